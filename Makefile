@@ -1,0 +1,61 @@
+# Everything runs inside .venv at the root; the only needs are make and Python 3.11+ with venv.
+# `make help` lists the targets.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+ARGS ?=
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test format lock bench clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: .venv/.run ## Install Navi and what it needs into .venv
+
+run: install ## Start the server; pass options with ARGS="..."
+	$(BIN)/navi serve $(ARGS)
+
+test: .venv/.test ## Check format, lint and types, then run the tests; PYTEST_ARGS="..."
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest -n auto $(PYTEST_ARGS)
+
+format: .venv/.test ## Format the code and apply the safe lint fixes
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/.test ## Measure turns; pass options with ARGS="..."
+	$(BIN)/python -m benchmarks.turns $(ARGS)
+
+# Keeps the locked versions that still fit; LOCK_ARGS=--upgrade takes the newest instead.
+# No index options are written, so that the locks hold hashes only and work with any index.
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-emit-index-url --no-emit-find-links --annotation-style line $(LOCK_ARGS)
+
+lock: .venv/.run ## Recompute requirements/*.txt from pyproject.toml; LOCK_ARGS=--upgrade
+	$(PIP) install --quiet uv==0.13.7
+	$(COMPILE) pyproject.toml --group build -o requirements/run.txt
+	$(COMPILE) pyproject.toml --group dev -c requirements/run.txt -o requirements/test.txt
+
+clean: ## Remove .venv, caches and build output
+	rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps make a second install a no-op until a lock or pyproject.toml changes.
+.venv/.run: requirements/run.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Navi needs Python 3.11 or newer; choose one with: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
+		|| { echo "$(PYTHON) cannot create environments; on Debian or Ubuntu: apt install python3-venv" >&2; exit 1; }
+	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
+	$(PIP) install --quiet --require-hashes -r requirements/run.txt
+	$(PIP) install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/.test: requirements/test.txt .venv/.run
+	$(PIP) install --quiet --require-hashes -r requirements/test.txt
+	@touch $@

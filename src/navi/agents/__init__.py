@@ -1,0 +1,12 @@
+"""Drivers: each runs a turn with one kind of agent and reports what happens as events.
+
+driver.py       what every driver offers
+builtin.py      Navi's own agent, on pydantic-ai
+models.py       which model a name means, where it is asked, and with which key
+toolbox.py      our tools as the agent calls them
+translation.py  what happens in the agent's loop, as our events
+history.py      what of a session's past the model is shown, and when it is too long
+summary.py      the words that stand in for the part it no longer sees
+failures.py     what went wrong with a model, in words for the session
+scripted.py     a model that plays what the message says; needs no network
+"""

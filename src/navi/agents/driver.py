@@ -1,0 +1,29 @@
+"""What every driver offers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from navi.domain.event import TurnEvent, Usage
+from navi.domain.message import Message
+from navi.domain.session import Session
+from navi.domain.tool import ToolContext
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    session: Session
+    prompt: str
+    history: Sequence[Message]
+    """Everything the agent still sees: since the last `clear`, from the last summary on."""
+    context: ToolContext
+
+
+class Driver(Protocol):
+    def turn(self, request: TurnRequest) -> AsyncIterator[TurnEvent | Usage]:
+        """Run one turn. Ending normally is success.
+
+        Raises `IterationLimit` or `AgentFailed`; being cancelled stops everything it started.
+        """

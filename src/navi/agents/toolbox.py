@@ -1,0 +1,50 @@
+"""Our tools as pydantic-ai calls them. Whatever a tool does, the turn goes on."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from navi.domain.errors import NaviError
+from navi.domain.tool import Tool, ToolContext
+
+if TYPE_CHECKING:
+    from pydantic_ai import RunContext
+    from pydantic_ai import Tool as AgentTool
+
+_log = logging.getLogger(__name__)
+
+
+def agent_tool(tool: Tool) -> AgentTool[ToolContext]:
+    from pydantic_ai import Tool as AgentTool
+    from pydantic_core import SchemaValidator, core_schema
+
+    async def call(context: RunContext[ToolContext], /, **arguments: Any) -> str:
+        return await _run(tool, context.deps, arguments)
+
+    wrapped: AgentTool[ToolContext] = AgentTool.from_schema(
+        call, tool.name, tool.description, dict(tool.parameters), takes_ctx=True
+    )
+    # A model may send a list or a number. Without this the call above would fail as a program
+    # does, and end the turn; now the model is told. All else is for the tool itself to judge.
+    wrapped.function_schema.validator = SchemaValidator(
+        core_schema.dict_schema(core_schema.str_schema())
+    )
+    return wrapped
+
+
+async def _run(tool: Tool, context: ToolContext, arguments: dict[str, Any]) -> str:
+    from pydantic_ai import ToolFailed
+
+    try:
+        result = await tool.run(context, arguments)
+    except NaviError as refusal:
+        hint = f" ({refusal.hint})" if refusal.hint else ""
+        raise ToolFailed(f"{refusal.message}{hint}") from refusal
+    except Exception as error:
+        _log.exception("the tool %s failed in session %s", tool.name, context.session_id)
+        reason = str(error) or type(error).__name__
+        raise ToolFailed(f"the tool {tool.name} failed: {reason}") from error
+    if result.is_error:
+        raise ToolFailed(result.text)
+    return result.text

@@ -1,0 +1,11 @@
+"""HTTP and WebSocket: translates, never decides.
+
+app.py       routes and middleware, put together
+access.py    who is asking: token, cookie, Host and Origin
+bodies.py    what requests may say
+answers.py   values and errors as responses
+sessions.py  /sessions
+inputs.py    /sessions/{id}/input and /queue
+sockets.py   /ws
+pages.py     the login link and the page behind it
+"""

@@ -1,0 +1,102 @@
+"""What requests may say."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.requests import Request
+
+from navi.domain.errors import InvalidInput, TooLarge
+from navi.domain.input import TEXT_LIMIT_BYTES, DeliveryMode
+
+BODY_LIMIT_BYTES = 8 * TEXT_LIMIT_BYTES
+"""A text of the largest size fits, however its characters are escaped."""
+
+Model = TypeVar("Model", bound="Body")
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class NewSession(Body):
+    name: str | None = Field(None, min_length=1, max_length=200)
+    driver: str | None = None
+    model: str | None = None
+    cwd: str | None = None
+    parent_id: str | None = None
+
+
+class SessionChange(Body):
+    name: str | None = Field(None, min_length=1, max_length=200)
+    task: str | None = None
+    model: str | None = None
+
+
+class InputBody(Body):
+    text: str
+    delivery_mode: DeliveryMode = Field(DeliveryMode.SEQUENTIAL, strict=False)
+    input_id: str | None = Field(None, min_length=8, max_length=64, pattern=r"^[A-Za-z0-9._-]+$")
+    sender_session_id: str | None = None
+    remind_soft_threshold: int | None = Field(None, gt=0)
+    notify_on_delivery: bool = False
+    notify_on_stop: bool = False
+
+
+class InputChange(Body):
+    text: str | None = None
+    delivery_mode: DeliveryMode | None = Field(None, strict=False)
+
+
+async def read(request: Request, model: type[Model]) -> Model:
+    """The request's body, or a refusal that names the field."""
+    return parse(await _read_bytes(request), model)
+
+
+def parse(data: bytes | str, model: type[Model]) -> Model:
+    try:
+        value: Any = json.loads(data or "{}")
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput("this is not JSON", hint='send an object like {"text": "…"}') from error
+    return validate(value, model)
+
+
+def validate(value: Any, model: type[Model]) -> Model:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the body"
+        known = ", ".join(model.model_fields)
+        raise InvalidInput(f"{field}: {first['msg']}", hint=f"the fields are: {known}") from error
+
+
+def number(request: Request, name: str, default: int) -> int:
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    return whole_number(name, text)
+
+
+def whole_number(name: str, text: str) -> int:
+    if len(text) > 18 or not text.removeprefix("-").isdecimal() or not text.isascii():
+        raise InvalidInput(f"{name}={text[:40]} is not a number", hint=f"like ?{name}=42")
+    return int(text)
+
+
+async def _read_bytes(request: Request) -> bytes:
+    too_large = TooLarge(
+        f"the request has more than {BODY_LIMIT_BYTES:,} bytes",
+        hint=f"one input may have {TEXT_LIMIT_BYTES:,} bytes of text",
+    )
+    announced = request.headers.get("content-length", "0")
+    if announced.isdecimal() and int(announced) > BODY_LIMIT_BYTES:
+        raise too_large
+    data = bytearray()
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > BODY_LIMIT_BYTES:
+            raise too_large
+    return bytes(data)

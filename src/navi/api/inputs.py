@@ -1,0 +1,79 @@
+"""/sessions/{id}/input and /sessions/{id}/queue."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from navi.api import bodies
+from navi.api.access import user_of
+from navi.api.answers import answer
+from navi.domain.ids import new_id
+from navi.domain.input import Admission, NewInput, Origin
+from navi.domain.user import User
+from navi.domain.wire import admission_json, input_json
+from navi.runtime.app import Navi
+
+
+def routes() -> list[Route]:
+    return [
+        Route("/sessions/{id}/input", send, methods=["POST"]),
+        Route("/sessions/{id}/queue", waiting, methods=["GET"]),
+        Route("/sessions/{id}/queue/{input_id}", edit, methods=["PATCH"]),
+        Route("/sessions/{id}/queue/{input_id}", remove, methods=["DELETE"]),
+    ]
+
+
+async def send(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    body = await bodies.read(request, bodies.InputBody)
+    admission = await admit(navi, user, request.path_params["id"], body)
+    return answer(admission_json(admission), 202)
+
+
+async def waiting(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    found = await navi.sessions.queue(user, request.path_params["id"])
+    return answer([input_json(each) for each in found])
+
+
+async def edit(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    body = await bodies.read(request, bodies.InputChange)
+    changes = body.model_dump(exclude_unset=True, exclude_none=True)
+    edited = await navi.sessions.edit_input(
+        user, request.path_params["id"], request.path_params["input_id"], changes
+    )
+    return answer(input_json(edited))
+
+
+async def remove(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    await navi.sessions.remove_input(
+        user, request.path_params["id"], request.path_params["input_id"]
+    )
+    return answer({"removed": True})
+
+
+async def admit(navi: Navi, user: User, session_id: str, body: bodies.InputBody) -> Admission:
+    """The one way in for HTTP and WebSocket alike."""
+    await navi.sessions.get(user, session_id)
+    if body.sender_session_id is not None:
+        await navi.sessions.get(user, body.sender_session_id)
+    new = NewInput(
+        id=body.input_id or new_id(),
+        session_id=session_id,
+        text=body.text,
+        delivery_mode=body.delivery_mode,
+        origin=Origin.USER if body.sender_session_id is None else Origin.AGENT,
+        sender_session_id=body.sender_session_id,
+        remind_soft_threshold=body.remind_soft_threshold,
+        notify_on_delivery=body.notify_on_delivery,
+        notify_on_stop=body.notify_on_stop,
+    )
+    return await navi.admissions.admit(new)

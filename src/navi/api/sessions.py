@@ -1,0 +1,89 @@
+"""/sessions: create, read, change, stop, clear, kill, delete."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from navi.api import bodies
+from navi.api.access import user_of
+from navi.api.answers import answer
+from navi.domain.wire import message_json, session_json
+from navi.runtime.app import Navi
+
+
+def routes() -> list[Route]:
+    return [
+        Route("/sessions", listing, methods=["GET"]),
+        Route("/sessions", create, methods=["POST"]),
+        Route("/sessions/{id}", read, methods=["GET"]),
+        Route("/sessions/{id}", change, methods=["PATCH"]),
+        Route("/sessions/{id}", remove, methods=["DELETE"]),
+        Route("/sessions/{id}/messages", messages, methods=["GET"]),
+        Route("/sessions/{id}/stop", stop, methods=["POST"]),
+        Route("/sessions/{id}/clear", clear, methods=["POST"]),
+        Route("/sessions/{id}/kill", kill, methods=["POST"]),
+    ]
+
+
+async def listing(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    found = await navi.sessions.listing(user, request.query_params.get("parent_id"))
+    return answer([session_json(session) for session in found])
+
+
+async def create(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    body = await bodies.read(request, bodies.NewSession)
+    return answer(session_json(await navi.sessions.create(user, **body.model_dump())), 201)
+
+
+async def read(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    return answer(session_json(await navi.sessions.get(user, request.path_params["id"])))
+
+
+async def change(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    body = await bodies.read(request, bodies.SessionChange)
+    changes = body.model_dump(exclude_unset=True)
+    session = await navi.sessions.change(user, request.path_params["id"], changes)
+    return answer(session_json(session))
+
+
+async def remove(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    await navi.sessions.remove(user, request.path_params["id"])
+    return answer({"deleted": True})
+
+
+async def messages(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    after_idx = bodies.number(request, "after_idx", -1)
+    found = await navi.sessions.messages(user, request.path_params["id"], after_idx)
+    return answer([message_json(message) for message in found])
+
+
+async def stop(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    return answer({"stopped": await navi.sessions.stop(user, request.path_params["id"])})
+
+
+async def clear(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    return answer(session_json(await navi.sessions.clear(user, request.path_params["id"])))
+
+
+async def kill(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    return answer(session_json(await navi.sessions.kill(user, request.path_params["id"])))

@@ -1,0 +1,177 @@
+"""/ws: what happens, as it happens, from wherever the client left off.
+
+Two tasks per socket: one sends frames, the other reads. The reader always runs, because a socket
+that is only written to does not notice that its client is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from navi.api import bodies
+from navi.api.access import token_of
+from navi.api.inputs import admit
+from navi.domain.errors import InvalidInput, NaviError, NotAuthenticated
+from navi.domain.user import User
+from navi.domain.wire import admission_json, error_json
+from navi.runtime.app import Navi
+from navi.runtime.feed import Frame
+
+FIRST_FRAME_SECONDS = 10.0
+REFUSED = 4400
+"""Close code; the HTTP status of the refusal is added to 4000."""
+
+log = logging.getLogger("navi.api")
+
+
+def routes() -> list[WebSocketRoute]:
+    return [WebSocketRoute("/ws/sessions/{id}", watch_session), WebSocketRoute("/ws", watch_all)]
+
+
+async def watch_session(socket: WebSocket) -> None:
+    await _Watch(socket, socket.path_params["id"]).run()
+
+
+async def watch_all(socket: WebSocket) -> None:
+    await _Watch(socket, None).run()
+
+
+class _Watch:
+    def __init__(self, socket: WebSocket, session_id: str | None) -> None:
+        self._socket = socket
+        self._session_id = session_id
+        self._navi: Navi = socket.app.state.navi
+
+    async def run(self) -> None:
+        await self._socket.accept()
+        try:
+            user = await self._authenticate()
+            frames = await self._frames(user)
+        except NaviError as error:
+            await self._tell(error)
+            await self._socket.close(4000 + error.http_status, error.message[:100])
+            return
+        except (WebSocketDisconnect, TimeoutError):
+            return
+        await self._serve(user, frames)
+
+    async def _authenticate(self) -> User:
+        """By header or cookie, else by a first frame `{"type": "auth", "token": …}`."""
+        token = token_of(self._socket.headers)
+        if token is None:
+            async with asyncio.timeout(FIRST_FRAME_SECONDS):
+                frame = _parsed(await self._socket.receive_text())
+            token = frame.get("token")
+            if frame.get("type") != "auth" or not isinstance(token, str):
+                raise NotAuthenticated(
+                    "the first frame must bring the token",
+                    hint='send {"type": "auth", "token": "…"}, or an Authorization header',
+                )
+        return await self._navi.accounts.authenticate(token)
+
+    async def _frames(self, user: User) -> AsyncGenerator[Sequence[Frame], None]:
+        asked = self._socket.query_params.get("after")
+        if self._session_id is not None:
+            await self._navi.sessions.get(user, self._session_id)
+            after = await self._navi.feed.last_seq(self._session_id)
+        else:
+            after = await self._navi.feed.last_position()
+        if asked is not None:
+            # Never from the future: whoever asks for that would wait for ever.
+            after = min(after, max(0, bodies.whole_number("after", asked)))
+        if self._session_id is not None:
+            return self._navi.feed.session(self._session_id, after)
+        return self._navi.feed.all(user, after)
+
+    async def _serve(self, user: User, frames: AsyncGenerator[Sequence[Frame], None]) -> None:
+        sending = asyncio.create_task(self._send(frames))
+        receiving = asyncio.create_task(self._receive(user))
+        try:
+            await asyncio.wait({sending, receiving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (sending, receiving):
+                task.cancel()
+            results = await asyncio.gather(sending, receiving, return_exceptions=True)
+        for result in results:
+            if isinstance(result, NaviError):
+                await self._tell(result)
+                await self._close(4000 + result.http_status)
+            elif isinstance(result, Exception):
+                log.error("a socket failed: %r", result)
+                await self._close(1011)
+
+    async def _send(self, frames: AsyncGenerator[Sequence[Frame], None]) -> None:
+        async with aclosing(frames) as batches:
+            async for batch in batches:
+                for frame in batch:
+                    await self._socket.send_text(frame.text)
+
+    async def _receive(self, user: User) -> None:
+        while True:
+            message = await self._socket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            try:
+                await self._obey(user, _parsed(message.get("text")))
+            except NaviError as error:
+                await self._tell(error)
+
+    async def _obey(self, user: User, frame: dict[str, Any]) -> None:
+        match frame.pop("type", None):
+            case "input":
+                session_id = self._addressed(frame)
+                body = bodies.validate(frame, bodies.InputBody)
+                admission = await admit(self._navi, user, session_id, body)
+                await self._say({"type": "input_admitted", **admission_json(admission)})
+            case "stop":
+                stopped = await self._navi.sessions.stop(user, self._addressed(frame))
+                await self._say({"type": "stop_requested", "stopped": stopped})
+            case "ping":
+                await self._say({"type": "pong"})
+            case "auth":
+                # Already known; a client that always introduces itself is welcome.
+                return
+            case other:
+                raise InvalidInput(
+                    f"there is no frame of type {other!r}", hint="one of: input, stop, ping"
+                )
+
+    def _addressed(self, frame: dict[str, Any]) -> str:
+        """The session meant: the socket's own, or on the general socket the one named."""
+        named = frame.pop("session_id", self._session_id)
+        if not isinstance(named, str) or (self._session_id not in (None, named)):
+            raise InvalidInput(
+                "this frame does not say for which session it is",
+                hint="name it as session_id, or connect to /ws/sessions/ID",
+            )
+        return named
+
+    async def _say(self, value: dict[str, Any]) -> None:
+        await self._socket.send_text(json.dumps(value, separators=(",", ":")))
+
+    async def _tell(self, error: NaviError) -> None:
+        await self._say({"type": "error", **error_json(error)})
+
+    async def _close(self, code: int) -> None:
+        if self._socket.application_state is WebSocketState.CONNECTED:
+            await self._socket.close(code)
+
+
+def _parsed(text: str | None) -> dict[str, Any]:
+    try:
+        value = json.loads(text or "")
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(
+            "this frame is not JSON", hint='like {"type": "input", "text": "…"}'
+        ) from error
+    if not isinstance(value, dict):
+        raise InvalidInput("a frame is a JSON object", hint='like {"type": "ping"}')
+    return value

@@ -1,0 +1,50 @@
+"""A group of commands, each imported only when it is used, so that every start is quick."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from navi.cli import output
+from navi.domain.errors import NaviError
+
+
+class CommandGroup(click.Group):
+    """`commands_in` maps a command's name to its module (with a `command`) and its short help."""
+
+    def __init__(self, *args: Any, commands_in: dict[str, tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._modules = commands_in
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self._modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self._modules:
+            return None
+        command: click.Command = import_module(self._modules[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self._modules.items()])
+
+    def run(self) -> None:
+        """The command line, with Navi's exit codes: 1 refused, 2 wrong usage, 130 interrupted."""
+        try:
+            sys.exit(self.main(standalone_mode=False) or 0)
+        except NaviError as error:
+            output.fail(error)
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            sys.exit(2)
+        except click.ClickException as error:
+            output.note(f"error: {error.format_message()}")
+            if isinstance(error, click.UsageError) and error.ctx is not None:
+                output.note(f"hint: {error.ctx.command_path} --help")
+            sys.exit(2)
+        except (KeyboardInterrupt, click.Abort):
+            sys.exit(130)

@@ -1,0 +1,1 @@
+"""`navi`: the server and its set-up, one command per file."""

@@ -1,0 +1,131 @@
+"""`navi doctor`: check the installation and say what to do."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import click
+
+from navi import __version__
+from navi.cli import output
+from navi.domain.errors import NaviError
+from navi.runtime import places, settings
+
+AGENTS = ("claude", "codex", "tmux")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at. `hint` says what to do about it."""
+
+    name: str
+    status: str
+    """`ok`, `note` for what may be missing, or `problem`."""
+    detail: str
+    hint: str = ""
+
+
+@click.command("doctor", help="Check the installation and say what to do.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(as_json: bool) -> None:
+    findings = [_safely(name, check) for name, check in CHECKS.items()]
+    findings += [_agent(name) for name in AGENTS]
+    if as_json:
+        output.say_json([asdict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            output.say(f"{finding.status:8} {finding.name:10} {finding.detail}")
+            if finding.hint:
+                output.say(f"{'':19} hint: {finding.hint}")
+    sys.exit(1 if any(finding.status == "problem" for finding in findings) else 0)
+
+
+def _versions() -> Finding:
+    detail = f"navi {__version__}, Python {platform.python_version()}, {platform.system()}"
+    return Finding("versions", "ok", detail)
+
+
+def _settings() -> Finding:
+    settings.load()
+    path = places.settings_file()
+    return Finding("settings", "ok", str(path) if path.exists() else "defaults (no settings file)")
+
+
+def _home() -> Finding:
+    return Finding("home", "ok", str(places.prepare_home()))
+
+
+def _store() -> Finding:
+    from navi.store import schema
+    from navi.store.connection import is_sqlite
+
+    places.prepare_home()
+    url = places.database_url()
+    schema.prepare(url)
+    kind = "SQLite" if is_sqlite(url) else "PostgreSQL"
+    return Finding("store", "ok", f"{kind}, schema {schema.HEAD}")
+
+
+def _index() -> Finding:
+    return Finding("index", "note", "no search index in this version")
+
+
+def _server() -> Finding:
+    server = settings.load().server
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=2)
+    try:
+        connection.request("GET", "/health")
+        body = json.loads(connection.getresponse().read())
+        version = body["version"]
+    except ConnectionRefusedError:
+        return Finding(
+            "server", "note", f"none on {server.host}:{server.port}", "start it with `navi serve`"
+        )
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
+        return Finding(
+            "server",
+            "problem",
+            f"something else answers on {server.host}:{server.port}",
+            f"start Navi elsewhere: `navi serve --port {server.port + 1}`",
+        )
+    finally:
+        connection.close()
+    return Finding("server", "ok", f"navi {version} on {server.host}:{server.port}")
+
+
+def _agent(name: str) -> Finding:
+    path = shutil.which(name)
+    if path is None:
+        return Finding(name, "note", "not found on PATH")
+    flag = "-V" if name == "tmux" else "--version"
+    try:
+        shown = subprocess.run(
+            [path, flag], capture_output=True, text=True, timeout=10, stdin=subprocess.DEVNULL
+        ).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        return Finding(name, "problem", f"{path} does not say its version")
+    return Finding(name, "ok", shown.splitlines()[0] if shown else path)
+
+
+CHECKS: dict[str, Callable[[], Finding]] = {
+    "versions": _versions,
+    "settings": _settings,
+    "home": _home,
+    "store": _store,
+    "index": _index,
+    "server": _server,
+}
+
+
+def _safely(name: str, check: Callable[[], Finding]) -> Finding:
+    try:
+        return check()
+    except NaviError as error:
+        return Finding(name, "problem", error.message, error.hint)

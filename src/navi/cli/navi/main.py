@@ -1,0 +1,32 @@
+"""The entry point of `navi`."""
+
+from __future__ import annotations
+
+import click
+
+from navi import __version__
+from navi.cli.command_group import CommandGroup
+
+COMMANDS = {
+    "serve": ("navi.cli.navi.serve", "Run the server."),
+    "doctor": ("navi.cli.navi.doctor", "Check the installation and say what to do."),
+    "user": ("navi.cli.navi.user", "Add, list and remove users."),
+    "completions": ("navi.cli.navi.completions", "Print a shell's completion script."),
+}
+
+group = CommandGroup(
+    name="navi",
+    commands_in=COMMANDS,
+    help="A memory and a clock for AI agents: the server and its set-up.",
+    params=[],
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+click.version_option(__version__, "--version", prog_name="navi")(group)
+
+
+def main() -> None:
+    group.run()
+
+
+if __name__ == "__main__":
+    main()

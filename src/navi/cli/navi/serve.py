@@ -1,0 +1,116 @@
+"""`navi serve`: run the server."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import sys
+import webbrowser
+from typing import Any
+
+import click
+
+from navi.cli import output
+from navi.domain.errors import UsageError
+from navi.runtime import places, settings
+from navi.runtime.accounts import own_token
+
+LOG_FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
+
+
+@click.command("serve", help="Run the server until it is interrupted.")
+@click.option("--host", help="The address to listen on.  [default: 127.0.0.1]")
+@click.option("--port", type=click.IntRange(0, 65535), help="The port.  [default: 8420]")
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+@click.option("-v", "--verbose", is_flag=True, help="Log every turn.")
+def command(host: str | None, port: int | None, no_open: bool, verbose: bool) -> None:
+    logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT, stream=sys.stderr)
+    logging.getLogger("navi").setLevel(logging.INFO if verbose else logging.WARNING)
+    chosen = settings.load()
+    server = chosen.server.model_copy(
+        update={
+            "host": host or chosen.server.host,
+            "port": chosen.server.port if port is None else port,
+        }
+    )
+    chosen = chosen.model_copy(update={"server": server})
+    home = places.prepare_home()
+    token = own_token(home)
+    listening = _listen(server.host, server.port)
+    address = _address(server.host, listening.getsockname()[1])
+    opens = not no_open and sys.stdout.isatty()
+    _run(_serve(chosen, token, listening, address, opens))
+
+
+async def _serve(
+    chosen: settings.Settings, token: str, listening: socket.socket, address: str, opens: bool
+) -> None:
+    import uvicorn
+
+    from navi.api.app import build
+    from navi.runtime.app import running
+    from navi.store import schema
+
+    url = places.database_url()
+    await asyncio.to_thread(schema.prepare, url)
+    async with running(chosen, url, token) as navi:
+        config = uvicorn.Config(
+            build(navi),
+            ws="websockets-sansio",
+            http="httptools",
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            ws_max_size=16_000_000,
+            timeout_graceful_shutdown=3,
+        )
+        server = uvicorn.Server(config)
+        link = f"{address}/login?token={token}"
+        output.say(f"Navi is ready: {link}")
+        sys.stdout.flush()
+        if opens:
+            _open_browser(link)
+        await server.serve(sockets=[listening])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen(1024)
+    except OSError as error:
+        listening.close()
+        raise UsageError(
+            f"can't listen on {host}:{port}: {(error.strerror or str(error)).lower()}",
+            hint=f"another Navi may be running there; try `navi serve --port {port + 1}`",
+        ) from error
+    listening.setblocking(False)
+    return listening
+
+
+def _address(host: str, port: int) -> str:
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
+    if ":" in shown and not shown.startswith("["):
+        shown = f"[{shown}]"
+    return f"http://{shown}:{port}"
+
+
+def _open_browser(link: str) -> None:
+    if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform == "darwin":
+        asyncio.get_running_loop().call_later(0.3, webbrowser.open, link)
+
+
+def _run(main: Any) -> None:
+    # A plain SIGTERM during start-up ends the process like Ctrl-C does.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        import uvloop
+
+        uvloop.run(main)
+    except ImportError:
+        asyncio.run(main)

@@ -1,0 +1,41 @@
+"""The only printer: stdout is data, stderr is talk. Understandable without colour."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+import click
+
+from navi.domain.errors import NaviError
+
+
+def say(text: str = "") -> None:
+    """Data, or the answer to what was asked."""
+    click.echo(text)
+
+
+def note(text: str) -> None:
+    """Talk on the side: progress, what is being done."""
+    click.echo(text, err=True)
+
+
+def say_json(value: Any) -> None:
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    lines = [list(head), *(list(row) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    for line in lines:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        say("  ".join(cells).rstrip())
+
+
+def fail(error: NaviError) -> NoReturn:
+    click.echo(f"{click.style('error:', fg='red')} {error.message}", err=True)
+    if error.hint:
+        click.echo(f"{click.style('hint:', fg='cyan')} {error.hint}", err=True)
+    sys.exit(error.exit_code)

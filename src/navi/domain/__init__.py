@@ -1,0 +1,12 @@
+"""Values and decisions. Pure: no I/O, no clock, no imports from the rest of Navi.
+
+clock.py    the `Clock` that everything else is given
+errors.py   every refusal a user can see
+user.py     who may see and do what
+session.py  a conversation and the states it moves through
+input.py    what wants a turn, and which one goes next
+turn.py     one run of an agent, and how it can end
+event.py    what happens during a turn
+message.py  the transcript, and how events become messages
+wire.py     how these values look in JSON
+"""

@@ -1,0 +1,126 @@
+"""Every refusal a user can see. The message says what happened, the hint what to do next."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class NaviError(Exception):
+    """The base: each leaf fixes its kind, its exit code and its HTTP status."""
+
+    kind: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 1
+    http_status: ClassVar[int] = 500
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class InvalidInput(NaviError):
+    kind, http_status = "invalid_input", 422
+
+
+class TooLarge(NaviError):
+    kind, http_status = "too_large", 413
+
+
+class NotAuthenticated(NaviError):
+    kind, http_status = "not_authenticated", 401
+
+
+class NotAllowed(NaviError):
+    kind, http_status = "not_allowed", 403
+
+
+class NotFound(NaviError):
+    kind, http_status = "not_found", 404
+
+
+class SessionNotFound(NotFound):
+    kind = "session_not_found"
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            f"there is no session {session_id}", hint="GET /sessions lists the ones you may see"
+        )
+
+
+class InputNotFound(NotFound):
+    kind = "input_not_found"
+
+    def __init__(self, input_id: str) -> None:
+        super().__init__(
+            f"no undelivered input {input_id} in this session",
+            hint="it may have been delivered already: see the session's messages",
+        )
+
+
+class Conflict(NaviError):
+    kind, http_status = "conflict", 409
+
+
+class SessionStopped(Conflict):
+    kind = "session_stopped"
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            f"session {session_id} has ended and takes no more inputs",
+            hint="start a new one with POST /sessions",
+        )
+
+
+class SessionBusy(Conflict):
+    kind = "session_busy"
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            f"a turn of session {session_id} is still running",
+            hint=f"end it with POST /sessions/{session_id}/stop, then try again",
+        )
+
+
+class StoreUnavailable(NaviError):
+    """The store did not answer in time. Nothing that was admitted is lost."""
+
+    kind, http_status = "store_unavailable", 503
+
+
+class StoreUnusable(NaviError):
+    """The store cannot be opened at all, e.g. because a newer Navi wrote it."""
+
+    kind, exit_code, http_status = "store_unusable", 1, 503
+
+
+class FenceLost(NaviError):
+    """Another process owns this session's lane now; whatever we still wanted to write is void."""
+
+    kind, http_status = "fence_lost", 409
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(f"another process took over session {session_id}")
+
+
+class AgentFailed(NaviError):
+    """A turn could not be finished by its agent; the message is safe to show in the session."""
+
+    kind, http_status = "agent_failed", 502
+
+
+class IterationLimit(NaviError):
+    """The agent used all the model requests one turn may make."""
+
+    kind = "max_iterations"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"stopped after {limit} steps",
+            hint="say 'continue', or raise [agent] max_iterations in the settings",
+        )
+
+
+class UsageError(NaviError):
+    """The command line or the settings file says something that can't be understood."""
+
+    kind, exit_code = "usage", 2

@@ -1,0 +1,138 @@
+"""What happens during a turn, as drivers report it, and as it is stored and told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Any, ClassVar
+
+Payload = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta:
+    type: ClassVar[str] = "thinking_delta"
+    delta: str
+
+    def payload(self) -> Payload:
+        return {"delta": self.delta}
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    type: ClassVar[str] = "stream_delta"
+    delta: str
+
+    def payload(self) -> Payload:
+        return {"delta": self.delta}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    type: ClassVar[str] = "tool_started"
+    tool_call_id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+    def payload(self) -> Payload:
+        return {
+            "tool_call_id": self.tool_call_id,
+            "name": self.name,
+            "arguments": dict(self.arguments),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    type: ClassVar[str] = "tool_call"
+    tool_call_id: str
+    name: str
+    arguments: Mapping[str, Any]
+    result: str
+    is_error: bool = False
+
+    def payload(self) -> Payload:
+        return {
+            "tool_call_id": self.tool_call_id,
+            "name": self.name,
+            "arguments": dict(self.arguments),
+            "result": self.result,
+            "is_error": self.is_error,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryCompacted:
+    """The agent now sees `summary` in place of all messages up to and with `up_to_idx`."""
+
+    type: ClassVar[str] = "history_compacted"
+    summary: str
+    up_to_idx: int
+
+    def payload(self) -> Payload:
+        return {"summary": self.summary, "up_to_idx": self.up_to_idx}
+
+
+TurnEvent = ThinkingDelta | TextDelta | ToolStarted | ToolFinished | HistoryCompacted
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that a turn has used so far. Reported by drivers, kept with the turn, not streamed."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_creation_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened, after it was stored.
+
+    `seq` counts without gaps within the session, `position` without gaps over all sessions.
+    """
+
+    session_id: str
+    user_id: str
+    seq: int
+    position: int
+    turn_id: str | None
+    type: str
+    payload: Payload
+    created_at: datetime
+
+
+def turn_event(type_: str, payload: Mapping[str, Any]) -> TurnEvent | None:
+    """The turn event that was stored with this type and payload; None for all other types."""
+    match type_:
+        case "thinking_delta":
+            return ThinkingDelta(payload["delta"])
+        case "stream_delta":
+            return TextDelta(payload["delta"])
+        case "tool_started":
+            return ToolStarted(payload["tool_call_id"], payload["name"], payload["arguments"])
+        case "tool_call":
+            return ToolFinished(
+                payload["tool_call_id"],
+                payload["name"],
+                payload["arguments"],
+                payload["result"],
+                payload["is_error"],
+            )
+        case "history_compacted":
+            return HistoryCompacted(payload["summary"], payload["up_to_idx"])
+    return None
+
+
+def merge_deltas(events: Sequence[TurnEvent]) -> list[TurnEvent]:
+    """The same text in fewer events: neighbouring deltas of one kind become one."""
+    merged: list[TurnEvent] = []
+    for kind, run in groupby(events, key=type):
+        if kind is TextDelta or kind is ThinkingDelta:
+            merged.append(kind("".join(event.delta for event in run)))  # type: ignore[union-attr]
+        else:
+            merged.extend(run)
+    return merged

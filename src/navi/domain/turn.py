@@ -1,0 +1,61 @@
+"""One run of an agent, caused by an input. At most one at a time per session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from navi.domain.input import Input, Origin
+from navi.domain.session import Session
+
+SERVER_STOPPED = "the server stopped during this turn"
+
+
+class Outcome(StrEnum):
+    OK = "ok"
+    ERROR = "error"
+    STOPPED = "stopped"
+    MAX_ITERATIONS = "max_iterations"
+
+
+class StopReason(StrEnum):
+    """Why a running turn is asked to end early."""
+
+    PERSON = "person"
+    URGENT = "urgent"
+    KILLED = "killed"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn that this process owns. `fence` proves the ownership on every write."""
+
+    id: str
+    session: Session
+    input: Input
+    fence: int
+    started_at: datetime
+
+    @property
+    def origin(self) -> Origin:
+        return self.input.origin
+
+
+@dataclass(frozen=True, slots=True)
+class RunningTurn:
+    """A turn as any process can see it in the store."""
+
+    id: str
+    session_id: str
+    fence: int
+    owner: str
+    lease_until: datetime
+    stop_reason: StopReason | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    outcome: Outcome
+    error: str | None = None
+    """Short and fit to show in the session; details belong in the log."""

@@ -1,0 +1,29 @@
+"""Who may see and do what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+LOCAL_USER_ID = "local"
+
+
+class Role(StrEnum):
+    ADMIN = "admin"
+    USER = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """`info` is free text about the person that tools may use, such as a time zone."""
+
+    id: str
+    role: Role
+    created_at: datetime
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+    def may_touch(self, owner_id: str) -> bool:
+        return self.role is Role.ADMIN or owner_id == self.id

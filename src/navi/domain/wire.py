@@ -1,0 +1,117 @@
+"""How the values look in JSON: the names other programs rely on."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from navi.domain.errors import NaviError
+from navi.domain.event import Event
+from navi.domain.input import Admission, Input
+from navi.domain.message import Message, ToolCall
+from navi.domain.session import Session
+from navi.domain.user import User
+
+Json = dict[str, Any]
+
+
+def instant(moment: datetime | None) -> str | None:
+    if moment is None:
+        return None
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def session_json(session: Session) -> Json:
+    return {
+        "id": session.id,
+        "name": session.name,
+        "driver": session.driver,
+        "model": session.model,
+        "cwd": session.cwd,
+        "parent_id": session.parent_id,
+        "user_id": session.user_id,
+        "state": session.state.value,
+        "task": session.task,
+        "agent_status_text": session.agent_status_text,
+        "agent_status_at": instant(session.agent_status_at),
+        "created_at": instant(session.created_at),
+        "updated_at": instant(session.updated_at),
+        "pending_recall": None,
+    }
+
+
+def message_json(message: Message) -> Json:
+    return {
+        "id": message.id,
+        "idx": message.idx,
+        "role": message.role.value,
+        "content": message.content,
+        "thinking": message.thinking,
+        "tool_calls": [tool_call_json(call) for call in message.tool_calls],
+        "is_recall": message.is_recall,
+        "source": message.source,
+        "metadata": dict(message.metadata),
+        "timestamp": instant(message.timestamp),
+    }
+
+
+def tool_call_json(call: ToolCall) -> Json:
+    return {
+        "id": call.id,
+        "name": call.name,
+        "arguments": dict(call.arguments),
+        "result": call.result,
+        "is_error": call.is_error,
+    }
+
+
+def input_json(waiting: Input) -> Json:
+    return {
+        "id": waiting.id,
+        "session_id": waiting.session_id,
+        "text": waiting.text,
+        "delivery_mode": waiting.delivery_mode.value,
+        "origin": waiting.origin.value,
+        "sender_session_id": waiting.sender_session_id,
+        "remind_soft_threshold": waiting.remind_soft_threshold,
+        "remind_hard_threshold": waiting.remind_hard_threshold,
+        "notify_on_delivery": waiting.notify_on_delivery,
+        "notify_on_stop": waiting.notify_on_stop,
+        "metadata": dict(waiting.metadata),
+        "queued_at": instant(waiting.queued_at),
+        "delivered_at": instant(waiting.delivered_at),
+        "turn_id": waiting.turn_id,
+    }
+
+
+def admission_json(admission: Admission) -> Json:
+    return {
+        "input_id": admission.input_id,
+        "status": "delivered" if admission.delivered else "queued",
+        "position": admission.position,
+    }
+
+
+def event_json(event: Event) -> Json:
+    return {
+        "type": event.type,
+        "session_id": event.session_id,
+        "seq": event.seq,
+        "turn_id": event.turn_id,
+        "position": event.position,
+        "at": instant(event.created_at),
+        **event.payload,
+    }
+
+
+def user_json(user: User) -> Json:
+    return {
+        "id": user.id,
+        "role": user.role.value,
+        "info": dict(user.info),
+        "created_at": instant(user.created_at),
+    }
+
+
+def error_json(error: NaviError) -> Json:
+    return {"kind": error.kind, "message": error.message, "hint": error.hint}

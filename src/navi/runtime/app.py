@@ -1,0 +1,153 @@
+"""Builds everything, and starts and stops it in order."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from navi.agents.builtin import BuiltinDriver
+from navi.agents.driver import Driver
+from navi.agents.models import default_model
+from navi.domain.clock import Clock
+from navi.domain.tool import Tool
+from navi.runtime.accounts import Accounts
+from navi.runtime.admit import Admissions
+from navi.runtime.feed import Feed
+from navi.runtime.owner import own_identity
+from navi.runtime.queue import Queue
+from navi.runtime.recovery import Recovery
+from navi.runtime.sessions import Sessions
+from navi.runtime.settings import Settings
+from navi.runtime.system_clock import SystemClock
+from navi.runtime.turns import Turns
+from navi.store import signals
+from navi.store.store import Store
+from navi.tools.filesystem import Filesystem
+from navi.tools.http_request import HttpRequest
+from navi.tools.terminal import Terminal
+
+log = logging.getLogger("navi")
+
+
+@dataclass(frozen=True, slots=True)
+class Navi:
+    """A running Navi: what the HTTP server and the commands work with."""
+
+    settings: Settings
+    store: Store
+    accounts: Accounts
+    sessions: Sessions
+    admissions: Admissions
+    feed: Feed
+
+
+@asynccontextmanager
+async def running(
+    settings: Settings,
+    database_url: str,
+    token: str,
+    *,
+    clock: Clock | None = None,
+    drivers: Mapping[str, Driver] | None = None,
+) -> AsyncIterator[Navi]:
+    """Navi at work. On leaving, running turns are closed and nothing is lost."""
+    clock = clock or SystemClock()
+    drivers = drivers or built_in_drivers(settings)
+    lease = timedelta(seconds=settings.turns.lease_seconds)
+    owner = own_identity()
+
+    store = Store(database_url)
+    feed = Feed(store)
+    store.on_events = feed.publish
+    turns = Turns(store, clock, owner, drivers, lease)
+    queue = Queue(store, turns, settings.turns.max_concurrent)
+    recovery = Recovery(store, clock, owner, turns, queue, lease)
+
+    store.start()
+    await recovery.look()
+    background = [
+        asyncio.create_task(queue.run(), name="queue"),
+        asyncio.create_task(recovery.run(), name="recovery"),
+    ]
+    if store.kind == "postgresql":
+        on_signal = _Listener(feed, queue, recovery)
+        listening = signals.listen(database_url, on_signal)
+        background.append(asyncio.create_task(listening, name="signals"))
+    queue.poke()
+    try:
+        yield Navi(
+            settings=settings,
+            store=store,
+            accounts=Accounts(store, clock, token),
+            sessions=Sessions(store, clock, turns, drivers.keys()),
+            admissions=Admissions(store, clock, turns, queue),
+            feed=feed,
+        )
+    finally:
+        queue.close()
+        await turns.shut_down()
+        for task in background:
+            task.cancel()
+        await asyncio.gather(*background, return_exceptions=True)
+        await store.close()
+
+
+def built_in_drivers(settings: Settings) -> dict[str, Driver]:
+    tools: list[Tool] = [
+        Filesystem(),
+        Terminal(
+            default_timeout_seconds=settings.tools.terminal_timeout_seconds,
+            output_limit_characters=settings.tools.terminal_output_characters,
+        ),
+        HttpRequest(allow_private=settings.tools.http_allow_private),
+    ]
+    builtin = BuiltinDriver(
+        model=default_model(os.environ, settings.agent.model),
+        tools=tools,
+        max_iterations=settings.agent.max_iterations,
+        instructions=settings.agent.instructions,
+        history_tokens=settings.agent.history_tokens,
+        base_urls={
+            provider: url
+            for provider, url in (
+                ("anthropic", settings.agent.anthropic_base_url),
+                ("openai", settings.agent.openai_base_url),
+            )
+            if url is not None
+        },
+    )
+    # The same agent: a session with the driver `scripted` always plays the scripted model.
+    return {"builtin": builtin, "scripted": builtin}
+
+
+class _Listener:
+    """What the signals of other processes mean here."""
+
+    def __init__(self, feed: Feed, queue: Queue, recovery: Recovery) -> None:
+        self._feed = feed
+        self._queue = queue
+        self._recovery = recovery
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def __call__(self, channel: str, payload: str) -> None:
+        match channel:
+            case signals.EVENTS if payload:
+                session_id, seq, position = json.loads(payload)
+                self._feed.announce(session_id, seq, position)
+            case signals.EVENTS:
+                self._feed.look_again()
+            case signals.STOPS if payload:
+                self._start(self._recovery.stop_requested(payload))
+            case signals.WORK:
+                self._queue.poke()
+
+    def _start(self, work: object) -> None:
+        task = asyncio.ensure_future(work)  # type: ignore[call-overload]
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

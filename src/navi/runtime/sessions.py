@@ -1,0 +1,169 @@
+"""What people and agents do with sessions. Everybody touches only what they may."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from navi.domain.clock import Clock
+from navi.domain.errors import InvalidInput, NotAllowed
+from navi.domain.ids import new_id
+from navi.domain.input import Input, require_text
+from navi.domain.message import Message
+from navi.domain.session import Session, SessionState
+from navi.domain.turn import StopReason
+from navi.domain.user import User
+from navi.runtime.turns import Turns
+from navi.store import lanes, queue, transcript
+from navi.store import sessions as stored
+from navi.store.store import Store
+
+DEFAULT_DRIVER = "builtin"
+STOP_PATIENCE_SECONDS = 10.0
+REMOTE_LOOK_SECONDS = 0.05
+
+
+class Sessions:
+    def __init__(self, store: Store, clock: Clock, turns: Turns, drivers: Collection[str]) -> None:
+        self._store = store
+        self._clock = clock
+        self._turns = turns
+        self._drivers = drivers
+
+    async def create(
+        self,
+        user: User,
+        *,
+        name: str | None = None,
+        driver: str | None = None,
+        model: str | None = None,
+        cwd: str | None = None,
+        parent_id: str | None = None,
+    ) -> Session:
+        chosen = driver or DEFAULT_DRIVER
+        if chosen not in self._drivers:
+            raise InvalidInput(
+                f"there is no driver {chosen!r}", hint=f"one of: {', '.join(sorted(self._drivers))}"
+            )
+        if parent_id is not None:
+            await self.get(user, parent_id)
+        now = self._clock.now()
+        session_id = new_id()
+        session = Session(
+            id=session_id,
+            name=name or f"session-{session_id[:4]}",
+            driver=chosen,
+            model=model,
+            cwd=_folder(cwd),
+            parent_id=parent_id,
+            user_id=user.id,
+            state=SessionState.IDLE,
+            task=None,
+            agent_status_text=None,
+            agent_status_at=None,
+            context_from_idx=0,
+            created_at=now,
+            updated_at=now,
+        )
+        return await self._store.transact(stored.create, session)
+
+    async def get(self, user: User, session_id: str) -> Session:
+        session = await self._store.transact(stored.get, session_id)
+        if not user.may_touch(session.user_id):
+            raise NotAllowed(
+                f"session {session_id} belongs to somebody else",
+                hint="GET /sessions lists the ones you may see",
+            )
+        return session
+
+    async def listing(self, user: User, parent_id: str | None = None) -> list[Session]:
+        """The sessions the user may see: an admin sees all."""
+        owner = None if user.may_touch("") else user.id
+        return await self._store.transact(stored.listing, user_id=owner, parent_id=parent_id)
+
+    async def change(self, user: User, session_id: str, changes: Mapping[str, Any]) -> Session:
+        await self.get(user, session_id)
+        if not changes:
+            raise InvalidInput("nothing to change", hint="give name, task or model")
+        return await self._store.transact(
+            stored.change, session_id, dict(changes), self._clock.now()
+        )
+
+    async def messages(self, user: User, session_id: str, after_idx: int) -> list[Message]:
+        await self.get(user, session_id)
+        return await self._store.transact(transcript.read, session_id, after_idx)
+
+    async def queue(self, user: User, session_id: str) -> Sequence[Input]:
+        await self.get(user, session_id)
+        return await self._store.transact(queue.waiting, session_id)
+
+    async def edit_input(
+        self, user: User, session_id: str, input_id: str, changes: Mapping[str, Any]
+    ) -> Input:
+        await self.get(user, session_id)
+        if not changes:
+            raise InvalidInput("nothing to change", hint="give text or delivery_mode")
+        if "text" in changes:
+            require_text(changes["text"])
+        edited = await self._store.transact(
+            queue.edit, session_id, input_id, dict(changes), self._clock.now()
+        )
+        if changes.get("delivery_mode") == "urgent":
+            self._turns.interrupt(session_id)
+        return edited
+
+    async def remove_input(self, user: User, session_id: str, input_id: str) -> None:
+        await self.get(user, session_id)
+        await self._store.transact(queue.remove, session_id, input_id, self._clock.now())
+
+    async def stop(self, user: User, session_id: str) -> bool:
+        """End the running turn, wherever it runs. False if none does."""
+        await self.get(user, session_id)
+        return await self._stop_turn(session_id, StopReason.PERSON)
+
+    async def clear(self, user: User, session_id: str) -> Session:
+        """A new context: the agent forgets, the transcript doesn't. Ends a running turn."""
+        await self.get(user, session_id)
+        await self._stop_turn(session_id, StopReason.PERSON)
+        return await self._store.transact(stored.clear, session_id, self._clock.now())
+
+    async def kill(self, user: User, session_id: str) -> Session:
+        """End the session for good."""
+        await self.get(user, session_id)
+        session = await self._store.transact(stored.kill, session_id, self._clock.now())
+        await self._stop_turn(session_id, StopReason.KILLED)
+        return session
+
+    async def remove(self, user: User, session_id: str) -> None:
+        """Delete the session with everything it had."""
+        await self.kill(user, session_id)
+        await self._store.transact(stored.remove, session_id, self._clock.now())
+
+    async def _stop_turn(self, session_id: str, reason: StopReason) -> bool:
+        if not await self._store.transact(lanes.request_stop, session_id, reason):
+            return False
+        self._turns.interrupt(session_id)
+        await self._turns.ended(session_id)
+        await self._ended_elsewhere(session_id)
+        return True
+
+    async def _ended_elsewhere(self, session_id: str) -> None:
+        """Wait a little for another process to end its turn."""
+        give_up_at = time.monotonic() + STOP_PATIENCE_SECONDS
+        while time.monotonic() < give_up_at:
+            running = await self._store.transact(lanes.running, [session_id])
+            if not any(turn.stop_reason is not None for turn in running):
+                return
+            await asyncio.sleep(REMOTE_LOOK_SECONDS)
+
+
+def _folder(cwd: str | None) -> str:
+    folder = Path(cwd).expanduser() if cwd else Path.cwd()
+    if not folder.is_absolute() or not folder.is_dir():
+        raise InvalidInput(
+            f"there is no folder {cwd}", hint="give the absolute path of a folder that exists"
+        )
+    return str(folder.resolve())

@@ -1,0 +1,151 @@
+"""What can be configured, and from where: the environment, then the settings file, then defaults.
+
+The reference page of the settings is made from this file.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from navi.domain.errors import UsageError
+from navi.runtime import places
+
+ELSEWHERE = {"fts"}
+"""Sections of the same file that other parts of Navi read."""
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ServerSettings(Section):
+    """The server's address and who may reach it."""
+
+    host: str = Field("127.0.0.1", description="The address to listen on.")
+    port: int = Field(8420, ge=0, le=65535, description="The port; 0 takes any free one.")
+    allowed_hosts: list[str] = Field(
+        default_factory=list,
+        description="Further names under which browsers may reach the server, besides the "
+        "address itself and localhost.",
+    )
+
+
+class TurnSettings(Section):
+    """How turns are run."""
+
+    max_concurrent: int = Field(
+        32, ge=1, description="How many turns one server process runs at the same time."
+    )
+    lease_seconds: float = Field(
+        15.0,
+        gt=0.1,
+        description="How long a turn of a server that can't be reached stays its own before "
+        "another server may take over its session.",
+    )
+
+
+class AgentSettings(Section):
+    """The built-in agent."""
+
+    model: str | None = Field(
+        None,
+        description="`anthropic:NAME`, `openai:NAME` or `scripted`. Without it: the provider "
+        "whose key is in the environment, else `scripted`. Also `NAVI_MODEL`.",
+    )
+    max_iterations: int = Field(25, ge=1, description="How many model requests one turn may make.")
+    history_tokens: int = Field(
+        100_000,
+        ge=1000,
+        description="When a session's history is estimated to be longer, its older part is "
+        "replaced by a summary for the model. The transcript keeps everything.",
+    )
+    instructions: str = Field(
+        "You are Navi's built-in agent. Work in the session's folder with your tools, and say "
+        "briefly what you did and what you found.",
+        description="What the model is told at the start of every request.",
+    )
+    anthropic_base_url: str | None = Field(
+        None, description="Another endpoint with Anthropic's API. Also `ANTHROPIC_BASE_URL`."
+    )
+    openai_base_url: str | None = Field(
+        None,
+        description="Another endpoint with OpenAI's API, such as Ollama's. Also `OPENAI_BASE_URL`.",
+    )
+
+
+class ToolSettings(Section):
+    """What the built-in agent's tools may do."""
+
+    terminal_timeout_seconds: float = Field(
+        120.0, gt=0, description="How long a command may run if the agent doesn't say."
+    )
+    terminal_output_characters: int = Field(
+        30_000, ge=100, description="How much of a command's output the agent is shown."
+    )
+    http_allow_private: bool = Field(
+        False, description="Whether `http_request` may reach this machine and private networks."
+    )
+
+
+class Settings(Section):
+    server: ServerSettings = ServerSettings()
+    turns: TurnSettings = TurnSettings()
+    agent: AgentSettings = AgentSettings()
+    tools: ToolSettings = ToolSettings()
+
+
+def load(environment: Mapping[str, str] = os.environ) -> Settings:
+    path = places.settings_file(environment)
+    values = _from_file(path)
+    for section, model in _sections().items():
+        overrides = _from_environment(section, model, environment)
+        values[section] = {**values.get(section, {}), **overrides}
+    if model_name := environment.get("NAVI_MODEL"):
+        values["agent"] = {**values["agent"], "model": model_name}
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise UsageError(
+            f"the setting {key} can't be used: {first['msg'].lower()}",
+            hint=f"correct it in {path} or the environment; docs/reference/settings.md lists all",
+        ) from error
+
+
+def _sections() -> dict[str, type[Section]]:
+    return {
+        name: field.annotation
+        for name, field in Settings.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section)
+    }
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(path.read_text())
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(
+            f"can't read {path}: {error}", hint="correct the file or remove it"
+        ) from error
+    return {name: value for name, value in values.items() if name not in ELSEWHERE}
+
+
+def _from_environment(
+    section: str, model: type[Section], environment: Mapping[str, str]
+) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, field in model.model_fields.items():
+        text = environment.get(f"NAVI_{section}_{key}".upper())
+        if text is not None:
+            is_list = "list" in str(field.annotation)
+            found[key] = [each.strip() for each in text.split(",")] if is_list else text
+    return found

@@ -1,0 +1,206 @@
+"""Station 3: one turn per session, driven to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from navi.agents.driver import Driver, TurnRequest
+from navi.domain.clock import Clock
+from navi.domain.errors import FenceLost, IterationLimit, NaviError
+from navi.domain.event import Usage
+from navi.domain.ids import new_id
+from navi.domain.tool import ToolContext
+from navi.domain.turn import Ending, Outcome, RunningTurn, Turn
+from navi.runtime.pump import Pump
+from navi.store import turns as stored
+from navi.store.store import Store
+
+log = logging.getLogger("navi.turns")
+
+
+@dataclass(slots=True)
+class _Local:
+    """A turn that this process runs."""
+
+    turn: Turn
+    task: asyncio.Task[None]
+    driving: asyncio.Task[Usage] | None = None
+    is_to_stop: bool = False
+
+
+class Turns:
+    """The turns of this process. `on_end` is called with the session of each that ended."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        owner: str,
+        drivers: Mapping[str, Driver],
+        lease: timedelta,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._owner = owner
+        self._drivers = drivers
+        self._lease = lease
+        self._beginning: set[str] = set()
+        self._local: dict[str, _Local] = {}
+        self._is_shutting_down = False
+        self.on_end: Callable[[str], None] = lambda session_id: None
+
+    @property
+    def count(self) -> int:
+        return len(self._local) + len(self._beginning)
+
+    def session_ids(self) -> list[str]:
+        return list(self._local)
+
+    def is_ours(self, turn_id: str) -> bool:
+        """Whether this very process is at work on the turn."""
+        return turn_id in self._beginning or any(
+            local.turn.id == turn_id for local in self._local.values()
+        )
+
+    async def begin(self, session_id: str) -> Turn | None:
+        """Start the session's next turn, if something waits and nothing runs."""
+        turn_id = new_id()
+        self._beginning.add(turn_id)
+        try:
+            now = self._clock.now()
+            begun = await self._store.transact(
+                stored.begin, session_id, turn_id, self._owner, now + self._lease, now
+            )
+            if begun is None:
+                return None
+            # If we still run an older turn of this session, somebody took that one from us.
+            self.abandon(session_id)
+            task = asyncio.create_task(self._run(begun), name=f"turn {turn_id}")
+            self._local[session_id] = _Local(begun.turn, task)
+            return begun.turn
+        finally:
+            self._beginning.discard(turn_id)
+
+    def interrupt(self, session_id: str) -> None:
+        """End the session's turn early, if this process runs it."""
+        if local := self._local.get(session_id):
+            local.is_to_stop = True
+            if local.driving is not None:
+                local.driving.cancel()
+
+    def abandon(self, session_id: str) -> None:
+        """Another process took over: stop at once and write nothing."""
+        if local := self._local.get(session_id):
+            local.task.cancel()
+
+    async def ended(self, session_id: str) -> None:
+        """Wait until this process runs no turn of the session."""
+        if local := self._local.get(session_id):
+            with suppress(asyncio.CancelledError):
+                await asyncio.shield(local.task)
+
+    async def shut_down(self) -> None:
+        """Stop all turns of this process. Each is closed as if the process had died."""
+        self._is_shutting_down = True
+        while self.count:
+            for local in self._local.values():
+                if local.driving is not None:
+                    local.driving.cancel()
+            # A turn whose beginning is being written appears among the local ones in a moment.
+            await asyncio.wait([*self._tasks(), asyncio.create_task(asyncio.sleep(0.01))])
+
+    def _tasks(self) -> list[asyncio.Task[None]]:
+        return [local.task for local in self._local.values()]
+
+    async def _run(self, begun: stored.Begun) -> None:
+        turn = begun.turn
+        local = self._local[turn.session.id]
+        pump = Pump(self._store, self._clock, turn)
+        log.info("turn %s of session %s begins (%s)", turn.id, turn.session.id, turn.origin)
+        try:
+            ending, usage = await self._drive_to_end(begun, local, pump)
+            if (
+                self._is_shutting_down
+                and ending.outcome is Outcome.STOPPED
+                and not local.is_to_stop
+            ):
+                await self._close_as_dead(turn)
+            else:
+                await pump.finish(ending, usage)
+                log.info("turn %s of session %s: %s", turn.id, turn.session.id, ending.outcome)
+        except FenceLost:
+            log.warning("turn %s of session %s was taken over", turn.id, turn.session.id)
+        except NaviError as error:
+            # The store is away for too long. The turn is closed as soon as it is back.
+            log.error("turn %s of session %s: %s", turn.id, turn.session.id, error.message)
+        finally:
+            if self._local.get(turn.session.id) is local:
+                del self._local[turn.session.id]
+            self.on_end(turn.session.id)
+
+    async def _drive_to_end(
+        self, begun: stored.Begun, local: _Local, pump: Pump
+    ) -> tuple[Ending, Usage]:
+        """Run the driver and the pump side by side until the driver is done."""
+        driving = asyncio.create_task(self._drive(begun, pump))
+        pumping = asyncio.create_task(pump.run())
+        local.driving = driving
+        if local.is_to_stop or self._is_shutting_down:
+            driving.cancel()
+        try:
+            await asyncio.wait({driving, pumping}, return_when=asyncio.FIRST_COMPLETED)
+            pump.close()
+            await asyncio.shield(pumping)
+            return await _ending_of(driving)
+        finally:
+            # Reached early only if the pump failed or this turn is abandoned.
+            for task in (driving, pumping):
+                task.cancel()
+            await asyncio.gather(driving, pumping, return_exceptions=True)
+
+    async def _drive(self, begun: stored.Begun, pump: Pump) -> Usage:
+        session, user = begun.turn.session, begun.user
+        request = TurnRequest(
+            session=session,
+            prompt=begun.turn.input.text,
+            history=begun.history,
+            context=ToolContext(
+                session_id=session.id,
+                cwd=Path(session.cwd),
+                current_user_id=user.id,
+                current_user_role=user.role,
+                current_user_info=user.info,
+            ),
+        )
+        usage = Usage()
+        async for event in self._drivers[session.driver].turn(request):
+            if isinstance(event, Usage):
+                usage = event
+            else:
+                await pump.put(event)
+        return usage
+
+    async def _close_as_dead(self, turn: Turn) -> None:
+        now = self._clock.now()
+        dead = RunningTurn(turn.id, turn.session.id, turn.fence, self._owner, now, None)
+        await self._store.transact(stored.close_dead, dead, now)
+
+
+async def _ending_of(driving: asyncio.Task[Usage]) -> tuple[Ending, Usage]:
+    try:
+        return Ending(Outcome.OK), await driving
+    except asyncio.CancelledError:
+        return Ending(Outcome.STOPPED), Usage()
+    except IterationLimit as limit:
+        return Ending(Outcome.MAX_ITERATIONS, limit.message), Usage()
+    except NaviError as error:
+        return Ending(Outcome.ERROR, error.message), Usage()
+    except Exception as error:
+        log.exception("a driver failed")
+        return Ending(Outcome.ERROR, f"{type(error).__name__}: {error}"), Usage()

@@ -1,0 +1,17 @@
+"""Live state, in SQLite or PostgreSQL. The only place with its SQL.
+
+    tables.py      the tables, one definition for both databases
+    connection.py  opening a database by its URL
+    store.py       `Store.transact`: run an operation in a transaction, off the event loop
+    schema.py      bringing a database to the current version (migrations/)
+
+The operations. Each takes a connection first, is one transaction, and may be run again after a
+lost connection without doing its work twice:
+    sessions.py    create, read, change, delete
+    queue.py       admit an input; list, edit and remove the undelivered ones
+    turns.py       begin, extend and finish a turn; close one whose process died
+    lanes.py       who owns which session: leases, fences, requests to stop
+    transcript.py  messages
+    events.py      number, store and read events
+    users.py       who may log in
+"""

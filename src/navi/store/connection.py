@@ -1,0 +1,93 @@
+"""Opening a database by its URL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import StaticPool
+
+from navi.domain.errors import StoreUnusable
+
+POSTGRES_CONNECTIONS = 8
+SQLITE_BUSY_SECONDS = 2.0
+CONNECT_SECONDS = 3
+
+
+def sqlite_url(path: Path) -> str:
+    return f"sqlite:///{path}"
+
+
+def is_sqlite(url: str) -> bool:
+    return url.startswith("sqlite:")
+
+
+def open_engine(url: str) -> Engine:
+    return _open_sqlite(url) if is_sqlite(url) else _open_postgresql(url)
+
+
+def _open_sqlite(url: str) -> Engine:
+    # One connection: the store is its own writer, and never waits for itself.
+    engine = create_engine(
+        url,
+        module=_sqlite_module(),
+        poolclass=StaticPool,
+        connect_args={
+            "check_same_thread": False,
+            "isolation_level": None,
+            "timeout": SQLITE_BUSY_SECONDS,
+        },
+    )
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: Any, _record: Any) -> None:
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA journal_mode = WAL")
+        # FULL: what was admitted survives a power cut, not only a crash.
+        cursor.execute("PRAGMA synchronous = FULL")
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Any) -> None:
+        # IMMEDIATE: a transaction that reads first can't fail later because another one wrote.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _sqlite_module() -> ModuleType:
+    """A SQLite without the WAL-reset bug of 3.7 to 3.51.2, where there is a wheel with one."""
+    try:
+        import pysqlite3
+
+        return pysqlite3  # type: ignore[no-any-return]
+    except ImportError:
+        import sqlite3
+
+        return sqlite3
+
+
+def _open_postgresql(url: str) -> Engine:
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise StoreUnusable(
+            "NAVI_DATABASE_URL is not a database address",
+            hint="it looks like postgresql://user:password@host:5432/database",
+        ) from error
+    if parsed.get_backend_name() != "postgresql":
+        raise StoreUnusable(
+            f"Navi keeps its state in SQLite or PostgreSQL, not in {parsed.get_backend_name()}",
+            hint="unset NAVI_DATABASE_URL, or give it a postgresql:// address",
+        )
+    return create_engine(
+        parsed.set(drivername="postgresql+psycopg"),
+        pool_size=POSTGRES_CONNECTIONS,
+        max_overflow=0,
+        connect_args={"connect_timeout": CONNECT_SECONDS, "application_name": "navi"},
+    )

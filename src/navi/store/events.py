@@ -1,0 +1,157 @@
+"""Numbering, storing and reading events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, insert, select, update
+
+from navi.domain.errors import FenceLost, SessionNotFound
+from navi.domain.event import Event, Payload
+from navi.store import signals
+from navi.store.tables import events, feed, lanes
+
+_EMITTED = "navi_emitted"
+
+
+def emit(
+    connection: Connection,
+    session_id: str,
+    turn_id: str | None,
+    items: Sequence[tuple[str, Payload]],
+    now: datetime,
+    *,
+    fence: int | None = None,
+) -> list[Event]:
+    """Store events of one session, numbered without gaps; told to the world after the commit.
+
+    With `fence`, only while that fence still holds. Comes last in a transaction: it takes the
+    lock that puts all commits with events in order.
+    """
+    if not items:
+        return []
+    last_seq, user_id = _advance_lane(connection, session_id, len(items), fence)
+    last_position = connection.execute(
+        update(feed)
+        .values(last_position=feed.c.last_position + len(items))
+        .returning(feed.c.last_position)
+    ).scalar_one()
+    stored = [
+        Event(
+            session_id=session_id,
+            user_id=user_id,
+            seq=last_seq - len(items) + number,
+            position=last_position - len(items) + number,
+            turn_id=turn_id,
+            type=type_,
+            payload=payload,
+            created_at=now,
+        )
+        for number, (type_, payload) in enumerate(items, start=1)
+    ]
+    connection.execute(insert(events), [_values(event) for event in stored])
+    _notify(connection, stored[-1])
+    connection.info.setdefault(_EMITTED, []).extend(stored)
+    return stored
+
+
+def take_emitted(connection: Connection) -> list[Event]:
+    """The events that the operation just run has stored."""
+    return connection.info.pop(_EMITTED, [])  # type: ignore[no-any-return]
+
+
+def read_session(
+    connection: Connection, session_id: str, after_seq: int, limit: int
+) -> list[Event]:
+    query = (
+        select(events)
+        .where(events.c.session_id == session_id, events.c.seq > after_seq)
+        .order_by(events.c.seq)
+        .limit(limit)
+    )
+    return [_event(row) for row in connection.execute(query)]
+
+
+def read_all(connection: Connection, after_position: int, limit: int) -> list[Event]:
+    """Events of all sessions, in the order of their commits."""
+    query = (
+        select(events)
+        .where(events.c.position > after_position)
+        .order_by(events.c.position)
+        .limit(limit)
+    )
+    return [_event(row) for row in connection.execute(query)]
+
+
+def read_turn(connection: Connection, session_id: str, turn_id: str) -> list[Event]:
+    query = (
+        select(events)
+        .where(events.c.session_id == session_id, events.c.turn_id == turn_id)
+        .order_by(events.c.seq)
+    )
+    return [_event(row) for row in connection.execute(query)]
+
+
+def last_position(connection: Connection) -> int:
+    position: int = connection.execute(select(feed.c.last_position)).scalar_one()
+    return position
+
+
+def last_seq(connection: Connection, session_id: str) -> int:
+    query = select(lanes.c.last_seq).where(lanes.c.session_id == session_id)
+    return connection.execute(query).scalar() or 0
+
+
+def forget_session(connection: Connection, session_id: str, before_seq: int) -> None:
+    connection.execute(
+        delete(events).where(events.c.session_id == session_id, events.c.seq < before_seq)
+    )
+
+
+def _advance_lane(
+    connection: Connection, session_id: str, count: int, fence: int | None
+) -> tuple[int, str]:
+    statement = update(lanes).where(lanes.c.session_id == session_id)
+    if fence is not None:
+        statement = statement.where(lanes.c.fence == fence, lanes.c.turn_id.is_not(None))
+    row = connection.execute(
+        statement.values(last_seq=lanes.c.last_seq + count).returning(
+            lanes.c.last_seq, lanes.c.user_id
+        )
+    ).one_or_none()
+    if row is None:
+        raise FenceLost(session_id) if fence is not None else SessionNotFound(session_id)
+    return row.last_seq, row.user_id
+
+
+def _notify(connection: Connection, last: Event) -> None:
+    signals.send(connection, signals.EVENTS, json.dumps([last.session_id, last.seq, last.position]))
+
+
+def _values(event: Event) -> dict[str, Any]:
+    return {
+        "position": event.position,
+        "session_id": event.session_id,
+        "seq": event.seq,
+        "user_id": event.user_id,
+        "turn_id": event.turn_id,
+        "type": event.type,
+        "payload": event.payload,
+        "created_at": event.created_at,
+    }
+
+
+def _event(row: Row[Any]) -> Event:
+    return Event(
+        session_id=row.session_id,
+        user_id=row.user_id,
+        seq=row.seq,
+        position=row.position,
+        turn_id=row.turn_id,
+        type=row.type,
+        payload=row.payload,
+        created_at=row.created_at,
+    )

@@ -1,0 +1,1 @@
+"""Alembic's place. Migrations are only added, never changed."""

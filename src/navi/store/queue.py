@@ -1,0 +1,199 @@
+"""Inputs that wait: admit, list, edit, remove."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, and_, delete, func, insert, or_, select, update
+
+from navi.domain.errors import Conflict, InputNotFound, SessionStopped
+from navi.domain.input import (
+    Admission,
+    DeliveryMode,
+    Input,
+    NewInput,
+    Origin,
+    delivery_order,
+    modes_before,
+)
+from navi.domain.session import SessionState
+from navi.domain.turn import StopReason
+from navi.domain.wire import input_json
+from navi.store.events import emit
+from navi.store.lanes import lock, request_stop
+from navi.store.tables import lanes, message_queue, sessions
+
+
+def admit(connection: Connection, new: NewInput, now: datetime) -> Admission:
+    """Make the input durable. An urgent one asks the running turn to end."""
+    lane = lock(connection, new.session_id)
+    if (known := _find(connection, new.id)) is not None:
+        return _known_admission(connection, known, new)
+    state = connection.execute(
+        select(sessions.c.state).where(sessions.c.id == new.session_id)
+    ).scalar_one()
+    if state == SessionState.STOPPED:
+        raise SessionStopped(new.session_id)
+    admitted = Input(
+        **{**_fields(new), "ordinal": lane.next_ordinal, "queued_at": now},
+    )
+    connection.execute(insert(message_queue).values(**_values(admitted)))
+    connection.execute(
+        update(lanes)
+        .where(lanes.c.session_id == new.session_id)
+        .values(next_ordinal=lane.next_ordinal + 1)
+    )
+    connection.execute(
+        update(sessions).where(sessions.c.id == new.session_id).values(updated_at=now)
+    )
+    if new.delivery_mode is DeliveryMode.URGENT:
+        request_stop(connection, new.session_id, StopReason.URGENT)
+    position = _position(connection, admitted)
+    _announce(connection, "input_queued", admitted, now)
+    return Admission(new.id, delivered=False, position=position)
+
+
+def waiting(connection: Connection, session_id: str) -> list[Input]:
+    """The undelivered inputs, in the order in which they will be delivered."""
+    query = select(message_queue).where(
+        message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None)
+    )
+    return delivery_order([_input(row) for row in connection.execute(query)])
+
+
+def heads(connection: Connection, session_id: str) -> list[Input]:
+    """The first waiting input of each delivery mode: one of them is next."""
+    firsts = (
+        select(func.min(message_queue.c.ordinal))
+        .where(message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None))
+        .group_by(message_queue.c.delivery_mode)
+    )
+    query = select(message_queue).where(
+        message_queue.c.session_id == session_id, message_queue.c.ordinal.in_(firsts)
+    )
+    return [_input(row) for row in connection.execute(query)]
+
+
+def edit(
+    connection: Connection,
+    session_id: str,
+    input_id: str,
+    changes: dict[str, Any],
+    now: datetime,
+) -> Input:
+    """Change an input that was not delivered yet."""
+    lock(connection, session_id)
+    _waiting_input(connection, session_id, input_id)
+    connection.execute(
+        update(message_queue).where(message_queue.c.id == input_id).values(**changes)
+    )
+    edited = _waiting_input(connection, session_id, input_id)
+    if edited.delivery_mode is DeliveryMode.URGENT:
+        request_stop(connection, session_id, StopReason.URGENT)
+    _announce(connection, "input_queued", edited, now)
+    return edited
+
+
+def remove(connection: Connection, session_id: str, input_id: str, now: datetime) -> None:
+    lock(connection, session_id)
+    removed = _waiting_input(connection, session_id, input_id)
+    connection.execute(delete(message_queue).where(message_queue.c.id == input_id))
+    emit(connection, session_id, None, [("input_removed", {"input_id": removed.id})], now)
+
+
+def is_delivered(connection: Connection, input_id: str) -> bool:
+    query = select(message_queue.c.delivered_at).where(message_queue.c.id == input_id)
+    return connection.execute(query).scalar() is not None
+
+
+def deliver(connection: Connection, input_id: str, turn_id: str, now: datetime) -> Input:
+    row = connection.execute(
+        update(message_queue)
+        .where(message_queue.c.id == input_id)
+        .values(delivered_at=now, turn_id=turn_id)
+        .returning(message_queue)
+    ).one()
+    return _input(row)
+
+
+def delivered_to(connection: Connection, turn_id: str) -> Input:
+    query = select(message_queue).where(message_queue.c.turn_id == turn_id)
+    return _input(connection.execute(query).one())
+
+
+def give_back(connection: Connection, turn_id: str) -> list[Input]:
+    """The inputs of a turn that produced nothing wait again, in their old places."""
+    rows = connection.execute(
+        update(message_queue)
+        .where(message_queue.c.turn_id == turn_id)
+        .values(delivered_at=None, turn_id=None)
+        .returning(message_queue)
+    )
+    return [_input(row) for row in rows]
+
+
+def _known_admission(connection: Connection, known: Input, new: NewInput) -> Admission:
+    """The answer to an input that was sent before."""
+    if known.session_id != new.session_id or known.text != new.text:
+        raise Conflict(
+            f"an input {new.id} with another text or session was admitted before",
+            hint="leave out input_id, or choose a new one",
+        )
+    if known.delivered_at is not None:
+        return Admission(known.id, delivered=True, position=0)
+    return Admission(known.id, delivered=False, position=_position(connection, known))
+
+
+def _position(connection: Connection, admitted: Input) -> int:
+    mode, ordinal = message_queue.c.delivery_mode, message_queue.c.ordinal
+    query = (
+        select(func.count())
+        .select_from(message_queue)
+        .where(
+            message_queue.c.session_id == admitted.session_id,
+            message_queue.c.delivered_at.is_(None),
+            or_(
+                mode.in_(modes_before(admitted.delivery_mode)),
+                and_(mode == admitted.delivery_mode, ordinal < admitted.ordinal),
+            ),
+        )
+    )
+    return connection.execute(query).scalar_one()
+
+
+def _announce(connection: Connection, type_: str, subject: Input, now: datetime) -> None:
+    emit(connection, subject.session_id, None, [(type_, {"input": input_json(subject)})], now)
+
+
+def _waiting_input(connection: Connection, session_id: str, input_id: str) -> Input:
+    found = _find(connection, input_id)
+    if found is None or found.session_id != session_id or found.delivered_at is not None:
+        raise InputNotFound(input_id)
+    return found
+
+
+def _find(connection: Connection, input_id: str) -> Input | None:
+    query = select(message_queue).where(message_queue.c.id == input_id)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else _input(row)
+
+
+def _fields(new: NewInput) -> dict[str, Any]:
+    return {name: getattr(new, name) for name in NewInput.__dataclass_fields__}
+
+
+def _values(admitted: Input) -> dict[str, Any]:
+    return {**asdict(admitted), "metadata": dict(admitted.metadata)}
+
+
+def _input(row: Row[Any]) -> Input:
+    values = dict(row._mapping)
+    return Input(
+        **{
+            **values,
+            "delivery_mode": DeliveryMode(values["delivery_mode"]),
+            "origin": Origin(values["origin"]),
+        }
+    )

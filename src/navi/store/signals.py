@@ -1,0 +1,48 @@
+"""News between processes that share a PostgreSQL.
+
+Signals are part of the transaction that they tell of, so they arrive exactly when it is true.
+They only save waiting: whoever misses one finds out a little later by looking.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from sqlalchemy import Connection, func, select
+
+EVENTS = "navi_events"
+STOPS = "navi_stops"
+WORK = "navi_work"
+
+RECONNECT_SECONDS = 1.0
+
+log = logging.getLogger("navi.store")
+
+
+def send(connection: Connection, channel: str, payload: str) -> None:
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_notify(channel, payload)))
+
+
+async def listen(url: str, on_signal: Callable[[str, str], None]) -> None:
+    """Call `on_signal(channel, payload)` for every signal, until cancelled.
+
+    After a lost connection it calls `on_signal` once with an empty payload per channel: something
+    may have been missed.
+    """
+    import psycopg
+
+    while True:
+        try:
+            connection = await psycopg.AsyncConnection.connect(url, autocommit=True)
+            async with connection:
+                for channel in (EVENTS, STOPS, WORK):
+                    await connection.execute(f"LISTEN {channel}")  # names are constants
+                    on_signal(channel, "")
+                async for notice in connection.notifies():
+                    on_signal(notice.channel, notice.payload)
+        except psycopg.Error as error:
+            log.warning("lost the signals of the other processes, reconnecting: %s", error)
+        await asyncio.sleep(RECONNECT_SECONDS)

@@ -1,0 +1,243 @@
+"""Running operations in transactions, off the event loop.
+
+SQLite has one worker with one connection. Operations that wait while a commit is under way share
+the next commit, so the cost of reaching the disk is paid once for all of them. PostgreSQL has a
+few workers, each with its own connection; it groups commits by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+
+from navi.domain.errors import StoreUnavailable
+from navi.domain.event import Event
+from navi.store.connection import POSTGRES_CONNECTIONS, is_sqlite, open_engine
+from navi.store.events import take_emitted
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+PATIENCE_SECONDS = 5.0
+"""How long an operation is tried again while the database is locked or away."""
+BATCH_LIMIT = 128
+"""So that nobody waits for a commit behind an endless row of others."""
+RETRIED_STATES = {"40001", "40P01", "57P01", "57P02", "57P03", "53300"}
+"""PostgreSQL: serialization failure, deadlock, being shut down or started, too many clients."""
+
+log = logging.getLogger("navi.store")
+
+
+@dataclass(slots=True)
+class _Job:
+    operation: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    future: asyncio.Future[Any]
+    give_up_at: float
+    emitted: list[Event] = field(default_factory=list)
+    result: Any = None
+    error: BaseException | None = None
+
+
+class Store:
+    """The live state. `on_events` is told what was stored, in order, right after each commit."""
+
+    def __init__(
+        self, url: str, *, on_events: Callable[[Sequence[Event]], None] | None = None
+    ) -> None:
+        self.kind = "sqlite" if is_sqlite(url) else "postgresql"
+        self.url = url
+        self.on_events = on_events
+        self._engine = open_engine(url)
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        workers = 1 if self.kind == "sqlite" else POSTGRES_CONNECTIONS
+        self._threads = [
+            threading.Thread(target=self._work, name=f"navi-store-{number}", daemon=True)
+            for number in range(workers)
+        ]
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def start(self) -> None:
+        """Begin to work for the running event loop."""
+        self._loop = asyncio.get_running_loop()
+        for thread in self._threads:
+            thread.start()
+
+    async def close(self) -> None:
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in self._threads:
+            await asyncio.to_thread(thread.join)
+        self._engine.dispose()
+
+    async def transact(
+        self, operation: Callable[Concatenate[Connection, P], R], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        """Run the operation in a transaction; its result arrives after the commit."""
+        return await self._submit(PATIENCE_SECONDS, operation, args, kwargs)
+
+    async def transact_patiently(
+        self,
+        patience: float,
+        operation: Callable[Concatenate[Connection, P], R],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> R:
+        """Like `transact`, for work that must outlast a longer outage."""
+        return await self._submit(patience, operation, args, kwargs)
+
+    async def _submit(
+        self,
+        patience: float,
+        operation: Callable[Concatenate[Connection, P], R],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> R:
+        future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
+        future.add_done_callback(_consume)
+        give_up_at = time.monotonic() + patience
+        self._jobs.put(_Job(operation, args, kwargs, future, give_up_at))
+        # Shielded: the transaction runs to its end even if nobody waits for it any more.
+        return await asyncio.shield(future)
+
+    # Below: the workers' side.
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            batch = [job]
+            is_last = False
+            while self.kind == "sqlite" and len(batch) < BATCH_LIMIT and not self._jobs.empty():
+                following = self._jobs.get()
+                if following is None:
+                    is_last = True
+                    break
+                batch.append(following)
+            self._run(batch)
+            if is_last:
+                return
+
+    def _run(self, batch: list[_Job]) -> None:
+        """Bring every job of the batch to a result or an error, trying again while it may help."""
+        attempt = 0
+        while True:
+            try:
+                self._run_once(batch)
+                break
+            except (OperationalError, InterfaceError, DBAPIError) as error:
+                attempt += 1
+                expired = [job for job in batch if time.monotonic() >= job.give_up_at]
+                if not _may_pass(error):
+                    expired = batch
+                for job in expired:
+                    job.result, job.error, job.emitted = None, _translated(error), []
+                self._tell(expired)
+                batch = [job for job in batch if job not in expired]
+                if not batch:
+                    return
+                if attempt == 1:
+                    log.warning("store does not answer, trying again: %s", _first_line(error))
+                time.sleep(min(1.0, 0.02 * 2**attempt) * random.uniform(0.5, 1.0))
+            except BaseException as error:
+                for job in batch:
+                    job.error = error
+                break
+        self._tell(batch)
+
+    def _run_once(self, batch: list[_Job]) -> None:
+        with self._engine.connect() as connection, connection.begin():
+            for job in batch:
+                job.result, job.error, job.emitted = None, None, []
+                if len(batch) == 1:
+                    self._apply(job, connection)
+                else:
+                    self._apply_apart(job, connection)
+        # Only now is anything true: results and events leave after the commit.
+
+    def _apply(self, job: _Job, connection: Connection) -> None:
+        try:
+            job.result = job.operation(connection, *job.args, **job.kwargs)
+            job.emitted = take_emitted(connection)
+        except BaseException:
+            take_emitted(connection)
+            raise
+
+    def _apply_apart(self, job: _Job, connection: Connection) -> None:
+        """One of several operations in a transaction: its failure undoes only itself."""
+        savepoint = connection.begin_nested()
+        try:
+            self._apply(job, connection)
+        except DBAPIError as error:
+            if _may_pass(error):
+                raise
+            savepoint.rollback()
+            job.error = error
+        except BaseException as error:
+            savepoint.rollback()
+            job.error = error
+        else:
+            savepoint.commit()
+
+    def _tell(self, batch: Sequence[_Job]) -> None:
+        if batch:
+            assert self._loop is not None
+            try:
+                self._loop.call_soon_threadsafe(self._deliver, batch)
+            except RuntimeError:
+                log.debug("the event loop is gone; results of finished transactions are dropped")
+
+    def _deliver(self, batch: Sequence[_Job]) -> None:
+        events = [event for job in batch for event in job.emitted]
+        if events and self.on_events is not None:
+            self.on_events(events)
+        for job in batch:
+            if job.future.done():
+                continue
+            if job.error is None:
+                job.future.set_result(job.result)
+            else:
+                job.future.set_exception(job.error)
+
+
+def _consume(future: asyncio.Future[Any]) -> None:
+    """Whoever wanted the result may have been cancelled; that is no error of its own."""
+    if not future.cancelled():
+        future.exception()
+
+
+def _may_pass(error: DBAPIError) -> bool:
+    """Whether trying again can help: the database is locked or away, not the statement wrong."""
+    if error.connection_invalidated:
+        return True
+    if (state := getattr(error.orig, "sqlstate", None)) is not None:
+        return state in RETRIED_STATES or state.startswith("08")
+    # Locked or busy in SQLite; no state at all is psycopg's way to say "no connection".
+    return isinstance(error, OperationalError) and not _is_full_or_readonly(error)
+
+
+def _is_full_or_readonly(error: DBAPIError) -> bool:
+    text = str(error.orig).lower()
+    return "readonly" in text or "full" in text or "malformed" in text or "no such" in text
+
+
+def _translated(error: DBAPIError) -> Exception:
+    if _may_pass(error) or _is_full_or_readonly(error):
+        return StoreUnavailable(
+            f"the store does not answer: {_first_line(error)}",
+            hint="nothing was changed; try again in a moment, or run `navi doctor`",
+        )
+    return cast(Exception, error)
+
+
+def _first_line(error: DBAPIError) -> str:
+    return str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else "no connection"

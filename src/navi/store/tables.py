@@ -1,0 +1,215 @@
+"""The tables, one definition for SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+from sqlalchemy.types import TypeEngine
+
+metadata = MetaData()
+
+
+class Instant(TypeDecorator[datetime]):
+    """An aware UTC instant: `timestamptz` in PostgreSQL, sortable ISO text in SQLite."""
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        if dialect.name == "postgresql":
+            return dialect.type_descriptor(DateTime(timezone=True))
+        return dialect.type_descriptor(Text())
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
+        if value is None or dialect.name == "postgresql":
+            return value
+        return value.astimezone(UTC).isoformat(timespec="microseconds")
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+        return moment.astimezone(UTC)
+
+
+# Not JSONB, which refuses the NUL characters that tools may print.
+Json = JSON(none_as_null=True)
+# SQLite counts only INTEGER as a row id; PostgreSQL needs the wider type.
+Counter = BigInteger().with_variant(Integer, "sqlite")
+
+
+def session_reference() -> Column[str]:
+    reference = ForeignKey("sessions.id", ondelete="CASCADE")
+    return Column("session_id", Text, reference, nullable=False)
+
+
+users = Table(
+    "users",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("role", Text, nullable=False),
+    Column("token_sha256", Text, unique=True),
+    Column("info", Json, nullable=False),
+    Column("created_at", Instant, nullable=False),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("driver", Text, nullable=False),
+    Column("model", Text),
+    Column("cwd", Text, nullable=False),
+    Column("parent_id", Text),
+    Column("user_id", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("task", Text),
+    Column("agent_status_text", Text),
+    Column("agent_status_at", Instant),
+    Column("context_from_idx", Integer, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Index("sessions_by_user", "user_id", "updated_at"),
+    Index("sessions_by_parent", "parent_id"),
+)
+
+# One narrow row per session: its only lock, and the source of its numbers. Kept apart from
+# `sessions` because it changes with every batch of events.
+lanes = Table(
+    "lanes",
+    metadata,
+    Column("session_id", Text, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("user_id", Text, nullable=False),
+    Column("last_seq", Counter, nullable=False),
+    Column("next_idx", Integer, nullable=False),
+    Column("next_ordinal", Integer, nullable=False),
+    Column("fence", Integer, nullable=False),
+    Column("turn_id", Text),
+    Column("owner", Text),
+    Column("lease_until", Instant),
+)
+Index(
+    "lanes_running",
+    lanes.c.turn_id,
+    sqlite_where=lanes.c.turn_id.is_not(None),
+    postgresql_where=lanes.c.turn_id.is_not(None),
+)
+
+message_queue = Table(
+    "message_queue",
+    metadata,
+    Column("id", Text, primary_key=True),
+    session_reference(),
+    Column("ordinal", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("delivery_mode", Text, nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("sender_session_id", Text),
+    Column("remind_soft_threshold", Integer),
+    Column("remind_hard_threshold", Integer),
+    Column("notify_on_delivery", Boolean, nullable=False),
+    Column("notify_on_stop", Boolean, nullable=False),
+    Column("metadata", Json, nullable=False),
+    Column("queued_at", Instant, nullable=False),
+    Column("delivered_at", Instant),
+    Column("turn_id", Text),
+    UniqueConstraint("session_id", "ordinal"),
+)
+Index(
+    "message_queue_waiting",
+    message_queue.c.session_id,
+    message_queue.c.ordinal,
+    sqlite_where=message_queue.c.delivered_at.is_(None),
+    postgresql_where=message_queue.c.delivered_at.is_(None),
+)
+Index("message_queue_by_turn", message_queue.c.turn_id)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("id", Text, primary_key=True),
+    session_reference(),
+    Column("fence", Integer, nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("event_count", Integer, nullable=False),
+    Column("stop_reason", Text),
+    Column("outcome", Text),
+    Column("error", Text),
+    Column("message_id", Text),
+    Column("input_tokens", Integer, nullable=False),
+    Column("output_tokens", Integer, nullable=False),
+    Column("cache_read_tokens", Integer, nullable=False),
+    Column("cache_creation_tokens", Integer, nullable=False),
+    Column("started_at", Instant, nullable=False),
+    Column("ended_at", Instant),
+    Index("turns_by_session", "session_id", "started_at"),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    Column("id", Text, primary_key=True),
+    session_reference(),
+    Column("idx", Integer, nullable=False),
+    Column("turn_id", Text),
+    Column("role", Text, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("thinking", Text, nullable=False),
+    Column("tool_calls", Json, nullable=False),
+    Column("is_recall", Boolean, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("metadata", Json, nullable=False),
+    Column("compacted_up_to", Integer),
+    Column("timestamp", Instant, nullable=False),
+    UniqueConstraint("session_id", "idx"),
+)
+Index(
+    "messages_summaries",
+    messages.c.session_id,
+    messages.c.idx,
+    sqlite_where=messages.c.compacted_up_to.is_not(None),
+    postgresql_where=messages.c.compacted_up_to.is_not(None),
+)
+
+Index("messages_by_turn", messages.c.turn_id)
+
+# No reference to `sessions`: the last event of a deleted session says that it is gone.
+events = Table(
+    "events",
+    metadata,
+    Column("position", Counter, primary_key=True, autoincrement=False),
+    Column("session_id", Text, nullable=False),
+    Column("seq", Counter, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("turn_id", Text),
+    Column("type", Text, nullable=False),
+    Column("payload", Json, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    UniqueConstraint("session_id", "seq"),
+)
+
+# A single row. Its lock makes `position` follow the order of commits, without gaps.
+feed = Table(
+    "feed",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("last_position", Counter, nullable=False),
+)

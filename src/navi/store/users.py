@@ -1,0 +1,64 @@
+"""Who may log in. The user `local` is whoever holds the server's own token."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, insert, select
+
+from navi.domain.errors import Conflict, NotFound
+from navi.domain.user import LOCAL_USER_ID, Role, User
+from navi.store.tables import sessions, users
+
+
+def add(connection: Connection, user: User, token_sha256: str) -> None:
+    if user.id == LOCAL_USER_ID or _find(connection, user.id) is not None:
+        raise Conflict(
+            f"there is a user {user.id} already", hint="`navi user list` shows all of them"
+        )
+    connection.execute(
+        insert(users).values(
+            id=user.id,
+            role=user.role,
+            token_sha256=token_sha256,
+            info=dict(user.info),
+            created_at=user.created_at,
+        )
+    )
+
+
+def listing(connection: Connection) -> list[User]:
+    rows = connection.execute(select(users).order_by(users.c.created_at))
+    return [_user(row) for row in rows]
+
+
+def remove(connection: Connection, user_id: str) -> int:
+    """Take away the access; the sessions stay. Returns how many there are."""
+    if connection.execute(delete(users).where(users.c.id == user_id)).rowcount == 0:
+        raise NotFound(f"there is no user {user_id}", hint="`navi user list` shows all of them")
+    owned = select(sessions.c.id).where(sessions.c.user_id == user_id)
+    return len(connection.execute(owned).all())
+
+
+def by_token(connection: Connection, token_sha256: str) -> User | None:
+    row = connection.execute(
+        select(users).where(users.c.token_sha256 == token_sha256)
+    ).one_or_none()
+    return None if row is None else _user(row)
+
+
+def get(connection: Connection, user_id: str, now: datetime) -> User:
+    """The user a session belongs to. One that was removed is left with the least rights."""
+    if user_id == LOCAL_USER_ID:
+        return User(LOCAL_USER_ID, Role.ADMIN, now)
+    return _find(connection, user_id) or User(user_id, Role.USER, now)
+
+
+def _find(connection: Connection, user_id: str) -> User | None:
+    row = connection.execute(select(users).where(users.c.id == user_id)).one_or_none()
+    return None if row is None else _user(row)
+
+
+def _user(row: Row[Any]) -> User:
+    return User(row.id, Role(row.role), row.created_at, row.info)

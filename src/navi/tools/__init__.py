@@ -1,0 +1,12 @@
+"""What agents can call, one file each.
+
+filesystem.py    read, list, write and edit inside the session's folder
+terminal.py      run a command
+http_request.py  fetch a page or call a web API
+address.py       which addresses of the network http_request may reach
+arguments.py     reading the arguments of a call, with refusals that an agent understands
+editing.py       which text of a file an edit means
+folder.py        what lies inside the session's folder; opening and replacing files safely
+process_group.py a command with all the processes it starts
+text.py          foreign bytes as text that can be shown and stored
+"""

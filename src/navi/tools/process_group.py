@@ -1,0 +1,127 @@
+"""A command with all the processes it starts, as one thing that can be waited for and ended.
+
+Not with asyncio's own subprocesses: their `wait` also waits for the pipe, which a background
+process may hold for ever, and a call that is cancelled while they start loses sight of
+the processes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+# How often to look whether the command has ended: at first often, because most are short.
+SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.001, 0.05
+# As much as a pipe holds.
+READ_BYTES = 1 << 16
+# A killed process is gone in no time, unless the kernel holds it. Then waiting longer won't help.
+REAP_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessGroup:
+    """`is_silent` says that nobody can print any more."""
+
+    process: subprocess.Popen[bytes]
+    is_silent: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @classmethod
+    def start(
+        cls, command: Sequence[str], cwd: Path, environment: Mapping[str, str]
+    ) -> ProcessGroup:
+        """Not a coroutine, so that no cancellation can come between the start and its caller."""
+        return cls(
+            subprocess.Popen(
+                command,
+                cwd=cwd,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                bufsize=0,
+                start_new_session=True,
+            )
+        )
+
+    def listen(self, take: Callable[[bytes], None]) -> None:
+        """Hand what the processes print to `take`, until `hang_up`."""
+        pipe = self._pipe.fileno()
+        os.set_blocking(pipe, False)
+        asyncio.get_running_loop().add_reader(pipe, self._read, pipe, take)
+
+    def hang_up(self) -> None:
+        if not self._pipe.closed:
+            asyncio.get_running_loop().remove_reader(self._pipe.fileno())
+            self._pipe.close()
+
+    async def has_ended(self, seconds: float) -> bool:
+        """Whether the command itself ends in time; processes that it left behind don't count."""
+        deadline = _now() + seconds
+        pause = SHORTEST_PAUSE_SECONDS
+        while self.process.poll() is None:
+            left = deadline - _now()
+            if left <= 0:
+                return False
+            if self.is_silent.is_set():
+                await asyncio.sleep(min(pause, left))
+            elif await self.becomes_silent(min(pause, left)):
+                pause = SHORTEST_PAUSE_SECONDS  # most likely it ends right now
+                continue
+            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+        return True
+
+    async def becomes_silent(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await self.is_silent.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def end(self, grace_seconds: float) -> None:
+        """Ask every process to end, then kill the rest. A cancellation cuts the asking short."""
+        try:
+            deadline = _now() + grace_seconds
+            pause = SHORTEST_PAUSE_SECONDS
+            self._signal(signal.SIGTERM)
+            while self._signal(0) and _now() < deadline:
+                self.process.poll()  # until it is reaped, a dead process is a member of its group
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+        finally:
+            self._signal(signal.SIGKILL)
+            await self.has_ended(REAP_SECONDS)
+
+    @property
+    def _pipe(self) -> IO[bytes]:
+        assert self.process.stdout is not None  # `start` asked for it
+        return self.process.stdout
+
+    def _read(self, pipe: int, take: Callable[[bytes], None]) -> None:
+        try:
+            data = os.read(pipe, READ_BYTES)
+        except BlockingIOError:
+            return
+        if data:
+            take(data)
+        else:
+            self.hang_up()
+            self.is_silent.set()
+
+    def _signal(self, number: int) -> bool:
+        """Whether there was anybody to get it. The group has the number of its first process."""
+        try:
+            os.killpg(self.process.pid, number)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

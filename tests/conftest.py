@@ -1,0 +1,47 @@
+"""Fixtures for every test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.postgres import PostgresServer
+
+# Settings and secrets of whoever runs the tests, and the agent that may have started them.
+FOREIGN = ("NAVI_", "RECALL_", "CLAUDE", "CODEX", "ANTHROPIC_", "OPENAI_", "XDG_")
+
+
+@pytest.fixture(autouse=True)
+def private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give each test its own home, so that none reads or writes the files of the user."""
+    for name in list(os.environ):
+        if name.startswith(FOREIGN):
+            monkeypatch.delenv(name)
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    # Named but not created: making them, with the right mode, is the work of the code under test.
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / ".local" / "share"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+    monkeypatch.setenv("NAVI_HOME", str(home / "navi"))
+    return home
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL for this test worker. Each test makes its own database in it."""
+    directory = Path(tempfile.mkdtemp(prefix="navi-tests-"))
+    try:
+        # The machine does not crash in the middle of a test, so fsync would only cost time.
+        server = PostgresServer.start(directory, fsync=False)
+        try:
+            yield server
+        finally:
+            server.stop()
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)

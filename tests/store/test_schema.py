@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import text
+
+from navi.domain.errors import StoreUnusable
+from navi.store import schema
+from navi.store.connection import open_engine
+from navi.store.tables import metadata
+
+
+def test_a_migrated_database_has_exactly_the_tables_the_code_expects(database_url: str) -> None:
+    schema.prepare(database_url)
+
+    engine = open_engine(database_url)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": False})
+        assert compare_metadata(context, metadata) == []
+    engine.dispose()
+
+
+def test_the_known_head_is_the_newest_migration() -> None:
+    scripts = ScriptDirectory("src/navi/store/migrations")
+    assert scripts.get_current_head() == schema.HEAD
+
+
+def test_preparing_twice_changes_nothing(database_url: str) -> None:
+    schema.prepare(database_url)
+    schema.prepare(database_url)
+
+
+def test_a_database_from_a_newer_version_is_refused_and_left_alone(database_url: str) -> None:
+    schema.prepare(database_url)
+    engine = open_engine(database_url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+
+    with pytest.raises(StoreUnusable, match=r"newer Navi.*9999") as refusal:
+        schema.prepare(database_url)
+
+    assert "upgrade" in refusal.value.hint
+    with engine.connect() as connection:
+        assert schema.version(connection) == "9999"
+    engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("sqlite:////nowhere/at/all/navi.sqlite3", "can't open the database"),
+        ("postgresql://nobody@127.0.0.1:1/none", "can't open the PostgreSQL database"),
+        ("mysql://root@127.0.0.1/navi", "SQLite or PostgreSQL"),
+        ("not a url", "not a database address"),
+    ],
+)
+def test_a_database_that_can_not_be_opened_is_said_so_in_one_line(url: str, words: str) -> None:
+    with pytest.raises(StoreUnusable, match=words) as refusal:
+        schema.prepare(url)
+    assert refusal.value.hint
+    assert "\n" not in refusal.value.message

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from navi.domain.errors import InvalidInput, TooLarge
+from navi.domain.input import (
+    TEXT_LIMIT_BYTES,
+    DeliveryMode,
+    Input,
+    delivery_order,
+    modes_before,
+    next_input,
+    require_text,
+)
+
+
+def waiting(ordinal: int, mode: DeliveryMode = DeliveryMode.SEQUENTIAL) -> Input:
+    return Input(
+        id=f"input-{ordinal}", session_id="s", text="t", delivery_mode=mode, ordinal=ordinal
+    )
+
+
+def test_inputs_of_one_mode_go_in_the_order_of_admission() -> None:
+    assert next_input([waiting(3), waiting(1), waiting(2)]) == waiting(1)
+
+
+def test_important_overtakes_sequential_and_urgent_overtakes_both() -> None:
+    queue = [
+        waiting(1),
+        waiting(2, DeliveryMode.IMPORTANT),
+        waiting(3, DeliveryMode.URGENT),
+        waiting(4, DeliveryMode.IMPORTANT),
+    ]
+    assert [each.ordinal for each in delivery_order(queue)] == [3, 2, 4, 1]
+
+
+def test_an_empty_queue_has_no_next_input() -> None:
+    assert next_input([]) is None
+
+
+@given(st.lists(st.sampled_from(list(DeliveryMode)), max_size=30))
+def test_nobody_waits_behind_a_lower_mode_or_a_later_equal(modes: list[DeliveryMode]) -> None:
+    order = delivery_order([waiting(number, mode) for number, mode in enumerate(modes)])
+
+    for earlier, later in pairwise(order):
+        assert later.delivery_mode not in modes_before(earlier.delivery_mode)
+        if earlier.delivery_mode is later.delivery_mode:
+            assert earlier.ordinal < later.ordinal
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\t"])
+def test_a_blank_text_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput, match="blank"):
+        require_text(text)
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "half \ud83d pair"])
+def test_a_text_no_database_can_hold_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput):
+        require_text(text)
+
+
+def test_the_size_limit_counts_bytes_not_characters() -> None:
+    assert require_text("x" * TEXT_LIMIT_BYTES)
+    with pytest.raises(TooLarge):
+        require_text("é" * (TEXT_LIMIT_BYTES // 2 + 1))

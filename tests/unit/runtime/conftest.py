@@ -1,0 +1,114 @@
+"""Navi at work inside the test's own process, on a real store."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from navi.domain.ids import new_id
+from navi.domain.input import Admission, NewInput
+from navi.domain.message import Message
+from navi.domain.session import Session
+from navi.domain.user import LOCAL_USER_ID, Role, User
+from navi.runtime.app import Navi, running
+from navi.runtime.settings import Settings, TurnSettings
+from navi.store import schema
+from navi.store.connection import sqlite_url
+
+LOCAL = User(LOCAL_USER_ID, Role.ADMIN, datetime(2026, 1, 1, tzinfo=UTC))
+PATIENCE_SECONDS = 30.0
+LONG = "[[sleep: 600]] [[say: slept]]"
+
+Frame = dict[str, Any]
+
+
+@dataclass
+class World:
+    navi: Navi
+    folder: Path
+
+    async def session(self, **fields: Any) -> Session:
+        values = {"driver": "scripted", "cwd": str(self.folder), **fields}
+        return await self.navi.sessions.create(LOCAL, **values)
+
+    async def say(self, session: Session, text: str, **fields: Any) -> Admission:
+        new = NewInput(**{"id": new_id(), "session_id": session.id, "text": text, **fields})
+        return await self.navi.admissions.admit(new)
+
+    async def messages(self, session: Session) -> list[Message]:
+        return await self.navi.sessions.messages(LOCAL, session.id, -1)
+
+    async def frames_until(
+        self, session: Session, is_last: Callable[[Frame], bool], after: int = 0
+    ) -> list[Frame]:
+        """The session's frames, up to and with the one that is waited for."""
+        seen: list[Frame] = []
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            async with aclosing(self.navi.feed.session(session.id, after)) as batches:
+                async for batch in batches:
+                    for frame in batch:
+                        seen.append(json.loads(frame.text))
+                        if is_last(seen[-1]):
+                            return seen
+        raise AssertionError("the feed ended")
+
+    async def started(self, session: Session, times: int = 1) -> list[Frame]:
+        return await self.frames_until(session, counting("stream_start", times))
+
+    async def ended(self, session: Session, times: int = 1) -> list[Frame]:
+        return await self.frames_until(session, counting("session_sync", times))
+
+    async def outcomes(self, session: Session, times: int) -> list[str]:
+        frames = await self.ended(session, times)
+        return [frame["outcome"] for frame in frames if frame["type"] == "stream_end"]
+
+
+def counting(type_: str, times: int) -> Callable[[Frame], bool]:
+    left = times
+
+    def is_last(frame: Frame) -> bool:
+        nonlocal left
+        left -= int(frame["type"] == type_)
+        return left == 0
+
+    return is_last
+
+
+Start = Callable[..., AbstractAsyncContextManager[World]]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        url = sqlite_url(tmp_path / "navi.sqlite3")
+    else:
+        url = str(request.getfixturevalue("postgres").create_database())
+    schema.prepare(url)
+    return url
+
+
+@pytest.fixture
+def start(database_url: str, tmp_path: Path) -> Start:
+    """Start a Navi on the test's database; several may share it."""
+
+    @asynccontextmanager
+    async def starting(**turns: Any) -> AsyncIterator[World]:
+        settings = Settings(turns=TurnSettings(**turns))
+        async with running(settings, database_url, "token") as navi:
+            yield World(navi, tmp_path)
+
+    return starting
+
+
+@pytest.fixture
+async def world(start: Start) -> AsyncIterator[World]:
+    async with start() as world:
+        yield world

@@ -1,0 +1,115 @@
+"""Who may import whom: the layers of the architecture, checked on the source itself."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import navi
+
+ROOT = Path(navi.__file__).parent
+
+MAY_IMPORT: dict[str, set[str]] = {
+    "domain": set(),
+    "store": {"domain"},
+    "agents": {"domain"},
+    "tools": {"domain"},
+    "sources": {"domain"},
+    "index": {"domain", "sources"},
+    "runtime": {"domain", "store", "agents", "tools", "index"},
+    "api": {"domain", "runtime"},
+    "client": {"domain"},
+    "mcp": {"domain", "client", "tools"},
+    "cli": {"domain"},
+    "cli/sm": {"cli", "domain", "client", "tools"},
+    "cli/recall": {"cli", "domain", "index", "client"},
+    # The command that runs the server builds it, and checks or prepares its store.
+    "cli/navi": {"cli", "domain", "runtime", "api", "store"},
+}
+CLOCKS = ("datetime.now", "datetime.utcnow", "date.today", "time.time")
+DATABASES = {"sqlalchemy", "alembic", "sqlite3", "pysqlite3", "psycopg", "duckdb"}
+PRINTERS = {"print", "click.echo", "click.secho", "sys.stdout.write", "sys.stderr.write"}
+
+
+def sources() -> dict[str, ast.Module]:
+    """Every module of Navi, parsed."""
+    files = {
+        ".".join(["navi", *file.relative_to(ROOT).with_suffix("").parts]): file
+        for file in ROOT.rglob("*.py")
+    }
+    return {module: ast.parse(file.read_text()) for module, file in files.items()}
+
+
+def layer_of(module: str) -> str:
+    parts = module.split(".")[1:]
+    folder = "/".join(parts[:2])
+    return folder if folder in MAY_IMPORT else "".join(parts[:1])
+
+
+def imports_of(source: ast.Module) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(source):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            # `from navi.runtime import settings` imports the module navi.runtime.settings.
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def calls_of(source: ast.Module) -> list[str]:
+    return [ast.unparse(node.func) for node in ast.walk(source) if isinstance(node, ast.Call)]
+
+
+def forbidden_imports(module: str, source: ast.Module) -> list[str]:
+    own = layer_of(module)
+    if own not in MAY_IMPORT:
+        return []
+    return [
+        f"{module} imports {name}"
+        for name in sorted(imports_of(source))
+        if name.startswith("navi.") and layer_of(name) not in MAY_IMPORT[own] | {own, "__version__"}
+    ]
+
+
+def test_every_module_imports_only_what_its_layer_may() -> None:
+    found = [line for name, source in sources().items() for line in forbidden_imports(name, source)]
+    assert found == []
+
+
+def test_a_forbidden_import_would_be_seen() -> None:
+    source = ast.parse("from navi.store import tables")
+    assert forbidden_imports("navi.domain.culprit", source) == [
+        "navi.domain.culprit imports navi.store.tables"
+    ]
+    assert forbidden_imports("navi.runtime.fine", source) == []
+
+
+def test_only_the_runtime_reads_the_clock() -> None:
+    found = [
+        f"{module}: {call}"
+        for module, source in sources().items()
+        for call in calls_of(source)
+        if call.endswith(CLOCKS) and layer_of(module) != "runtime"
+    ]
+    assert found == []
+
+
+def test_only_the_store_and_the_index_know_databases() -> None:
+    found = [
+        f"{module} imports {name}"
+        for module, source in sources().items()
+        for name in imports_of(source)
+        if name.split(".")[0] in DATABASES and layer_of(module) not in ("store", "index")
+    ]
+    assert found == []
+
+
+def test_only_the_output_module_prints() -> None:
+    found = [
+        f"{module}: {call}"
+        for module, source in sources().items()
+        for call in calls_of(source)
+        if call in PRINTERS and module != "navi.cli.output"
+    ]
+    assert found == []
