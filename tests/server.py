@@ -39,7 +39,7 @@ class ServerProcess:
         environment |= {"HOME": str(home), "NAVI_HOME": str(home / "navi"), **settings}
         if database_url is not None:
             environment["NAVI_DATABASE_URL"] = database_url
-        self._environment = environment
+        self.environment = environment
         self.start()
 
     def start(self) -> None:
@@ -53,7 +53,7 @@ class ServerProcess:
         with (self.home / "server.log").open("ab") as log:
             self.process = subprocess.Popen(
                 [*self._command, "serve", "--port", "0", "--no-open"],
-                env=self._environment,
+                env=self.environment,
                 cwd=self.home,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

@@ -223,7 +223,7 @@ class BuiltinDriver:
 
 
 def _usage(spent: RunUsage) -> Usage:
-    """Each token counts once, as in agents' own logs; pydantic-ai counts cached input as input too."""
+    """Each token counts once, as in the logs of agents; pydantic-ai counts cached ones twice."""
     cached = spent.cache_read_tokens + spent.cache_write_tokens
     return Usage(
         input_tokens=max(0, spent.input_tokens - cached),

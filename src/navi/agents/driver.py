@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,8 +22,14 @@ class TurnRequest:
 
 
 class Driver(Protocol):
-    def turn(self, request: TurnRequest) -> AsyncIterator[TurnEvent | Usage]:
+    """Runs turns of any number of sessions."""
+
+    def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent | Usage, None]:
         """Run one turn. Ending normally is success.
 
-        Raises `IterationLimit` or `AgentFailed`; being cancelled stops everything it started.
+        Raises `IterationLimit` or `AgentFailed`; being cancelled or closed stops everything that
+        the turn started.
         """
+
+    async def aclose(self) -> None:
+        """Let go of what turns share, such as connections."""

@@ -95,6 +95,8 @@ async def running(
         for task in background:
             task.cancel()
         await asyncio.gather(*background, return_exceptions=True)
+        for driver in set(drivers.values()):
+            await driver.aclose()
         await store.close()
 
 

@@ -49,7 +49,7 @@ class Recovery:
 
     async def look(self) -> None:
         now = self._clock.now()
-        local_before = set(self._turns.session_ids())
+        at_work = self._turns.at_work()
         await self._store.transact(lanes.renew, self._owner, now + self._lease)
         running = await self._store.transact(lanes.running)
         for turn in running:
@@ -58,7 +58,9 @@ class Recovery:
                     self._turns.interrupt(turn.session_id)
             elif self._is_dead(turn):
                 await self._close(turn)
-        self._give_up_lost(local_before, running)
+        owned = {turn.id for turn in running if turn.owner == self._owner}
+        for turn_id in at_work & self._turns.at_work() - owned:
+            self._turns.abandon(turn_id)
 
     async def stop_requested(self, session_id: str) -> None:
         """Another process asked for a stop: end the turn if it is ours."""
@@ -78,11 +80,3 @@ class Recovery:
                 "closed turn %s of session %s: its server is gone", turn.id, turn.session_id
             )
             self._queue.poke()
-
-    def _give_up_lost(self, local: set[str], running: list[RunningTurn]) -> None:
-        """Turns that we think we run but that belong to somebody else by now."""
-        owned = {turn.session_id for turn in running if turn.owner == self._owner}
-        for session_id in local - owned:
-            if session_id in self._turns.session_ids():
-                log.warning("session %s was taken over by another server", session_id)
-                self._turns.abandon(session_id)

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from navi.agents.builtin import DEFAULT_INSTRUCTIONS
 from navi.domain.errors import UsageError
 from navi.runtime import places
 
@@ -66,8 +67,7 @@ class AgentSettings(Section):
         "replaced by a summary for the model. The transcript keeps everything.",
     )
     instructions: str = Field(
-        "You are Navi's built-in agent. Work in the session's folder with your tools, and say "
-        "briefly what you did and what you found.",
+        DEFAULT_INSTRUCTIONS,
         description="What the model is told at the start of every request.",
     )
     anthropic_base_url: str | None = Field(

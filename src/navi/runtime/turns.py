@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -30,8 +30,11 @@ class _Local:
 
     turn: Turn
     task: asyncio.Task[None]
-    driving: asyncio.Task[Usage] | None = None
+    driving: asyncio.Task[None] | None = None
+    usage: Usage = field(default_factory=Usage)
     is_to_stop: bool = False
+    is_finishing: bool = False
+    """Its end is being written: the store may know of it before we do."""
 
 
 class Turns:
@@ -59,8 +62,9 @@ class Turns:
     def count(self) -> int:
         return len(self._local) + len(self._beginning)
 
-    def session_ids(self) -> list[str]:
-        return list(self._local)
+    def at_work(self) -> set[str]:
+        """The turns that this process runs and has not begun to finish."""
+        return {local.turn.id for local in self._local.values() if not local.is_finishing}
 
     def is_ours(self, turn_id: str) -> bool:
         """Whether this very process is at work on the turn."""
@@ -79,10 +83,10 @@ class Turns:
             )
             if begun is None:
                 return None
-            # If we still run an older turn of this session, somebody took that one from us.
-            self.abandon(session_id)
-            task = asyncio.create_task(self._run(begun), name=f"turn {turn_id}")
-            self._local[session_id] = _Local(begun.turn, task)
+            if older := self._local.get(session_id):
+                # Somebody took that one from us, or this one could not have begun.
+                self.abandon(older.turn.id)
+            self._start(begun)
             return begun.turn
         finally:
             self._beginning.discard(turn_id)
@@ -94,10 +98,12 @@ class Turns:
             if local.driving is not None:
                 local.driving.cancel()
 
-    def abandon(self, session_id: str) -> None:
+    def abandon(self, turn_id: str) -> None:
         """Another process took over: stop at once and write nothing."""
-        if local := self._local.get(session_id):
-            local.task.cancel()
+        for local in self._local.values():
+            if local.turn.id == turn_id:
+                log.warning("turn %s of session %s was taken over", turn_id, local.turn.session.id)
+                local.task.cancel()
 
     async def ended(self, session_id: str) -> None:
         """Wait until this process runs no turn of the session."""
@@ -118,13 +124,27 @@ class Turns:
     def _tasks(self) -> list[asyncio.Task[None]]:
         return [local.task for local in self._local.values()]
 
+    def _start(self, begun: stored.Begun) -> None:
+        session_id = begun.turn.session.id
+        task = asyncio.create_task(self._run(begun), name=f"turn {begun.turn.id}")
+        local = self._local[session_id] = _Local(begun.turn, task)
+
+        def forget(_task: asyncio.Task[None]) -> None:
+            # Not at the end of `_run`: a task that is cancelled early never gets there.
+            if self._local.get(session_id) is local:
+                del self._local[session_id]
+            self.on_end(session_id)
+
+        task.add_done_callback(forget)
+
     async def _run(self, begun: stored.Begun) -> None:
         turn = begun.turn
         local = self._local[turn.session.id]
         pump = Pump(self._store, self._clock, turn)
         log.info("turn %s of session %s begins (%s)", turn.id, turn.session.id, turn.origin)
         try:
-            ending, usage = await self._drive_to_end(begun, local, pump)
+            ending = await self._drive_to_end(begun, local, pump)
+            local.is_finishing = True
             if (
                 self._is_shutting_down
                 and ending.outcome is Outcome.STOPPED
@@ -132,23 +152,17 @@ class Turns:
             ):
                 await self._close_as_dead(turn)
             else:
-                await pump.finish(ending, usage)
+                await pump.finish(ending, local.usage)
                 log.info("turn %s of session %s: %s", turn.id, turn.session.id, ending.outcome)
         except FenceLost:
             log.warning("turn %s of session %s was taken over", turn.id, turn.session.id)
         except NaviError as error:
             # The store is away for too long. The turn is closed as soon as it is back.
             log.error("turn %s of session %s: %s", turn.id, turn.session.id, error.message)
-        finally:
-            if self._local.get(turn.session.id) is local:
-                del self._local[turn.session.id]
-            self.on_end(turn.session.id)
 
-    async def _drive_to_end(
-        self, begun: stored.Begun, local: _Local, pump: Pump
-    ) -> tuple[Ending, Usage]:
+    async def _drive_to_end(self, begun: stored.Begun, local: _Local, pump: Pump) -> Ending:
         """Run the driver and the pump side by side until the driver is done."""
-        driving = asyncio.create_task(self._drive(begun, pump))
+        driving = asyncio.create_task(self._drive(begun, local, pump))
         pumping = asyncio.create_task(pump.run())
         local.driving = driving
         if local.is_to_stop or self._is_shutting_down:
@@ -164,7 +178,7 @@ class Turns:
                 task.cancel()
             await asyncio.gather(driving, pumping, return_exceptions=True)
 
-    async def _drive(self, begun: stored.Begun, pump: Pump) -> Usage:
+    async def _drive(self, begun: stored.Begun, local: _Local, pump: Pump) -> None:
         session, user = begun.turn.session, begun.user
         request = TurnRequest(
             session=session,
@@ -178,13 +192,12 @@ class Turns:
                 current_user_info=user.info,
             ),
         )
-        usage = Usage()
-        async for event in self._drivers[session.driver].turn(request):
-            if isinstance(event, Usage):
-                usage = event
-            else:
-                await pump.put(event)
-        return usage
+        async with aclosing(self._drivers[session.driver].turn(request)) as events:
+            async for event in events:
+                if isinstance(event, Usage):
+                    local.usage = event
+                else:
+                    await pump.put(event)
 
     async def _close_as_dead(self, turn: Turn) -> None:
         now = self._clock.now()
@@ -192,15 +205,16 @@ class Turns:
         await self._store.transact(stored.close_dead, dead, now)
 
 
-async def _ending_of(driving: asyncio.Task[Usage]) -> tuple[Ending, Usage]:
+async def _ending_of(driving: asyncio.Task[None]) -> Ending:
     try:
-        return Ending(Outcome.OK), await driving
+        await driving
     except asyncio.CancelledError:
-        return Ending(Outcome.STOPPED), Usage()
+        return Ending(Outcome.STOPPED)
     except IterationLimit as limit:
-        return Ending(Outcome.MAX_ITERATIONS, limit.message), Usage()
+        return Ending(Outcome.MAX_ITERATIONS, limit.message)
     except NaviError as error:
-        return Ending(Outcome.ERROR, error.message), Usage()
+        return Ending(Outcome.ERROR, error.message)
     except Exception as error:
         log.exception("a driver failed")
-        return Ending(Outcome.ERROR, f"{type(error).__name__}: {error}"), Usage()
+        return Ending(Outcome.ERROR, f"{type(error).__name__}: {error}")
+    return Ending(Outcome.OK)

@@ -1,0 +1,49 @@
+"""The words that stand in for the past."""
+
+from __future__ import annotations
+
+from navi.agents.summary import LONGEST_LINE, LONGEST_RESULT, MOST_LINES, digest, transcript
+from navi.domain.message import ToolCall
+from tests.unit.agents.world import answered, asked
+
+PLENTY = 100_000
+
+
+def test_a_digest_says_how_much_is_missing_and_what_was_asked():
+    messages = [asked(0, "fix the\nbuild"), answered(1, "fixed"), asked(2, "now the tests")]
+    text = digest(None, messages, PLENTY)
+    assert text.startswith("3 earlier messages")
+    assert "- fix the\n- now the tests" in text
+    assert "fixed" not in text
+
+
+def test_a_digest_keeps_what_an_earlier_one_knew():
+    assert "the name is Ada" in digest("the name is Ada", [asked(0, "hi")], PLENTY)
+
+
+def test_a_digest_of_many_long_messages_stays_short():
+    messages = [asked(idx, f"{idx} " + "x" * 1000) for idx in range(1000)]
+    text = digest(None, messages, PLENTY)
+    assert len(text) < (MOST_LINES + 2) * (LONGEST_LINE + 3)
+    assert "- 999 " in text
+    assert f"{1000 - MOST_LINES} older requests" in text
+
+
+def test_a_digest_keeps_to_its_limit():
+    assert len(digest("e" * 5000, [asked(0, "q" * 5000)], 300)) < 350
+
+
+def test_a_transcript_tells_who_said_and_did_what():
+    call = ToolCall("a", "terminal", {"command": "ls"}, "x.py", is_error=False)
+    failed = ToolCall("b", "terminal", {"command": "rm"}, "no", is_error=True)
+    text = transcript("before", [asked(0, "look"), answered(1, "I look", call, failed)], PLENTY)
+    for words in ("before", "[user]\nlook", "[assistant]\nI look", "'command': 'ls'"):
+        assert words in text
+    assert "returned: x.py" in text
+    assert "failed: no" in text
+
+
+def test_a_transcript_shortens_results_and_keeps_to_its_limit():
+    call = ToolCall("a", "terminal", {"command": "c" * 9000}, "r" * 9000)
+    assert len(transcript(None, [answered(1, "", call)], PLENTY)) < 3 * LONGEST_RESULT
+    assert len(transcript(None, [asked(0, "q" * 9000)], 500)) < 600

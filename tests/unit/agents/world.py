@@ -1,0 +1,169 @@
+"""What the tests of agents share: sessions, messages, tools, and drivers with a stand-in model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from navi.agents.builtin import BuiltinDriver
+from navi.agents.driver import TurnRequest
+from navi.domain.event import TextDelta, ThinkingDelta, TurnEvent, Usage
+from navi.domain.message import Message, MessageRole, ToolCall
+from navi.domain.session import Session, SessionState
+from navi.domain.tool import ToolContext, ToolResult
+from navi.domain.user import Role
+from tests.unit.agents.stand_in import Answer, StandIn, stand_in
+
+SECRET = "hush-hush-1234"
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+Work = Callable[[ToolContext, Mapping[str, Any]], Awaitable[ToolResult]]
+
+
+async def _say_so(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
+    return ToolResult(f"did {dict(arguments)}")
+
+
+@dataclass(frozen=True)
+class PlainTool:
+    """A tool that does what the test says."""
+
+    name: str = "terminal"
+    work: Work = _say_so
+    description: str = "Does something."
+    parameters: Mapping[str, Any] = field(
+        default_factory=lambda: {"type": "object", "properties": {"command": {"type": "string"}}}
+    )
+
+    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
+        return await self.work(context, arguments)
+
+
+@dataclass
+class EndlessTool:
+    """A tool that waits for something that never comes, and knows how it ended."""
+
+    name: str = "terminal"
+    description: str = "Waits."
+    parameters: Mapping[str, Any] = field(default_factory=lambda: {"type": "object"})
+    started: asyncio.Event = field(default_factory=asyncio.Event)
+    was_cancelled: bool = False
+
+    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
+        self.started.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.was_cancelled = True
+            raise
+        return ToolResult("it came after all")
+
+
+def a_session(driver: str = "builtin", model: str | None = None) -> Session:
+    return Session(
+        id="s1",
+        name="one",
+        driver=driver,
+        model=model,
+        cwd="/work/here",
+        parent_id=None,
+        user_id="local",
+        state=SessionState.RUNNING,
+        task=None,
+        agent_status_text=None,
+        agent_status_at=None,
+        context_from_idx=0,
+        created_at=NOON,
+        updated_at=NOON,
+    )
+
+
+def a_request(
+    prompt: str, history: Sequence[Message] = (), session: Session | None = None
+) -> TurnRequest:
+    context = ToolContext("s1", Path("/work/here"), "local", Role.ADMIN, {})
+    return TurnRequest(session or a_session(), prompt, history, context)
+
+
+def a_message(
+    idx: int,
+    role: MessageRole,
+    content: str,
+    *calls: ToolCall,
+    thinking: str = "",
+    compacted_up_to: int | None = None,
+) -> Message:
+    return Message(
+        id=f"m{idx}",
+        session_id="s1",
+        idx=idx,
+        role=role,
+        content=content,
+        thinking=thinking,
+        tool_calls=calls,
+        is_recall=False,
+        source="user",
+        metadata={},
+        timestamp=NOON,
+        compacted_up_to=compacted_up_to,
+    )
+
+
+def asked(idx: int, content: str) -> Message:
+    return a_message(idx, MessageRole.USER, content)
+
+
+def answered(idx: int, content: str, *calls: ToolCall) -> Message:
+    return a_message(idx, MessageRole.ASSISTANT, content, *calls)
+
+
+async def events_of(driver: BuiltinDriver, request: TurnRequest) -> list[TurnEvent | Usage]:
+    async with aclosing(driver.turn(request)) as events:
+        return [event async for event in events]
+
+
+async def events_and_error(
+    driver: BuiltinDriver, request: TurnRequest
+) -> tuple[list[TurnEvent | Usage], Exception | None]:
+    """What a turn told before it failed, and how it failed."""
+    events = []
+    try:
+        async for event in driver.turn(request):
+            events.append(event)
+    except Exception as error:
+        return events, error
+    return events, None
+
+
+def text_of(events: Sequence[TurnEvent | Usage]) -> str:
+    return "".join(event.delta for event in events if isinstance(event, TextDelta))
+
+
+def thinking_of(events: Sequence[TurnEvent | Usage]) -> str:
+    return "".join(event.delta for event in events if isinstance(event, ThinkingDelta))
+
+
+every_provider = pytest.mark.parametrize("model", ["anthropic:m", "openai:m", "openai-responses:m"])
+
+
+@asynccontextmanager
+async def provider(
+    model: str, *answers: Answer, **settings: Any
+) -> AsyncIterator[tuple[StandIn, BuiltinDriver]]:
+    async with stand_in(*answers) as server:
+        urls = {"anthropic": server.url, "openai": f"{server.url}/v1"}
+        keys = {"anthropic": SECRET, "openai": SECRET}
+        driver = BuiltinDriver(
+            model=model, base_urls=urls, api_keys=keys, environment={}, **settings
+        )
+        try:
+            yield server, driver
+        finally:
+            await driver.aclose()
