@@ -35,7 +35,7 @@ class CommandGroup(click.Group):
     def run(self) -> None:
         """The command line, with Navi's exit codes: 1 refused, 2 wrong usage, 130 interrupted."""
         try:
-            sys.exit(self.main(standalone_mode=False) or 0)
+            sys.exit(self.main(prog_name=self.name, standalone_mode=False) or 0)
         except NaviError as error:
             output.fail(error)
         except click.exceptions.NoArgsIsHelpError as error:

@@ -1,0 +1,134 @@
+"""`navi`, run as a real command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from navi import __version__
+
+
+def navi(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "navi.cli.navi.main", *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+    )
+
+
+def test_help_lists_the_commands_without_importing_what_they_need() -> None:
+    script = (
+        "import sys; sys.argv = ['navi', '--help']\n"
+        "from navi.cli.navi.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'sqlalchemy', 'pydantic', 'starlette', 'uvicorn', 'pydantic_ai', 'asyncio'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    lines = shown.stdout.splitlines()
+    assert lines[-1] == "[]"
+    assert all(any(name in line for line in lines) for name in ("serve", "doctor", "user"))
+
+
+def test_version_is_the_packages_version() -> None:
+    assert __version__ in navi("--version").stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [["dance"], ["serve", "--port", "many"], ["user", "add"], ["completions", "csh"]]
+)
+def test_wrong_usage_is_exit_code_2_with_a_hint(arguments: list[str]) -> None:
+    finished = navi(*arguments)
+    assert finished.returncode == 2
+    assert finished.stdout == ""
+    error, hint = finished.stderr.splitlines()[:2]
+    assert error.startswith("error: ")
+    assert hint.startswith("hint: ")
+
+
+@pytest.mark.parametrize(
+    ("environment", "key"),
+    [
+        ({"NAVI_SERVER_PORT": "many"}, "server.port"),
+        ({"NAVI_TURNS_MAX_CONCURRENT": "0"}, "turns.max_concurrent"),
+    ],
+)
+def test_a_setting_that_can_not_be_used_is_named(environment: dict[str, str], key: str) -> None:
+    finished = navi("serve", "--no-open", **environment)
+    assert finished.returncode == 2
+    assert key in finished.stderr
+    assert "Traceback" not in finished.stderr
+
+
+@pytest.mark.parametrize("text", ["port = ", "[server]\nprot = 1", "[sever]\nport = 1", "\x00"])
+def test_a_settings_file_with_a_mistake_is_refused_by_name(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    finished = navi("serve", "--no-open", NAVI_CONFIG=str(path))
+    assert finished.returncode == 2
+    assert finished.stderr.startswith("error: ")
+    assert str(path) in finished.stderr
+
+
+def test_users_are_added_listed_and_removed_without_a_server() -> None:
+    added = navi("user", "add", "ada", "--role", "admin")
+    assert added.returncode == 0
+    assert len(added.stdout.strip()) > 30
+
+    listed = json.loads(navi("user", "list", "--json").stdout)
+    assert [(user["id"], user["role"]) for user in listed] == [
+        ("local", "admin"),
+        ("ada", "admin"),
+    ]
+    assert added.stdout.strip() not in json.dumps(listed)
+    assert "ada" in navi("user", "list").stdout
+
+    assert navi("user", "remove", "ada").returncode == 0
+    refused = navi("user", "remove", "ada")
+    assert (refused.returncode, refused.stderr.startswith("error: ")) == (1, True)
+
+
+@pytest.mark.parametrize("name", ["local", "Ada", "a b", "", "../x"])
+def test_a_name_that_can_not_be_used_is_refused(name: str) -> None:
+    refused = navi("user", "add", name)
+    assert refused.returncode == 1
+    assert "hint: " in refused.stderr
+
+
+def test_the_doctor_finds_nothing_wrong_with_a_fresh_installation() -> None:
+    finished = navi("doctor", "--json", NAVI_SERVER_PORT="1")
+    findings = {finding["name"]: finding for finding in json.loads(finished.stdout)}
+    assert finished.returncode == 0
+    assert findings["store"]["status"] == "ok"
+    assert findings["server"]["hint"] == "start it with `navi serve`"
+    assert {"versions", "settings", "home", "index", "claude", "codex", "tmux"} <= set(findings)
+
+
+def test_the_doctor_says_what_to_do_about_a_broken_home(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.touch()
+    finished = navi("doctor", NAVI_HOME=str(blocked / "navi"))
+    assert finished.returncode == 1
+    assert "problem" in finished.stdout
+    assert "NAVI_HOME" in finished.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_shell_gets_its_completions(shell: str) -> None:
+    finished = navi("completions", shell)
+    assert finished.returncode == 0
+    assert "_NAVI_COMPLETE" in finished.stdout
+
+
+def test_completion_offers_the_commands() -> None:
+    finished = navi(_NAVI_COMPLETE="bash_complete", COMP_WORDS="navi s", COMP_CWORD="1")
+    assert "serve" in finished.stdout
