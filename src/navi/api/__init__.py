@@ -1,5 +1,6 @@
 """HTTP and WebSocket: translates, never decides.
 
+server.py    the server process around the app
 app.py       routes and middleware, put together
 access.py    who is asking: token, cookie, Host and Origin
 bodies.py    what requests may say

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
-from navi.domain.errors import StoreUnavailable
+from navi.domain.errors import Conflict, StoreUnavailable
 from navi.domain.event import Event
 from navi.store.connection import POSTGRES_CONNECTIONS, is_sqlite, open_engine
 from navi.store.events import take_emitted
@@ -134,7 +134,7 @@ class Store:
             try:
                 self._run_once(batch)
                 break
-            except (OperationalError, InterfaceError, DBAPIError) as error:
+            except DBAPIError as error:
                 attempt += 1
                 expired = [job for job in batch if time.monotonic() >= job.give_up_at]
                 if not _may_pass(error):
@@ -181,7 +181,7 @@ class Store:
             if _may_pass(error):
                 raise
             savepoint.rollback()
-            job.error = error
+            job.error = _translated(error)
         except BaseException as error:
             savepoint.rollback()
             job.error = error
@@ -231,6 +231,10 @@ def _is_full_or_readonly(error: DBAPIError) -> bool:
 
 
 def _translated(error: DBAPIError) -> Exception:
+    if isinstance(error, IntegrityError):
+        return Conflict(
+            "somebody else did the same at the same moment", hint="look at the result, or try again"
+        )
     if _may_pass(error) or _is_full_or_readonly(error):
         return StoreUnavailable(
             f"the store does not answer: {_first_line(error)}",

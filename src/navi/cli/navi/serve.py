@@ -48,32 +48,18 @@ def command(host: str | None, port: int | None, no_open: bool, verbose: bool) ->
 async def _serve(
     chosen: settings.Settings, token: str, listening: socket.socket, address: str, opens: bool
 ) -> None:
-    import uvicorn
-
-    from navi.api.app import build
+    from navi.api.server import Server
     from navi.runtime.app import running
     from navi.store import schema
 
     url = places.database_url()
     await asyncio.to_thread(schema.prepare, url)
     async with running(chosen, url, token) as navi:
-        config = uvicorn.Config(
-            build(navi),
-            ws="websockets-sansio",
-            http="httptools",
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            ws_max_size=16_000_000,
-            timeout_graceful_shutdown=3,
-        )
-        server = uvicorn.Server(config)
         link = f"{address}/login?token={token}"
         output.say(f"Navi is ready: {link}")
-        sys.stdout.flush()
         if opens:
             _open_browser(link)
-        await server.serve(sockets=[listening])
+        await Server(navi).serve_on(listening)
 
 
 def _listen(host: str, port: int) -> socket.socket:
