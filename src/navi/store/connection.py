@@ -16,6 +16,8 @@ from navi.domain.errors import StoreUnusable
 POSTGRES_CONNECTIONS = 8
 SQLITE_BUSY_SECONDS = 2.0
 CONNECT_SECONDS = 3
+LOCK_MILLISECONDS = 2_000
+IDLE_MILLISECONDS = 10_000
 
 
 def sqlite_url(path: Path) -> str:
@@ -89,5 +91,12 @@ def _open_postgresql(url: str) -> Engine:
         parsed.set(drivername="postgresql+psycopg"),
         pool_size=POSTGRES_CONNECTIONS,
         max_overflow=0,
-        connect_args={"connect_timeout": CONNECT_SECONDS, "application_name": "navi"},
+        connect_args={
+            "connect_timeout": CONNECT_SECONDS,
+            "application_name": "navi",
+            # A server that froze in the middle of a transaction must not hold up the others.
+            "options": f"-c lock_timeout={LOCK_MILLISECONDS}"
+            f" -c idle_in_transaction_session_timeout={IDLE_MILLISECONDS}",
+            "tcp_user_timeout": IDLE_MILLISECONDS,
+        },
     )

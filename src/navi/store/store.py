@@ -32,8 +32,9 @@ PATIENCE_SECONDS = 5.0
 """How long an operation is tried again while the database is locked or away."""
 BATCH_LIMIT = 128
 """So that nobody waits for a commit behind an endless row of others."""
-RETRIED_STATES = {"40001", "40P01", "57P01", "57P02", "57P03", "53300"}
-"""PostgreSQL: serialization failure, deadlock, being shut down or started, too many clients."""
+RETRIED_STATES = {"40001", "40P01", "55P03", "25P03", "57P01", "57P02", "57P03", "53300"}
+"""PostgreSQL: serialization failure, deadlock, lock timeout, a transaction that stood idle, being
+shut down or started, too many clients."""
 
 log = logging.getLogger("navi.store")
 
@@ -169,7 +170,9 @@ class Store:
             job.result = job.operation(connection, *job.args, **job.kwargs)
             job.emitted = take_emitted(connection)
         except BaseException:
-            take_emitted(connection)
+            # A connection that broke has lost them already.
+            if not connection.invalidated:
+                take_emitted(connection)
             raise
 
     def _apply_apart(self, job: _Job, connection: Connection) -> None:

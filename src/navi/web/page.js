@@ -22,7 +22,7 @@ function showSessions() {
     const button = document.createElement("button");
     button.textContent = session.name;
     if (open?.id === session.id) button.setAttribute("aria-current", "true");
-    button.onclick = () => watch(session.id);
+    button.onclick = () => { location.hash = session.id; };
     const state = document.createElement("span");
     state.className = "state";
     state.textContent = ` ${session.state}`;
@@ -122,7 +122,7 @@ element("create").onclick = async () => {
   try {
     const session = await call("POST", "/sessions", {});
     remember(session);
-    watch(session.id);
+    location.hash = session.id;
   } catch (error) {
     notice(error.message);
   }
@@ -149,4 +149,12 @@ element("text").onkeydown = (event) => {
   }
 };
 
+// The open session is part of the address, so a reload or a bookmark comes back to it.
+function openNamed() {
+  const id = location.hash.slice(1);
+  if (id && id !== open?.id) watch(id);
+}
+
+addEventListener("hashchange", openNamed);
 followAll();
+openNamed();
