@@ -140,6 +140,8 @@ class Client:
             self.address.replace("http://", "ws://") + path + query,
             additional_headers=self.headers,
             max_size=None,
+            # All that comes is read at once: a client with a full queue can't even say goodbye.
+            max_queue=None,
             proxy=None,
         )
 

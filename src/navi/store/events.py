@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
 from navi.domain.errors import FenceLost, SessionNotFound
 from navi.domain.event import Event, Payload
@@ -15,6 +15,34 @@ from navi.store import signals
 from navi.store.tables import events, feed, lanes
 
 _EMITTED = "navi_emitted"
+
+_NEXT_SEQ = (
+    update(lanes)
+    .where(lanes.c.session_id == bindparam("key"))
+    .values(last_seq=lanes.c.last_seq + bindparam("count"))
+    .returning(lanes.c.last_seq, lanes.c.user_id)
+)
+_NEXT_SEQ_FENCED = _NEXT_SEQ.where(
+    lanes.c.fence == bindparam("held_fence"), lanes.c.turn_id.is_not(None)
+)
+_NEXT_POSITION = (
+    update(feed)
+    .values(last_position=feed.c.last_position + bindparam("count"))
+    .returning(feed.c.last_position)
+)
+_INSERT = insert(events)
+_READ_SESSION = (
+    select(events)
+    .where(events.c.session_id == bindparam("session_id"), events.c.seq > bindparam("after"))
+    .order_by(events.c.seq)
+    .limit(bindparam("page"))
+)
+_READ_ALL = (
+    select(events)
+    .where(events.c.position > bindparam("after"))
+    .order_by(events.c.position)
+    .limit(bindparam("page"))
+)
 
 
 def emit(
@@ -34,11 +62,7 @@ def emit(
     if not items:
         return []
     last_seq, user_id = _advance_lane(connection, session_id, len(items), fence)
-    last_position = connection.execute(
-        update(feed)
-        .values(last_position=feed.c.last_position + len(items))
-        .returning(feed.c.last_position)
-    ).scalar_one()
+    last_position = connection.execute(_NEXT_POSITION, {"count": len(items)}).scalar_one()
     stored = [
         Event(
             session_id=session_id,
@@ -52,7 +76,7 @@ def emit(
         )
         for number, (type_, payload) in enumerate(items, start=1)
     ]
-    connection.execute(insert(events), [_values(event) for event in stored])
+    connection.execute(_INSERT, [_values(event) for event in stored])
     _notify(connection, stored[-1])
     connection.info.setdefault(_EMITTED, []).extend(stored)
     return stored
@@ -66,24 +90,14 @@ def take_emitted(connection: Connection) -> list[Event]:
 def read_session(
     connection: Connection, session_id: str, after_seq: int, limit: int
 ) -> list[Event]:
-    query = (
-        select(events)
-        .where(events.c.session_id == session_id, events.c.seq > after_seq)
-        .order_by(events.c.seq)
-        .limit(limit)
-    )
-    return [_event(row) for row in connection.execute(query)]
+    asked = {"session_id": session_id, "after": after_seq, "page": limit}
+    return [_event(row) for row in connection.execute(_READ_SESSION, asked)]
 
 
 def read_all(connection: Connection, after_position: int, limit: int) -> list[Event]:
     """Events of all sessions, in the order of their commits."""
-    query = (
-        select(events)
-        .where(events.c.position > after_position)
-        .order_by(events.c.position)
-        .limit(limit)
-    )
-    return [_event(row) for row in connection.execute(query)]
+    asked = {"after": after_position, "page": limit}
+    return [_event(row) for row in connection.execute(_READ_ALL, asked)]
 
 
 def read_turn(connection: Connection, session_id: str, turn_id: str) -> list[Event]:
@@ -114,14 +128,11 @@ def forget_session(connection: Connection, session_id: str, before_seq: int) -> 
 def _advance_lane(
     connection: Connection, session_id: str, count: int, fence: int | None
 ) -> tuple[int, str]:
-    statement = update(lanes).where(lanes.c.session_id == session_id)
-    if fence is not None:
-        statement = statement.where(lanes.c.fence == fence, lanes.c.turn_id.is_not(None))
-    row = connection.execute(
-        statement.values(last_seq=lanes.c.last_seq + count).returning(
-            lanes.c.last_seq, lanes.c.user_id
-        )
-    ).one_or_none()
+    asked: dict[str, Any] = {"key": session_id, "count": count}
+    if fence is None:
+        row = connection.execute(_NEXT_SEQ, asked).one_or_none()
+    else:
+        row = connection.execute(_NEXT_SEQ_FENCED, {**asked, "held_fence": fence}).one_or_none()
     if row is None:
         raise FenceLost(session_id) if fence is not None else SessionNotFound(session_id)
     return row.last_seq, row.user_id

@@ -7,39 +7,79 @@ take-over raises the lane's fence, so that a process that was thought dead can't
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, Row, bindparam, select, update
 
 from navi.domain.errors import SessionNotFound
+from navi.domain.session import Session, SessionState
 from navi.domain.turn import RunningTurn, StopReason
 from navi.store import signals
-from navi.store.tables import lanes, message_queue, turns
+from navi.store.tables import lanes, message_queue, sessions, turns
 
 
-def lock(connection: Connection, session_id: str) -> Row[Any]:
-    """The lane, which nobody else changes until this transaction ends."""
-    query = select(lanes).where(lanes.c.session_id == session_id).with_for_update()
-    if (lane := connection.execute(query).one_or_none()) is None:
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A session and its lane, which nobody else changes until the transaction ends."""
+
+    session: Session
+    turn_id: str | None
+    fence: int
+    next_idx: int
+    next_ordinal: int
+
+
+# Both rows are locked: PostgreSQL shows the newest version only of rows that the query locks.
+_LOCK = (
+    select(sessions, lanes.c.turn_id, lanes.c.fence, lanes.c.next_idx, lanes.c.next_ordinal)
+    .join_from(lanes, sessions, sessions.c.id == lanes.c.session_id)
+    .where(lanes.c.session_id == bindparam("session_id"))
+    .with_for_update(key_share=True)
+)
+_READY = (
+    select(message_queue.c.session_id)
+    .join(lanes, lanes.c.session_id == message_queue.c.session_id)
+    .where(message_queue.c.delivered_at.is_(None), lanes.c.turn_id.is_(None))
+    .order_by(message_queue.c.queued_at, message_queue.c.ordinal)
+)
+
+
+def lock(connection: Connection, session_id: str) -> Lane:
+    row = connection.execute(_LOCK, {"session_id": session_id}).one_or_none()
+    if row is None:
         raise SessionNotFound(session_id)
-    return lane
+    return Lane(session_of(row), row.turn_id, row.fence, row.next_idx, row.next_ordinal)
+
+
+def session_of(row: Row[Any]) -> Session:
+    return Session(
+        id=row.id,
+        name=row.name,
+        driver=row.driver,
+        model=row.model,
+        cwd=row.cwd,
+        parent_id=row.parent_id,
+        user_id=row.user_id,
+        state=SessionState(row.state),
+        task=row.task,
+        agent_status_text=row.agent_status_text,
+        agent_status_at=row.agent_status_at,
+        context_from_idx=row.context_from_idx,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )
 
 
 def ready(connection: Connection, limit: int) -> list[str]:
     """Sessions that could begin a turn: something waits and nothing runs. Longest wait first."""
-    query = (
-        select(message_queue.c.session_id)
-        .join(lanes, lanes.c.session_id == message_queue.c.session_id)
-        .where(message_queue.c.delivered_at.is_(None), lanes.c.turn_id.is_(None))
-        .order_by(message_queue.c.queued_at, message_queue.c.ordinal)
-    )
-    sessions: dict[str, None] = {}
-    for session_id in connection.execute(query).scalars():
-        sessions[session_id] = None
-        if len(sessions) == limit:
+    found: dict[str, None] = {}
+    for session_id in connection.execute(_READY).scalars():
+        found[session_id] = None
+        if len(found) == limit:
             break
-    return list(sessions)
+    return list(found)
 
 
 def renew(connection: Connection, owner: str, lease_until: datetime) -> None:

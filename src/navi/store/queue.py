@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    Connection,
+    Row,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from navi.domain.errors import Conflict, InputNotFound, SessionStopped
 from navi.domain.input import (
@@ -25,30 +36,63 @@ from navi.store.events import emit
 from navi.store.lanes import lock, request_stop
 from navi.store.tables import lanes, message_queue, sessions
 
+_INSERT = insert(message_queue)
+_IS_WAITING = (
+    message_queue.c.session_id == bindparam("session_id"),
+    message_queue.c.delivered_at.is_(None),
+)
+_FIND = select(message_queue).where(message_queue.c.id == bindparam("input_id"))
+_NEXT_ORDINAL = (
+    update(lanes)
+    .where(lanes.c.session_id == bindparam("key"))
+    .values(next_ordinal=lanes.c.next_ordinal + 1)
+)
+_TOUCH = (
+    update(sessions)
+    .where(sessions.c.id == bindparam("session_id"))
+    .values(updated_at=bindparam("now"))
+)
+_BEFORE = (
+    select(func.count())
+    .select_from(message_queue)
+    .where(
+        *_IS_WAITING,
+        or_(
+            message_queue.c.delivery_mode.in_(bindparam("overtaking", expanding=True)),
+            and_(
+                message_queue.c.delivery_mode == bindparam("mode"),
+                message_queue.c.ordinal < bindparam("ordinal"),
+            ),
+        ),
+    )
+)
+_HEADS = select(message_queue).where(
+    message_queue.c.session_id == bindparam("session_id"),
+    message_queue.c.ordinal.in_(
+        select(func.min(message_queue.c.ordinal))
+        .where(*_IS_WAITING)
+        .group_by(message_queue.c.delivery_mode)
+    ),
+)
+_DELIVER = (
+    update(message_queue)
+    .where(message_queue.c.id == bindparam("input_id"))
+    .values(delivered_at=bindparam("now"), turn_id=bindparam("to_turn"))
+)
+
 
 def admit(connection: Connection, new: NewInput, now: datetime) -> Admission:
     """Make the input durable. An urgent one asks the running turn to end."""
     lane = lock(connection, new.session_id)
     if (known := _find(connection, new.id)) is not None:
         return _known_admission(connection, known, new)
-    state = connection.execute(
-        select(sessions.c.state).where(sessions.c.id == new.session_id)
-    ).scalar_one()
-    if state == SessionState.STOPPED:
+    if lane.session.state is SessionState.STOPPED:
         raise SessionStopped(new.session_id)
-    admitted = Input(
-        **{**_fields(new), "ordinal": lane.next_ordinal, "queued_at": now},
-    )
-    connection.execute(insert(message_queue).values(**_values(admitted)))
-    connection.execute(
-        update(lanes)
-        .where(lanes.c.session_id == new.session_id)
-        .values(next_ordinal=lane.next_ordinal + 1)
-    )
-    connection.execute(
-        update(sessions).where(sessions.c.id == new.session_id).values(updated_at=now)
-    )
-    if new.delivery_mode is DeliveryMode.URGENT:
+    admitted = Input(**{**_fields(new), "ordinal": lane.next_ordinal, "queued_at": now})
+    connection.execute(_INSERT, _values(admitted))
+    connection.execute(_NEXT_ORDINAL, {"key": new.session_id})
+    connection.execute(_TOUCH, {"session_id": new.session_id, "now": now})
+    if new.delivery_mode is DeliveryMode.URGENT and lane.turn_id is not None:
         request_stop(connection, new.session_id, StopReason.URGENT)
     position = _position(connection, admitted)
     _announce(connection, "input_queued", admitted, now)
@@ -57,23 +101,13 @@ def admit(connection: Connection, new: NewInput, now: datetime) -> Admission:
 
 def waiting(connection: Connection, session_id: str) -> list[Input]:
     """The undelivered inputs, in the order in which they will be delivered."""
-    query = select(message_queue).where(
-        message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None)
-    )
-    return delivery_order([_input(row) for row in connection.execute(query)])
+    rows = connection.execute(select(message_queue).where(*_IS_WAITING), {"session_id": session_id})
+    return delivery_order([_input(row) for row in rows])
 
 
 def heads(connection: Connection, session_id: str) -> list[Input]:
     """The first waiting input of each delivery mode: one of them is next."""
-    firsts = (
-        select(func.min(message_queue.c.ordinal))
-        .where(message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None))
-        .group_by(message_queue.c.delivery_mode)
-    )
-    query = select(message_queue).where(
-        message_queue.c.session_id == session_id, message_queue.c.ordinal.in_(firsts)
-    )
-    return [_input(row) for row in connection.execute(query)]
+    return [_input(row) for row in connection.execute(_HEADS, {"session_id": session_id})]
 
 
 def edit(
@@ -103,19 +137,9 @@ def remove(connection: Connection, session_id: str, input_id: str, now: datetime
     emit(connection, session_id, None, [("input_removed", {"input_id": removed.id})], now)
 
 
-def is_delivered(connection: Connection, input_id: str) -> bool:
-    query = select(message_queue.c.delivered_at).where(message_queue.c.id == input_id)
-    return connection.execute(query).scalar() is not None
-
-
-def deliver(connection: Connection, input_id: str, turn_id: str, now: datetime) -> Input:
-    row = connection.execute(
-        update(message_queue)
-        .where(message_queue.c.id == input_id)
-        .values(delivered_at=now, turn_id=turn_id)
-        .returning(message_queue)
-    ).one()
-    return _input(row)
+def deliver(connection: Connection, chosen: Input, turn_id: str, now: datetime) -> Input:
+    connection.execute(_DELIVER, {"input_id": chosen.id, "now": now, "to_turn": turn_id})
+    return replace(chosen, delivered_at=now, turn_id=turn_id)
 
 
 def delivered_to(connection: Connection, turn_id: str) -> Input:
@@ -147,20 +171,13 @@ def _known_admission(connection: Connection, known: Input, new: NewInput) -> Adm
 
 
 def _position(connection: Connection, admitted: Input) -> int:
-    mode, ordinal = message_queue.c.delivery_mode, message_queue.c.ordinal
-    query = (
-        select(func.count())
-        .select_from(message_queue)
-        .where(
-            message_queue.c.session_id == admitted.session_id,
-            message_queue.c.delivered_at.is_(None),
-            or_(
-                mode.in_(modes_before(admitted.delivery_mode)),
-                and_(mode == admitted.delivery_mode, ordinal < admitted.ordinal),
-            ),
-        )
-    )
-    return connection.execute(query).scalar_one()
+    asked = {
+        "session_id": admitted.session_id,
+        "overtaking": modes_before(admitted.delivery_mode),
+        "mode": admitted.delivery_mode,
+        "ordinal": admitted.ordinal,
+    }
+    return connection.execute(_BEFORE, asked).scalar_one()
 
 
 def _announce(connection: Connection, type_: str, subject: Input, now: datetime) -> None:
@@ -175,8 +192,7 @@ def _waiting_input(connection: Connection, session_id: str, input_id: str) -> In
 
 
 def _find(connection: Connection, input_id: str) -> Input | None:
-    query = select(message_queue).where(message_queue.c.id == input_id)
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(_FIND, {"input_id": input_id}).one_or_none()
     return None if row is None else _input(row)
 
 
@@ -185,7 +201,8 @@ def _fields(new: NewInput) -> dict[str, Any]:
 
 
 def _values(admitted: Input) -> dict[str, Any]:
-    return {**asdict(admitted), "metadata": dict(admitted.metadata)}
+    fields = {column.name: getattr(admitted, column.name) for column in message_queue.columns}
+    return {**fields, "metadata": dict(admitted.metadata)}
 
 
 def _input(row: Row[Any]) -> Input:

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from navi.domain.errors import Conflict, SessionBusy, SessionNotFound
 from navi.domain.session import Session, SessionState, Step, after
 from navi.domain.turn import StopReason
 from navi.domain.wire import session_json
 from navi.store.events import emit, forget_session
-from navi.store.lanes import lock, request_stop
+from navi.store.lanes import lock, request_stop, session_of
 from navi.store.tables import lanes, message_queue, sessions
+
+_GET = select(sessions).where(sessions.c.id == bindparam("session_id"))
+_MOVE = (
+    update(sessions)
+    .where(sessions.c.id == bindparam("session_id"))
+    .values(state=bindparam("state"), updated_at=bindparam("updated_at"))
+)
 
 
 def create(connection: Connection, session: Session) -> Session:
-    if (known := _find(connection, session.id)) is not None:
-        return known
+    if (known := connection.execute(_GET, {"session_id": session.id}).one_or_none()) is not None:
+        return session_of(known)
     connection.execute(insert(sessions).values(**_values(session)))
     connection.execute(
         insert(lanes).values(
@@ -35,9 +43,10 @@ def create(connection: Connection, session: Session) -> Session:
 
 
 def get(connection: Connection, session_id: str) -> Session:
-    if (session := _find(connection, session_id)) is None:
+    row = connection.execute(_GET, {"session_id": session_id}).one_or_none()
+    if row is None:
         raise SessionNotFound(session_id)
-    return session
+    return session_of(row)
 
 
 def listing(
@@ -49,17 +58,17 @@ def listing(
         query = query.where(sessions.c.user_id == user_id)
     if parent_id is not None:
         query = query.where(sessions.c.parent_id == parent_id)
-    return [_session(row) for row in connection.execute(query)]
+    return [session_of(row) for row in connection.execute(query)]
 
 
 def change(
     connection: Connection, session_id: str, changes: dict[str, Any], now: datetime
 ) -> Session:
-    lock(connection, session_id)
+    lane = lock(connection, session_id)
     connection.execute(
         update(sessions).where(sessions.c.id == session_id).values(**changes, updated_at=now)
     )
-    session = get(connection, session_id)
+    session = replace(lane.session, **changes, updated_at=now)
     announce(connection, session, now)
     return session
 
@@ -75,9 +84,8 @@ def clear(connection: Connection, session_id: str, now: datetime) -> Session:
 def kill(connection: Connection, session_id: str, now: datetime) -> Session:
     """End the session for good. What it still had to do is removed, and said to be."""
     lane = lock(connection, session_id)
-    session = get(connection, session_id)
-    if session.state is SessionState.STOPPED:
-        return session
+    if lane.session.state is SessionState.STOPPED:
+        return lane.session
     if lane.turn_id is not None:
         request_stop(connection, session_id, StopReason.KILLED)
     removed = connection.execute(
@@ -85,9 +93,7 @@ def kill(connection: Connection, session_id: str, now: datetime) -> Session:
         .where(message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None))
         .returning(message_queue.c.id)
     ).scalars()
-    state = move(connection, session, Step.KILLED, now)
-    session = get(connection, session_id)
-    assert state is session.state
+    session = move(connection, lane.session, Step.KILLED, now)
     emit(
         connection,
         session_id,
@@ -106,42 +112,25 @@ def remove(connection: Connection, session_id: str, now: datetime) -> None:
     lane = lock(connection, session_id)
     if lane.turn_id is not None:
         raise SessionBusy(session_id)
-    session = get(connection, session_id)
-    gone = {"session": session_json(session), "deleted": True}
+    gone = {"session": session_json(lane.session), "deleted": True}
     (farewell,) = emit(connection, session_id, None, [("session_update", gone)], now)
     forget_session(connection, session_id, farewell.seq)
     connection.execute(delete(sessions).where(sessions.c.id == session_id))
 
 
-def move(connection: Connection, session: Session, step: Step, now: datetime) -> SessionState:
+def move(connection: Connection, session: Session, step: Step, now: datetime) -> Session:
+    """Take the step; the caller holds the session's lane."""
     state = after(session.state, step)
     if state is None:
         raise Conflict(f"a session that is {session.state} can't take the step {step}")
-    connection.execute(
-        update(sessions).where(sessions.c.id == session.id).values(state=state, updated_at=now)
-    )
-    return state
+    connection.execute(_MOVE, {"session_id": session.id, "state": state, "updated_at": now})
+    return replace(session, state=state, updated_at=now)
 
 
 def announce(connection: Connection, session: Session, now: datetime) -> None:
-    emit(
-        connection,
-        session.id,
-        None,
-        [("session_update", {"session": session_json(session)})],
-        now,
-    )
-
-
-def _find(connection: Connection, session_id: str) -> Session | None:
-    row = connection.execute(select(sessions).where(sessions.c.id == session_id)).one_or_none()
-    return None if row is None else _session(row)
+    news = ("session_update", {"session": session_json(session)})
+    emit(connection, session.id, None, [news], now)
 
 
 def _values(session: Session) -> dict[str, Any]:
     return {column.name: getattr(session, column.name) for column in sessions.columns}
-
-
-def _session(row: Row[Any]) -> Session:
-    values = dict(row._mapping)
-    return Session(**{**values, "state": SessionState(values["state"])})

@@ -6,32 +6,55 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select
 
 from navi.domain.input import Input, Origin
 from navi.domain.message import Draft, Message, MessageRole, ToolCall
 from navi.domain.wire import tool_call_json
-from navi.store.tables import lanes, messages
+from navi.store.tables import messages
+
+_INSERT = insert(messages)
+_OF_CONTEXT = (
+    messages.c.session_id == bindparam("session_id"),
+    messages.c.idx >= bindparam("context_from_idx"),
+)
+_LAST_SUMMARY = (
+    select(messages)
+    .where(*_OF_CONTEXT, messages.c.compacted_up_to.is_not(None))
+    .order_by(messages.c.idx.desc())
+    .limit(1)
+)
+_BEFORE_TURN = (
+    select(messages)
+    .where(
+        *_OF_CONTEXT,
+        messages.c.idx > bindparam("after"),
+        messages.c.compacted_up_to.is_(None),
+        messages.c.turn_id != bindparam("turn_id"),
+    )
+    .order_by(messages.c.idx)
+)
 
 
-def add_input(connection: Connection, delivered: Input, turn_id: str, now: datetime) -> None:
+def add_input(connection: Connection, delivered: Input, idx: int, now: datetime) -> None:
     """The input's words, as the message that the turn answers. It keeps the input's id."""
-    (idx,) = _take_indexes(connection, delivered.session_id, 1)
     connection.execute(
-        insert(messages).values(
-            id=delivered.id,
-            session_id=delivered.session_id,
-            idx=idx,
-            turn_id=turn_id,
-            role=MessageRole.USER,
-            content=delivered.text,
-            thinking="",
-            tool_calls=[],
-            is_recall=delivered.origin is Origin.RECALL,
-            source=delivered.origin,
-            metadata=dict(delivered.metadata),
-            timestamp=now,
-        )
+        _INSERT,
+        {
+            "id": delivered.id,
+            "session_id": delivered.session_id,
+            "idx": idx,
+            "turn_id": delivered.turn_id,
+            "role": MessageRole.USER,
+            "content": delivered.text,
+            "thinking": "",
+            "tool_calls": [],
+            "is_recall": delivered.origin is Origin.RECALL,
+            "source": delivered.origin,
+            "metadata": dict(delivered.metadata),
+            "compacted_up_to": None,
+            "timestamp": now,
+        },
     )
 
 
@@ -41,18 +64,16 @@ def add_drafts(
     turn_id: str,
     origin: str,
     drafts: Sequence[Draft],
+    first_idx: int,
     now: datetime,
-) -> str | None:
-    """What the agent said; returns the id of its last message."""
-    if not drafts:
-        return None
-    indexes = _take_indexes(connection, session_id, len(drafts))
+) -> str:
+    """What the agent said, at least one message; returns the id of the last."""
     rows = [
         {
             # Made from the turn, so that the same turn can't leave its messages twice.
             "id": f"{turn_id}.{number}",
             "session_id": session_id,
-            "idx": idx,
+            "idx": first_idx + number - 1,
             "turn_id": turn_id,
             "role": draft.role,
             "content": draft.content,
@@ -64,21 +85,18 @@ def add_drafts(
             "compacted_up_to": draft.compacted_up_to,
             "timestamp": now,
         }
-        for number, (idx, draft) in enumerate(zip(indexes, drafts, strict=True), start=1)
+        for number, draft in enumerate(drafts, start=1)
     ]
-    connection.execute(insert(messages), rows)
+    connection.execute(_INSERT, rows)
     return str(rows[-1]["id"])
 
 
-def take_back(connection: Connection, session_id: str, turn_id: str) -> None:
-    """Remove the messages of a turn that is as if it had never begun: they are the last ones."""
-    removed = connection.execute(
+def take_back(connection: Connection, turn_id: str) -> int:
+    """Remove the message of a turn that is as if it had never begun; returns its free place."""
+    idx: int = connection.execute(
         delete(messages).where(messages.c.turn_id == turn_id).returning(messages.c.idx)
-    ).scalars()
-    if (first := min(removed, default=None)) is not None:
-        connection.execute(
-            update(lanes).where(lanes.c.session_id == session_id).values(next_idx=first)
-        )
+    ).scalar_one()
+    return idx
 
 
 def read(connection: Connection, session_id: str, after_idx: int = -1) -> list[Message]:
@@ -94,37 +112,12 @@ def visible(
     connection: Connection, session_id: str, context_from_idx: int, turn_id: str
 ) -> list[Message]:
     """What the agent still sees before this turn: the last summary, and all since then."""
-    of_context = (messages.c.session_id == session_id, messages.c.idx >= context_from_idx)
-    summary = connection.execute(
-        select(messages)
-        .where(*of_context, messages.c.compacted_up_to.is_not(None))
-        .order_by(messages.c.idx.desc())
-        .limit(1)
-    ).one_or_none()
-    later = (
-        select(messages)
-        .where(*of_context, messages.c.compacted_up_to.is_(None), messages.c.turn_id != turn_id)
-        .order_by(messages.c.idx)
-    )
-    if summary is None:
-        return [_message(row) for row in connection.execute(later)]
-    later = later.where(messages.c.idx > summary.compacted_up_to)
-    return [_message(row) for row in [summary, *connection.execute(later)]]
-
-
-def count(connection: Connection, session_id: str) -> int:
-    query = select(func.count()).select_from(messages).where(messages.c.session_id == session_id)
-    return connection.execute(query).scalar_one()
-
-
-def _take_indexes(connection: Connection, session_id: str, amount: int) -> range:
-    following = connection.execute(
-        update(lanes)
-        .where(lanes.c.session_id == session_id)
-        .values(next_idx=lanes.c.next_idx + amount)
-        .returning(lanes.c.next_idx)
-    ).scalar_one()
-    return range(following - amount, following)
+    asked = {"session_id": session_id, "context_from_idx": context_from_idx}
+    found = connection.execute(_LAST_SUMMARY, asked).one_or_none()
+    summary = [] if found is None else [_message(found)]
+    after = -1 if found is None else found.compacted_up_to
+    rows = connection.execute(_BEFORE_TURN, {**asked, "after": after, "turn_id": turn_id})
+    return [*summary, *(_message(row) for row in rows)]
 
 
 def _message(row: Row[Any]) -> Message:

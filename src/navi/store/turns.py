@@ -10,19 +10,57 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from navi.domain.errors import FenceLost
 from navi.domain.event import Payload, TurnEvent, Usage, turn_event
-from navi.domain.input import Origin, next_input
+from navi.domain.input import Input, Origin, next_input
 from navi.domain.message import Draft, Message, closed, drafts_of
-from navi.domain.session import Step
+from navi.domain.session import Session, Step
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, Turn
 from navi.domain.user import User
 from navi.domain.wire import input_json, session_json
 from navi.store import events, queue, sessions, transcript, users
-from navi.store.lanes import lock
+from navi.store.lanes import Lane, lock
 from navi.store.tables import lanes, turns
+
+_INSERT = insert(turns)
+_TAKE_LANE = (
+    update(lanes)
+    .where(lanes.c.session_id == bindparam("key"))
+    .values(
+        turn_id=bindparam("taken_by"),
+        fence=bindparam("new_fence"),
+        owner=bindparam("new_owner"),
+        lease_until=bindparam("until"),
+        next_idx=lanes.c.next_idx + 1,
+    )
+)
+_FREE_LANE = (
+    update(lanes)
+    .where(lanes.c.session_id == bindparam("key"))
+    .values(turn_id=None, owner=None, lease_until=None, next_idx=bindparam("following_idx"))
+)
+_COUNT = (
+    update(turns)
+    .where(turns.c.id == bindparam("turn_id"), turns.c.event_count == bindparam("counted"))
+    .values(event_count=bindparam("counted") + bindparam("more"))
+)
+_FINISH = (
+    update(turns)
+    .where(turns.c.id == bindparam("turn_id"), turns.c.event_count == bindparam("counted"))
+    .values(
+        event_count=bindparam("counted") + bindparam("more"),
+        outcome=bindparam("ended_as"),
+        error=bindparam("failure"),
+        message_id=bindparam("answer"),
+        ended_at=bindparam("now"),
+        input_tokens=bindparam("tokens_in"),
+        output_tokens=bindparam("tokens_out"),
+        cache_read_tokens=bindparam("tokens_read"),
+        cache_creation_tokens=bindparam("tokens_written"),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +83,7 @@ def begin(
     """Take the lane and deliver the next input to a new turn; None if that isn't possible."""
     lane = lock(connection, session_id)
     if lane.turn_id == turn_id:
-        return _begun_before(connection, session_id, turn_id, lane.fence)
+        return _begun_before(connection, lane, turn_id)
     if lane.turn_id is not None:
         return None
     chosen = next_input(queue.heads(connection, session_id))
@@ -53,29 +91,21 @@ def begin(
         return None
     fence = lane.fence + 1
     connection.execute(
-        update(lanes)
-        .where(lanes.c.session_id == session_id)
-        .values(turn_id=turn_id, fence=fence, owner=owner, lease_until=lease_until)
+        _TAKE_LANE,
+        {
+            "key": session_id,
+            "taken_by": turn_id,
+            "new_fence": fence,
+            "new_owner": owner,
+            "until": lease_until,
+        },
     )
-    connection.execute(
-        insert(turns).values(
-            id=turn_id,
-            session_id=session_id,
-            fence=fence,
-            origin=chosen.origin,
-            event_count=0,
-            input_tokens=0,
-            output_tokens=0,
-            cache_read_tokens=0,
-            cache_creation_tokens=0,
-            started_at=now,
-        )
-    )
-    delivered = queue.deliver(connection, chosen.id, turn_id, now)
-    transcript.add_input(connection, delivered, turn_id, now)
-    sessions.move(connection, sessions.get(connection, session_id), Step.TURN_BEGINS, now)
+    connection.execute(_INSERT, _new_turn(turn_id, session_id, fence, chosen.origin, now))
+    delivered = queue.deliver(connection, chosen, turn_id, now)
+    transcript.add_input(connection, delivered, lane.next_idx, now)
+    session = sessions.move(connection, lane.session, Step.TURN_BEGINS, now)
+    begun = _begun(connection, session, delivered, turn_id, fence, now)
     is_recall = delivered.origin is Origin.RECALL
-    begun = _begun(connection, session_id, turn_id, fence, now)
     events.emit(
         connection,
         session_id,
@@ -94,7 +124,9 @@ def extend(
     connection: Connection, turn: Turn, counted: int, happened: Sequence[TurnEvent], now: datetime
 ) -> None:
     """Store what happened. `counted` is how many events of this turn were stored before."""
-    if not _count_events(connection, turn, counted, len(happened)):
+    count = {"turn_id": turn.id, "counted": counted, "more": len(happened)}
+    if not connection.execute(_COUNT, count).rowcount:
+        # Stored before, by a commit whose answer got lost.
         return
     events.emit(connection, turn.session.id, turn.id, _items(happened), now, fence=turn.fence)
 
@@ -110,28 +142,18 @@ def finish(
     now: datetime,
 ) -> None:
     """Store the last events and the turn's messages, free the lane, and say how it ended."""
-    if lock(connection, turn.session.id).turn_id != turn.id:
+    lane = lock(connection, turn.session.id)
+    if lane.turn_id != turn.id:
         if _ending(connection, turn.id) != ending:
             raise FenceLost(turn.session.id)
         return
-    if not _count_events(connection, turn, counted, len(happened)):
-        raise FenceLost(turn.session.id)
-    connection.execute(
-        update(turns)
-        .where(turns.c.id == turn.id)
-        .values(
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cache_read_tokens=usage.cache_read_tokens,
-            cache_creation_tokens=usage.cache_creation_tokens,
-        )
-    )
     message_id = transcript.add_drafts(
-        connection, turn.session.id, turn.id, turn.origin, drafts, now
+        connection, turn.session.id, turn.id, turn.origin, drafts, lane.next_idx, now
     )
-    _close(
-        connection, turn.session.id, turn.id, turn.fence, _items(happened), ending, message_id, now
-    )
+    counts = (counted, len(happened))
+    _end(connection, turn.session.id, turn.id, counts, ending, message_id, usage, now)
+    following_idx = lane.next_idx + len(drafts)
+    _close(connection, lane, turn.id, _items(happened), ending, message_id, following_idx, now)
 
 
 def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool:
@@ -150,64 +172,78 @@ def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool
     # Somebody had asked it to end: then it ended as wanted, and must not come back.
     was_to_stop = row.stop_reason is not None
     ending = Ending(Outcome.STOPPED) if was_to_stop else Ending(Outcome.ERROR, SERVER_STOPPED)
-    message_id = None
-    returned: list[tuple[str, Payload]] = []
+    message_id: str | None = None
+    waiting_again: list[Input] = []
     if row.event_count == 0 and not was_to_stop:
-        transcript.take_back(connection, dead.session_id, dead.id)
-        given_back = queue.give_back(connection, dead.id)
-        returned = [("input_queued", {"input": input_json(each)}) for each in given_back]
+        following_idx = transcript.take_back(connection, dead.id)
+        waiting_again = queue.give_back(connection, dead.id)
     else:
-        stored = events.read_turn(connection, dead.session_id, dead.id)
-        happened = [turn_event(event.type, event.payload) for event in stored]
-        drafts = closed(drafts_of(event for event in happened if event is not None), ending)
+        drafts = closed(drafts_of(_stored_events(connection, dead)), ending)
         message_id = transcript.add_drafts(
-            connection, dead.session_id, dead.id, row.origin, drafts, now
+            connection, dead.session_id, dead.id, row.origin, drafts, lane.next_idx, now
         )
-    _close(connection, dead.session_id, dead.id, dead.fence, [], ending, message_id, now, returned)
+        following_idx = lane.next_idx + len(drafts)
+    counts = (row.event_count, 0)
+    _end(connection, dead.session_id, dead.id, counts, ending, message_id, Usage(), now)
+    _close(connection, lane, dead.id, [], ending, message_id, following_idx, now)
+    queued = [("input_queued", {"input": input_json(each)}) for each in waiting_again]
+    events.emit(connection, dead.session_id, None, queued, now)
     return True
+
+
+def _end(
+    connection: Connection,
+    session_id: str,
+    turn_id: str,
+    counts: tuple[int, int],
+    ending: Ending,
+    message_id: str | None,
+    usage: Usage,
+    now: datetime,
+) -> None:
+    """Complete the turn's row. `counts` are its events stored before, and those that come now."""
+    values = {
+        "turn_id": turn_id,
+        "counted": counts[0],
+        "more": counts[1],
+        "ended_as": ending.outcome,
+        "failure": ending.error,
+        "answer": message_id,
+        "now": now,
+        "tokens_in": usage.input_tokens,
+        "tokens_out": usage.output_tokens,
+        "tokens_read": usage.cache_read_tokens,
+        "tokens_written": usage.cache_creation_tokens,
+    }
+    if not connection.execute(_FINISH, values).rowcount:
+        raise FenceLost(session_id)
 
 
 def _close(
     connection: Connection,
-    session_id: str,
+    lane: Lane,
     turn_id: str,
-    fence: int,
     items: list[tuple[str, Payload]],
     ending: Ending,
     message_id: str | None,
+    following_idx: int,
     now: datetime,
-    afterwards: Sequence[tuple[str, Payload]] = (),
 ) -> None:
-    connection.execute(
-        update(turns)
-        .where(turns.c.id == turn_id)
-        .values(outcome=ending.outcome, error=ending.error, message_id=message_id, ended_at=now)
-    )
-    sessions.move(connection, sessions.get(connection, session_id), Step.TURN_ENDS, now)
-    session = sessions.get(connection, session_id)
+    """Free the lane and tell the end."""
+    session = sessions.move(connection, lane.session, Step.TURN_ENDS, now)
+    connection.execute(_FREE_LANE, {"key": session.id, "following_idx": following_idx})
     end = {"outcome": ending.outcome.value, "message_id": message_id, "error": ending.error}
     last: list[tuple[str, Payload]] = [
         ("stream_end", end),
         ("session_sync", {"session": session_json(session)}),
     ]
-    events.emit(connection, session_id, turn_id, [*items, *last], now, fence=fence)
-    events.emit(connection, session_id, None, afterwards, now)
-    connection.execute(
-        update(lanes)
-        .where(lanes.c.session_id == session_id)
-        .values(turn_id=None, owner=None, lease_until=None)
-    )
+    events.emit(connection, session.id, turn_id, [*items, *last], now)
 
 
-def _count_events(connection: Connection, turn: Turn, counted: int, more: int) -> bool:
-    """False if these events were stored before, by a commit whose answer got lost."""
-    return bool(
-        connection.execute(
-            update(turns)
-            .where(turns.c.id == turn.id, turns.c.event_count == counted)
-            .values(event_count=counted + more)
-        ).rowcount
-    )
+def _stored_events(connection: Connection, dead: RunningTurn) -> list[TurnEvent]:
+    stored = events.read_turn(connection, dead.session_id, dead.id)
+    happened = [turn_event(event.type, event.payload) for event in stored]
+    return [event for event in happened if event is not None]
 
 
 def _ending(connection: Connection, turn_id: str) -> Ending | None:
@@ -218,23 +254,44 @@ def _ending(connection: Connection, turn_id: str) -> Ending | None:
     return Ending(Outcome(row.outcome), row.error)
 
 
-def _begun_before(connection: Connection, session_id: str, turn_id: str, fence: int) -> Begun:
-    started_at = connection.execute(
-        select(turns.c.started_at).where(turns.c.id == turn_id)
-    ).scalar_one()
-    return _begun(connection, session_id, turn_id, fence, started_at)
+def _begun_before(connection: Connection, lane: Lane, turn_id: str) -> Begun:
+    """The same turn again, after a commit whose answer got lost."""
+    query = select(turns.c.started_at).where(turns.c.id == turn_id)
+    started_at = connection.execute(query).scalar_one()
+    delivered = queue.delivered_to(connection, turn_id)
+    return _begun(connection, lane.session, delivered, turn_id, lane.fence, started_at)
 
 
 def _begun(
-    connection: Connection, session_id: str, turn_id: str, fence: int, started_at: datetime
+    connection: Connection,
+    session: Session,
+    delivered: Input,
+    turn_id: str,
+    fence: int,
+    started_at: datetime,
 ) -> Begun:
-    session = sessions.get(connection, session_id)
-    delivered = queue.delivered_to(connection, turn_id)
     return Begun(
         turn=Turn(turn_id, session, delivered, fence, started_at),
         user=users.get(connection, session.user_id, started_at),
-        history=transcript.visible(connection, session_id, session.context_from_idx, turn_id),
+        history=transcript.visible(connection, session.id, session.context_from_idx, turn_id),
     )
+
+
+def _new_turn(
+    turn_id: str, session_id: str, fence: int, origin: Origin, now: datetime
+) -> dict[str, object]:
+    return {
+        "id": turn_id,
+        "session_id": session_id,
+        "fence": fence,
+        "origin": origin,
+        "event_count": 0,
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "cache_read_tokens": 0,
+        "cache_creation_tokens": 0,
+        "started_at": now,
+    }
 
 
 def _items(happened: Sequence[TurnEvent]) -> list[tuple[str, Payload]]:
