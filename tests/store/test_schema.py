@@ -47,6 +47,12 @@ def test_a_database_from_a_newer_version_is_refused_and_left_alone(database_url:
     engine.dispose()
 
 
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
+def test_every_usual_spelling_of_a_postgresql_address_is_understood(postgres, scheme: str) -> None:
+    url = postgres.create_database().replace("postgresql:", f"{scheme}:")
+    schema.prepare(url)
+
+
 @pytest.mark.parametrize(
     ("url", "words"),
     [

@@ -28,6 +28,14 @@ def is_sqlite(url: str) -> bool:
     return url.startswith("sqlite:")
 
 
+def plain(url: str) -> str:
+    """The address as PostgreSQL's own tools write it, whichever way it was given."""
+    for other in ("postgres://", "postgresql+psycopg://", "postgresql+psycopg2://"):
+        if url.startswith(other):
+            return "postgresql://" + url.removeprefix(other)
+    return url
+
+
 def open_engine(url: str) -> Engine:
     return _open_sqlite(url) if is_sqlite(url) else _open_postgresql(url)
 
@@ -76,7 +84,7 @@ def _sqlite_module() -> ModuleType:
 
 def _open_postgresql(url: str) -> Engine:
     try:
-        parsed = make_url(url)
+        parsed = make_url(plain(url))
     except ArgumentError as error:
         raise StoreUnusable(
             "NAVI_DATABASE_URL is not a database address",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, select, update
+from sqlalchemy import Connection, Row, bindparam, func, select, update
 
 from navi.domain.errors import SessionNotFound
 from navi.domain.session import Session, SessionState
@@ -42,7 +42,9 @@ _READY = (
     select(message_queue.c.session_id)
     .join(lanes, lanes.c.session_id == message_queue.c.session_id)
     .where(message_queue.c.delivered_at.is_(None), lanes.c.turn_id.is_(None))
-    .order_by(message_queue.c.queued_at, message_queue.c.ordinal)
+    .group_by(message_queue.c.session_id)
+    .order_by(func.min(message_queue.c.queued_at))
+    .limit(bindparam("most"))
 )
 
 
@@ -74,12 +76,7 @@ def session_of(row: Row[Any]) -> Session:
 
 def ready(connection: Connection, limit: int) -> list[str]:
     """Sessions that could begin a turn: something waits and nothing runs. Longest wait first."""
-    found: dict[str, None] = {}
-    for session_id in connection.execute(_READY).scalars():
-        found[session_id] = None
-        if len(found) == limit:
-            break
-    return list(found)
+    return list(connection.execute(_READY, {"most": limit}).scalars())
 
 
 def renew(connection: Connection, owner: str, lease_until: datetime) -> None:

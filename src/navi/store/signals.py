@@ -12,6 +12,8 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection, func, select
 
+from navi.store.connection import plain
+
 EVENTS = "navi_events"
 STOPS = "navi_stops"
 WORK = "navi_work"
@@ -36,7 +38,7 @@ async def listen(url: str, on_signal: Callable[[str, str], None]) -> None:
 
     while True:
         try:
-            connection = await psycopg.AsyncConnection.connect(url, autocommit=True)
+            connection = await psycopg.AsyncConnection.connect(plain(url), autocommit=True)
             async with connection:
                 for channel in (EVENTS, STOPS, WORK):
                     await connection.execute(f"LISTEN {channel}")  # names are constants
