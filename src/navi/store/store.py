@@ -225,12 +225,15 @@ def _may_pass(error: DBAPIError) -> bool:
     if (state := getattr(error.orig, "sqlstate", None)) is not None:
         return state in RETRIED_STATES or state.startswith("08")
     # Locked or busy in SQLite; no state at all is psycopg's way to say "no connection".
-    return isinstance(error, OperationalError) and not _is_full_or_readonly(error)
+    return isinstance(error, OperationalError) and not _is_broken_file(error)
 
 
-def _is_full_or_readonly(error: DBAPIError) -> bool:
+def _is_broken_file(error: DBAPIError) -> bool:
+    """SQLite: the disk is full, the file is read-only or damaged. Waiting does not help."""
+    if not type(error.orig).__module__.startswith(("sqlite3", "pysqlite3")):
+        return False
     text = str(error.orig).lower()
-    return "readonly" in text or "full" in text or "malformed" in text or "no such" in text
+    return any(words in text for words in ("readonly", "full", "malformed", "no such"))
 
 
 def _translated(error: DBAPIError) -> Exception:
@@ -238,7 +241,7 @@ def _translated(error: DBAPIError) -> Exception:
         return Conflict(
             "somebody else did the same at the same moment", hint="look at the result, or try again"
         )
-    if _may_pass(error) or _is_full_or_readonly(error):
+    if _may_pass(error) or _is_broken_file(error):
         return StoreUnavailable(
             f"the store does not answer: {_first_line(error)}",
             hint="nothing was changed; try again in a moment, or run `navi doctor`",
