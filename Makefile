@@ -8,7 +8,7 @@ ARGS ?=
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test format lock bench clean
+.PHONY: help install run test format docs lock bench clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,7 +16,8 @@ help: ## Show this list
 install: .venv/.run ## Install Navi and what it needs into .venv
 
 run: install ## Start the server; pass options with ARGS="..."
-	$(BIN)/navi serve $(ARGS)
+	@# Ctrl-C ends the server with 130: that is no failure.
+	@$(BIN)/navi serve $(ARGS) || [ $$? -eq 130 ]
 
 test: .venv/.test ## Check format, lint and types, then run the tests; PYTEST_ARGS="..."
 	$(BIN)/ruff format --check .
@@ -27,6 +28,9 @@ test: .venv/.test ## Check format, lint and types, then run the tests; PYTEST_AR
 format: .venv/.test ## Format the code and apply the safe lint fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: .venv/.run ## Rewrite the parts of the reference that are made from the code
+	$(BIN)/python docs/generate.py
 
 bench: .venv/.test ## Measure turns; pass options with ARGS="..."
 	$(BIN)/python -m benchmarks.turns $(ARGS)

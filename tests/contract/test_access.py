@@ -133,8 +133,13 @@ async def test_a_removed_user_is_locked_out_at_once(server: ServerProcess) -> No
     token = navi(server, "user", "add", "eve")
     async with client_of(server, token) as eve:
         await eve.call("GET", "/sessions")
-        navi(server, "user", "remove", "eve")
-        await eve.call("GET", "/sessions", expect=401)
+        async with eve.watch() as socket:
+            await socket.send('{"type": "ping"}')
+            assert (await receive(socket))["type"] == "pong"
+            navi(server, "user", "remove", "eve")
+            await eve.call("GET", "/sessions", expect=401)
+            await socket.send('{"type": "ping"}')
+            assert (await receive(socket))["kind"] == "not_authenticated"
 
 
 async def test_the_page_is_served_with_a_strict_policy(server: ServerProcess) -> None:

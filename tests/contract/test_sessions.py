@@ -157,6 +157,12 @@ async def test_a_session_that_makes_no_sense_is_refused_with_what_would(
     assert words in error["message"] + error["hint"]
 
 
+@pytest.mark.parametrize("body", [{"name": None}, {"name": ""}, {}, {"state": "running"}])
+async def test_a_change_that_makes_no_sense_is_refused(client: Client, body: object) -> None:
+    session_id = await client.session()
+    await client.call("PATCH", f"/sessions/{session_id}", body, expect=422)
+
+
 async def test_a_child_of_nobody_is_refused(client: Client) -> None:
     await client.call("POST", "/sessions", {"parent_id": "nobody"}, expect=404)
 

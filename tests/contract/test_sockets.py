@@ -166,10 +166,10 @@ async def test_the_token_may_come_with_the_first_frame(
 
 
 @pytest.mark.parametrize(
-    "first", ['{"type": "auth", "token": "wrong"}', '{"type": "ping"}', "nonsense"]
+    "first", ['{"type": "auth", "token": "wrong"}', '{"type": "ping"}', "nonsense", b"\x00"]
 )
 async def test_a_wrong_first_frame_closes_the_socket_with_a_reason(
-    client: Client, first: str
+    client: Client, first: str | bytes
 ) -> None:
     async with connect(client.address.replace("http", "ws") + "/ws", proxy=None) as socket:
         await socket.send(first)

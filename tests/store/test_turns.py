@@ -155,12 +155,35 @@ async def test_after_clear_the_agent_starts_afresh_and_the_transcript_stays(worl
     assert await contents_of(world, session) == ["old", "answer", "new"]
 
 
-async def test_clear_and_delete_are_refused_while_a_turn_runs(world: World) -> None:
+async def test_clear_during_a_turn_takes_effect_at_its_end(world: World) -> None:
+    session = await world.session()
+    begun = await world.begun(session, "old")
+    await world.admit(session, "waits")
+
+    assert await world.store.transact(sessions.clear, session.id, world.later())
+    assert (await running(world, session)).stop_reason is StopReason.CLEARED
+    await finish(world, begun.turn)
+
+    following = await world.begin(session)
+    assert following is not None
+    assert (following.turn.input.text, following.history) == ("waits", [])
+
+
+async def test_clear_during_a_turn_whose_server_dies_takes_effect_too(world: World) -> None:
+    session = await world.session()
+    await finish(world, (await world.begun(session, "old")).turn)
+    await world.begun(session, "older")
+    await world.store.transact(sessions.clear, session.id, world.later())
+
+    await world.store.transact(turns.close_dead, await running(world, session), world.later())
+
+    assert (await world.begun(session, "new")).history == []
+
+
+async def test_a_session_can_not_be_deleted_while_a_turn_runs(world: World) -> None:
     session = await world.session()
     await world.begun(session)
 
-    with pytest.raises(SessionBusy):
-        await world.store.transact(sessions.clear, session.id, world.later())
     with pytest.raises(SessionBusy):
         await world.store.transact(sessions.remove, session.id, world.later())
 

@@ -24,7 +24,7 @@ class SameSiteOnly:
 
     def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
         self._app = app
-        self._hosts = {host.lower() for host in hosts} | LOOPBACK
+        self._hosts = {_bracketed(host.lower()) for host in hosts} | LOOPBACK
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
@@ -69,6 +69,11 @@ def token_of(headers: Mapping[str, str]) -> str | None:
     except CookieError:
         return None
     return cookies[COOKIE].value if COOKIE in cookies else None
+
+
+def _bracketed(host: str) -> str:
+    """An IPv6 address as it stands in a `Host` header."""
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
 def _without_port(host: str) -> str:

@@ -19,7 +19,9 @@ KINDS = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
 
 
 def answer(value: Any, status: int = 200) -> Response:
-    return Response(json.dumps(value, separators=(",", ":")), status, media_type="application/json")
+    return Response(
+        json.dumps(value, separators=(",", ":")) + "\n", status, media_type="application/json"
+    )
 
 
 def refusal(error: NaviError) -> Response:

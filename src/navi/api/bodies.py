@@ -14,6 +14,12 @@ from navi.domain.input import TEXT_LIMIT_BYTES, DeliveryMode
 BODY_LIMIT_BYTES = 8 * TEXT_LIMIT_BYTES
 """A text of the largest size fits, however its characters are escaped."""
 
+WORDS = {
+    "extra_forbidden": "there is no such field",
+    "missing": "is missing",
+    "model_type": "must be a JSON object",
+}
+
 Model = TypeVar("Model", bound="Body")
 
 
@@ -30,7 +36,8 @@ class NewSession(Body):
 
 
 class SessionChange(Body):
-    name: str | None = Field(None, min_length=1, max_length=200)
+    # Never null, but may be left out: only fields that are set are changed.
+    name: str = Field("", min_length=1, max_length=200)
     task: str | None = None
     model: str | None = None
 
@@ -70,7 +77,9 @@ def validate(value: Any, model: type[Model]) -> Model:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "the body"
         known = ", ".join(model.model_fields)
-        raise InvalidInput(f"{field}: {first['msg']}", hint=f"the fields are: {known}") from error
+        raise InvalidInput(
+            f"{field}: {WORDS.get(first['type'], first['msg'])}", hint=f"the fields are: {known}"
+        ) from error
 
 
 def number(request: Request, name: str, default: int) -> int:

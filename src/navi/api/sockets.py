@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
@@ -26,8 +27,7 @@ from navi.runtime.app import Navi
 from navi.runtime.feed import Frame
 
 FIRST_FRAME_SECONDS = 10.0
-REFUSED = 4400
-"""Close code; the HTTP status of the refusal is added to 4000."""
+CHECK_AGAIN_SECONDS = 5.0
 
 log = logging.getLogger("navi.api")
 
@@ -49,33 +49,52 @@ class _Watch:
         self._socket = socket
         self._session_id = session_id
         self._navi: Navi = socket.app.state.navi
+        self._token = ""
+        self._checked_at = 0.0
 
     async def run(self) -> None:
         await self._socket.accept()
         try:
-            user = await self._authenticate()
+            self._token = await self._introduction()
+            user = await self._user()
             frames = await self._frames(user)
         except NaviError as error:
             await self._tell(error)
-            await self._socket.close(4000 + error.http_status, error.message[:100])
+            await self._close(4000 + error.http_status)
+        except WebSocketDisconnect:
             return
-        except (WebSocketDisconnect, TimeoutError):
-            return
-        await self._serve(user, frames)
+        else:
+            await self._serve(frames)
 
-    async def _authenticate(self) -> User:
-        """By header or cookie, else by a first frame `{"type": "auth", "token": …}`."""
+    async def _introduction(self) -> str:
+        """The token: by header or cookie, else by a first frame `{"type": "auth", "token": …}`."""
         token = token_of(self._socket.headers)
-        if token is None:
+        if token is not None:
+            return token
+        try:
             async with asyncio.timeout(FIRST_FRAME_SECONDS):
-                frame = _parsed(await self._socket.receive_text())
-            token = frame.get("token")
-            if frame.get("type") != "auth" or not isinstance(token, str):
-                raise NotAuthenticated(
-                    "the first frame must bring the token",
-                    hint='send {"type": "auth", "token": "…"}, or an Authorization header',
-                )
-        return await self._navi.accounts.authenticate(token)
+                frame = _parsed(await self._next_frame())
+        except TimeoutError:
+            frame = {}
+        token = frame.get("token")
+        if frame.get("type") != "auth" or not isinstance(token, str):
+            raise NotAuthenticated(
+                "the first frame must bring the token",
+                hint='send {"type": "auth", "token": "…"}, or an Authorization header',
+            )
+        return token
+
+    async def _user(self) -> User:
+        """Asked again and again: whoever is removed loses open sockets too."""
+        self._checked_at = time.monotonic()
+        return await self._navi.accounts.authenticate(self._token)
+
+    async def _next_frame(self) -> str | None:
+        message = await self._socket.receive()
+        if message["type"] == "websocket.disconnect":
+            raise WebSocketDisconnect(message.get("code", 1000))
+        text: str | None = message.get("text")
+        return text
 
     async def _frames(self, user: User) -> AsyncGenerator[Sequence[Frame], None]:
         asked = self._socket.query_params.get("after")
@@ -91,9 +110,9 @@ class _Watch:
             return self._navi.feed.session(self._session_id, after)
         return self._navi.feed.all(user, after)
 
-    async def _serve(self, user: User, frames: AsyncGenerator[Sequence[Frame], None]) -> None:
+    async def _serve(self, frames: AsyncGenerator[Sequence[Frame], None]) -> None:
         sending = asyncio.create_task(self._send(frames))
-        receiving = asyncio.create_task(self._receive(user))
+        receiving = asyncio.create_task(self._receive())
         try:
             await asyncio.wait({sending, receiving}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -104,23 +123,24 @@ class _Watch:
             if isinstance(result, NaviError):
                 await self._tell(result)
                 await self._close(4000 + result.http_status)
-            elif isinstance(result, Exception):
+            elif isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect):
                 log.error("a socket failed: %r", result)
                 await self._close(1011)
 
     async def _send(self, frames: AsyncGenerator[Sequence[Frame], None]) -> None:
         async with aclosing(frames) as batches:
             async for batch in batches:
+                if time.monotonic() - self._checked_at > CHECK_AGAIN_SECONDS:
+                    await self._user()
                 for frame in batch:
                     await self._socket.send_text(frame.text)
 
-    async def _receive(self, user: User) -> None:
+    async def _receive(self) -> None:
         while True:
-            message = await self._socket.receive()
-            if message["type"] == "websocket.disconnect":
-                return
+            text = await self._next_frame()
+            user = await self._user()
             try:
-                await self._obey(user, _parsed(message.get("text")))
+                await self._obey(user, _parsed(text))
             except NaviError as error:
                 await self._tell(error)
 
@@ -147,10 +167,15 @@ class _Watch:
     def _addressed(self, frame: dict[str, Any]) -> str:
         """The session meant: the socket's own, or on the general socket the one named."""
         named = frame.pop("session_id", self._session_id)
-        if not isinstance(named, str) or (self._session_id not in (None, named)):
+        if not isinstance(named, str):
             raise InvalidInput(
                 "this frame does not say for which session it is",
                 hint="name it as session_id, or connect to /ws/sessions/ID",
+            )
+        if self._session_id not in (None, named):
+            raise InvalidInput(
+                f"this socket is for session {self._session_id} only",
+                hint="connect to /ws to talk to several sessions",
             )
         return named
 
@@ -166,8 +191,10 @@ class _Watch:
 
 
 def _parsed(text: str | None) -> dict[str, Any]:
+    if text is None:
+        raise InvalidInput("this is a binary frame", hint="send JSON in text frames")
     try:
-        value = json.loads(text or "")
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
             "this frame is not JSON", hint='like {"type": "input", "text": "…"}'

@@ -17,6 +17,11 @@ class NaviError(Exception):
         self.message = message
         self.hint = hint
 
+    @property
+    def sentence(self) -> str:
+        """Both in one, for places that show a single text."""
+        return f"{self.message}; {self.hint}" if self.hint else self.message
+
 
 class InvalidInput(NaviError):
     kind, http_status = "invalid_input", 422

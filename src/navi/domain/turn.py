@@ -24,6 +24,8 @@ class StopReason(StrEnum):
 
     PERSON = "person"
     URGENT = "urgent"
+    CLEARED = "cleared"
+    """The session gets a new context the moment the turn has ended."""
     KILLED = "killed"
 
 

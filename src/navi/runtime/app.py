@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ from datetime import timedelta
 
 from navi.agents.builtin import BuiltinDriver
 from navi.agents.driver import Driver
-from navi.agents.models import default_model
 from navi.domain.clock import Clock
 from navi.domain.tool import Tool
 from navi.runtime.accounts import Accounts
@@ -23,7 +21,7 @@ from navi.runtime.owner import own_identity
 from navi.runtime.queue import Queue
 from navi.runtime.recovery import Recovery
 from navi.runtime.sessions import Sessions
-from navi.runtime.settings import Settings
+from navi.runtime.settings import Settings, model_of
 from navi.runtime.system_clock import SystemClock
 from navi.runtime.turns import Turns
 from navi.store import signals
@@ -110,7 +108,7 @@ def built_in_drivers(settings: Settings) -> dict[str, Driver]:
         HttpRequest(allow_private=settings.tools.http_allow_private),
     ]
     builtin = BuiltinDriver(
-        model=default_model(os.environ, settings.agent.model),
+        model=model_of(settings),
         tools=tools,
         max_iterations=settings.agent.max_iterations,
         instructions=settings.agent.instructions,

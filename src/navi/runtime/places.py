@@ -17,6 +17,13 @@ def home(environment: Mapping[str, str] = os.environ) -> Path:
     return Path(data).expanduser().absolute() / "navi"
 
 
+def workspace(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where sessions work that name no folder: an empty one, not wherever the server started."""
+    folder = home(environment) / "workspace"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
 def settings_file(environment: Mapping[str, str] = os.environ) -> Path:
     if named := environment.get("NAVI_CONFIG"):
         return Path(named).expanduser().absolute()

@@ -16,6 +16,7 @@ from navi.domain.message import Message
 from navi.domain.session import Session, SessionState
 from navi.domain.turn import StopReason
 from navi.domain.user import User
+from navi.runtime import places
 from navi.runtime.turns import Turns
 from navi.store import lanes, queue, transcript
 from navi.store import sessions as stored
@@ -127,8 +128,9 @@ class Sessions:
     async def clear(self, user: User, session_id: str) -> Session:
         """A new context: the agent forgets, the transcript doesn't. Ends a running turn."""
         await self.get(user, session_id)
-        await self._stop_turn(session_id, StopReason.PERSON)
-        return await self._store.transact(stored.clear, session_id, self._clock.now())
+        if await self._store.transact(stored.clear, session_id, self._clock.now()):
+            await self._turn_ends(session_id)
+        return await self.get(user, session_id)
 
     async def kill(self, user: User, session_id: str) -> Session:
         """End the session for good."""
@@ -145,13 +147,13 @@ class Sessions:
     async def _stop_turn(self, session_id: str, reason: StopReason) -> bool:
         if not await self._store.transact(lanes.request_stop, session_id, reason):
             return False
-        self._turns.interrupt(session_id)
-        await self._turns.ended(session_id)
-        await self._ended_elsewhere(session_id)
+        await self._turn_ends(session_id)
         return True
 
-    async def _ended_elsewhere(self, session_id: str) -> None:
-        """Wait a little for another process to end its turn."""
+    async def _turn_ends(self, session_id: str) -> None:
+        """A stop was requested: see to it here, or wait a little for another process to do so."""
+        self._turns.interrupt(session_id)
+        await self._turns.ended(session_id)
         give_up_at = time.monotonic() + STOP_PATIENCE_SECONDS
         while time.monotonic() < give_up_at:
             running = await self._store.transact(lanes.running, [session_id])
@@ -161,7 +163,7 @@ class Sessions:
 
 
 def _folder(cwd: str | None) -> str:
-    folder = Path(cwd).expanduser() if cwd else Path.cwd()
+    folder = Path(cwd).expanduser() if cwd else places.workspace()
     if not folder.is_absolute() or not folder.is_dir():
         raise InvalidInput(
             f"there is no folder {cwd}", hint="give the absolute path of a folder that exists"

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from navi.agents.builtin import DEFAULT_INSTRUCTIONS
+from navi.agents.models import default_model
 from navi.domain.errors import UsageError
 from navi.runtime import places
 
@@ -32,8 +33,8 @@ class ServerSettings(Section):
     port: int = Field(8420, ge=0, le=65535, description="The port; 0 takes any free one.")
     allowed_hosts: list[str] = Field(
         default_factory=list,
-        description="Further names under which browsers may reach the server, besides the "
-        "address itself and localhost.",
+        description="Further names, without port, under which the server may be reached, besides "
+        "its address and localhost.",
     )
 
 
@@ -102,7 +103,7 @@ class Settings(Section):
 
 def load(environment: Mapping[str, str] = os.environ) -> Settings:
     path = places.settings_file(environment)
-    values = _from_file(path)
+    values = _from_file(path, is_named="NAVI_CONFIG" in environment)
     for section, model in _sections().items():
         overrides = _from_environment(section, model, environment)
         values[section] = {**values.get(section, {}), **overrides}
@@ -113,10 +114,19 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            what = f"there is no setting {key}"
+        else:
+            what = f"the setting {key} can't be used: {first['msg'].lower()}"
         raise UsageError(
-            f"the setting {key} can't be used: {first['msg'].lower()}",
+            what,
             hint=f"correct it in {path} or the environment; docs/reference/settings.md lists all",
         ) from error
+
+
+def model_of(chosen: Settings, environment: Mapping[str, str] = os.environ) -> str:
+    """The model of sessions that name none."""
+    return default_model(environment, chosen.agent.model)
 
 
 def _sections() -> dict[str, type[Section]]:
@@ -127,11 +137,15 @@ def _sections() -> dict[str, type[Section]]:
     }
 
 
-def _from_file(path: Path) -> dict[str, Any]:
+def _from_file(path: Path, *, is_named: bool) -> dict[str, Any]:
     try:
         values = tomllib.loads(path.read_text())
-    except FileNotFoundError:
-        return {}
+    except FileNotFoundError as error:
+        if not is_named:
+            return {}
+        raise UsageError(
+            f"there is no settings file {path}", hint="create it, or unset NAVI_CONFIG"
+        ) from error
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(
             f"can't read {path}: {error}", hint="correct the file or remove it"
@@ -147,5 +161,7 @@ def _from_environment(
         text = environment.get(f"NAVI_{section}_{key}".upper())
         if text is not None:
             is_list = "list" in str(field.annotation)
-            found[key] = [each.strip() for each in text.split(",")] if is_list else text
+            found[key] = (
+                [each.strip() for each in text.split(",") if each.strip()] if is_list else text
+            )
     return found

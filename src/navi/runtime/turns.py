@@ -211,9 +211,9 @@ async def _ending_of(driving: asyncio.Task[None]) -> Ending:
     except asyncio.CancelledError:
         return Ending(Outcome.STOPPED)
     except IterationLimit as limit:
-        return Ending(Outcome.MAX_ITERATIONS, limit.message)
+        return Ending(Outcome.MAX_ITERATIONS, limit.sentence)
     except NaviError as error:
-        return Ending(Outcome.ERROR, error.message)
+        return Ending(Outcome.ERROR, error.sentence)
     except Exception as error:
         log.exception("a driver failed")
         return Ending(Outcome.ERROR, f"{type(error).__name__}: {error}")

@@ -112,11 +112,11 @@ def request_stop(connection: Connection, session_id: str, reason: StopReason) ->
     turn_id = lock(connection, session_id).turn_id
     if turn_id is None:
         return False
-    connection.execute(
-        update(turns)
-        .where(turns.c.id == turn_id, turns.c.stop_reason.is_(None))
-        .values(stop_reason=reason)
-    )
+    request = update(turns).where(turns.c.id == turn_id).values(stop_reason=reason)
+    if reason is not StopReason.CLEARED:
+        # The first reason stays, unless the end of the turn has more to do because of it.
+        request = request.where(turns.c.stop_reason.is_(None))
+    connection.execute(request)
     signals.send(connection, signals.STOPS, session_id)
     return True
 

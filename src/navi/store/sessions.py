@@ -73,12 +73,16 @@ def change(
     return session
 
 
-def clear(connection: Connection, session_id: str, now: datetime) -> Session:
-    """The agent starts afresh; the transcript keeps everything."""
+def clear(connection: Connection, session_id: str, now: datetime) -> bool:
+    """The agent starts afresh; the transcript keeps everything.
+
+    A running turn is asked to end, and its end begins the new context: then True.
+    """
     lane = lock(connection, session_id)
     if lane.turn_id is not None:
-        raise SessionBusy(session_id)
-    return change(connection, session_id, {"context_from_idx": lane.next_idx}, now)
+        return request_stop(connection, session_id, StopReason.CLEARED)
+    change(connection, session_id, {"context_from_idx": lane.next_idx}, now)
+    return False
 
 
 def kill(connection: Connection, session_id: str, now: datetime) -> Session:

@@ -7,7 +7,7 @@ and fails with `FenceLost` once somebody else took over.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, insert, select, update
@@ -17,7 +17,7 @@ from navi.domain.event import Payload, TurnEvent, Usage, turn_event
 from navi.domain.input import Input, Origin, next_input
 from navi.domain.message import Draft, Message, closed, drafts_of
 from navi.domain.session import Session, Step
-from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, Turn
+from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
 from navi.domain.user import User
 from navi.domain.wire import input_json, session_json
 from navi.store import events, queue, sessions, transcript, users
@@ -60,6 +60,7 @@ _FINISH = (
         cache_read_tokens=bindparam("tokens_read"),
         cache_creation_tokens=bindparam("tokens_written"),
     )
+    .returning(turns.c.stop_reason)
 )
 
 
@@ -151,8 +152,10 @@ def finish(
         connection, turn.session.id, turn.id, turn.origin, drafts, lane.next_idx, now
     )
     counts = (counted, len(happened))
-    _end(connection, turn.session.id, turn.id, counts, ending, message_id, usage, now)
     following_idx = lane.next_idx + len(drafts)
+    reason = _end(connection, turn.session.id, turn.id, counts, ending, message_id, usage, now)
+    if reason == StopReason.CLEARED:
+        lane = _with_new_context(connection, lane, following_idx, now)
     _close(connection, lane, turn.id, _items(happened), ending, message_id, following_idx, now)
 
 
@@ -185,6 +188,8 @@ def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool
         following_idx = lane.next_idx + len(drafts)
     counts = (row.event_count, 0)
     _end(connection, dead.session_id, dead.id, counts, ending, message_id, Usage(), now)
+    if row.stop_reason == StopReason.CLEARED:
+        lane = _with_new_context(connection, lane, following_idx, now)
     _close(connection, lane, dead.id, [], ending, message_id, following_idx, now)
     queued = [("input_queued", {"input": input_json(each)}) for each in waiting_again]
     events.emit(connection, dead.session_id, None, queued, now)
@@ -200,8 +205,11 @@ def _end(
     message_id: str | None,
     usage: Usage,
     now: datetime,
-) -> None:
-    """Complete the turn's row. `counts` are its events stored before, and those that come now."""
+) -> str | None:
+    """Complete the turn's row. `counts` are its events stored before, and those that come now.
+
+    Returns why it was asked to stop, if it was.
+    """
     values = {
         "turn_id": turn_id,
         "counted": counts[0],
@@ -215,8 +223,16 @@ def _end(
         "tokens_read": usage.cache_read_tokens,
         "tokens_written": usage.cache_creation_tokens,
     }
-    if not connection.execute(_FINISH, values).rowcount:
+    row = connection.execute(_FINISH, values).one_or_none()
+    if row is None:
         raise FenceLost(session_id)
+    reason: str | None = row.stop_reason
+    return reason
+
+
+def _with_new_context(connection: Connection, lane: Lane, from_idx: int, now: datetime) -> Lane:
+    session = sessions.change(connection, lane.session.id, {"context_from_idx": from_idx}, now)
+    return replace(lane, session=session)
 
 
 def _close(

@@ -7,6 +7,7 @@ let open = null;
 
 async function call(method, path, body) {
   const response = await fetch(path, { method, body: body && JSON.stringify(body) });
+  if (response.status === 401) throw new Error("Open the link that `navi serve` printed.");
   const value = await response.json();
   if (!response.ok) throw new Error(`${value.error.message}. ${value.error.hint}`);
   return value;

@@ -79,6 +79,18 @@ def test_a_settings_file_with_a_mistake_is_refused_by_name(tmp_path: Path, text:
     assert str(path) in finished.stderr
 
 
+def test_a_settings_file_that_is_named_but_missing_is_refused(tmp_path: Path) -> None:
+    finished = navi("serve", "--no-open", NAVI_CONFIG=str(tmp_path / "missing.toml"))
+    assert finished.returncode == 2
+    assert "missing.toml" in finished.stderr
+
+
+def test_an_address_of_another_machine_is_refused_without_a_wrong_guess() -> None:
+    finished = navi("serve", "--no-open", "--host", "192.0.2.1", "--port", "0")
+    assert finished.returncode == 2
+    assert "address of this machine" in finished.stderr
+
+
 def test_users_are_added_listed_and_removed_without_a_server() -> None:
     added = navi("user", "add", "ada", "--role", "admin")
     assert added.returncode == 0

@@ -201,11 +201,12 @@ async def test_clear_ends_the_turn_and_gives_a_new_context(world: World) -> None
     session = await world.session()
     await world.say(session, LONG)
     await world.started(session)
+    await world.say(session, "next")
 
     cleared = await world.navi.sessions.clear(LOCAL, session.id)
 
-    assert cleared.state is SessionState.IDLE
     assert cleared.context_from_idx == 2
+    assert await world.outcomes(session, 2) == ["stopped", "ok"]
 
 
 async def test_a_deleted_session_ends_its_turn_first(world: World) -> None:

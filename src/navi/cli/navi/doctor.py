@@ -58,6 +58,18 @@ def _settings() -> Finding:
     return Finding("settings", "ok", str(path) if path.exists() else "defaults (no settings file)")
 
 
+def _model() -> Finding:
+    model = settings.model_of(settings.load())
+    if model == "scripted":
+        return Finding(
+            "model",
+            "note",
+            "scripted, which only plays what a message says",
+            "for a real one set ANTHROPIC_API_KEY, OPENAI_API_KEY or NAVI_MODEL",
+        )
+    return Finding("model", "ok", model)
+
+
 def _home() -> Finding:
     return Finding("home", "ok", str(places.prepare_home()))
 
@@ -117,6 +129,7 @@ def _agent(name: str) -> Finding:
 CHECKS: dict[str, Callable[[], Finding]] = {
     "versions": _versions,
     "settings": _settings,
+    "model": _model,
     "home": _home,
     "store": _store,
     "index": _index,

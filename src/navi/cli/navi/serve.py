@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 import signal
@@ -42,7 +43,19 @@ def command(host: str | None, port: int | None, no_open: bool, verbose: bool) ->
     listening = _listen(server.host, server.port)
     address = _address(server.host, listening.getsockname()[1])
     opens = not no_open and sys.stdout.isatty()
+    _tell_model(chosen)
     _run(_serve(chosen, token, listening, address, opens))
+
+
+def _tell_model(chosen: settings.Settings) -> None:
+    model = settings.model_of(chosen)
+    if model == "scripted":
+        output.note(
+            "model: scripted, which only plays what a message says; for a real one set "
+            "ANTHROPIC_API_KEY, OPENAI_API_KEY or NAVI_MODEL"
+        )
+    else:
+        output.note(f"model: {model}")
 
 
 async def _serve(
@@ -71,9 +84,12 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.listen(1024)
     except OSError as error:
         listening.close()
+        if error.errno == errno.EADDRINUSE:
+            hint = f"another Navi may be running there; try `navi serve --port {port + 1}`"
+        else:
+            hint = "give an address of this machine, such as 127.0.0.1, and a port above 1023"
         raise UsageError(
-            f"can't listen on {host}:{port}: {(error.strerror or str(error)).lower()}",
-            hint=f"another Navi may be running there; try `navi serve --port {port + 1}`",
+            f"can't listen on {host}:{port}: {(error.strerror or str(error)).lower()}", hint=hint
         ) from error
     listening.setblocking(False)
     return listening

@@ -1,0 +1,232 @@
+"""Writes the parts of the reference that are made from the code.
+
+reference/settings.md   every setting, from runtime/settings.py
+reference/config.toml   the same as a settings file with everything commented out
+reference/commands.md   what each command says with --help
+
+`make docs` runs it; a test fails when a page no longer says what the code says.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+from pydantic.fields import FieldInfo
+
+from navi.agents import models
+from navi.cli.navi.main import group
+from navi.runtime.settings import Section, Settings
+
+REFERENCE = Path(__file__).parent / "reference"
+WIDTH = 88
+LONGEST_DEFAULT = 40
+"""A longer default would push a table's other columns out of sight."""
+
+EXAMPLES = {
+    "agent.model": models.DEFAULT_ANTHROPIC_MODEL,
+    "agent.anthropic_base_url": models.ANTHROPIC.base_url,
+    "agent.openai_base_url": "http://127.0.0.1:11434/v1",
+}
+"""A value to show for each setting that has no default: TOML can't say "nothing"."""
+
+TYPES = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`"}
+LIMITS = {"ge": "at least {}", "gt": "more than {}", "le": "at most {}", "lt": "less than {}"}
+
+SETTINGS_HEAD = """\
+<!-- Made from the code by `make docs`. Don't edit it here. -->
+
+# Settings
+
+Navi works without any setting. A setting is looked for in this order:
+
+1. an option of the command, such as `navi serve --port 8421`,
+2. the environment: `NAVI_<SECTION>_<KEY>`, such as `NAVI_SERVER_PORT=8421`,
+3. the settings file,
+4. the default.
+
+The settings file is `~/.config/navi/config.toml` (or `$XDG_CONFIG_HOME/navi/config.toml`);
+`NAVI_CONFIG` names another one. [config.toml](config.toml) is a settings file with every
+setting in it, all commented out: copy it and change what you need. A key that nobody knows is
+refused, not ignored. Settings are read when the server starts.
+
+In the environment, a list is written with commas: `NAVI_SERVER_ALLOWED_HOSTS=a.example,b.example`.
+"""
+
+ENVIRONMENT = """\
+## Only in the environment
+
+These say where things are, or are secret, so they have no place in the settings file.
+
+| Variable | Default | What it does |
+|---|---|---|
+| `NAVI_HOME` | `~/.local/share/navi`, or `$XDG_DATA_HOME/navi` | The folder of the SQLite \
+store and of the access token. |
+| `NAVI_CONFIG` | `~/.config/navi/config.toml`, or `$XDG_CONFIG_HOME/navi/config.toml` | The \
+settings file. |
+| `NAVI_DATABASE_URL` | a SQLite file in `NAVI_HOME` | A PostgreSQL store: \
+`postgresql://user:password@host:5432/database`. |
+| `NAVI_TOKEN` | the content of `$NAVI_HOME/token` | The access token of the user `local`. |
+| `NAVI_MODEL` | none | The same as `NAVI_AGENT_MODEL`, and wins over it. |
+| `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` | none | The providers' keys. |
+| `ANTHROPIC_BASE_URL`, `OPENAI_BASE_URL` | the provider's own | Another endpoint, if the setting \
+does not name one. |
+
+Navi itself sets `NAVI_SESSION_ID` for every command that an agent runs in its terminal: the id of
+the session it works for.
+"""
+
+CONFIG_HEAD = """\
+# Navi's settings, all of them, each with its default. Made from the code by `make docs`.
+#
+# Copy this file to ~/.config/navi/config.toml and remove the first "#" of a line to change it.
+"""
+
+COMMANDS_HEAD = """\
+<!-- Made from the code by `make docs`. Don't edit it here. -->
+
+# Commands
+
+`make install` puts `navi` into `.venv/bin`. Run it from there, or put that folder on your `PATH`.
+
+All commands keep to the same rules:
+
+- What you asked for goes to standard output, everything else to standard error.
+- With `--json`, standard output holds exactly one JSON value.
+- An error is a line `error: …` and, where something can be done about it, a line `hint: …`.
+
+| Exit code | Meaning |
+|---|---|
+| 0 | done |
+| 1 | refused, not found or failed |
+| 2 | wrong usage, a setting that can't be used, or an address that can't be listened on |
+| 130 | interrupted |
+
+To complete commands with the Tab key: `source <(navi completions bash)` in `~/.bashrc` or
+`source <(navi completions zsh)` in `~/.zshrc`; for fish,
+`navi completions fish > ~/.config/fish/completions/navi.fish`.
+"""
+
+
+def main() -> None:
+    for path, text in pages().items():
+        path.write_text(text)
+
+
+def pages() -> dict[Path, str]:
+    """The text of every generated file."""
+    return {
+        REFERENCE / "settings.md": settings_page(),
+        REFERENCE / "config.toml": config_file(),
+        REFERENCE / "commands.md": commands_page(),
+    }
+
+
+def settings_page() -> str:
+    parts = [SETTINGS_HEAD]
+    for name, section in sections():
+        rows = ["| Key | Type | Default | Environment | What it does |", "|---|---|---|---|---|"]
+        rows += [_row(name, key, field) for key, field in section.model_fields.items()]
+        parts.append(f"## `[{name}]`\n\n{inspect.getdoc(section)}\n\n" + "\n".join(rows) + "\n")
+    return "\n".join([*parts, ENVIRONMENT])
+
+
+def config_file() -> str:
+    parts = [CONFIG_HEAD]
+    for name, section in sections():
+        lines = [f"# {inspect.getdoc(section)}", f"[{name}]"]
+        for key, field in section.model_fields.items():
+            lines += ["", *_comment(field), *_setting(name, key, field)]
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def commands_page() -> str:
+    return "\n".join([COMMANDS_HEAD, *_help(group, None)])
+
+
+def sections() -> Iterator[tuple[str, type[Section]]]:
+    for name, field in Settings.model_fields.items():
+        section = field.annotation
+        assert isinstance(section, type)
+        assert issubclass(section, Section)
+        yield name, section
+
+
+def _row(section: str, key: str, field: FieldInfo) -> str:
+    default = field.get_default(call_default_factory=True)
+    shown = "none" if default is None else f"`{_toml(default)}`"
+    if len(shown) > LONGEST_DEFAULT:
+        shown = "see [config.toml](config.toml)"
+    variable = f"`NAVI_{section}_{key}`".upper()
+    return f"| `{key}` | {_type(field)} | {shown} | {variable} | {field.description} |"
+
+
+def _type(field: FieldInfo) -> str:
+    options = [each for each in get_args(field.annotation) if each is not type(None)]
+    plain = "list of texts" if "list" in str(field.annotation) else None
+    words = [plain or TYPES[options[0] if options else field.annotation]]  # type: ignore[index]
+    for limit in field.metadata:
+        words += [
+            phrase.format(getattr(limit, name))
+            for name, phrase in LIMITS.items()
+            if hasattr(limit, name)
+        ]
+    return ", ".join(words)
+
+
+def _comment(field: FieldInfo) -> list[str]:
+    lines = textwrap.wrap(field.description or "", WIDTH)
+    if field.get_default(call_default_factory=True) is None:
+        lines.append("No default. For example:")
+    return [f"# {line}" for line in lines]
+
+
+def _setting(section: str, key: str, field: FieldInfo) -> list[str]:
+    """The setting as TOML, behind a `#` that no space follows."""
+    value = field.get_default(call_default_factory=True)
+    if value is None:
+        value = EXAMPLES[f"{section}.{key}"]
+    line = f"{key} = {_toml(value)}"
+    if len(line) > WIDTH and isinstance(value, str):
+        line = f'{key} = """\n{_wrapped(value)}"""'
+    return [f"#{part}" for part in line.split("\n")]
+
+
+def _toml(value: Any) -> str:
+    # JSON's texts, numbers, booleans and lists of texts are TOML's too.
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _wrapped(text: str) -> str:
+    """The inside of a TOML text over several lines; a `\\` joins a line with the next."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    lines = [" \\\n".join(textwrap.wrap(line, WIDTH)) for line in escaped.split("\n")]
+    return "\n".join(lines)
+
+
+def _help(command: click.Command, parent: click.Context | None) -> Iterator[str]:
+    """The command's own help, then that of the commands in it."""
+    context = click.Context(
+        command,
+        parent,
+        info_name=command.name,
+        terminal_width=WIDTH,
+        max_content_width=WIDTH,
+        **command.context_settings,
+    )
+    yield f"## `{context.command_path}`\n\n```text\n{command.get_help(context)}\n```\n"
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from _help(inner, context)
+
+
+if __name__ == "__main__":
+    main()
