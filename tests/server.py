@@ -65,6 +65,7 @@ class ServerProcess:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line.startswith(READY):
+            self.kill()
             raise AssertionError(f"the server did not start:\n{self.log()}")
         link = urlsplit(line.removeprefix(READY).strip())
         self.address = f"http://{link.netloc}"
