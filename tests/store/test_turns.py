@@ -72,6 +72,24 @@ async def test_a_turn_runs_from_its_input_to_its_messages(world: World) -> None:
     assert await world.store.transact(lanes.running) == []
 
 
+async def test_turns_never_overlap_in_time_even_if_their_clocks_were_read_too_early(
+    world: World,
+) -> None:
+    session = await world.session()
+    early = world.now
+    first = await world.begun(session)
+    await world.admit(session)
+    await finish(world, first.turn)
+
+    second = await world.store.transact(
+        turns.begin, session.id, "turn-2", "me", early + timedelta(seconds=15), early
+    )
+
+    assert second is not None
+    ended_at = (await world.store.transact(sessions.get, session.id)).updated_at
+    assert second.turn.started_at >= ended_at > early
+
+
 async def test_nothing_begins_without_an_input_or_while_a_turn_runs(world: World) -> None:
     session = await world.session()
     assert await world.begin(session) is None

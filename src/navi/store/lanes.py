@@ -30,6 +30,10 @@ class Lane:
     next_idx: int
     next_ordinal: int
 
+    def not_before(self, now: datetime) -> datetime:
+        """Time as this session knows it: `now` was read before the lock was waited for."""
+        return max(now, self.session.updated_at)
+
 
 # Both rows are locked: PostgreSQL shows the newest version only of rows that the query locks.
 _LOCK = (

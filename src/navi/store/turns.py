@@ -91,6 +91,7 @@ def begin(
     if chosen is None:
         return None
     fence = lane.fence + 1
+    now = lane.not_before(now)
     connection.execute(
         _TAKE_LANE,
         {
@@ -148,6 +149,7 @@ def finish(
         if _ending(connection, turn.id) != ending:
             raise FenceLost(turn.session.id)
         return
+    now = lane.not_before(now)
     message_id = transcript.add_drafts(
         connection, turn.session.id, turn.id, turn.origin, drafts, lane.next_idx, now
     )
@@ -167,6 +169,7 @@ def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool
     lane = lock(connection, dead.session_id)
     if lane.turn_id != dead.id or lane.fence != dead.fence:
         return False
+    now = lane.not_before(now)
     row = connection.execute(
         select(turns.c.event_count, turns.c.origin, turns.c.stop_reason).where(
             turns.c.id == dead.id
