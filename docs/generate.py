@@ -29,6 +29,7 @@ LONGEST_DEFAULT = 40
 """A longer default would push a table's other columns out of sight."""
 
 EXAMPLES = {
+    "recalls.timezone": "Europe/Paris",
     "agent.model": models.DEFAULT_ANTHROPIC_MODEL,
     "agent.anthropic_base_url": models.ANTHROPIC.base_url,
     "agent.openai_base_url": "http://127.0.0.1:11434/v1",

@@ -7,6 +7,7 @@ bodies.py    what requests may say
 answers.py   values and errors as responses
 sessions.py  /sessions
 inputs.py    /sessions/{id}/input and /queue
+recalls.py   /sessions/{id}/recall and /recalls
 sockets.py   /ws
 pages.py     the login link and the page behind it
 """

@@ -5,23 +5,30 @@ from __future__ import annotations
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.routing import BaseRoute
 
-from navi.api import inputs, pages, sessions, sockets
+from navi.api import inputs, pages, recalls, sessions, sockets
 from navi.api.access import SameSiteOnly
 from navi.api.answers import on_http_exception, on_navi_error, on_surprise
 from navi.domain.errors import NaviError
 from navi.runtime.app import Navi
 
 
+def routes() -> list[BaseRoute]:
+    """Everything that can be asked of the server."""
+    return [
+        *pages.routes(),
+        *sessions.routes(),
+        *inputs.routes(),
+        *recalls.routes(),
+        *sockets.routes(),
+    ]
+
+
 def build(navi: Navi) -> Starlette:
     server = navi.settings.server
     app = Starlette(
-        routes=[
-            *pages.routes(),
-            *sessions.routes(),
-            *inputs.routes(),
-            *sockets.routes(),
-        ],
+        routes=routes(),
         middleware=[Middleware(SameSiteOnly, hosts=[server.host, *server.allowed_hosts])],
         exception_handlers={
             NaviError: on_navi_error,

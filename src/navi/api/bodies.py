@@ -57,6 +57,15 @@ class InputChange(Body):
     delivery_mode: DeliveryMode | None = Field(None, strict=False)
 
 
+class NewRecall(Body):
+    call_type: str
+    additional_context_message: str
+    when: str | None = None
+    timezone_offset: str | None = None
+    interval_seconds: int | None = None
+    internal_comment: str | None = None
+
+
 async def read(request: Request, model: type[Model]) -> Model:
     """The request's body, or a refusal that names the field."""
     return parse(await _read_bytes(request), model)

@@ -30,7 +30,11 @@ def routes() -> list[Route]:
 async def listing(request: Request) -> Response:
     navi: Navi = request.app.state.navi
     user = await user_of(request, navi.accounts)
-    found = await navi.sessions.listing(user, request.query_params.get("parent_id"))
+    found = await navi.sessions.listing(
+        user,
+        request.query_params.get("parent_id"),
+        with_recall=request.query_params.get("pending_recall") == "true",
+    )
     return answer([session_json(session) for session in found])
 
 

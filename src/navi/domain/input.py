@@ -43,6 +43,9 @@ class NewInput:
     notify_on_delivery: bool = False
     notify_on_stop: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    """Kept with the message in the transcript."""
+    prompt: str | None = None
+    """What the agent is told, where that is more than the text that the transcript shows."""
 
 
 @dataclass(frozen=True, slots=True)

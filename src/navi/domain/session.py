@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from navi.domain.recall import Recall
+
 
 class SessionState(StrEnum):
     IDLE = "idle"
@@ -62,3 +64,5 @@ class Session:
     """Messages before this one are history that the agent no longer sees (see `clear`)."""
     created_at: datetime
     updated_at: datetime
+    pending: Recall | None = None
+    """The recall that wakes it next."""

@@ -9,6 +9,7 @@ from navi.domain.errors import NaviError
 from navi.domain.event import Event
 from navi.domain.input import Admission, Input
 from navi.domain.message import Message, ToolCall
+from navi.domain.recall import Recall
 from navi.domain.session import Session
 from navi.domain.user import User
 
@@ -36,7 +37,26 @@ def session_json(session: Session) -> Json:
         "agent_status_at": instant(session.agent_status_at),
         "created_at": instant(session.created_at),
         "updated_at": instant(session.updated_at),
-        "pending_recall": None,
+        "pending_recall": None if session.pending is None else recall_json(session.pending),
+    }
+
+
+def recall_json(recall: Recall) -> Json:
+    return {
+        "id": recall.id,
+        "session_id": recall.session_id,
+        "call_type": recall.call_type.value,
+        "trigger_at": instant(recall.trigger_at),
+        "due_at": instant(recall.due_at),
+        "interval_seconds": recall.interval_seconds,
+        "internal_comment": recall.internal_comment,
+        "additional_context_message": recall.additional_context_message,
+        "status": recall.status.value,
+        "outcome": recall.outcome,
+        "error": recall.error,
+        "missed_count": recall.missed_count,
+        "created_at": instant(recall.created_at),
+        "updated_at": instant(recall.updated_at),
     }
 
 

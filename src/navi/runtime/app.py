@@ -5,29 +5,36 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import timedelta, tzinfo
+from zoneinfo import ZoneInfo
 
 from navi.agents.builtin import BuiltinDriver
 from navi.agents.driver import Driver
 from navi.domain.clock import Clock
+from navi.domain.event import Event
 from navi.domain.tool import Tool
 from navi.runtime.accounts import Accounts
 from navi.runtime.admit import Admissions
+from navi.runtime.clock import DueLoop
 from navi.runtime.feed import Feed
 from navi.runtime.owner import own_identity
 from navi.runtime.queue import Queue
+from navi.runtime.recalls import Recalls
 from navi.runtime.recovery import Recovery
+from navi.runtime.room import Room
 from navi.runtime.sessions import Sessions
 from navi.runtime.settings import Settings, model_of
-from navi.runtime.system_clock import SystemClock
+from navi.runtime.system_clock import SystemClock, machine_timezone
 from navi.runtime.turns import Turns
 from navi.store import signals
 from navi.store.store import Store
 from navi.tools.filesystem import Filesystem
 from navi.tools.http_request import HttpRequest
+from navi.tools.manage_recall import ManageRecall
+from navi.tools.schedule_recall import ScheduleRecall
 from navi.tools.terminal import Terminal
 
 log = logging.getLogger("navi")
@@ -41,6 +48,7 @@ class Navi:
     store: Store
     accounts: Accounts
     sessions: Sessions
+    recalls: Recalls
     admissions: Admissions
     feed: Feed
 
@@ -56,25 +64,36 @@ async def running(
 ) -> AsyncIterator[Navi]:
     """Navi at work. On leaving, running turns are closed and nothing is lost."""
     clock = clock or SystemClock()
-    drivers = drivers or built_in_drivers(settings)
     lease = timedelta(seconds=settings.turns.lease_seconds)
     owner = own_identity()
 
     store = Store(database_url)
     feed = Feed(store)
-    store.on_events = feed.publish
-    turns = Turns(store, clock, owner, drivers, lease)
-    queue = Queue(store, turns, settings.turns.max_concurrent)
+    room = Room(settings.turns.max_concurrent, settings.recalls.max_concurrent)
+    chosen_drivers: dict[str, Driver] = {}
+    turns = Turns(store, clock, owner, chosen_drivers, lease, room)
+    queue = Queue(store, turns, room)
+    sessions = Sessions(store, clock, turns, chosen_drivers.keys())
+    recalls = Recalls(store, clock, sessions, _timezone(settings))
+    # Drivers offer tools that use all of the above, so they come last.
+    chosen_drivers.update(drivers or built_in_drivers(settings, recalls))
+    due = DueLoop(store, clock, queue)
     recovery = Recovery(store, clock, owner, turns, queue, lease)
 
+    def on_events(events: Sequence[Event]) -> None:
+        feed.publish(events)
+        due.notice(events)
+
+    store.on_events = on_events
     store.start()
     await recovery.look()
     background = [
         asyncio.create_task(queue.run(), name="queue"),
         asyncio.create_task(recovery.run(), name="recovery"),
+        asyncio.create_task(due.run(), name="clock"),
     ]
     if store.kind == "postgresql":
-        on_signal = _Listener(feed, queue, recovery)
+        on_signal = _Listener(feed, queue, recovery, due)
         listening = signals.listen(database_url, on_signal)
         background.append(asyncio.create_task(listening, name="signals"))
     queue.poke()
@@ -83,7 +102,8 @@ async def running(
             settings=settings,
             store=store,
             accounts=Accounts(store, clock, token),
-            sessions=Sessions(store, clock, turns, drivers.keys()),
+            sessions=sessions,
+            recalls=recalls,
             admissions=Admissions(store, clock, turns, queue),
             feed=feed,
         )
@@ -93,12 +113,12 @@ async def running(
         for task in background:
             task.cancel()
         await asyncio.gather(*background, return_exceptions=True)
-        for driver in set(drivers.values()):
+        for driver in set(chosen_drivers.values()):
             await driver.aclose()
         await store.close()
 
 
-def built_in_drivers(settings: Settings) -> dict[str, Driver]:
+def built_in_drivers(settings: Settings, recalls: Recalls) -> dict[str, Driver]:
     tools: list[Tool] = [
         Filesystem(),
         Terminal(
@@ -106,6 +126,8 @@ def built_in_drivers(settings: Settings) -> dict[str, Driver]:
             output_limit_characters=settings.tools.terminal_output_characters,
         ),
         HttpRequest(allow_private=settings.tools.http_allow_private),
+        ScheduleRecall(recalls),
+        ManageRecall(recalls),
     ]
     builtin = BuiltinDriver(
         model=model_of(settings),
@@ -126,10 +148,17 @@ def built_in_drivers(settings: Settings) -> dict[str, Driver]:
     return {"builtin": builtin, "scripted": builtin}
 
 
+def _timezone(settings: Settings) -> tzinfo:
+    if settings.recalls.timezone is not None:
+        return ZoneInfo(settings.recalls.timezone)
+    return machine_timezone()
+
+
 class _Listener:
     """What the signals of other processes mean here."""
 
-    def __init__(self, feed: Feed, queue: Queue, recovery: Recovery) -> None:
+    def __init__(self, feed: Feed, queue: Queue, recovery: Recovery, due: DueLoop) -> None:
+        self._due = due
         self._feed = feed
         self._queue = queue
         self._recovery = recovery
@@ -144,6 +173,8 @@ class _Listener:
                 self._feed.look_again()
             case signals.STOPS if payload:
                 self._start(self._recovery.stop_requested(payload))
+            case signals.CLOCK:
+                self._due.wake()
             case signals.WORK:
                 self._queue.poke()
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from navi.domain.errors import NaviError, NotFound
 from navi.domain.turn import Turn
+from navi.runtime.room import Room
 from navi.runtime.turns import Turns
 from navi.store import lanes
 from navi.store.store import Store
@@ -23,10 +24,10 @@ log = logging.getLogger("navi.queue")
 
 
 class Queue:
-    def __init__(self, store: Store, turns: Turns, limit: int) -> None:
+    def __init__(self, store: Store, turns: Turns, room: Room) -> None:
         self._store = store
         self._turns = turns
-        self._limit = limit
+        self._room = room
         self._poked = asyncio.Event()
         self._is_open = True
         turns.on_end = lambda session_id: self.poke()
@@ -43,7 +44,7 @@ class Queue:
         """Begin the session's next turn right now, if it may."""
         if not self._is_open:
             return None
-        if self._turns.count >= self._limit:
+        if self._room.left(is_recall=False) <= 0:
             await self._store.transact(lanes.offer_work)
             return None
         return await self._turns.begin(session_id)
@@ -56,16 +57,17 @@ class Queue:
                     await self._poked.wait()
             self._poked.clear()
             try:
-                await self._begin_ready()
+                await self._begin_ready(is_recall=False)
+                await self._begin_ready(is_recall=True)
             except NaviError as error:
                 log.warning("can't look for waiting inputs: %s", error.message)
 
-    async def _begin_ready(self) -> None:
-        room = self._limit - self._turns.count
+    async def _begin_ready(self, *, is_recall: bool) -> None:
+        room = self._room.left(is_recall=is_recall)
         if room <= 0 or not self._is_open:
             return
-        ready = await self._store.transact(lanes.ready, room)
+        ready = await self._store.transact(lanes.ready, room, is_recall=is_recall)
         for session_id in ready:
             # Deleted in the meantime: nothing to do any more.
             with suppress(NotFound):
-                await self.begin(session_id)
+                await self._turns.begin(session_id)

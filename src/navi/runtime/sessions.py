@@ -80,10 +80,14 @@ class Sessions:
             )
         return session
 
-    async def listing(self, user: User, parent_id: str | None = None) -> list[Session]:
-        """The sessions the user may see: an admin sees all."""
+    async def listing(
+        self, user: User, parent_id: str | None = None, *, with_recall: bool = False
+    ) -> list[Session]:
+        """The sessions the user may see: an admin sees all. Perhaps only those that will wake."""
         owner = None if user.may_touch("") else user.id
-        return await self._store.transact(stored.listing, user_id=owner, parent_id=parent_id)
+        return await self._store.transact(
+            stored.listing, user_id=owner, parent_id=parent_id, with_recall=with_recall
+        )
 
     async def change(self, user: User, session_id: str, changes: Mapping[str, Any]) -> Session:
         await self.get(user, session_id)

@@ -10,8 +10,9 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from zoneinfo import available_timezones
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from navi.agents.builtin import DEFAULT_INSTRUCTIONS
 from navi.agents.models import default_model
@@ -50,6 +51,26 @@ class TurnSettings(Section):
         description="How long a turn of a server that can't be reached stays its own before "
         "another server may take over its session.",
     )
+
+
+class RecallSettings(Section):
+    """Sessions that wake themselves up."""
+
+    max_concurrent: int = Field(
+        3, ge=1, description="How many turns of recalls one server process runs at the same time."
+    )
+    timezone: str | None = Field(
+        None,
+        description="The IANA zone in which times without one are read, such as `Europe/Paris`. "
+        "Without it: the machine's.",
+    )
+
+    @field_validator("timezone")
+    @classmethod
+    def _is_known(cls, value: str | None) -> str | None:
+        if value is not None and value not in available_timezones():
+            raise ValueError("there is no such time zone")
+        return value
 
 
 class AgentSettings(Section):
@@ -97,6 +118,7 @@ class ToolSettings(Section):
 class Settings(Section):
     server: ServerSettings = ServerSettings()
     turns: TurnSettings = TurnSettings()
+    recalls: RecallSettings = RecallSettings()
     agent: AgentSettings = AgentSettings()
     tools: ToolSettings = ToolSettings()
 

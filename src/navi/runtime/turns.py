@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from navi.agents.driver import Driver, TurnRequest
@@ -18,6 +19,7 @@ from navi.domain.ids import new_id
 from navi.domain.tool import ToolContext
 from navi.domain.turn import Ending, Outcome, RunningTurn, Turn
 from navi.runtime.pump import Pump
+from navi.runtime.room import Room
 from navi.store import turns as stored
 from navi.store.store import Store
 
@@ -47,12 +49,14 @@ class Turns:
         owner: str,
         drivers: Mapping[str, Driver],
         lease: timedelta,
+        room: Room,
     ) -> None:
         self._store = store
         self._clock = clock
         self._owner = owner
         self._drivers = drivers
         self._lease = lease
+        self._room = room
         self._beginning: set[str] = set()
         self._local: dict[str, _Local] = {}
         self._is_shutting_down = False
@@ -79,7 +83,13 @@ class Turns:
         try:
             now = self._clock.now()
             begun = await self._store.transact(
-                stored.begin, session_id, turn_id, self._owner, now + self._lease, now
+                stored.begin,
+                session_id,
+                turn_id,
+                self._owner,
+                now + self._lease,
+                now,
+                partial(self._room.take, turn_id),
             )
             if begun is None:
                 return None
@@ -90,6 +100,8 @@ class Turns:
             return begun.turn
         finally:
             self._beginning.discard(turn_id)
+            if not self.is_ours(turn_id):
+                self._room.free(turn_id)
 
     def interrupt(self, session_id: str) -> None:
         """End the session's turn early, if this process runs it."""
@@ -130,6 +142,7 @@ class Turns:
         local = self._local[session_id] = _Local(begun.turn, task)
 
         def forget(_task: asyncio.Task[None]) -> None:
+            self._room.free(begun.turn.id)
             # Not at the end of `_run`: a task that is cancelled early never gets there.
             if self._local.get(session_id) is local:
                 del self._local[session_id]
@@ -182,7 +195,7 @@ class Turns:
         session, user = begun.turn.session, begun.user
         request = TurnRequest(
             session=session,
-            prompt=begun.turn.input.text,
+            prompt=begun.turn.input.prompt or begun.turn.input.text,
             history=begun.history,
             context=ToolContext(
                 session_id=session.id,

@@ -9,6 +9,7 @@ The operations. Each takes a connection first, is one transaction, and may be ru
 lost connection without doing its work twice:
     sessions.py    create, read, change, delete
     queue.py       admit an input; list, edit and remove the undelivered ones
+    recalls.py     schedule, fire, cancel, skip
     turns.py       begin, extend and finish a turn; close one whose process died
     lanes.py       who owns which session: leases, fences, requests to stop
     transcript.py  messages

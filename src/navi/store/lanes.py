@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, select, update
+from sqlalchemy import Boolean, Connection, bindparam, func, select, update
 
 from navi.domain.errors import SessionNotFound
-from navi.domain.session import Session, SessionState
+from navi.domain.input import Origin
+from navi.domain.session import Session
 from navi.domain.turn import RunningTurn, StopReason
 from navi.store import signals
+from navi.store.rows import SESSIONS, session_of
 from navi.store.tables import lanes, message_queue, sessions, turns
 
 
@@ -37,15 +38,20 @@ class Lane:
 
 # Both rows are locked: PostgreSQL shows the newest version only of rows that the query locks.
 _LOCK = (
-    select(sessions, lanes.c.turn_id, lanes.c.fence, lanes.c.next_idx, lanes.c.next_ordinal)
-    .join_from(lanes, sessions, sessions.c.id == lanes.c.session_id)
+    SESSIONS.add_columns(lanes.c.turn_id, lanes.c.fence, lanes.c.next_idx, lanes.c.next_ordinal)
+    .join(lanes, lanes.c.session_id == sessions.c.id)
     .where(lanes.c.session_id == bindparam("session_id"))
-    .with_for_update(key_share=True)
+    .with_for_update(key_share=True, of=[sessions, lanes])
 )
+_IS_RECALL = message_queue.c.origin == Origin.RECALL.value
 _READY = (
     select(message_queue.c.session_id)
     .join(lanes, lanes.c.session_id == message_queue.c.session_id)
-    .where(message_queue.c.delivered_at.is_(None), lanes.c.turn_id.is_(None))
+    .where(
+        message_queue.c.delivered_at.is_(None),
+        lanes.c.turn_id.is_(None),
+        bindparam("is_recall", type_=Boolean) == _IS_RECALL,
+    )
     .group_by(message_queue.c.session_id)
     .order_by(func.min(message_queue.c.queued_at))
     .limit(bindparam("most"))
@@ -59,28 +65,13 @@ def lock(connection: Connection, session_id: str) -> Lane:
     return Lane(session_of(row), row.turn_id, row.fence, row.next_idx, row.next_ordinal)
 
 
-def session_of(row: Row[Any]) -> Session:
-    return Session(
-        id=row.id,
-        name=row.name,
-        driver=row.driver,
-        model=row.model,
-        cwd=row.cwd,
-        parent_id=row.parent_id,
-        user_id=row.user_id,
-        state=SessionState(row.state),
-        task=row.task,
-        agent_status_text=row.agent_status_text,
-        agent_status_at=row.agent_status_at,
-        context_from_idx=row.context_from_idx,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-    )
+def ready(connection: Connection, limit: int, *, is_recall: bool = False) -> list[str]:
+    """Sessions that could begin a turn: something waits and nothing runs. Longest wait first.
 
-
-def ready(connection: Connection, limit: int) -> list[str]:
-    """Sessions that could begin a turn: something waits and nothing runs. Longest wait first."""
-    return list(connection.execute(_READY, {"most": limit}).scalars())
+    Either those with a waiting recall, or those with any other input.
+    """
+    asked = {"most": limit, "is_recall": is_recall}
+    return list(connection.execute(_READY, asked).scalars())
 
 
 def renew(connection: Connection, owner: str, lease_until: datetime) -> None:

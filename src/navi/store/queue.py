@@ -71,7 +71,7 @@ _HEADS = select(message_queue).where(
     message_queue.c.ordinal.in_(
         select(func.min(message_queue.c.ordinal))
         .where(*_IS_WAITING)
-        .group_by(message_queue.c.delivery_mode)
+        .group_by(message_queue.c.delivery_mode, message_queue.c.origin)
     ),
 )
 _DELIVER = (
@@ -106,7 +106,7 @@ def waiting(connection: Connection, session_id: str) -> list[Input]:
 
 
 def heads(connection: Connection, session_id: str) -> list[Input]:
-    """The first waiting input of each delivery mode: one of them is next."""
+    """The first waiting input of each delivery mode and origin: one of them is next."""
     return [_input(row) for row in connection.execute(_HEADS, {"session_id": session_id})]
 
 

@@ -6,17 +6,19 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, update
 
 from navi.domain.errors import Conflict, SessionBusy, SessionNotFound
 from navi.domain.session import Session, SessionState, Step, after
 from navi.domain.turn import StopReason
 from navi.domain.wire import session_json
 from navi.store.events import emit, forget_session
-from navi.store.lanes import lock, request_stop, session_of
-from navi.store.tables import lanes, message_queue, sessions
+from navi.store.lanes import lock, request_stop
+from navi.store.recalls import session_ended
+from navi.store.rows import SESSIONS, session_of
+from navi.store.tables import lanes, message_queue, session_recalls, sessions
 
-_GET = select(sessions).where(sessions.c.id == bindparam("session_id"))
+_GET = SESSIONS.where(sessions.c.id == bindparam("session_id"))
 _MOVE = (
     update(sessions)
     .where(sessions.c.id == bindparam("session_id"))
@@ -50,14 +52,20 @@ def get(connection: Connection, session_id: str) -> Session:
 
 
 def listing(
-    connection: Connection, *, user_id: str | None, parent_id: str | None = None
+    connection: Connection,
+    *,
+    user_id: str | None,
+    parent_id: str | None = None,
+    with_recall: bool = False,
 ) -> list[Session]:
     """Newest activity first; of one user, or of all with None."""
-    query = select(sessions).order_by(sessions.c.updated_at.desc(), sessions.c.id)
+    query = SESSIONS.order_by(sessions.c.updated_at.desc(), sessions.c.id)
     if user_id is not None:
         query = query.where(sessions.c.user_id == user_id)
     if parent_id is not None:
         query = query.where(sessions.c.parent_id == parent_id)
+    if with_recall:
+        query = query.where(session_recalls.c.id.is_not(None))
     return [session_of(row) for row in connection.execute(query)]
 
 
@@ -97,7 +105,8 @@ def kill(connection: Connection, session_id: str, now: datetime) -> Session:
         .where(message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None))
         .returning(message_queue.c.id)
     ).scalars()
-    session = move(connection, lane.session, Step.KILLED, now)
+    session_ended(connection, session_id, now)
+    session = replace(move(connection, lane.session, Step.KILLED, now), pending=None)
     emit(
         connection,
         session_id,

@@ -17,6 +17,7 @@ from navi.store.connection import plain
 EVENTS = "navi_events"
 STOPS = "navi_stops"
 WORK = "navi_work"
+CLOCK = "navi_clock"
 
 RECONNECT_SECONDS = 1.0
 
@@ -40,7 +41,7 @@ async def listen(url: str, on_signal: Callable[[str, str], None]) -> None:
         try:
             connection = await psycopg.AsyncConnection.connect(plain(url), autocommit=True)
             async with connection:
-                for channel in (EVENTS, STOPS, WORK):
+                for channel in (EVENTS, STOPS, WORK, CLOCK):
                     await connection.execute(f"LISTEN {channel}")  # names are constants
                     on_signal(channel, "")
                 async for notice in connection.notifies():

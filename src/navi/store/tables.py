@@ -128,6 +128,7 @@ message_queue = Table(
     Column("notify_on_delivery", Boolean, nullable=False),
     Column("notify_on_stop", Boolean, nullable=False),
     Column("metadata", Json, nullable=False),
+    Column("prompt", Text),
     Column("queued_at", Instant, nullable=False),
     Column("delivered_at", Instant),
     Column("turn_id", Text),
@@ -141,6 +142,39 @@ Index(
     postgresql_where=message_queue.c.delivered_at.is_(None),
 )
 Index("message_queue_by_turn", message_queue.c.turn_id)
+
+session_recalls = Table(
+    "session_recalls",
+    metadata,
+    Column("id", Text, primary_key=True),
+    session_reference(),
+    Column("call_type", Text, nullable=False),
+    Column("trigger_at", Instant, nullable=False),
+    Column("due_at", Instant, nullable=False),
+    Column("interval_seconds", Integer),
+    Column("internal_comment", Text),
+    Column("additional_context_message", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("outcome", Text),
+    Column("error", Text),
+    Column("missed_count", Integer, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Index("session_recalls_by_session", "session_id", "created_at"),
+)
+Index(
+    "session_recalls_one_pending",
+    session_recalls.c.session_id,
+    unique=True,
+    sqlite_where=session_recalls.c.status == "pending",
+    postgresql_where=session_recalls.c.status == "pending",
+)
+Index(
+    "session_recalls_due",
+    session_recalls.c.trigger_at,
+    sqlite_where=session_recalls.c.status == "pending",
+    postgresql_where=session_recalls.c.status == "pending",
+)
 
 turns = Table(
     "turns",

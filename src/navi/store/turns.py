@@ -6,7 +6,7 @@ and fails with `FenceLost` once somebody else took over.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -14,13 +14,13 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from navi.domain.errors import FenceLost
 from navi.domain.event import Payload, TurnEvent, Usage, turn_event
-from navi.domain.input import Input, Origin, next_input
+from navi.domain.input import Input, Origin, delivery_order
 from navi.domain.message import Draft, Message, closed, drafts_of
 from navi.domain.session import Session, Step
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
 from navi.domain.user import User
 from navi.domain.wire import input_json, session_json
-from navi.store import events, queue, sessions, transcript, users
+from navi.store import events, queue, recalls, sessions, transcript, users
 from navi.store.lanes import Lane, lock
 from navi.store.tables import lanes, turns
 
@@ -80,14 +80,19 @@ def begin(
     owner: str,
     lease_until: datetime,
     now: datetime,
+    may_begin: Callable[[Origin], bool] = lambda origin: True,
 ) -> Begun | None:
-    """Take the lane and deliver the next input to a new turn; None if that isn't possible."""
+    """Take the lane and deliver the next input to a new turn; None if that isn't possible.
+
+    `may_begin` says whether there is room for a turn of that origin.
+    """
     lane = lock(connection, session_id)
     if lane.turn_id == turn_id:
         return _begun_before(connection, lane, turn_id)
     if lane.turn_id is not None:
         return None
-    chosen = next_input(queue.heads(connection, session_id))
+    waiting = delivery_order(queue.heads(connection, session_id))
+    chosen = next((each for each in waiting if may_begin(each.origin)), None)
     if chosen is None:
         return None
     fence = lane.fence + 1
@@ -158,6 +163,7 @@ def finish(
     reason = _end(connection, turn.session.id, turn.id, counts, ending, message_id, usage, now)
     if reason == StopReason.CLEARED:
         lane = _with_new_context(connection, lane, following_idx, now)
+    lane = _with_recalls(connection, lane, turn.input, ending, now)
     _close(connection, lane, turn.id, _items(happened), ending, message_id, following_idx, now)
 
 
@@ -193,10 +199,24 @@ def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool
     _end(connection, dead.session_id, dead.id, counts, ending, message_id, Usage(), now)
     if row.stop_reason == StopReason.CLEARED:
         lane = _with_new_context(connection, lane, following_idx, now)
+    if not waiting_again:
+        delivered = queue.delivered_to(connection, dead.id)
+        lane = _with_recalls(connection, lane, delivered, ending, now)
     _close(connection, lane, dead.id, [], ending, message_id, following_idx, now)
     queued = [("input_queued", {"input": input_json(each)}) for each in waiting_again]
     events.emit(connection, dead.session_id, None, queued, now)
     return True
+
+
+def _with_recalls(
+    connection: Connection, lane: Lane, ended: Input, ending: Ending, now: datetime
+) -> Lane:
+    """The session's recalls after the turn: one that ran is done, one that waited is due."""
+    if ended.origin is Origin.RECALL:
+        recalls.turn_ended(connection, ended, ending, now)
+    # Read anew: the lock guards the lane's row, but recalls have rows of their own.
+    pending = recalls.pull_forward(connection, lane.session.id, now)
+    return replace(lane, session=replace(lane.session, pending=pending))
 
 
 def _end(

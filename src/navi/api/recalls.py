@@ -1,0 +1,57 @@
+"""/sessions/{id}/recall and /recalls."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from navi.api import bodies
+from navi.api.access import user_of
+from navi.api.answers import answer
+from navi.domain.wire import recall_json
+from navi.runtime.app import Navi
+
+
+def routes() -> list[Route]:
+    return [
+        Route("/sessions/{id}/recall", read, methods=["GET"]),
+        Route("/sessions/{id}/recall", schedule, methods=["POST"]),
+        Route("/sessions/{id}/recall", cancel, methods=["DELETE"]),
+        Route("/sessions/{id}/recall/skip", skip, methods=["POST"]),
+        Route("/sessions/{id}/recalls", listing, methods=["GET"]),
+    ]
+
+
+async def read(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    return answer(recall_json(await navi.recalls.pending(user, request.path_params["id"])))
+
+
+async def schedule(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    body = await bodies.read(request, bodies.NewRecall)
+    made = await navi.recalls.schedule(user, request.path_params["id"], **body.model_dump())
+    said = {"reading": made.reading, "warning": made.warning}
+    return answer({**recall_json(made.recall), **said}, 201)
+
+
+async def cancel(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    return answer(recall_json(await navi.recalls.cancel(user, request.path_params["id"])))
+
+
+async def skip(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    return answer(recall_json(await navi.recalls.skip(user, request.path_params["id"])))
+
+
+async def listing(request: Request) -> Response:
+    navi: Navi = request.app.state.navi
+    user = await user_of(request, navi.accounts)
+    found = await navi.recalls.listing(user, request.path_params["id"])
+    return answer([recall_json(recall) for recall in found])

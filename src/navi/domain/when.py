@@ -1,0 +1,323 @@
+"""What people and agents write for a time, read as an instant; and an instant said back to them.
+
+A small grammar of our own: a text is read in exactly one way, or refused with forms that work.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import timezone as fixed_offset
+from itertools import count
+
+from navi.domain.errors import InvalidInput
+
+FURTHEST = timedelta(days=3_653)
+"""Ten years with their leap days. What lies further ahead is more likely a typing error."""
+
+TEXT_LIMIT = 100
+"""Characters, runs of spaces counted as one; the longest form has about 60."""
+
+
+def parse_when(text: str, now: datetime, timezone: tzinfo) -> datetime:
+    """The instant that `text` means, in UTC. It is never before `now`."""
+    asked = _Asked(text, _tidy(text), now.astimezone(UTC), timezone)
+    for read in _READERS:
+        instant = read(asked)
+        if instant is None:
+            continue
+        if instant < asked.now:
+            raise _past(asked)
+        if instant - asked.now > FURTHEST:
+            raise _too_far(asked)
+        return instant
+    raise _refusal(asked, f"can't read {_shown(text)} as a time")
+
+
+def parse_offset(text: str) -> tzinfo:
+    """The zone of a `timezone_offset` such as +02:00."""
+    match = re.fullmatch(_OFFSET, text)
+    if match:
+        sign, hours, minutes = match[1], int(match[2]), int(match[3])
+        ahead = timedelta(hours=hours, minutes=minutes)
+        if minutes < 60 and ahead <= timedelta(hours=14):
+            return fixed_offset(-ahead if sign == "-" else ahead)
+    raise InvalidInput(
+        f"can't read {_shown(text)} as an offset from UTC",
+        hint='write "+02:00", "-05:30" or "+00:00"; offsets go from -14:00 to +14:00',
+    )
+
+
+def parse_duration(text: str) -> timedelta:
+    """A length of time: exact, so a day is 24 hours also when the clocks change. May be zero."""
+    length = _duration(_tidy(text))
+    if length is None:
+        raise InvalidInput(f"can't read {_shown(text)} as a duration", hint=_DURATION_HINT)
+    return length
+
+
+def describe(instant: datetime, now: datetime, timezone: tzinfo) -> str:
+    """How far away it is, the local time, and UTC. The local time can be given to `parse_when`."""
+    local, utc = instant.astimezone(timezone), instant.astimezone(UTC)
+    utc_text = _clock(utc) if utc.date() == local.date() else _stamp(utc)
+    # Python subtracts two times of one zone by their wall clocks, so both must be in UTC.
+    distance = _distance(utc - now.astimezone(UTC))
+    return f"{distance}, {_stamp(local)} {_offset(local)} ({utc_text} UTC)"
+
+
+# Reading: each reader knows one form, and answers None if the words have another one.
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    text: str
+    words: str
+    now: datetime
+    timezone: tzinfo
+
+    @property
+    def today(self) -> date:
+        return self.now.astimezone(self.timezone).date()
+
+
+def _tidy(text: str) -> str:
+    """Lower case with single spaces; blank if it can't be a time, which no form matches."""
+    words = " ".join(text.split())
+    # Checked before lower(), which turns e.g. the Kelvin sign into an ASCII k.
+    return words.lower() if words.isascii() and len(words) <= TEXT_LIMIT else ""
+
+
+def _read_now(asked: _Asked) -> datetime | None:
+    return asked.now if asked.words in ("now", "immediately") else None
+
+
+_UNITS = (
+    (604_800, "w|weeks?"),
+    (86_400, "d|days?"),
+    (3_600, "h|hrs?|hours?"),
+    (60, "m|mins?|minutes?"),
+    (1, "s|secs?|seconds?"),
+)
+_DURATION = re.compile(" ?".join(rf"(?:([0-9]+) ?(?:{names}))?" for _, names in _UNITS))
+_DURATION_HINT = 'write "30m", "2h 15m", "1d 6h" or "90 seconds"; the longest is 10 years'
+
+
+def _read_duration(asked: _Asked) -> datetime | None:
+    length = _duration(asked.words.removeprefix("in "))
+    return None if length is None else asked.now + length
+
+
+def _duration(words: str) -> timedelta | None:
+    match = _DURATION.fullmatch(re.sub("^an? (?=[a-z]{3})", "1 ", words))
+    if not words or not match:
+        return None
+    # Summed as an integer, which no number of digits overflows.
+    seconds = sum(
+        int(number or 0) * unit for number, (unit, _) in zip(match.groups(), _UNITS, strict=True)
+    )
+    if seconds > FURTHEST // timedelta(seconds=1):
+        raise InvalidInput(f"{_shown(words)} is longer than 10 years", hint=_DURATION_HINT)
+    return timedelta(seconds=seconds)
+
+
+_OFFSET = "([+-])([0-9]{2}):([0-9]{2})"
+_ISO = re.compile(
+    "([0-9]{4})-([0-9]{2})-([0-9]{2})[t ]"
+    r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?"
+    f"(?: ?(?P<zone>z|{_OFFSET}))?"
+)
+
+
+def _read_iso(asked: _Asked) -> datetime | None:
+    match = _ISO.fullmatch(asked.words)
+    if not match:
+        return None
+    # Not fromisoformat, which in newer Pythons reads 24:00 as a midnight.
+    year, month, day, hour, minute, second = (int(part or 0) for part in match.group(*range(1, 7)))
+    microsecond = int((match[7] or "")[:6].ljust(6, "0"))
+    try:
+        wall = datetime.combine(date(year, month, day), time(hour, minute, second, microsecond))
+    except ValueError as error:
+        raise _refusal(asked, f"{_shown(asked.text)} is not in the calendar: {error}") from error
+    # Refused here because the calendar's first and last days have no instant in some zones.
+    if wall.year < asked.now.year - 1:
+        raise _past(asked)
+    if wall.year > asked.now.year + 11:
+        raise _too_far(asked)
+    zone = match["zone"]
+    if zone is None:
+        return _at_wall(wall, asked)
+    return wall.replace(tzinfo=UTC if zone == "z" else parse_offset(zone)).astimezone(UTC)
+
+
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WEEKDAY = f"(?:on )?(?P<next>next )?(?P<weekday>{'|'.join(_WEEKDAYS)})"
+# An hour alone needs its "at", or "friday 13" would be read as one o'clock in the afternoon.
+_TIME = "(?:at )?(?P<time>[0-9]{1,2}:[0-9]{2}(?: ?[ap]m)?|[0-9]{1,2} ?[ap]m|noon|midnight"
+_TIME += "|(?<=at )[0-9]{1,2})"
+_DAY_AND_TIME = re.compile(f"(?P<day>today|tomorrow) {_TIME}")
+_WEEKDAY_AND_TIME = re.compile(f"{_WEEKDAY} {_TIME}")
+_TIME_ALONE = re.compile(_TIME)
+_DAY_ALONE = re.compile(f"today|tomorrow|{_WEEKDAY}|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}")
+
+
+def _read_day_and_time(asked: _Asked) -> datetime | None:
+    match = _DAY_AND_TIME.fullmatch(asked.words)
+    if not match:
+        return None
+    day = asked.today + timedelta(days=1 if match["day"] == "tomorrow" else 0)
+    return _at_wall(datetime.combine(day, _time_of_day(match["time"], asked)), asked)
+
+
+def _read_weekday_and_time(asked: _Asked) -> datetime | None:
+    match = _WEEKDAY_AND_TIME.fullmatch(asked.words)
+    if not match:
+        return None
+    days = (_WEEKDAYS.index(match["weekday"]) - asked.today.weekday()) % 7
+    if match["next"]:
+        days = days or 7
+    first = asked.today + timedelta(days=days)
+    return _soonest(first, timedelta(weeks=1), _time_of_day(match["time"], asked), asked)
+
+
+def _read_time_alone(asked: _Asked) -> datetime | None:
+    match = _TIME_ALONE.fullmatch(asked.words)
+    if not match:
+        return None
+    at = _time_of_day(match["time"], asked)
+    return _soonest(asked.today, timedelta(days=1), at, asked)
+
+
+def _read_day_alone(asked: _Asked) -> None:
+    if _DAY_ALONE.fullmatch(asked.words):
+        raise _refusal(asked, f"{_shown(asked.text)} says no time of day")
+
+
+_Reader = Callable[[_Asked], datetime | None]
+_READERS: tuple[_Reader, ...] = (
+    _read_now,
+    _read_duration,
+    _read_iso,
+    _read_day_and_time,
+    _read_weekday_and_time,
+    _read_time_alone,
+    _read_day_alone,
+)
+
+
+def _time_of_day(words: str, asked: _Asked) -> time:
+    if words in ("noon", "midnight"):
+        return time(12 if words == "noon" else 0)
+    half = words[-2:] if words.endswith("m") else ""
+    hour, _, minute = words.removesuffix(half).strip().partition(":")
+    hours, minutes = int(hour), int(minute or 0)
+    if half and not 1 <= hours <= 12:
+        raise _refusal(asked, f"{_shown(words)} is no time of day: {half} goes from 1 to 12")
+    if half:
+        hours = hours % 12 + (12 if half == "pm" else 0)
+    if hours > 23 or minutes > 59:
+        raise _refusal(asked, f"{_shown(words)} is no time of day: a day goes from 00:00 to 23:59")
+    return time(hours, minutes)
+
+
+# From the local clock to instants.
+
+
+def _at_wall(wall: datetime, asked: _Asked) -> datetime:
+    """The first occurrence of a local time, or the second if only that one is still to come."""
+    first, second = _occurrences(wall, asked.timezone)
+    return first if first >= asked.now else second
+
+
+def _soonest(day: date, step: timedelta, at: time, asked: _Asked) -> datetime:
+    """The first occurrence after now, trying `day` and then every `step`."""
+    walls = (datetime.combine(day + steps * step, at) for steps in count())
+    instants = (instant for wall in walls for instant in _occurrences(wall, asked.timezone))
+    return next(instant for instant in instants if instant > asked.now)
+
+
+def _occurrences(wall: datetime, timezone: tzinfo) -> tuple[datetime, datetime]:
+    """When the local clock shows `wall`, for the first and for the last time.
+
+    If the clock is set forward over it, both are the moment at which that happens.
+    """
+    first, second = (wall.replace(tzinfo=timezone, fold=fold).astimezone(UTC) for fold in (0, 1))
+    if first > second:  # how a time that does not exist shows itself (PEP 495)
+        first = second = _set_forward(wall, second, first, timezone)
+    return first, second
+
+
+def _set_forward(wall: datetime, before: datetime, after: datetime, timezone: tzinfo) -> datetime:
+    """The moment between the two instants at which the local clock jumps over `wall`."""
+    while after - before > timedelta.resolution:
+        middle = before + (after - before) // 2
+        if middle.astimezone(timezone).replace(tzinfo=None) < wall:
+            before = middle
+        else:
+            after = middle
+    return after
+
+
+# Refusals.
+
+
+def _past(asked: _Asked) -> InvalidInput:
+    local = asked.now.astimezone(asked.timezone)
+    return _refusal(
+        asked, f"{_shown(asked.text)} is past: it is now {_stamp(local)} {_offset(local)}"
+    )
+
+
+def _too_far(asked: _Asked) -> InvalidInput:
+    return _refusal(asked, f"{_shown(asked.text)} is more than 10 years ahead")
+
+
+def _refusal(asked: _Asked, message: str) -> InvalidInput:
+    soon = asked.today + timedelta(days=1)
+    return InvalidInput(
+        message,
+        hint='write "30m", "2h 15m", "in 3 hours", "tomorrow at 09:00", "monday at 9", "9pm"'
+        f' or "{soon}T14:30"',
+    )
+
+
+def _shown(text: str) -> str:
+    """Quoted, short, and without characters that no terminal or database takes."""
+    return repr(text if len(text) <= 60 else f"{text[:57]}...")
+
+
+# Saying it back.
+
+
+def _distance(ahead: timedelta) -> str:
+    length = _rounded(abs(ahead))
+    if length == 0:
+        return "now"
+    parts = []
+    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
+        number, length = divmod(length, unit)
+        if number:
+            parts.append(f"{number} {name}")
+    words = " ".join(parts)
+    return f"in {words}" if ahead > timedelta(0) else f"{words} ago"
+
+
+def _rounded(length: timedelta) -> int:
+    """Seconds, rounded so that two units say them: days and hours, hours and minutes, …"""
+    seconds = length.total_seconds()
+    step = 3_600 if seconds >= 86_400 else 60 if seconds >= 3_600 else 1
+    return round(seconds / step) * step
+
+
+def _stamp(moment: datetime) -> str:
+    return f"{moment.date()} {_clock(moment)}"
+
+
+def _clock(moment: datetime) -> str:
+    return moment.time().isoformat("seconds" if moment.second else "minutes")
+
+
+def _offset(local: datetime) -> str:
+    return local.isoformat(timespec="minutes")[len("2026-11-15T14:30") :]

@@ -1,0 +1,32 @@
+"""What agents are told at scheduled turns: named, versioned templates.
+
+A template's text never changes; a better wording is a new version. What the transcript keeps is
+the template's name, version and the digest of what was made from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from string import Template
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    id: str
+    version: int
+    text: str
+
+    @property
+    def reference(self) -> dict[str, Any]:
+        digest = hashlib.sha256(self.text.encode()).hexdigest()
+        return {"id": self.id, "version": self.version, "sha256": digest}
+
+
+def render(id_: str, version: int, variables: Mapping[str, str]) -> Prompt:
+    """The template `id`, in that version, with its variables filled in."""
+    file = resources.files(__package__) / f"{id_}.v{version}.txt"
+    return Prompt(id_, version, Template(file.read_text()).substitute(variables))

@@ -1,0 +1,56 @@
+"""Rows as values of the domain, where more than one file reads them."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from sqlalchemy import Row, and_, select
+
+from navi.domain.recall import CallType, Recall, RecallStatus
+from navi.domain.session import Session, SessionState
+from navi.store.tables import session_recalls, sessions
+
+_RECALL_FIELDS = tuple(field.name for field in fields(Recall))
+_PENDING = "pending_"
+
+SESSIONS = select(
+    sessions, *(session_recalls.c[name].label(_PENDING + name) for name in _RECALL_FIELDS)
+).join_from(
+    sessions,
+    session_recalls,
+    and_(
+        session_recalls.c.session_id == sessions.c.id,
+        session_recalls.c.status == RecallStatus.PENDING.value,
+    ),
+    isouter=True,
+)
+"""Sessions, each with its pending recall."""
+
+
+def session_of(row: Row[Any]) -> Session:
+    """From a row of `SESSIONS`."""
+    return Session(
+        id=row.id,
+        name=row.name,
+        driver=row.driver,
+        model=row.model,
+        cwd=row.cwd,
+        parent_id=row.parent_id,
+        user_id=row.user_id,
+        state=SessionState(row.state),
+        task=row.task,
+        agent_status_text=row.agent_status_text,
+        agent_status_at=row.agent_status_at,
+        context_from_idx=row.context_from_idx,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        pending=None if row.pending_id is None else recall_of(row, _PENDING),
+    )
+
+
+def recall_of(row: Row[Any], prefix: str = "") -> Recall:
+    values = {name: getattr(row, prefix + name) for name in _RECALL_FIELDS}
+    values["call_type"] = CallType(values["call_type"])
+    values["status"] = RecallStatus(values["status"])
+    return Recall(**values)

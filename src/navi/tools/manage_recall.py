@@ -1,0 +1,43 @@
+"""Lets an agent cancel, skip and list recalls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from navi.domain.tool import ToolContext, ToolResult
+from navi.tools.arguments import Arguments
+
+ACTIONS = ("cancel", "skip", "list")
+
+
+class Book(Protocol):
+    async def manage_for(self, context: ToolContext, action: str, session_id: str) -> str:
+        """Do it, and say what is true afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class ManageRecall:
+    book: Book
+
+    name: ClassVar[str] = "manage_recall"
+    description: ClassVar[str] = (
+        "Manages this session's recalls. `cancel` the pending one (do so before you schedule "
+        "another), `skip` the next beat of a recurring one, `list` all with how they ended."
+    )
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {
+            "action": {"type": "string", "enum": list(ACTIONS)},
+            "session_id": {"type": "string", "description": "Another session than this one."},
+        },
+        "required": ["action"],
+        "additionalProperties": False,
+    }
+
+    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
+        given = Arguments(arguments, self.parameters)
+        action = given.choice("action", ACTIONS)
+        session_id = given.line("session_id", context.session_id)
+        return ToolResult(await self.book.manage_for(context, action, session_id))
