@@ -1,0 +1,1 @@
+"""What Navi costs, measured on real processes. See README.md."""

@@ -1,0 +1,133 @@
+"""`python -m benchmarks.turns`: measure, and print one table."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import platform
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+from benchmarks.turns import admissions, footprint, overhead, streams
+from benchmarks.turns.figures import Row, table
+from benchmarks.turns.plan import FULL, QUICK, Plan
+from benchmarks.turns.stores import ROOT, Stores, stores
+
+KINDS = ("sqlite", "postgresql")
+SOCKETS_AND_SOME = 4096
+QUIET_LOAD = 0.5
+
+
+def main() -> None:
+    arguments = _arguments()
+    plan = QUICK if arguments.quick else FULL
+    kinds = KINDS if arguments.store == "both" else (arguments.store,)
+    parts = set(arguments.only or PARTS)
+    _raise_file_limit()
+    _say(_machine(arguments.directory))
+    if os.getloadavg()[0] > QUIET_LOAD:
+        _say("other programs are at work: expect the clock to say more than on a quiet machine")
+    rows: list[Row] = []
+    directory = _directory(arguments.directory)
+    try:
+        for kind in kinds:
+            _run(_measure(kind, directory / kind, plan, parts, rows))
+    finally:
+        # Also if something broke: what was measured before is not lost.
+        shutil.rmtree(directory, ignore_errors=True)
+        # By measurement, so that the stores stand one below the other.
+        order = list(dict.fromkeys(row.what for row in rows))
+        print(table(sorted(rows, key=lambda row: order.index(row.what))))
+
+
+async def _measure(
+    kind: str, directory: Path, plan: Plan, parts: set[str], rows: list[Row]
+) -> None:
+    with stores(kind, directory) as these:
+        for part in PARTS:
+            if part in parts:
+                started_at = time.monotonic()
+                rows += await PARTS[part](plan, these)
+                _say(f"{kind}: {part} measured in {time.monotonic() - started_at:.0f} s")
+
+
+async def _inputs(plan: Plan, these: Stores) -> list[Row]:
+    with these.server() as server:
+        return [
+            *await overhead.measure(plan, these, server),
+            *await admissions.measure(plan, these, server),
+        ]
+
+
+PARTS = {
+    "footprint": footprint.measure,
+    "inputs": _inputs,
+    "streams": streams.measure,
+}
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.turns",
+        description="Measure admissions, turns, streams and memory of a real server.",
+    )
+    parser.add_argument("--store", choices=[*KINDS, "both"], default="both")
+    parser.add_argument("--quick", action="store_true", help="less of everything, in half a minute")
+    parser.add_argument(
+        "--only", action="append", choices=PARTS, help="one part; may be given again"
+    )
+    parser.add_argument(
+        "--directory",
+        type=Path,
+        default=ROOT / "build",
+        help="where the databases go: its disk is part of what is measured (default: build/)",
+    )
+    return parser.parse_args()
+
+
+def _directory(parent: Path) -> Path:
+    parent.mkdir(parents=True, exist_ok=True)
+    directory = Path(tempfile.mkdtemp(prefix="bench-", dir=parent))
+    # PostgreSQL runs as another user if we are root.
+    directory.chmod(0o755)
+    return directory
+
+
+def _run(main: Coroutine[Any, Any, None]) -> None:
+    try:
+        import uvloop
+
+        uvloop.run(main)
+    except ImportError:
+        asyncio.run(main)
+
+
+def _raise_file_limit() -> None:
+    """For the servers and the sockets, which inherit it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < SOCKETS_AND_SOME:
+        wanted = SOCKETS_AND_SOME if hard == resource.RLIM_INFINITY else min(SOCKETS_AND_SOME, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _machine(directory: Path) -> str:
+    return (
+        f"{os.cpu_count()} cores for server and clients, load {os.getloadavg()[0]:.1f}, "
+        f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
+        f"databases in {directory}"
+    )
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

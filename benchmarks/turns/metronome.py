@@ -1,0 +1,46 @@
+"""`navi serve` with one more driver, `metronome`, whose deltas say when they were made.
+
+Everything else is the real server. The monotonic clock is the same in all processes of a machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from navi.agents.driver import Driver, TurnRequest
+from navi.domain.event import TextDelta, TurnEvent, Usage
+from navi.runtime import app
+
+
+class Metronome:
+    """Plays the prompt `RATE SECONDS`: so many deltas a second, each the time it was made."""
+
+    async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent | Usage, None]:
+        rate, seconds = (float(word) for word in request.prompt.split())
+        begun_at = time.monotonic()
+        for beat in range(round(rate * seconds)):
+            await asyncio.sleep(max(0.0, begun_at + beat / rate - time.monotonic()))
+            # The space keeps the times apart when neighbouring deltas are joined.
+            yield TextDelta(f"{time.monotonic_ns()} ")
+
+    async def aclose(self) -> None:
+        pass
+
+
+def main() -> None:
+    from navi.cli.navi.main import main as navi
+
+    original = app.built_in_drivers
+
+    def drivers(*parts: Any) -> dict[str, Driver]:
+        return {**original(*parts), "metronome": Metronome()}
+
+    app.built_in_drivers = drivers
+    navi()
+
+
+if __name__ == "__main__":
+    main()
