@@ -38,7 +38,7 @@ def main() -> None:
     def drivers(*parts: Any) -> dict[str, Driver]:
         return {**original(*parts), "metronome": Metronome()}
 
-    app.built_in_drivers = drivers
+    vars(app)["built_in_drivers"] = drivers
     navi()
 
 

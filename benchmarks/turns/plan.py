@@ -19,6 +19,8 @@ class Plan:
     turns_seconds: float
     admission_seconds: float
     stream_seconds: float
+    fan_out_rounds: int
+    """Fewer: opening a thousand sockets takes longer than watching them."""
     fan_out_sockets: int
     fan_out_rates: tuple[int, ...]
     """The slow one can be sustained, so that its latency means something."""
@@ -34,7 +36,8 @@ FULL = Plan(
     history_turns=100,
     turns_seconds=3.0,
     admission_seconds=3.0,
-    stream_seconds=4.0,
+    stream_seconds=3.0,
+    fan_out_rounds=2,
     fan_out_sockets=1000,
     fan_out_rates=(5, 30),
     idle_seconds=6.0,
@@ -49,6 +52,7 @@ QUICK = Plan(
     turns_seconds=1.0,
     admission_seconds=1.0,
     stream_seconds=1.0,
+    fan_out_rounds=1,
     fan_out_sockets=200,
     fan_out_rates=(30,),
     idle_seconds=2.0,

@@ -55,12 +55,13 @@ async def measure(plan: Plan, stores: Stores) -> list[Row]:
     rows = []
     with stores.metronome() as server, _peer() as peer:
         async with server.client() as client:
+            # First, because a server keeps the memory that its streams have taken.
+            idle = await _idle(plan, stores.kind, server, client)
             for sockets, rate in sizes:
                 navi = await _through_navi(plan, server, client, sockets, rate)
                 bare = await _through_peer(plan, peer, sockets, rate)
                 rows.append(_row(stores.kind, sockets, rate, navi, bare))
-            rows.append(await _idle(plan, stores.kind, server, client))
-    return rows
+    return [*rows, idle]
 
 
 def _row(store: str, sockets: int, rate: int, navi: Delivery, bare: Delivery) -> Row:
@@ -88,7 +89,7 @@ async def _through_navi(
     plan: Plan, server: ServerProcess, client: Client, sockets: int, rate: int
 ) -> Delivery:
     rounds = []
-    for _ in range(plan.rounds):
+    for _ in range(plan.rounds if sockets <= max(WATCHERS) else plan.fan_out_rounds):
         session_id = await client.session(driver="metronome")
 
         async def play(rate: float, seconds: float, session_id: str = session_id) -> None:
@@ -110,11 +111,7 @@ async def _through_peer(plan: Plan, peer: Peer, sockets: int, rate: int) -> Deli
             await socket.send(f"{rate} {seconds}")
             await asyncio.sleep(seconds)
 
-    url = f"http://{peer.netloc}/"
-    rounds = [
-        await _deliver(plan, peer.pid, url, "", sockets, rate, play) for _ in range(plan.rounds)
-    ]
-    return _middle(rounds)
+    return await _deliver(plan, peer.pid, f"http://{peer.netloc}/", "", sockets, rate, play)
 
 
 @contextmanager

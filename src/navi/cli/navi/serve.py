@@ -43,7 +43,6 @@ def command(host: str | None, port: int | None, no_open: bool, verbose: bool) ->
     listening = _listen(server.host, server.port)
     address = _address(server.host, listening.getsockname()[1])
     opens = not no_open and sys.stdout.isatty()
-    _tell_model(chosen)
     _run(_serve(chosen, token, listening, address, opens))
 
 
@@ -68,6 +67,7 @@ async def _serve(
     url = places.database_url()
     await asyncio.to_thread(schema.prepare, url)
     async with running(chosen, url, token) as navi:
+        _tell_model(chosen)
         link = f"{address}/login?token={token}"
         output.say(f"Navi is ready: {link}")
         if opens:
