@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import psycopg
@@ -56,7 +57,8 @@ class TurnRow:
     outcome: str | None
     error: str | None
     message_id: str | None
-    ended_at: object
+    started_at: Any
+    ended_at: Any
 
     @property
     def died_empty(self) -> bool:
@@ -333,7 +335,7 @@ def _wrong_end(turn: TurnRow, ends: Iterable[EventRow]) -> Iterator[str]:
 
 
 def _overlapping_turns(ledger: Ledger) -> Iterator[str]:
-    """Between a turn's first and last event there is none of another turn of its session."""
+    """No event of another turn between a turn's first and last one, and no time in common."""
     order = {turn.id: turn.fence for turn in ledger.turns}
     for session_id, events in _grouped(ledger.events, lambda event: event.session_id).items():
         blocks: list[str] = []
@@ -345,6 +347,10 @@ def _overlapping_turns(ledger: Ledger) -> Iterator[str]:
         fences = [order.get(turn_id, 0) for turn_id in blocks]
         if fences != sorted(set(fences)):
             yield f"session {session_id}: its turns did not run in the order of their fences"
+    for session_id, turns in _grouped(ledger.turns, lambda turn: turn.session_id).items():
+        for earlier, later in pairwise(turns):
+            if earlier.ended_at is None or later.started_at < earlier.ended_at:
+                yield f"session {session_id}: {later.id} began before {earlier.id} had ended"
 
 
 def _wrong_messages(ledger: Ledger) -> Iterator[str]:

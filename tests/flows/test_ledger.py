@@ -126,6 +126,10 @@ DAMAGE: dict[str, tuple[str, ...]] = {
         "UPDATE events SET turn_id = 'turn-6' WHERE turn_id = 'turn-5' AND type = 'session_sync'",
         "UPDATE events SET turn_id = 'turn-5' WHERE turn_id = 'turn-9'",
     ),
+    "a turn began before the one before it had ended": (
+        "turn-6 began before turn-5 had ended",
+        "UPDATE turns SET started_at = '2025-12-31T23:59:59.999999+00:00' WHERE id = 'turn-6'",
+    ),
     "a turn is stored twice": (
         "turn-7 does not begin and end as it should",
         "INSERT INTO turns SELECT 'turn-7', session_id, fence + 10, origin, event_count, "

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from navi.api.answers import refusal
 from navi.domain.errors import NotAllowed, NotAuthenticated
 from navi.domain.user import User
-from navi.runtime.accounts import Accounts
+from navi.runtime.app import Navi
 
 COOKIE = "navi_token"
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]"}
@@ -50,14 +50,16 @@ class SameSiteOnly:
         return None
 
 
-async def user_of(connection: HTTPConnection, accounts: Accounts) -> User:
+async def caller(connection: HTTPConnection) -> tuple[Navi, User]:
+    """Navi, and the user who asks it."""
+    navi: Navi = connection.app.state.navi
     token = token_of(connection.headers)
     if token is None:
         raise NotAuthenticated(
             "this needs a token",
             hint="send 'Authorization: Bearer TOKEN'; the token is in $NAVI_HOME/token",
         )
-    return await accounts.authenticate(token)
+    return navi, await navi.accounts.authenticate(token)
 
 
 def token_of(headers: Mapping[str, str]) -> str | None:

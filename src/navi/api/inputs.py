@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from navi.api import bodies
-from navi.api.access import user_of
+from navi.api.access import caller
 from navi.api.answers import answer
 from navi.domain.ids import new_id
 from navi.domain.input import Admission, NewInput, Origin
@@ -26,23 +26,20 @@ def routes() -> list[Route]:
 
 
 async def send(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     body = await bodies.read(request, bodies.InputBody)
     admission = await admit(navi, user, request.path_params["id"], body)
     return answer(admission_json(admission), 202)
 
 
 async def waiting(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     found = await navi.sessions.queue(user, request.path_params["id"])
     return answer([input_json(each) for each in found])
 
 
 async def edit(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     body = await bodies.read(request, bodies.InputChange)
     changes = body.model_dump(exclude_unset=True, exclude_none=True)
     edited = await navi.sessions.edit_input(
@@ -52,8 +49,7 @@ async def edit(request: Request) -> Response:
 
 
 async def remove(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     await navi.sessions.remove_input(
         user, request.path_params["id"], request.path_params["input_id"]
     )
@@ -62,7 +58,6 @@ async def remove(request: Request) -> Response:
 
 async def admit(navi: Navi, user: User, session_id: str, body: bodies.InputBody) -> Admission:
     """The one way in for HTTP and WebSocket alike."""
-    await navi.sessions.get(user, session_id)
     if body.sender_session_id is not None:
         await navi.sessions.get(user, body.sender_session_id)
     new = NewInput(
@@ -76,4 +71,4 @@ async def admit(navi: Navi, user: User, session_id: str, body: bodies.InputBody)
         notify_on_delivery=body.notify_on_delivery,
         notify_on_stop=body.notify_on_stop,
     )
-    return await navi.admissions.admit(new)
+    return await navi.admissions.admit(user, new)

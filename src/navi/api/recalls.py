@@ -7,10 +7,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from navi.api import bodies
-from navi.api.access import user_of
+from navi.api.access import caller
 from navi.api.answers import answer
 from navi.domain.wire import recall_json
-from navi.runtime.app import Navi
 
 
 def routes() -> list[Route]:
@@ -24,14 +23,12 @@ def routes() -> list[Route]:
 
 
 async def read(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     return answer(recall_json(await navi.recalls.pending(user, request.path_params["id"])))
 
 
 async def schedule(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     body = await bodies.read(request, bodies.NewRecall)
     made = await navi.recalls.schedule(user, request.path_params["id"], **body.model_dump())
     said = {"reading": made.reading, "warning": made.warning}
@@ -39,19 +36,16 @@ async def schedule(request: Request) -> Response:
 
 
 async def cancel(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     return answer(recall_json(await navi.recalls.cancel(user, request.path_params["id"])))
 
 
 async def skip(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     return answer(recall_json(await navi.recalls.skip(user, request.path_params["id"])))
 
 
 async def listing(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     found = await navi.recalls.listing(user, request.path_params["id"])
     return answer([recall_json(recall) for recall in found])

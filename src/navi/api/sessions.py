@@ -7,10 +7,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from navi.api import bodies
-from navi.api.access import user_of
+from navi.api.access import caller
 from navi.api.answers import answer
 from navi.domain.wire import message_json, session_json
-from navi.runtime.app import Navi
 
 
 def routes() -> list[Route]:
@@ -28,8 +27,7 @@ def routes() -> list[Route]:
 
 
 async def listing(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     found = await navi.sessions.listing(
         user,
         request.query_params.get("parent_id"),
@@ -39,21 +37,18 @@ async def listing(request: Request) -> Response:
 
 
 async def create(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     body = await bodies.read(request, bodies.NewSession)
     return answer(session_json(await navi.sessions.create(user, **body.model_dump())), 201)
 
 
 async def read(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     return answer(session_json(await navi.sessions.get(user, request.path_params["id"])))
 
 
 async def change(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     body = await bodies.read(request, bodies.SessionChange)
     changes = body.model_dump(exclude_unset=True)
     session = await navi.sessions.change(user, request.path_params["id"], changes)
@@ -61,33 +56,28 @@ async def change(request: Request) -> Response:
 
 
 async def remove(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     await navi.sessions.remove(user, request.path_params["id"])
     return answer({"deleted": True})
 
 
 async def messages(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     after_idx = bodies.number(request, "after_idx", -1)
     found = await navi.sessions.messages(user, request.path_params["id"], after_idx)
     return answer([message_json(message) for message in found])
 
 
 async def stop(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     return answer({"stopped": await navi.sessions.stop(user, request.path_params["id"])})
 
 
 async def clear(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     return answer(session_json(await navi.sessions.clear(user, request.path_params["id"])))
 
 
 async def kill(request: Request) -> Response:
-    navi: Navi = request.app.state.navi
-    user = await user_of(request, navi.accounts)
+    navi, user = await caller(request)
     return answer(session_json(await navi.sessions.kill(user, request.path_params["id"])))

@@ -53,24 +53,29 @@ class _Watch:
         self._checked_at = 0.0
 
     async def run(self) -> None:
-        await self._socket.accept()
+        token = token_of(self._socket.headers)
+        if token is None:
+            await self._socket.accept()
+        refusal: NaviError | None = None
+        frames: AsyncGenerator[Sequence[Frame], None] | None = None
         try:
-            self._token = await self._introduction()
-            user = await self._user()
-            frames = await self._frames(user)
+            self._token = token or await self._introduction()
+            frames = await self._frames(await self._user())
         except NaviError as error:
-            await self._tell(error)
-            await self._close(4000 + error.http_status)
+            refusal = error
         except WebSocketDisconnect:
             return
-        else:
+        if token is not None:
+            # Only now: whatever happens after the socket is open, its client will see.
+            await self._socket.accept()
+        if refusal is not None:
+            await self._tell(refusal)
+            await self._close(4000 + refusal.http_status)
+        elif frames is not None:
             await self._serve(frames)
 
     async def _introduction(self) -> str:
-        """The token: by header or cookie, else by a first frame `{"type": "auth", "token": …}`."""
-        token = token_of(self._socket.headers)
-        if token is not None:
-            return token
+        """The token in a first frame `{"type": "auth", "token": …}`."""
         try:
             async with asyncio.timeout(FIRST_FRAME_SECONDS):
                 frame = _parsed(await self._next_frame())

@@ -52,6 +52,14 @@ class SessionNotFound(NotFound):
         )
 
 
+class NotYours(NotAllowed):
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            f"session {session_id} belongs to somebody else",
+            hint="GET /sessions lists the ones you may see",
+        )
+
+
 class InputNotFound(NotFound):
     kind = "input_not_found"
 

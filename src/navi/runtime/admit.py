@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from navi.domain.clock import Clock
 from navi.domain.input import Admission, DeliveryMode, NewInput, require_text
+from navi.domain.user import User
 from navi.runtime.queue import Queue
 from navi.runtime.turns import Turns
 from navi.store import queue as stored
@@ -19,10 +20,10 @@ class Admissions:
         self._turns = turns
         self._queue = queue
 
-    async def admit(self, new: NewInput) -> Admission:
+    async def admit(self, sender: User, new: NewInput) -> Admission:
         """When this returns, the input survives anything. It may have begun its turn already."""
         require_text(new.text)
-        admission = await self._store.transact(stored.admit, new, self._clock.now())
+        admission = await self._store.transact(stored.admit, new, self._clock.now(), sender)
         if admission.delivered:
             return admission
         if new.delivery_mode is DeliveryMode.URGENT:

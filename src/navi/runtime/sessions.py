@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from navi.domain.clock import Clock
-from navi.domain.errors import InvalidInput, NotAllowed
+from navi.domain.errors import InvalidInput, NotYours
 from navi.domain.ids import new_id
 from navi.domain.input import Input, require_text
 from navi.domain.message import Message
@@ -74,10 +74,7 @@ class Sessions:
     async def get(self, user: User, session_id: str) -> Session:
         session = await self._store.transact(stored.get, session_id)
         if not user.may_touch(session.user_id):
-            raise NotAllowed(
-                f"session {session_id} belongs to somebody else",
-                hint="GET /sessions lists the ones you may see",
-            )
+            raise NotYours(session_id)
         return session
 
     async def listing(

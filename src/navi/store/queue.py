@@ -19,7 +19,7 @@ from sqlalchemy import (
     update,
 )
 
-from navi.domain.errors import Conflict, InputNotFound, SessionStopped
+from navi.domain.errors import Conflict, InputNotFound, NotYours, SessionStopped
 from navi.domain.input import (
     Admission,
     DeliveryMode,
@@ -31,6 +31,7 @@ from navi.domain.input import (
 )
 from navi.domain.session import SessionState
 from navi.domain.turn import StopReason
+from navi.domain.user import User
 from navi.domain.wire import input_json
 from navi.store.events import emit
 from navi.store.lanes import lock, request_stop
@@ -81,9 +82,13 @@ _DELIVER = (
 )
 
 
-def admit(connection: Connection, new: NewInput, now: datetime) -> Admission:
-    """Make the input durable. An urgent one asks the running turn to end."""
+def admit(
+    connection: Connection, new: NewInput, now: datetime, sender: User | None = None
+) -> Admission:
+    """Make the input durable, if the sender may. An urgent one asks the running turn to end."""
     lane = lock(connection, new.session_id)
+    if sender is not None and not sender.may_touch(lane.session.user_id):
+        raise NotYours(new.session_id)
     if (known := _find(connection, new.id)) is not None:
         return _known_admission(connection, known, new)
     if lane.session.state is SessionState.STOPPED:
