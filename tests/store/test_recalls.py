@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from navi.domain.event import TextDelta, Usage
+from navi.domain.ids import new_id
+from navi.domain.message import drafts_of
+from navi.domain.recall import CallType, Recall, RecallStatus
+from navi.domain.session import Session
+from navi.domain.turn import SERVER_STOPPED, Ending, Outcome
+from navi.runtime.recalls import compose
+from navi.store import lanes, queue, recalls, turns
+from tests.store.conftest import World
+
+MINUTE = timedelta(minutes=1)
+
+
+async def scheduled(world: World, session: Session, interval: int | None = None) -> Recall:
+    """A recall that is due in a minute."""
+    recall = Recall(
+        id=new_id(),
+        session_id=session.id,
+        call_type=CallType.ONCE if interval is None else CallType.RECURRING,
+        trigger_at=world.now + MINUTE,
+        due_at=world.now + MINUTE,
+        interval_seconds=interval,
+        internal_comment=None,
+        additional_context_message="Read build.log",
+        status=RecallStatus.PENDING,
+        outcome=None,
+        error=None,
+        missed_count=0,
+        created_at=world.now,
+        updated_at=world.now,
+    )
+    return await world.store.transact(recalls.schedule, recall)
+
+
+async def fire(world: World, session: Session, now: datetime) -> bool:
+    world.now = now
+    return await world.store.transact(recalls.fire, session.id, now, compose)
+
+
+async def end(world: World, begun: turns.Begun | None, ending: Ending) -> None:
+    assert begun is not None
+    happened = [TextDelta("answer")]
+    drafts = drafts_of(happened)
+    await world.store.transact(
+        turns.finish, begun.turn, 0, happened, drafts, ending, Usage(), world.later()
+    )
+
+
+async def newest(world: World, session: Session) -> Recall:
+    return (await world.store.transact(recalls.listing, session.id))[0]
+
+
+async def test_a_recall_is_due_at_its_time_and_fires_once(world: World) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session)
+
+    assert await world.store.transact(recalls.due, world.now, 10) == []
+    assert await world.store.transact(recalls.earliest) == recall.due_at
+    assert not await fire(world, session, world.now)
+    assert await fire(world, session, recall.due_at)
+    assert not await fire(world, session, recall.due_at)
+
+    (waiting,) = await world.store.transact(queue.waiting, session.id)
+    assert (waiting.origin, waiting.text) == ("recall", "Read build.log")
+    assert "Read build.log" in (waiting.prompt or "")
+    assert await world.store.transact(recalls.earliest) is None
+
+
+async def test_after_ten_missed_beats_a_recall_fires_once_keeps_its_beat_and_says_so(
+    world: World,
+) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session, interval=60)
+    late = recall.due_at + 10 * MINUTE + timedelta(seconds=5)
+
+    assert await fire(world, session, late)
+    (waiting,) = await world.store.transact(queue.waiting, session.id)
+    assert "10" in (waiting.prompt or "")
+    await end(world, await world.begin(session), Ending(Outcome.OK))
+
+    after = await newest(world, session)
+    assert (after.status, after.missed_count) == (RecallStatus.PENDING, 10)
+    assert after.due_at == recall.due_at + 11 * MINUTE
+
+
+async def test_a_recall_whose_server_died_before_it_spoke_runs_again_and_counts_once(
+    world: World,
+) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session)
+    await fire(world, session, recall.due_at)
+    await world.begin(session)
+    (dead,) = await world.store.transact(lanes.running)
+
+    await world.store.transact(turns.close_dead, dead, world.later())
+    assert (await newest(world, session)).status is RecallStatus.RUNNING
+
+    await end(world, await world.begin(session), Ending(Outcome.OK))
+    assert (await newest(world, session)).status is RecallStatus.FIRED
+
+
+async def test_a_recall_whose_server_died_while_it_spoke_ends_visibly_and_not_twice(
+    world: World,
+) -> None:
+    for interval, status in ((None, RecallStatus.CANCELLED), (60, RecallStatus.PENDING)):
+        session = await world.session()
+        recall = await scheduled(world, session, interval)
+        await fire(world, session, recall.due_at)
+        begun = await world.begin(session)
+        assert begun is not None
+        await world.store.transact(turns.extend, begun.turn, 0, [TextDelta("I")], world.later())
+        (dead,) = await world.store.transact(lanes.running)
+
+        await world.store.transact(turns.close_dead, dead, world.later())
+
+        after = await newest(world, session)
+        assert (after.status, after.outcome, after.error) == (status, "error", SERVER_STOPPED)
+        assert await world.store.transact(queue.waiting, session.id) == []
+
+
+async def test_a_due_recall_of_a_busy_session_is_moved_and_pulled_back(world: World) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session)
+    begun = await world.begun(session)
+
+    assert not await fire(world, session, recall.due_at)
+    moved = await newest(world, session)
+    assert (moved.status, moved.trigger_at) == (RecallStatus.PENDING, recall.due_at + MINUTE)
+
+    await end(world, begun, Ending(Outcome.OK))
+    pulled = await newest(world, session)
+    assert pulled.trigger_at == world.now
+    assert pulled.due_at == recall.due_at
+
+
+async def test_a_recurring_recall_makes_way_for_one_that_its_own_turn_scheduled(
+    world: World,
+) -> None:
+    session = await world.session()
+    beat = await scheduled(world, session, interval=60)
+    await fire(world, session, beat.due_at)
+    begun = await world.begin(session)
+    newer = await scheduled(world, session)
+
+    await end(world, begun, Ending(Outcome.OK))
+
+    kept = {each.id: each for each in await world.store.transact(recalls.listing, session.id)}
+    assert kept[newer.id] == newer
+    assert kept[beat.id].status is RecallStatus.FIRED
+
+
+async def test_a_cancelled_recall_that_runs_has_no_further_beats(world: World) -> None:
+    session = await world.session()
+    beat = await scheduled(world, session, interval=60)
+    await fire(world, session, beat.due_at)
+    begun = await world.begin(session)
+
+    await world.store.transact(recalls.cancel, session.id, world.later())
+    await end(world, begun, Ending(Outcome.OK))
+
+    assert (await newest(world, session)).status is RecallStatus.CANCELLED

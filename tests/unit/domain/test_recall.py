@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from navi.domain.recall import instruction_warning, next_beat
+
+NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
+
+
+@given(st.integers(1, 10**6), st.integers(-(10**6), 10**7))
+def test_the_next_beat_is_the_first_after_now_and_on_the_beat(interval: int, late: int) -> None:
+    now = NOON + timedelta(seconds=late)
+
+    beat = next_beat(NOON, interval, now)
+
+    assert beat.at > now
+    assert (beat.at - NOON) % timedelta(seconds=interval) == timedelta(0)
+    if late >= 0:
+        assert beat.at - timedelta(seconds=interval) <= now
+        assert beat.missed == late // interval
+
+
+def test_ten_beats_of_downtime_are_ten_missed_ones() -> None:
+    beat = next_beat(NOON, 60, NOON + timedelta(minutes=10, seconds=5))
+    assert (beat.at, beat.missed) == (NOON + timedelta(minutes=11), 10)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Read /tmp/build.log with filesystem. If errors, report the last 50 lines.",
+        "Poll https://example.org/status and compare with status.json.",
+        "Run `make test` in the terminal and report failures.",
+    ],
+)
+def test_an_instruction_that_names_what_to_work_on_needs_no_warning(text: str) -> None:
+    assert instruction_warning(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["Tell the user that 2 hours have passed.", "Remind me about lunch.", "Go on."]
+)
+def test_a_note_to_a_person_is_answered_with_a_better_wording(text: str) -> None:
+    warning = instruction_warning(text)
+    assert warning is not None
+    assert "filesystem" in warning
