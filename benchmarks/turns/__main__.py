@@ -8,6 +8,7 @@ import os
 import platform
 import resource
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -31,6 +32,8 @@ def main() -> None:
     kinds = KINDS if arguments.store == "both" else (arguments.store,)
     parts = set(arguments.only or PARTS)
     _raise_file_limit()
+    # Like Ctrl-C: the servers are ended too, and what was measured is printed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     _say(_machine(arguments.directory))
     if os.getloadavg()[0] > QUIET_LOAD:
         _say("other programs are at work: expect the clock to say more than on a quiet machine")

@@ -140,7 +140,7 @@ async def test_a_tool_sees_who_it_works_for():
         return ToolResult("seen")
 
     await events_of(BuiltinDriver(tools=[PlainTool(work=look)]), a_request("[[bash: ls]]"))
-    assert seen == [("s1", "local", "/work/here")]
+    assert seen == [("s1", "local", "/projects/here")]
 
 
 async def test_arguments_may_have_any_name():

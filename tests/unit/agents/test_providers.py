@@ -168,7 +168,7 @@ async def test_instructions_tools_and_the_working_directory_are_sent():
         await events_of(driver, a_request("hi"))
     [system, user] = server.last["messages"]
     assert "Be kind." in system["content"]
-    assert "/work/here" in system["content"]
+    assert "/projects/here" in system["content"]
     assert user["content"] == "hi"
     assert server.last["tools"][0]["function"]["name"] == "terminal"
     assert server.requests[0].headers["authorization"] == f"Bearer {SECRET}"

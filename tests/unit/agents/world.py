@@ -72,7 +72,7 @@ def a_session(driver: str = "builtin", model: str | None = None) -> Session:
         name="one",
         driver=driver,
         model=model,
-        cwd="/work/here",
+        cwd="/projects/here",
         parent_id=None,
         user_id="local",
         state=SessionState.RUNNING,
@@ -88,7 +88,7 @@ def a_session(driver: str = "builtin", model: str | None = None) -> Session:
 def a_request(
     prompt: str, history: Sequence[Message] = (), session: Session | None = None
 ) -> TurnRequest:
-    context = ToolContext("s1", Path("/work/here"), "local", Role.ADMIN, {})
+    context = ToolContext("s1", Path("/projects/here"), "local", Role.ADMIN, {})
     return TurnRequest(session or a_session(), prompt, history, context)
 
 
