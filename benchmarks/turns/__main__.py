@@ -16,6 +16,8 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from benchmarks.turns import admissions, footprint, overhead, streams
 from benchmarks.turns.figures import Row, table
 from benchmarks.turns.plan import FULL, QUICK, Plan
@@ -43,7 +45,11 @@ def main() -> None:
         for kind in kinds:
             _run(_measure(kind, directory / kind, plan, parts, rows))
     finally:
-        # Also if something broke: what was measured before is not lost.
+        # Also if something broke: no process is left, and what was measured is not lost.
+        children = psutil.Process().children(recursive=True)
+        for child in children:
+            child.kill()
+        psutil.wait_procs(children, timeout=5)
         shutil.rmtree(directory, ignore_errors=True)
         # By measurement, so that the stores stand one below the other.
         order = list(dict.fromkeys(row.what for row in rows))

@@ -14,7 +14,7 @@ from navi.domain.event import (
     TurnEvent,
     Usage,
 )
-from navi.domain.input import DeliveryMode
+from navi.domain.input import DeliveryMode, NewInput
 from navi.domain.message import MessageRole, drafts_of
 from navi.domain.session import Session, SessionState
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
@@ -78,15 +78,16 @@ async def test_turns_never_overlap_in_time_even_if_their_clocks_were_read_too_ea
     session = await world.session()
     early = world.now
     first = await world.begun(session)
-    await world.admit(session)
     await finish(world, first.turn)
+    ended_at = (await world.store.transact(sessions.get, session.id)).updated_at
+    late = NewInput(id="late-input", session_id=session.id, text="x")
+    await world.store.transact(queue.admit, late, early)
 
     second = await world.store.transact(
         turns.begin, session.id, "turn-2", "me", early + timedelta(seconds=15), early
     )
 
     assert second is not None
-    ended_at = (await world.store.transact(sessions.get, session.id)).updated_at
     assert second.turn.started_at >= ended_at > early
 
 

@@ -89,6 +89,7 @@ def admit(
     lane = lock(connection, new.session_id)
     if sender is not None and not sender.may_touch(lane.session.user_id):
         raise NotYours(new.session_id)
+    now = lane.not_before(now)
     if (known := _find(connection, new.id)) is not None:
         return _known_admission(connection, known, new)
     if lane.session.state is SessionState.STOPPED:

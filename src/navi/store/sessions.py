@@ -73,6 +73,7 @@ def change(
     connection: Connection, session_id: str, changes: dict[str, Any], now: datetime
 ) -> Session:
     lane = lock(connection, session_id)
+    now = lane.not_before(now)
     connection.execute(
         update(sessions).where(sessions.c.id == session_id).values(**changes, updated_at=now)
     )
@@ -98,6 +99,7 @@ def kill(connection: Connection, session_id: str, now: datetime) -> Session:
     lane = lock(connection, session_id)
     if lane.session.state is SessionState.STOPPED:
         return lane.session
+    now = lane.not_before(now)
     if lane.turn_id is not None:
         request_stop(connection, session_id, StopReason.KILLED)
     removed = connection.execute(
