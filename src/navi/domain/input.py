@@ -97,8 +97,3 @@ def modes_before(mode: DeliveryMode) -> tuple[DeliveryMode, ...]:
 def delivery_order(queue: Sequence[Input]) -> list[Input]:
     """Urgent before important before sequential; in the order of admission among equals."""
     return sorted(queue, key=lambda waiting: (_ORDER.index(waiting.delivery_mode), waiting.ordinal))
-
-
-def next_input(queue: Sequence[Input]) -> Input | None:
-    """The input that the next turn takes: one at a time, so that each has its own answer."""
-    return next(iter(delivery_order(queue)), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import Connection, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from navi.domain.errors import StoreUnusable
@@ -38,11 +38,6 @@ def version(connection: Connection) -> str | None:
     if not inspect(connection).has_table("alembic_version"):
         return None
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-
-
-def check(engine: Engine) -> str | None:
-    with engine.connect() as connection:
-        return version(connection)
 
 
 def _upgrade(connection: Connection) -> None:

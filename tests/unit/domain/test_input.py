@@ -13,7 +13,6 @@ from navi.domain.input import (
     Input,
     delivery_order,
     modes_before,
-    next_input,
     require_text,
 )
 
@@ -25,7 +24,8 @@ def waiting(ordinal: int, mode: DeliveryMode = DeliveryMode.SEQUENTIAL) -> Input
 
 
 def test_inputs_of_one_mode_go_in_the_order_of_admission() -> None:
-    assert next_input([waiting(3), waiting(1), waiting(2)]) == waiting(1)
+    order = delivery_order([waiting(3), waiting(1), waiting(2)])
+    assert [each.ordinal for each in order] == [1, 2, 3]
 
 
 def test_important_overtakes_sequential_and_urgent_overtakes_both() -> None:
@@ -36,10 +36,6 @@ def test_important_overtakes_sequential_and_urgent_overtakes_both() -> None:
         waiting(4, DeliveryMode.IMPORTANT),
     ]
     assert [each.ordinal for each in delivery_order(queue)] == [3, 2, 4, 1]
-
-
-def test_an_empty_queue_has_no_next_input() -> None:
-    assert next_input([]) is None
 
 
 @given(st.lists(st.sampled_from(list(DeliveryMode)), max_size=30))
