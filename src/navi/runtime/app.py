@@ -89,12 +89,13 @@ async def running(
     store.start()
     await recovery.look()
     background = [
+        asyncio.create_task(feed.run(), name="feed"),
         asyncio.create_task(queue.run(), name="queue"),
         asyncio.create_task(recovery.run(), name="recovery"),
         asyncio.create_task(due.run(), name="clock"),
     ]
     if store.kind == "postgresql":
-        on_signal = _Listener(feed, queue, recovery, due)
+        on_signal = _Listener(store.id, feed, queue, recovery, due)
         listening = signals.listen(database_url, on_signal)
         background.append(asyncio.create_task(listening, name="signals"))
     queue.poke()
@@ -158,7 +159,10 @@ def _timezone(settings: Settings) -> tzinfo:
 class _Listener:
     """What the signals of other processes mean here."""
 
-    def __init__(self, feed: Feed, queue: Queue, recovery: Recovery, due: DueLoop) -> None:
+    def __init__(
+        self, own_id: str, feed: Feed, queue: Queue, recovery: Recovery, due: DueLoop
+    ) -> None:
+        self._own_id = own_id
         self._due = due
         self._feed = feed
         self._queue = queue
@@ -168,8 +172,10 @@ class _Listener:
     def __call__(self, channel: str, payload: str) -> None:
         match channel:
             case signals.EVENTS if payload:
-                session_id, seq, position = json.loads(payload)
-                self._feed.announce(session_id, seq, position)
+                session_id, seq, position, sender = json.loads(payload)
+                # Our own events are published with their content, right after their commit.
+                if sender != self._own_id:
+                    self._feed.announce(session_id, seq, position)
             case signals.EVENTS:
                 self._feed.look_again()
             case signals.STOPS if payload:

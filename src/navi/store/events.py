@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +15,7 @@ from navi.domain.event import Event, Payload
 from navi.store import signals
 from navi.store.tables import events, feed, lanes
 
-_EMITTED = "navi_emitted"
+_OUTBOX = "navi_outbox"
 
 _NEXT_SEQ = (
     update(lanes)
@@ -45,6 +46,21 @@ _READ_ALL = (
 )
 
 
+@dataclass(slots=True)
+class _Outbox:
+    """The events of one transaction."""
+
+    sender: str = ""
+    numbered: list[Event] = field(default_factory=list)
+    """Have their place in their session, but are not stored yet."""
+    stored: list[Event] = field(default_factory=list)
+
+
+def open_outbox(connection: Connection, sender: str) -> None:
+    """A transaction of this process begins."""
+    connection.info[_OUTBOX] = _Outbox(sender)
+
+
 def emit(
     connection: Connection,
     session_id: str,
@@ -54,21 +70,19 @@ def emit(
     *,
     fence: int | None = None,
 ) -> list[Event]:
-    """Store events of one session, numbered without gaps; told to the world after the commit.
+    """Number events of one session without gaps. `store_emitted` stores them at the end.
 
-    With `fence`, only while that fence still holds. Comes last in a transaction: it takes the
-    lock that puts all commits with events in order.
+    With `fence`, only while that fence still holds.
     """
     if not items:
         return []
     last_seq, user_id = _advance_lane(connection, session_id, len(items), fence)
-    last_position = connection.execute(_NEXT_POSITION, {"count": len(items)}).scalar_one()
-    stored = [
+    numbered = [
         Event(
             session_id=session_id,
             user_id=user_id,
             seq=last_seq - len(items) + number,
-            position=last_position - len(items) + number,
+            position=0,
             turn_id=turn_id,
             type=type_,
             payload=payload,
@@ -76,31 +90,47 @@ def emit(
         )
         for number, (type_, payload) in enumerate(items, start=1)
     ]
-    connection.execute(_INSERT, [_values(event) for event in stored])
-    _notify(connection, stored[-1])
-    connection.info.setdefault(_EMITTED, []).extend(stored)
-    return stored
+    _outbox(connection).numbered.extend(numbered)
+    return numbered
 
 
-def take_emitted(connection: Connection) -> list[Event]:
-    """The events that the operation just run has stored."""
-    return connection.info.pop(_EMITTED, [])  # type: ignore[no-any-return]
+def store_emitted(connection: Connection) -> list[Event]:
+    """Store what the transaction emitted; all its events, to be told after the commit.
+
+    Comes last: it takes the lock that puts all commits with events in order.
+    """
+    outbox = _outbox(connection)
+    if numbered := outbox.numbered:
+        count = len(numbered)
+        last_position = connection.execute(_NEXT_POSITION, {"count": count}).scalar_one()
+        stored = [
+            replace(event, position=last_position - count + number)
+            for number, event in enumerate(numbered, start=1)
+        ]
+        connection.execute(_INSERT, [_values(event) for event in stored])
+        _notify(connection, stored, outbox.sender)
+        outbox.numbered = []
+        outbox.stored += stored
+    return outbox.stored
 
 
 def read_session(
     connection: Connection, session_id: str, after_seq: int, limit: int
 ) -> list[Event]:
+    store_emitted(connection)
     asked = {"session_id": session_id, "after": after_seq, "page": limit}
     return [_event(row) for row in connection.execute(_READ_SESSION, asked)]
 
 
 def read_all(connection: Connection, after_position: int, limit: int) -> list[Event]:
     """Events of all sessions, in the order of their commits."""
+    store_emitted(connection)
     asked = {"after": after_position, "page": limit}
     return [_event(row) for row in connection.execute(_READ_ALL, asked)]
 
 
 def read_turn(connection: Connection, session_id: str, turn_id: str) -> list[Event]:
+    store_emitted(connection)
     query = (
         select(events)
         .where(events.c.session_id == session_id, events.c.turn_id == turn_id)
@@ -120,6 +150,7 @@ def last_seq(connection: Connection, session_id: str) -> int:
 
 
 def forget_session(connection: Connection, session_id: str, before_seq: int) -> None:
+    store_emitted(connection)
     connection.execute(
         delete(events).where(events.c.session_id == session_id, events.c.seq < before_seq)
     )
@@ -138,8 +169,15 @@ def _advance_lane(
     return row.last_seq, row.user_id
 
 
-def _notify(connection: Connection, last: Event) -> None:
-    signals.send(connection, signals.EVENTS, json.dumps([last.session_id, last.seq, last.position]))
+def _outbox(connection: Connection) -> _Outbox:
+    outbox: _Outbox = connection.info.setdefault(_OUTBOX, _Outbox())
+    return outbox
+
+
+def _notify(connection: Connection, stored: Sequence[Event], sender: str) -> None:
+    for last in {event.session_id: event for event in stored}.values():
+        told = [last.session_id, last.seq, last.position, sender]
+        signals.send(connection, signals.EVENTS, json.dumps(told))
 
 
 def _values(event: Event) -> dict[str, Any]:

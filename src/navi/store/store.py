@@ -14,7 +14,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from sqlalchemy import Connection
@@ -22,8 +22,9 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
 from navi.domain.errors import Conflict, StoreUnavailable
 from navi.domain.event import Event
+from navi.domain.ids import new_id
 from navi.store.connection import POSTGRES_CONNECTIONS, is_sqlite, open_engine
-from navi.store.events import take_emitted
+from navi.store.events import open_outbox, store_emitted
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -46,9 +47,12 @@ class _Job:
     kwargs: dict[str, Any]
     future: asyncio.Future[Any]
     give_up_at: float
-    emitted: list[Event] = field(default_factory=list)
     result: Any = None
     error: BaseException | None = None
+
+
+class _NotTogether(Exception):
+    """An operation failed that shared its transaction with others."""
 
 
 class Store:
@@ -59,6 +63,8 @@ class Store:
     ) -> None:
         self.kind = "sqlite" if is_sqlite(url) else "postgresql"
         self.url = url
+        self.id = new_id()
+        """Tells this store's own signals from those of other processes."""
         self.on_events = on_events
         self._engine = open_engine(url)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -133,16 +139,19 @@ class Store:
         attempt = 0
         while True:
             try:
-                self._run_once(batch)
-                break
+                self._tell(batch, self._run_once(batch))
+                return
+            except _NotTogether:
+                # Undone as a whole. Each by itself: only the one that fails keeps its error.
+                for job in batch:
+                    self._run([job])
+                return
             except DBAPIError as error:
                 attempt += 1
                 expired = [job for job in batch if time.monotonic() >= job.give_up_at]
                 if not _may_pass(error):
                     expired = batch
-                for job in expired:
-                    job.result, job.error, job.emitted = None, _translated(error), []
-                self._tell(expired)
+                self._fail(expired, _translated(error))
                 batch = [job for job in batch if job not in expired]
                 if not batch:
                     return
@@ -150,57 +159,37 @@ class Store:
                     log.warning("store does not answer, trying again: %s", _first_line(error))
                 time.sleep(min(1.0, 0.02 * 2**attempt) * random.uniform(0.5, 1.0))
             except BaseException as error:
-                for job in batch:
-                    job.error = error
-                break
-        self._tell(batch)
+                self._fail(batch, error)
+                return
 
-    def _run_once(self, batch: list[_Job]) -> None:
+    def _run_once(self, batch: list[_Job]) -> list[Event]:
         with self._engine.connect() as connection, connection.begin():
+            open_outbox(connection, self.id)
             for job in batch:
-                job.result, job.error, job.emitted = None, None, []
-                if len(batch) == 1:
-                    self._apply(job, connection)
-                else:
-                    self._apply_apart(job, connection)
+                try:
+                    job.result = job.operation(connection, *job.args, **job.kwargs)
+                except Exception as error:
+                    if len(batch) == 1 or (isinstance(error, DBAPIError) and _may_pass(error)):
+                        raise
+                    raise _NotTogether from error
+            events = store_emitted(connection)
         # Only now is anything true: results and events leave after the commit.
+        return events
 
-    def _apply(self, job: _Job, connection: Connection) -> None:
-        try:
-            job.result = job.operation(connection, *job.args, **job.kwargs)
-            job.emitted = take_emitted(connection)
-        except BaseException:
-            # A connection that broke has lost them already.
-            if not connection.invalidated:
-                take_emitted(connection)
-            raise
-
-    def _apply_apart(self, job: _Job, connection: Connection) -> None:
-        """One of several operations in a transaction: its failure undoes only itself."""
-        savepoint = connection.begin_nested()
-        try:
-            self._apply(job, connection)
-        except DBAPIError as error:
-            if _may_pass(error):
-                raise
-            savepoint.rollback()
-            job.error = _translated(error)
-        except BaseException as error:
-            savepoint.rollback()
+    def _fail(self, batch: Sequence[_Job], error: BaseException) -> None:
+        for job in batch:
             job.error = error
-        else:
-            savepoint.commit()
+        self._tell(batch, [])
 
-    def _tell(self, batch: Sequence[_Job]) -> None:
+    def _tell(self, batch: Sequence[_Job], events: Sequence[Event]) -> None:
         if batch:
             assert self._loop is not None
             try:
-                self._loop.call_soon_threadsafe(self._deliver, batch)
+                self._loop.call_soon_threadsafe(self._deliver, batch, events)
             except RuntimeError:
                 log.debug("the event loop is gone; results of finished transactions are dropped")
 
-    def _deliver(self, batch: Sequence[_Job]) -> None:
-        events = [event for job in batch for event in job.emitted]
+    def _deliver(self, batch: Sequence[_Job], events: Sequence[Event]) -> None:
         if events and self.on_events is not None:
             self.on_events(events)
         for job in batch:
