@@ -19,6 +19,7 @@ from navi.domain.session import Session, SessionState
 from navi.domain.turn import Ending, Outcome, RunningTurn
 from navi.store import queue, schema, sessions, turns
 from navi.store.connection import open_engine, sqlite_url
+from navi.store.events import store_emitted
 from tests.flows import ledger
 from tests.flows.ledger import EventRow, Sent
 
@@ -64,6 +65,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
         _die(connection, "a", "turn-4", said="half an ans")
         _answer(connection, "b", "turn-5")
         _answer(connection, "b", "turn-6")
+        store_emitted(connection)
     engine.dispose()
     return path
 
@@ -234,6 +236,7 @@ def test_the_checker_objects_to_an_input_that_was_answered_twice(books: Books) -
         connection.execute(text("UPDATE lanes SET next_idx = 2 WHERE session_id = 'b'"))
         queue.give_back(connection, "turn-6")
         _answer(connection, "b", "turn-7")
+        store_emitted(connection)
 
     assert any("b-2 was delivered again" in complaint for complaint in books.complaints())
 
@@ -301,7 +304,7 @@ def _session(session_id: str) -> Session:
 
 
 def _answer(connection: Connection, session_id: str, turn_id: str) -> None:
-    begun = turns.begin(connection, session_id, turn_id, OWNER, NOW, NOW)
+    begun = turns.begin(connection, session_id, turns.Claim(turn_id, OWNER, NOW, NOW))
     assert begun is not None
     said = [TextDelta(f"answer {begun.turn.input.id}")]
     turns.extend(connection, begun.turn, 0, said, NOW)
@@ -310,7 +313,7 @@ def _answer(connection: Connection, session_id: str, turn_id: str) -> None:
 
 
 def _die(connection: Connection, session_id: str, turn_id: str, *, said: str) -> None:
-    begun = turns.begin(connection, session_id, turn_id, OWNER, NOW, NOW)
+    begun = turns.begin(connection, session_id, turns.Claim(turn_id, OWNER, NOW, NOW))
     assert begun is not None
     if said:
         turns.extend(connection, begun.turn, 0, [TextDelta(said)], NOW)

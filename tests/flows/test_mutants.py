@@ -41,7 +41,7 @@ turns.close_dead = close_and_give_back
 FORGETS_ADMISSIONS = """
 from navi.domain.input import Admission
 from navi.store import queue
-queue.admit = lambda connection, new, *_: Admission(new.id, delivered=False, position=0)
+queue.keep = lambda connection, lane, new, *_: (Admission(new.id, delivered=True, position=0), None)
 """
 
 

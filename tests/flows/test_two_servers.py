@@ -25,8 +25,8 @@ INPUTS_PER_SESSION = 20
 IGNORES_THE_FENCE = """
 from navi.runtime.turns import Turns
 from navi.store import events
-advance = events._advance_lane
-events._advance_lane = lambda connection, session_id, count, fence: advance(
+advance = events._next_numbers
+events._next_numbers = lambda connection, session_id, count, fence: advance(
     connection, session_id, count, None
 )
 Turns.abandon = lambda *arguments: None

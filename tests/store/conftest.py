@@ -60,7 +60,9 @@ class World:
     async def begin(self, session: Session, owner: str = "me") -> turns.Begun | None:
         now = self.later()
         return await self.store.transact(
-            turns.begin, session.id, new_id(), owner, now + timedelta(seconds=15), now
+            turns.begin,
+            session.id,
+            turns.Claim(new_id(), owner, now + timedelta(seconds=15), now),
         )
 
     async def begun(self, session: Session, text: str = "hello") -> turns.Begun:

@@ -84,7 +84,7 @@ async def test_turns_never_overlap_in_time_even_if_their_clocks_were_read_too_ea
     await world.store.transact(queue.admit, late, early)
 
     second = await world.store.transact(
-        turns.begin, session.id, "turn-2", "me", early + timedelta(seconds=15), early
+        turns.begin, session.id, turns.Claim("turn-2", "me", early + timedelta(seconds=15), early)
     )
 
     assert second is not None
@@ -113,10 +113,10 @@ async def test_beginning_again_after_a_lost_answer_is_the_same_turn(world: World
     session = await world.session()
     await world.admit(session)
     now = world.later()
-    arguments = (session.id, "turn-1", "me", now + timedelta(seconds=15), now)
+    claim = turns.Claim("turn-1", "me", now + timedelta(seconds=15), now)
 
-    first = await world.store.transact(turns.begin, *arguments)
-    again = await world.store.transact(turns.begin, *arguments)
+    first = await world.store.transact(turns.begin, session.id, claim)
+    again = await world.store.transact(turns.begin, session.id, claim)
 
     assert first is not None
     assert again is not None

@@ -11,7 +11,6 @@ import logging
 from contextlib import suppress
 
 from navi.domain.errors import NaviError, NotFound
-from navi.domain.turn import Turn
 from navi.runtime.room import Room
 from navi.runtime.turns import Turns
 from navi.store import lanes
@@ -40,14 +39,10 @@ class Queue:
         """Begin no more turns."""
         self._is_open = False
 
-    async def begin(self, session_id: str) -> Turn | None:
-        """Begin the session's next turn right now, if it may."""
-        if not self._is_open:
-            return None
-        if self._room.left(is_recall=False) <= 0:
-            await self._store.transact(lanes.offer_work)
-            return None
-        return await self._turns.begin(session_id)
+    @property
+    def has_room(self) -> bool:
+        """Whether a turn that is nobody's recall could begin now."""
+        return self._is_open and self._room.left(is_recall=False) > 0
 
     async def run(self) -> None:
         while True:
@@ -57,17 +52,15 @@ class Queue:
                     await self._poked.wait()
             self._poked.clear()
             try:
-                await self._begin_ready(is_recall=False)
-                await self._begin_ready(is_recall=True)
+                await self._begin_ready()
             except NaviError as error:
                 log.warning("can't look for waiting inputs: %s", error.message)
 
-    async def _begin_ready(self, *, is_recall: bool) -> None:
-        room = self._room.left(is_recall=is_recall)
-        if room <= 0 or not self._is_open:
+    async def _begin_ready(self) -> None:
+        room, recall_room = self._room.left(is_recall=False), self._room.left(is_recall=True)
+        if not self._is_open or max(room, recall_room) <= 0:
             return
-        ready = await self._store.transact(lanes.ready, room, is_recall=is_recall)
-        for session_id in ready:
+        for session_id in await self._store.transact(lanes.ready, room, recall_room):
             # Deleted in the meantime: nothing to do any more.
             with suppress(NotFound):
                 await self._turns.begin(session_id)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
-from contextlib import aclosing, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -16,8 +16,10 @@ from navi.domain.clock import Clock
 from navi.domain.errors import FenceLost, IterationLimit, NaviError
 from navi.domain.event import Usage
 from navi.domain.ids import new_id
+from navi.domain.input import Admission, NewInput
 from navi.domain.tool import ToolContext
 from navi.domain.turn import Ending, Outcome, RunningTurn, Turn
+from navi.domain.user import User
 from navi.runtime.pump import Pump
 from navi.runtime.room import Room
 from navi.store import turns as stored
@@ -76,28 +78,26 @@ class Turns:
             local.turn.id == turn_id for local in self._local.values()
         )
 
-    async def begin(self, session_id: str) -> Turn | None:
+    async def begin(self, session_id: str) -> None:
         """Start the session's next turn, if something waits and nothing runs."""
+        with self._beginning_turn() as claim:
+            self._start(await self._store.transact(stored.begin, session_id, claim))
+
+    async def admit(self, new: NewInput, sender: User) -> Admission:
+        """Make the input durable and start its session's next turn, in one transaction."""
+        with self._beginning_turn() as claim:
+            admission, begun = await self._store.transact(stored.admit, new, sender, claim)
+            self._start(begun)
+            return admission
+
+    @contextmanager
+    def _beginning_turn(self) -> Iterator[stored.Claim]:
         turn_id = new_id()
+        now = self._clock.now()
         self._beginning.add(turn_id)
         try:
-            now = self._clock.now()
-            begun = await self._store.transact(
-                stored.begin,
-                session_id,
-                turn_id,
-                self._owner,
-                now + self._lease,
-                now,
-                partial(self._room.take, turn_id),
-            )
-            if begun is None:
-                return None
-            if older := self._local.get(session_id):
-                # Somebody took that one from us, or this one could not have begun.
-                self.abandon(older.turn.id)
-            self._start(begun)
-            return begun.turn
+            room = partial(self._room.take, turn_id)
+            yield stored.Claim(turn_id, self._owner, now + self._lease, now, room)
         finally:
             self._beginning.discard(turn_id)
             if not self.is_ours(turn_id):
@@ -136,8 +136,13 @@ class Turns:
     def _tasks(self) -> list[asyncio.Task[None]]:
         return [local.task for local in self._local.values()]
 
-    def _start(self, begun: stored.Begun) -> None:
+    def _start(self, begun: stored.Begun | None) -> None:
+        if begun is None:
+            return
         session_id = begun.turn.session.id
+        if older := self._local.get(session_id):
+            # Somebody took that one from us, or this one could not have begun.
+            self.abandon(older.turn.id)
         task = asyncio.create_task(self._run(begun), name=f"turn {begun.turn.id}")
         local = self._local[session_id] = _Local(begun.turn, task)
 

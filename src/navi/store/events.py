@@ -23,6 +23,11 @@ _NEXT_SEQ = (
     .values(last_seq=lanes.c.last_seq + bindparam("count"))
     .returning(lanes.c.last_seq, lanes.c.user_id)
 )
+_KEEP_SEQ = (
+    update(lanes)
+    .where(lanes.c.session_id == bindparam("key"))
+    .values(last_seq=bindparam("reached"))
+)
 _NEXT_SEQ_FENCED = _NEXT_SEQ.where(
     lanes.c.fence == bindparam("held_fence"), lanes.c.turn_id.is_not(None)
 )
@@ -47,10 +52,20 @@ _READ_ALL = (
 
 
 @dataclass(slots=True)
+class _Numbers:
+    """Where a session's numbers stand, while its lane is locked: counted here, written once."""
+
+    last_seq: int
+    user_id: str
+    is_written: bool = True
+
+
+@dataclass(slots=True)
 class _Outbox:
     """The events of one transaction."""
 
     sender: str = ""
+    numbers: dict[str, _Numbers] = field(default_factory=dict)
     numbered: list[Event] = field(default_factory=list)
     """Have their place in their session, but are not stored yet."""
     stored: list[Event] = field(default_factory=list)
@@ -59,6 +74,11 @@ class _Outbox:
 def open_outbox(connection: Connection, sender: str) -> None:
     """A transaction of this process begins."""
     connection.info[_OUTBOX] = _Outbox(sender)
+
+
+def lane_locked(connection: Connection, session_id: str, last_seq: int, user_id: str) -> None:
+    """Until the transaction ends nobody else numbers events of this session."""
+    _outbox(connection).numbers.setdefault(session_id, _Numbers(last_seq, user_id))
 
 
 def emit(
@@ -76,7 +96,7 @@ def emit(
     """
     if not items:
         return []
-    last_seq, user_id = _advance_lane(connection, session_id, len(items), fence)
+    last_seq, user_id = _next_numbers(connection, session_id, len(items), fence)
     numbered = [
         Event(
             session_id=session_id,
@@ -101,6 +121,13 @@ def store_emitted(connection: Connection) -> list[Event]:
     """
     outbox = _outbox(connection)
     if numbered := outbox.numbered:
+        reached = [
+            {"key": session_id, "reached": numbers.last_seq}
+            for session_id, numbers in outbox.numbers.items()
+            if not numbers.is_written
+        ]
+        if reached:
+            connection.execute(_KEEP_SEQ, reached)
         count = len(numbered)
         last_position = connection.execute(_NEXT_POSITION, {"count": count}).scalar_one()
         stored = [
@@ -109,7 +136,7 @@ def store_emitted(connection: Connection) -> list[Event]:
         ]
         connection.execute(_INSERT, [_values(event) for event in stored])
         _notify(connection, stored, outbox.sender)
-        outbox.numbered = []
+        outbox.numbers, outbox.numbered = {}, []
         outbox.stored += stored
     return outbox.stored
 
@@ -145,6 +172,7 @@ def last_position(connection: Connection) -> int:
 
 
 def last_seq(connection: Connection, session_id: str) -> int:
+    store_emitted(connection)
     query = select(lanes.c.last_seq).where(lanes.c.session_id == session_id)
     return connection.execute(query).scalar() or 0
 
@@ -156,9 +184,17 @@ def forget_session(connection: Connection, session_id: str, before_seq: int) -> 
     )
 
 
-def _advance_lane(
+def _next_numbers(
     connection: Connection, session_id: str, count: int, fence: int | None
 ) -> tuple[int, str]:
+    outbox = _outbox(connection)
+    numbers = outbox.numbers.get(session_id)
+    if numbers is not None and fence is None:
+        numbers.last_seq += count
+        numbers.is_written = False
+        return numbers.last_seq, numbers.user_id
+    if numbers is not None:
+        store_emitted(connection)
     asked: dict[str, Any] = {"key": session_id, "count": count}
     if fence is None:
         row = connection.execute(_NEXT_SEQ, asked).one_or_none()

@@ -17,6 +17,7 @@ from navi.domain.input import Origin
 from navi.domain.session import Session
 from navi.domain.turn import RunningTurn, StopReason
 from navi.store import signals
+from navi.store.events import lane_locked
 from navi.store.rows import SESSIONS, session_of
 from navi.store.tables import lanes, message_queue, sessions, turns
 
@@ -38,7 +39,9 @@ class Lane:
 
 # Both rows are locked: PostgreSQL shows the newest version only of rows that the query locks.
 _LOCK = (
-    SESSIONS.add_columns(lanes.c.turn_id, lanes.c.fence, lanes.c.next_idx, lanes.c.next_ordinal)
+    SESSIONS.add_columns(
+        lanes.c.turn_id, lanes.c.fence, lanes.c.next_idx, lanes.c.next_ordinal, lanes.c.last_seq
+    )
     .join(lanes, lanes.c.session_id == sessions.c.id)
     .where(lanes.c.session_id == bindparam("session_id"))
     .with_for_update(key_share=True, of=[sessions, lanes])
@@ -62,16 +65,21 @@ def lock(connection: Connection, session_id: str) -> Lane:
     row = connection.execute(_LOCK, {"session_id": session_id}).one_or_none()
     if row is None:
         raise SessionNotFound(session_id)
+    lane_locked(connection, session_id, row.last_seq, row.user_id)
     return Lane(session_of(row), row.turn_id, row.fence, row.next_idx, row.next_ordinal)
 
 
-def ready(connection: Connection, limit: int, *, is_recall: bool = False) -> list[str]:
+def ready(connection: Connection, limit: int, recall_limit: int = 0) -> list[str]:
     """Sessions that could begin a turn: something waits and nothing runs. Longest wait first.
 
-    Either those with a waiting recall, or those with any other input.
+    So many for inputs of all kinds but recalls, and so many for recalls.
     """
-    asked = {"most": limit, "is_recall": is_recall}
-    return list(connection.execute(_READY, asked).scalars())
+    found: list[str] = []
+    for most, is_recall in ((limit, False), (recall_limit, True)):
+        if most > 0:
+            asked = {"most": most, "is_recall": is_recall}
+            found += connection.execute(_READY, asked).scalars()
+    return found
 
 
 def renew(connection: Connection, owner: str, lease_until: datetime) -> None:

@@ -34,7 +34,7 @@ from navi.domain.turn import StopReason
 from navi.domain.user import User
 from navi.domain.wire import input_json
 from navi.store.events import emit
-from navi.store.lanes import lock, request_stop
+from navi.store.lanes import Lane, lock, request_stop
 from navi.store.tables import lanes, message_queue, sessions
 
 _INSERT = insert(message_queue)
@@ -86,23 +86,30 @@ def admit(
     connection: Connection, new: NewInput, now: datetime, sender: User | None = None
 ) -> Admission:
     """Make the input durable, if the sender may. An urgent one asks the running turn to end."""
-    lane = lock(connection, new.session_id)
+    admission, _ = keep(connection, lock(connection, new.session_id), new, now, sender)
+    return admission
+
+
+def keep(
+    connection: Connection, lane: Lane, new: NewInput, now: datetime, sender: User | None
+) -> tuple[Admission, Input]:
+    """`admit`, for a lane that is locked already; also the input as it is kept."""
     if sender is not None and not sender.may_touch(lane.session.user_id):
         raise NotYours(new.session_id)
     now = lane.not_before(now)
     if (known := _find(connection, new.id)) is not None:
-        return _known_admission(connection, known, new)
+        return _known_admission(connection, known, new), known
     if lane.session.state is SessionState.STOPPED:
         raise SessionStopped(new.session_id)
-    admitted = Input(**{**_fields(new), "ordinal": lane.next_ordinal, "queued_at": now})
-    connection.execute(_INSERT, _values(admitted))
+    kept = Input(**{**_fields(new), "ordinal": lane.next_ordinal, "queued_at": now})
+    connection.execute(_INSERT, _values(kept))
     connection.execute(_NEXT_ORDINAL, {"key": new.session_id})
     connection.execute(_TOUCH, {"session_id": new.session_id, "now": now})
     if new.delivery_mode is DeliveryMode.URGENT and lane.turn_id is not None:
         request_stop(connection, new.session_id, StopReason.URGENT)
-    position = _position(connection, admitted)
-    _announce(connection, "input_queued", admitted, now)
-    return Admission(new.id, delivered=False, position=position)
+    position = _position(connection, kept)
+    _announce(connection, "input_queued", kept, now)
+    return Admission(new.id, delivered=False, position=position), kept
 
 
 def waiting(connection: Connection, session_id: str) -> list[Input]:

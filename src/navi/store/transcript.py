@@ -120,18 +120,23 @@ def visible(
     return [*summary, *(_message(row) for row in rows)]
 
 
-def _message(row: Row[Any]) -> Message:
+def _message(row: Row[*tuple[Any, ...]]) -> Message:
+    # Unpacked by position, in the table's order: a long history has thousands of them per turn.
+    (
+        id_, session_id, idx, _turn_id, role, content, thinking, tool_calls, is_recall, source,
+        metadata, compacted_up_to, timestamp,
+    ) = row  # fmt: skip
     return Message(
-        id=row.id,
-        session_id=row.session_id,
-        idx=row.idx,
-        role=MessageRole(row.role),
-        content=row.content,
-        thinking=row.thinking,
-        tool_calls=tuple(ToolCall(**call) for call in row.tool_calls),
-        is_recall=row.is_recall,
-        source=row.source,
-        metadata=row._mapping["metadata"],
-        timestamp=row.timestamp,
-        compacted_up_to=row.compacted_up_to,
+        id=id_,
+        session_id=session_id,
+        idx=idx,
+        role=MessageRole(role),
+        content=content,
+        thinking=thinking,
+        tool_calls=tuple(ToolCall(**call) for call in tool_calls),
+        is_recall=is_recall,
+        source=source,
+        metadata=metadata,
+        timestamp=timestamp,
+        compacted_up_to=compacted_up_to,
     )

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from navi.domain.errors import FenceLost
 from navi.domain.event import Payload, TurnEvent, Usage, turn_event
-from navi.domain.input import Input, Origin, delivery_order
+from navi.domain.input import Admission, Input, NewInput, Origin, delivery_order
 from navi.domain.message import Draft, Message, closed, drafts_of
 from navi.domain.session import Session, Step
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
@@ -73,45 +73,73 @@ class Begun:
     history: Sequence[Message]
 
 
-def begin(
-    connection: Connection,
-    session_id: str,
-    turn_id: str,
-    owner: str,
-    lease_until: datetime,
-    now: datetime,
-    may_begin: Callable[[Origin], bool] = lambda origin: True,
-) -> Begun | None:
-    """Take the lane and deliver the next input to a new turn; None if that isn't possible.
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a process would begin a turn with."""
 
-    `may_begin` says whether there is room for a turn of that origin.
-    """
-    lane = lock(connection, session_id)
+    turn_id: str
+    owner: str
+    lease_until: datetime
+    now: datetime
+    may_begin: Callable[[Origin], bool] = lambda origin: True
+    """Whether there is room for a turn of that origin."""
+
+
+def admit(
+    connection: Connection, new: NewInput, sender: User | None, claim: Claim
+) -> tuple[Admission, Begun | None]:
+    """Make the input durable and, if its session is free, begin the next turn."""
+    lane = lock(connection, new.session_id)
+    admission, kept = queue.keep(connection, lane, new, claim.now, sender)
+    if lane.turn_id is not None and lane.turn_id != claim.turn_id:
+        return admission, None
+    is_next = admission.position == 0 and not admission.delivered
+    begun = _begin(connection, lane, claim, kept if is_next else None, sender)
+    if begun is not None and begun.turn.input.id == new.id:
+        admission = replace(admission, delivered=True, position=0)
+    return admission, begun
+
+
+def begin(connection: Connection, session_id: str, claim: Claim) -> Begun | None:
+    """Take the lane and deliver the next input to a new turn; None if that isn't possible."""
+    return _begin(connection, lock(connection, session_id), claim)
+
+
+def _begin(
+    connection: Connection,
+    lane: Lane,
+    claim: Claim,
+    known_next: Input | None = None,
+    known_user: User | None = None,
+) -> Begun | None:
+    session_id, turn_id = lane.session.id, claim.turn_id
     if lane.turn_id == turn_id:
         return _begun_before(connection, lane, turn_id)
     if lane.turn_id is not None:
         return None
-    waiting = delivery_order(queue.heads(connection, session_id))
-    chosen = next((each for each in waiting if may_begin(each.origin)), None)
+    chosen = known_next
+    if chosen is None or not claim.may_begin(chosen.origin):
+        waiting = delivery_order(queue.heads(connection, session_id))
+        chosen = next((each for each in waiting if claim.may_begin(each.origin)), None)
     if chosen is None:
         return None
     fence = lane.fence + 1
-    now = lane.not_before(now)
+    now = lane.not_before(claim.now)
     connection.execute(
         _TAKE_LANE,
         {
             "key": session_id,
             "taken_by": turn_id,
             "new_fence": fence,
-            "new_owner": owner,
-            "until": lease_until,
+            "new_owner": claim.owner,
+            "until": claim.lease_until,
         },
     )
     connection.execute(_INSERT, _new_turn(turn_id, session_id, fence, chosen.origin, now))
     delivered = queue.deliver(connection, chosen, turn_id, now)
     transcript.add_input(connection, delivered, lane.next_idx, now)
     session = sessions.move(connection, lane.session, Step.TURN_BEGINS, now)
-    begun = _begun(connection, session, delivered, turn_id, fence, now)
+    begun = _begun(connection, session, delivered, turn_id, fence, now, known_user)
     is_recall = delivered.origin is Origin.RECALL
     events.emit(
         connection,
@@ -122,7 +150,6 @@ def begin(
             ("stream_start", {"origin": delivered.origin.value, "is_recall": is_recall}),
         ],
         now,
-        fence=fence,
     )
     return begun
 
@@ -308,10 +335,14 @@ def _begun(
     turn_id: str,
     fence: int,
     started_at: datetime,
+    known_user: User | None = None,
 ) -> Begun:
+    user = known_user
+    if user is None or user.id != session.user_id:
+        user = users.get(connection, session.user_id, started_at)
     return Begun(
         turn=Turn(turn_id, session, delivered, fence, started_at),
-        user=users.get(connection, session.user_id, started_at),
+        user=user,
         history=transcript.visible(connection, session.id, session.context_from_idx, turn_id),
     )
 

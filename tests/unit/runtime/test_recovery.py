@@ -30,7 +30,9 @@ async def leave_a_turn(world: World, text: str, owner: str, lease_seconds: float
     now = CLOCK.now()
     await world.navi.store.transact(queue.admit, new, now)
     begun = await world.navi.store.transact(
-        turns.begin, session.id, new_id(), owner, now + timedelta(seconds=lease_seconds), now
+        turns.begin,
+        session.id,
+        turns.Claim(new_id(), owner, now + timedelta(seconds=lease_seconds), now),
     )
     assert begun is not None
     return session.id
