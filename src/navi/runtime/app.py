@@ -172,10 +172,11 @@ class _Listener:
     def __call__(self, channel: str, payload: str) -> None:
         match channel:
             case signals.EVENTS if payload:
-                session_id, seq, position, sender = json.loads(payload)
+                sender, news = json.loads(payload)
                 # Our own events are published with their content, right after their commit.
                 if sender != self._own_id:
-                    self._feed.announce(session_id, seq, position)
+                    for session_id, seq, position in news:
+                        self._feed.announce(session_id, seq, position)
             case signals.EVENTS:
                 self._feed.look_again()
             case signals.STOPS if payload:

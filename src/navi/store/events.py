@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, select, update
 
 from navi.domain.errors import FenceLost, SessionNotFound
 from navi.domain.event import Event, Payload
 from navi.store import signals
+from navi.store.bulk import insert_rows
 from navi.store.tables import events, feed, lanes
 
 _OUTBOX = "navi_outbox"
+SESSIONS_PER_SIGNAL = 64
+"""A signal of PostgreSQL holds less than 8,000 bytes."""
 
 _NEXT_SEQ = (
     update(lanes)
@@ -36,7 +39,6 @@ _NEXT_POSITION = (
     .values(last_position=feed.c.last_position + bindparam("count"))
     .returning(feed.c.last_position)
 )
-_INSERT = insert(events)
 _READ_SESSION = (
     select(events)
     .where(events.c.session_id == bindparam("session_id"), events.c.seq > bindparam("after"))
@@ -60,14 +62,25 @@ class _Numbers:
     is_written: bool = True
 
 
+class _Numbered(NamedTuple):
+    """An event that has its place in its session, and is not stored yet."""
+
+    session_id: str
+    user_id: str
+    seq: int
+    turn_id: str | None
+    type: str
+    payload: Payload
+    created_at: datetime
+
+
 @dataclass(slots=True)
 class _Outbox:
     """The events of one transaction."""
 
     sender: str = ""
     numbers: dict[str, _Numbers] = field(default_factory=dict)
-    numbered: list[Event] = field(default_factory=list)
-    """Have their place in their session, but are not stored yet."""
+    numbered: list[_Numbered] = field(default_factory=list)
     stored: list[Event] = field(default_factory=list)
 
 
@@ -89,29 +102,18 @@ def emit(
     now: datetime,
     *,
     fence: int | None = None,
-) -> list[Event]:
+) -> int:
     """Number events of one session without gaps. `store_emitted` stores them at the end.
 
-    With `fence`, only while that fence still holds.
+    With `fence`, only while that fence still holds. Returns the number of the last.
     """
     if not items:
-        return []
+        return 0
     last_seq, user_id = _next_numbers(connection, session_id, len(items), fence)
-    numbered = [
-        Event(
-            session_id=session_id,
-            user_id=user_id,
-            seq=last_seq - len(items) + number,
-            position=0,
-            turn_id=turn_id,
-            type=type_,
-            payload=payload,
-            created_at=now,
-        )
-        for number, (type_, payload) in enumerate(items, start=1)
-    ]
-    _outbox(connection).numbered.extend(numbered)
-    return numbered
+    numbered = _outbox(connection).numbered
+    for seq, (type_, payload) in enumerate(items, start=last_seq - len(items) + 1):
+        numbered.append(_Numbered(session_id, user_id, seq, turn_id, type_, payload, now))
+    return last_seq
 
 
 def store_emitted(connection: Connection) -> list[Event]:
@@ -131,10 +133,12 @@ def store_emitted(connection: Connection) -> list[Event]:
         count = len(numbered)
         last_position = connection.execute(_NEXT_POSITION, {"count": count}).scalar_one()
         stored = [
-            replace(event, position=last_position - count + number)
-            for number, event in enumerate(numbered, start=1)
+            Event(session_id, user_id, seq, position, turn_id, type_, payload, created_at)
+            for position, (session_id, user_id, seq, turn_id, type_, payload, created_at) in (
+                enumerate(numbered, start=last_position - count + 1)
+            )
         ]
-        connection.execute(_INSERT, [_values(event) for event in stored])
+        insert_rows(connection, events, [_row(event) for event in stored])
         _notify(connection, stored, outbox.sender)
         outbox.numbers, outbox.numbered = {}, []
         outbox.stored += stored
@@ -211,22 +215,25 @@ def _outbox(connection: Connection) -> _Outbox:
 
 
 def _notify(connection: Connection, stored: Sequence[Event], sender: str) -> None:
-    for last in {event.session_id: event for event in stored}.values():
-        told = [last.session_id, last.seq, last.position, sender]
+    last = {event.session_id: event for event in stored}.values()
+    news = [[event.session_id, event.seq, event.position] for event in last]
+    for first in range(0, len(news), SESSIONS_PER_SIGNAL):
+        told = [sender, news[first : first + SESSIONS_PER_SIGNAL]]
         signals.send(connection, signals.EVENTS, json.dumps(told))
 
 
-def _values(event: Event) -> dict[str, Any]:
-    return {
-        "position": event.position,
-        "session_id": event.session_id,
-        "seq": event.seq,
-        "user_id": event.user_id,
-        "turn_id": event.turn_id,
-        "type": event.type,
-        "payload": event.payload,
-        "created_at": event.created_at,
-    }
+def _row(event: Event) -> tuple[Any, ...]:
+    """In the order of the table's columns."""
+    return (
+        event.position,
+        event.session_id,
+        event.seq,
+        event.user_id,
+        event.turn_id,
+        event.type,
+        event.payload,
+        event.created_at,
+    )
 
 
 def _event(row: Row[Any]) -> Event:

@@ -128,8 +128,8 @@ def remove(connection: Connection, session_id: str, now: datetime) -> None:
     if lane.turn_id is not None:
         raise SessionBusy(session_id)
     gone = {"session": session_json(lane.session), "deleted": True}
-    (farewell,) = emit(connection, session_id, None, [("session_update", gone)], now)
-    forget_session(connection, session_id, farewell.seq)
+    last_seq = emit(connection, session_id, None, [("session_update", gone)], now)
+    forget_session(connection, session_id, last_seq)
     connection.execute(delete(sessions).where(sessions.c.id == session_id))
 
 

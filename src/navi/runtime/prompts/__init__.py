@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from string import Template
 from typing import Any
@@ -28,5 +29,10 @@ class Prompt:
 
 def render(id_: str, version: int, variables: Mapping[str, str]) -> Prompt:
     """The template `id`, in that version, with its variables filled in."""
+    return Prompt(id_, version, _template(id_, version).substitute(variables))
+
+
+@cache
+def _template(id_: str, version: int) -> Template:
     file = resources.files(__package__) / f"{id_}.v{version}.txt"
-    return Prompt(id_, version, Template(file.read_text()).substitute(variables))
+    return Template(file.read_text())
