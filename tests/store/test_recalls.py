@@ -9,7 +9,7 @@ from navi.domain.recall import CallType, Recall, RecallStatus
 from navi.domain.session import Session
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome
 from navi.runtime.recalls import compose
-from navi.store import lanes, queue, recalls, turns
+from navi.store import due, lanes, queue, recalls, turns
 from tests.store.conftest import World
 
 MINUTE = timedelta(minutes=1)
@@ -37,8 +37,11 @@ async def scheduled(world: World, session: Session, interval: int | None = None)
 
 
 async def fire(world: World, session: Session, now: datetime) -> bool:
+    """Whether that admitted an input of the session."""
     world.now = now
-    return await world.store.transact(recalls.fire, session.id, now, compose)
+    before = await world.store.transact(queue.waiting, session.id)
+    await world.store.transact(due.fire, now, 10, compose)
+    return len(await world.store.transact(queue.waiting, session.id)) > len(before)
 
 
 async def end(world: World, begun: turns.Begun | None, ending: Ending) -> None:
@@ -58,7 +61,6 @@ async def test_a_recall_is_due_at_its_time_and_fires_once(world: World) -> None:
     session = await world.session()
     recall = await scheduled(world, session)
 
-    assert await world.store.transact(recalls.due, world.now, 10) == []
     assert await world.store.transact(recalls.earliest) == recall.due_at
     assert not await fire(world, session, world.now)
     assert await fire(world, session, recall.due_at)

@@ -12,14 +12,19 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from navi.domain.clock import Clock
-from navi.domain.errors import NaviError, NotFound
+from navi.domain.errors import NaviError
 from navi.domain.event import Event
 from navi.runtime.queue import Queue
 from navi.runtime.recalls import compose
-from navi.store import recalls
+from navi.store import due, recalls
 from navi.store.store import Store
 
 LONGEST_SLEEP = timedelta(seconds=60)
+LONGEST_STEP_SECONDS = 1.0
+"""Sleeping takes several steps: the machine may be suspended, or its clock be set, meanwhile."""
+PASSED_OVER = timedelta(milliseconds=5)
+"""What was due and not claimed belongs to a session that somebody is writing to just now."""
+TRY_AGAIN = timedelta(seconds=1)
 BATCH = 256
 SURE_PART = 0.9
 """A long sleep wakes a little late, so the last part of it is slept separately."""
@@ -40,38 +45,37 @@ class DueLoop:
 
     def notice(self, events: Sequence[Event]) -> None:
         """Called with every stored event of this process."""
-        if any(event.type == "recall_update" for event in events):
+        if any(event.type == "recall_update" and event.payload["recall"] for event in events):
             self.wake()
 
     async def run(self) -> None:
         while True:
             self._woken.clear()
             try:
-                await self.fire_due()
+                fired = await self.fire_due()
                 next_at = await self._store.transact(recalls.earliest)
+                if not fired and next_at is not None and next_at <= self._clock.now():
+                    next_at = self._clock.now() + PASSED_OVER
             except NaviError as error:
                 log.warning("can't look for what is due: %s", error.message)
-                next_at = self._clock.now() + timedelta(seconds=1)
+                next_at = self._clock.now() + TRY_AGAIN
+            except Exception:
+                # Whatever it is: a clock that stops would fail silently for ever after.
+                log.exception("can't fire what is due")
+                next_at = self._clock.now() + TRY_AGAIN
             await self._sleep_until(next_at)
 
     async def fire_due(self) -> int:
-        """Admit everything that is due now; returns how many inputs that made."""
+        """Admit everything that is due now; returns how many recalls that were."""
         fired = 0
-        while True:
+        seen = BATCH
+        while seen == BATCH:
             now = self._clock.now()
-            sessions = await self._store.transact(recalls.due, now, BATCH)
-            if not sessions:
-                return fired
-            outcomes = await asyncio.gather(*(self._fire(each, now) for each in sessions))
-            fired += sum(outcomes)
+            seen = await self._store.transact(due.fire, now, BATCH, compose)
+            fired += seen
+        if fired:
             self._queue.poke()
-
-    async def _fire(self, session_id: str, now: datetime) -> bool:
-        try:
-            return await self._store.transact(recalls.fire, session_id, now, compose)
-        except NotFound:
-            # Deleted in this very moment, and its recall with it.
-            return False
+        return fired
 
     async def _sleep_until(self, next_at: datetime | None) -> None:
         end = self._clock.now() + LONGEST_SLEEP
@@ -83,7 +87,7 @@ class DueLoop:
                 return
             step = left * SURE_PART if left > 0.05 else left
             try:
-                async with asyncio.timeout(step):
+                async with asyncio.timeout(min(step, LONGEST_STEP_SECONDS)):
                     await self._woken.wait()
             except TimeoutError:
                 pass

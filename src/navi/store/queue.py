@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import (
@@ -33,11 +35,13 @@ from navi.domain.session import SessionState
 from navi.domain.turn import StopReason
 from navi.domain.user import User
 from navi.domain.wire import input_json
+from navi.store.bulk import insert_rows
 from navi.store.events import emit
 from navi.store.lanes import Lane, lock, request_stop
 from navi.store.tables import lanes, message_queue, sessions
 
 _INSERT = insert(message_queue)
+_COLUMNS = attrgetter(*(column.name for column in message_queue.columns))
 _IS_WAITING = (
     message_queue.c.session_id == bindparam("session_id"),
     message_queue.c.delivered_at.is_(None),
@@ -101,7 +105,7 @@ def keep(
         return _known_admission(connection, known, new), known
     if lane.session.state is SessionState.STOPPED:
         raise SessionStopped(new.session_id)
-    kept = Input(**{**_fields(new), "ordinal": lane.next_ordinal, "queued_at": now})
+    kept = admitted(new, lane.next_ordinal, now)
     connection.execute(_INSERT, _values(kept))
     connection.execute(_NEXT_ORDINAL, {"key": new.session_id})
     connection.execute(_TOUCH, {"session_id": new.session_id, "now": now})
@@ -110,6 +114,14 @@ def keep(
     position = _position(connection, kept)
     _announce(connection, "input_queued", kept, now)
     return Admission(new.id, delivered=False, position=position), kept
+
+
+def admitted(new: NewInput, ordinal: int, now: datetime) -> Input:
+    return Input(**_fields(new), ordinal=ordinal, queued_at=now)
+
+
+def insert_all(connection: Connection, inputs: Sequence[Input]) -> None:
+    insert_rows(connection, message_queue, [_COLUMNS(each) for each in inputs])
 
 
 def waiting(connection: Connection, session_id: str) -> list[Input]:

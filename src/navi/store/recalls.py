@@ -1,8 +1,7 @@
-"""Recalls: schedule, cancel, skip; fire those that are due; record how they ended."""
+"""Recalls: schedule, cancel, skip; record how they ended. `due.py` fires them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
@@ -10,9 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from navi.domain.errors import SessionStopped
-from navi.domain.input import Input, NewInput
+from navi.domain.input import Input
 from navi.domain.recall import (
-    DEFERRED_BY,
     NoPendingRecall,
     Recall,
     RecallAlreadyPending,
@@ -23,7 +21,7 @@ from navi.domain.recall import (
 from navi.domain.session import SessionState
 from navi.domain.turn import Ending, Outcome
 from navi.domain.wire import recall_json
-from navi.store import queue, signals
+from navi.store import signals
 from navi.store.events import emit
 from navi.store.lanes import lock
 from navi.store.rows import recall_of
@@ -33,21 +31,12 @@ CANCELLED = "cancelled"
 SESSION_ENDED = "the session ended"
 REPLACED = "a newer recall took its place"
 
-Compose = Callable[[Recall, datetime, int], NewInput]
-"""Makes the input of a recall that fires now, with so many beats missed."""
-
 _INSERT = insert(session_recalls)
-_IS_PENDING = session_recalls.c.status == RecallStatus.PENDING.value
+IS_PENDING = session_recalls.c.status == RecallStatus.PENDING.value
 _PENDING = select(session_recalls).where(
-    session_recalls.c.session_id == bindparam("session_id"), _IS_PENDING
+    session_recalls.c.session_id == bindparam("session_id"), IS_PENDING
 )
-_DUE = (
-    select(session_recalls.c.session_id)
-    .where(_IS_PENDING, session_recalls.c.trigger_at <= bindparam("now"))
-    .order_by(session_recalls.c.trigger_at)
-    .limit(bindparam("most"))
-)
-_EARLIEST = select(func.min(session_recalls.c.trigger_at)).where(_IS_PENDING)
+_EARLIEST = select(func.min(session_recalls.c.trigger_at)).where(IS_PENDING)
 
 
 def schedule(connection: Connection, recall: Recall) -> Recall:
@@ -85,7 +74,7 @@ def cancel(connection: Connection, session_id: str, now: datetime) -> Recall:
     recall = pending(connection, session_id) or _running_beat(connection, session_id)
     if recall is None:
         raise NoPendingRecall(session_id)
-    return _change(connection, recall, now, status=RecallStatus.CANCELLED, outcome=CANCELLED)
+    return change(connection, recall, now, status=RecallStatus.CANCELLED, outcome=CANCELLED)
 
 
 def skip(connection: Connection, session_id: str, now: datetime) -> Recall:
@@ -94,46 +83,12 @@ def skip(connection: Connection, session_id: str, now: datetime) -> Recall:
     if recall is None:
         raise NoPendingRecall(session_id)
     at = skipped(recall, now)
-    return _change(connection, recall, now, trigger_at=at, due_at=at)
+    return change(connection, recall, now, trigger_at=at, due_at=at)
 
 
 def earliest(connection: Connection) -> datetime | None:
     """When the next recall of any session is due."""
     return connection.execute(_EARLIEST).scalar()
-
-
-def due(connection: Connection, now: datetime, limit: int) -> list[str]:
-    """The sessions whose recall is due, longest waiting first."""
-    return list(connection.execute(_DUE, {"now": now, "most": limit}).scalars())
-
-
-def fire(connection: Connection, session_id: str, now: datetime, compose: Compose) -> bool:
-    """Claim the session's due recall and admit its input, both or neither.
-
-    While the session is busy the recall is moved instead. False if nothing was admitted.
-    """
-    lane = lock(connection, session_id)
-    recall = pending(connection, session_id)
-    if recall is None or recall.trigger_at > now:
-        return False
-    if lane.session.state is SessionState.STOPPED:
-        session_ended(connection, session_id, now)
-        return False
-    if lane.turn_id is not None:
-        _change(connection, recall, now, trigger_at=now + DEFERRED_BY)
-        return False
-    missed = 0
-    if recall.interval_seconds is not None:
-        missed = next_beat(recall.due_at, recall.interval_seconds, now).missed
-    queue.admit(connection, compose(recall, now, missed), now)
-    _change(
-        connection,
-        recall,
-        now,
-        status=RecallStatus.RUNNING,
-        missed_count=recall.missed_count + missed,
-    )
-    return True
 
 
 def turn_ended(connection: Connection, ended: Input, ending: Ending, now: datetime) -> None:
@@ -145,14 +100,14 @@ def turn_ended(connection: Connection, ended: Input, ending: Ending, now: dateti
     if recall.interval_seconds is None:
         failed = ending.outcome is Outcome.ERROR
         status = RecallStatus.CANCELLED if failed else RecallStatus.FIRED
-        _change(connection, recall, now, status=status, **end)
+        change(connection, recall, now, status=status, **end)
     elif pending(connection, recall.session_id) is not None:
         # Its own turn scheduled another one: that is what the session wants from now on.
         end["error"] = end["error"] or REPLACED
-        _change(connection, recall, now, status=RecallStatus.FIRED, **end)
+        change(connection, recall, now, status=RecallStatus.FIRED, **end)
     else:
         at = next_beat(recall.due_at, recall.interval_seconds, now).at
-        _change(
+        change(
             connection, recall, now, status=RecallStatus.PENDING, trigger_at=at, due_at=at, **end
         )
 
@@ -162,16 +117,16 @@ def pull_forward(connection: Connection, session_id: str, now: datetime) -> Reca
     recall = pending(connection, session_id)
     if recall is None or not recall.due_at <= now < recall.trigger_at:
         return recall
-    return _change(connection, recall, now, trigger_at=now)
+    return change(connection, recall, now, trigger_at=now)
 
 
 def session_ended(connection: Connection, session_id: str, now: datetime) -> None:
     recall = pending(connection, session_id)
     if recall is not None:
-        _change(connection, recall, now, status=RecallStatus.CANCELLED, error=SESSION_ENDED)
+        change(connection, recall, now, status=RecallStatus.CANCELLED, error=SESSION_ENDED)
 
 
-def _change(connection: Connection, recall: Recall, now: datetime, **changes: Any) -> Recall:
+def change(connection: Connection, recall: Recall, now: datetime, **changes: Any) -> Recall:
     changed = replace(recall, **changes, updated_at=now)
     connection.execute(
         update(session_recalls)
