@@ -1,0 +1,207 @@
+"""Navi: a recall counts as admitted when the event of its input comes out of the commit.
+
+Everything runs as in a server, except that no turn ever ends: the first recall takes the only
+place, so that nothing but claiming and admitting is measured.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Table, delete, func, select, text
+
+from benchmarks.clock.course import Job, Note
+from navi.agents.driver import TurnRequest
+from navi.domain.event import Event
+from navi.domain.user import User
+from navi.runtime.app import running
+from navi.runtime.settings import RecallSettings, Settings
+from navi.store.connection import is_sqlite, open_engine
+from navi.store.schema import prepare
+from navi.store.tables import lanes, message_queue, session_recalls, sessions
+
+TOKEN = "clock"
+DRIVER = "sleeper"
+INSTRUCTION = "Read build.log with filesystem and report errors."
+FAR = timedelta(days=30)
+SPARE_SESSIONS = 5_000
+"""For the jobs of all rounds: a session has one pending recall at most."""
+SQLITE_HURRY = ("PRAGMA synchronous = OFF", "PRAGMA cache_size = -400000")
+SQLITE_SETTLE = ("PRAGMA wal_checkpoint(TRUNCATE)",)
+POSTGRESQL_SETTLE = ("VACUUM ANALYZE", "CHECKPOINT")
+
+
+def contestant(url: str) -> NaviRecalls:
+    return NaviRecalls(url)
+
+
+class NaviRecalls:
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._spare: list[str] = []
+        self._numbers: dict[str, int] = {}
+        self._since_tidy = 0
+
+    async def load(self, pending: int) -> None:
+        """One session with a recall is made by Navi itself and then multiplied."""
+        prepare(self._url)
+        pattern_id = await _pattern(self._url)
+        engine = open_engine(self._url)
+        # For this engine only: it is not the one that is measured.
+        _by_hand(engine, SQLITE_HURRY if is_sqlite(self._url) else ())
+        with engine.begin() as connection:
+            _multiply(connection, pattern_id, pending - 1, with_recall=True)
+            _multiply(connection, pattern_id, SPARE_SESSIONS, with_recall=False)
+            self._spare = list(connection.execute(_WITHOUT_RECALL).scalars())
+        # So that nothing of the loading is left to be done in the background.
+        _by_hand(engine, SQLITE_SETTLE if is_sqlite(self._url) else POSTGRESQL_SETTLE)
+        engine.dispose()
+
+    @asynccontextmanager
+    async def running(self, note: Note) -> AsyncIterator[None]:
+        async with _navi(self._url) as navi:
+            self._navi = navi
+            self._user: User = await navi.accounts.authenticate(TOKEN)
+            tell = navi.store.on_events
+            assert tell is not None
+
+            def on_events(events: Sequence[Event]) -> None:
+                for event in events:
+                    if event.type == "input_queued" and event.session_id in self._numbers:
+                        self._since_tidy += 1
+                        note(self._numbers[event.session_id])
+                tell(events)
+
+            navi.store.on_events = on_events
+            yield
+
+    async def schedule(self, jobs: Sequence[Job]) -> None:
+        self._numbers = {self._spare.pop(): job.number for job in jobs}
+        await asyncio.gather(
+            *(
+                self._navi.recalls.schedule(
+                    self._user,
+                    session_id,
+                    call_type="once",
+                    when=job.due_at.isoformat(timespec="microseconds"),
+                    additional_context_message=INSTRUCTION,
+                )
+                for session_id, job in zip(self._numbers, jobs, strict=True)
+            )
+        )
+
+    async def tidy(self) -> None:
+        stored = await self._navi.store.transact(_forget_recall_inputs)
+        if stored != self._since_tidy:
+            raise RuntimeError(f"{self._since_tidy} inputs were told of, {stored} are stored")
+        self._since_tidy = 0
+
+
+class Sleeper:
+    """A driver whose turns never end."""
+
+    async def turn(self, request: TurnRequest) -> AsyncGenerator[Any, None]:
+        await asyncio.Event().wait()
+        yield
+
+    async def aclose(self) -> None:
+        pass
+
+
+def _navi(url: str) -> Any:
+    settings = Settings(recalls=RecallSettings(max_concurrent=1))
+    return running(settings, url, TOKEN, drivers={DRIVER: Sleeper()})
+
+
+async def _pattern(url: str) -> str:
+    async with _navi(url) as navi:
+        user = await navi.accounts.authenticate(TOKEN)
+        session = await navi.sessions.create(user, driver=DRIVER, cwd="/")
+        await navi.recalls.schedule(
+            user,
+            session.id,
+            call_type="once",
+            when=(datetime.now(UTC) + FAR).isoformat(timespec="microseconds"),
+            additional_context_message=INSTRUCTION,
+        )
+        return session.id
+
+
+_WITHOUT_RECALL = select(sessions.c.id).where(
+    sessions.c.id.not_in(select(session_recalls.c.session_id))
+)
+
+
+def _multiply(connection: Connection, pattern_id: str, count: int, *, with_recall: bool) -> None:
+    """Copies of a session, each with ids of its own and its recall at another second."""
+    if is_sqlite(str(connection.engine.url)):
+        connection.execute(
+            text(
+                "CREATE TEMP TABLE copies AS WITH RECURSIVE series(number) AS "
+                "(SELECT 1 UNION ALL SELECT number + 1 FROM series WHERE number < :count) "
+                "SELECT lower(hex(randomblob(8))) AS session_id, "
+                "lower(hex(randomblob(8))) AS recall_id, "
+                "strftime('%Y-%m-%dT%H:%M:%S', 'now', '+30 days', number || ' seconds') "
+                "|| '.000000+00:00' AS due_at FROM series"
+            ),
+            {"count": count},
+        )
+    else:
+        connection.execute(
+            text(
+                "CREATE TEMP TABLE copies AS SELECT "
+                "left(md5('session' || number || random()), 16) AS session_id, "
+                "left(md5('recall' || number || random()), 16) AS recall_id, "
+                "now() + interval '30 days' + number * interval '1 second' AS due_at "
+                "FROM generate_series(1, :count) AS number"
+            ),
+            {"count": count},
+        )
+    _copy(connection, sessions, "id", pattern_id, {"id": "copies.session_id"})
+    _copy(connection, lanes, "session_id", pattern_id, {"session_id": "copies.session_id"})
+    if with_recall:
+        changed = {"id": "recall_id", "session_id": "session_id"}
+        changed |= {"trigger_at": "due_at", "due_at": "due_at"}
+        changed = {column: f"copies.{name}" for column, name in changed.items()}
+        _copy(connection, session_recalls, "session_id", pattern_id, changed)
+    connection.execute(text("DROP TABLE copies"))
+
+
+def _copy(
+    connection: Connection, table: Table, key: str, pattern_id: str, changed: dict[str, str]
+) -> None:
+    names = [column.name for column in table.columns]
+    values = ", ".join(changed.get(name, f"pattern.{name}") for name in names)
+    connection.execute(
+        text(
+            f"INSERT INTO {table.name} ({', '.join(names)}) SELECT {values} "
+            f"FROM copies, {table.name} AS pattern WHERE pattern.{key} = :pattern_id"
+        ),
+        {"pattern_id": pattern_id},
+    )
+
+
+def _by_hand(engine: Engine, statements: Sequence[str]) -> None:
+    """Run what the databases refuse to run inside a transaction."""
+    raw = engine.raw_connection()
+    try:
+        connection: Any = raw.driver_connection
+        if not is_sqlite(str(engine.url)):
+            connection.autocommit = True
+        for statement in statements:
+            connection.cursor().execute(statement)
+    finally:
+        raw.close()
+
+
+def _forget_recall_inputs(connection: Connection) -> int:
+    """Delete what waits, and count it together with what the one turn has taken."""
+    origin = message_queue.c.origin == "recall"
+    count = select(func.count()).select_from(message_queue).where(origin)
+    found: int = connection.execute(count).scalar_one()
+    connection.execute(delete(message_queue).where(origin))
+    return found
