@@ -28,22 +28,29 @@ import psycopg
 SUPERUSER = "postgres"
 START_SECONDS = 60.0
 STOP_SECONDS = 20.0
+SHARED_BUFFERS = "16MB"
+"""Several test workers run at once, and containers have little shared memory."""
 
 
 class PostgresServer:
     """One server, reached only through a unix socket: no port to clash with, no one else let in."""
 
-    def __init__(self, binaries: Path, data: Path, private: Path, *, fsync: bool) -> None:
+    def __init__(
+        self, binaries: Path, data: Path, private: Path, *, fsync: bool, shared_buffers: str
+    ) -> None:
         self._binaries = binaries
         self._data = data
         self._private = private
         self._fsync = fsync
+        self._shared_buffers = shared_buffers
         self._log = private / "log"
         self._process: subprocess.Popen[bytes] | None = None
         self._guard: subprocess.Popen[bytes] | None = None
 
     @classmethod
-    def start(cls, directory: Path, *, fsync: bool = True) -> PostgresServer:
+    def start(
+        cls, directory: Path, *, fsync: bool = True, shared_buffers: str = SHARED_BUFFERS
+    ) -> PostgresServer:
         """Create a server with its data in `directory` and wait until it accepts connections."""
         # The path of a unix socket may have about 100 characters; pytest's directories are longer.
         private = Path(tempfile.mkdtemp(prefix="navi-pg-"))
@@ -54,7 +61,7 @@ class PostgresServer:
             data = (directory if _server_can_enter(directory) else private) / "postgres"
             data.mkdir(mode=0o700)
             _give_to_server(data)
-            server = cls(_binaries(), data, private, fsync=fsync)
+            server = cls(_binaries(), data, private, fsync=fsync, shared_buffers=shared_buffers)
             server._initialise()
             server._launch()
         except BaseException:
@@ -109,8 +116,7 @@ class PostgresServer:
             "unix_socket_permissions": "0700",
             "fsync": "on" if self._fsync else "off",
             "max_connections": "200",
-            # Several test workers run at once, and containers have little shared memory.
-            "shared_buffers": "16MB",
+            "shared_buffers": self._shared_buffers,
             "max_parallel_workers_per_gather": "0",
             "timezone": "UTC",
         }
