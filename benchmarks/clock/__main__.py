@@ -1,0 +1,131 @@
+"""`python -m benchmarks.clock`: Navi and its peers one after the other, then one table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks.clock.peers import ROOT
+from benchmarks.clock.plan import BURST, PENDING, QUICK_PENDING, SPREAD_PER_SECOND, plan_for
+from benchmarks.clock.report import Result, bars, bars_table, result_of, table
+from benchmarks.clock.stage import ENTRIES, Entry, perform
+
+STORES = ("sqlite", "postgresql")
+PEERS = tuple(dict.fromkeys(entry.name.lower() for entry in ENTRIES if entry.is_peer))
+QUIET_LOAD = 0.5
+EXPLANATION = (
+    f"burst: {BURST:,} due at the same instant; spread: {SPREAD_PER_SECOND} a second, one after "
+    "the other.\nLateness counts from the due instant: Navi's to the moment after the commit that "
+    "claims the recall\nand admits its input, a peer's to the moment its job, which does nothing, "
+    "runs."
+)
+
+
+def main() -> None:
+    arguments = _arguments()
+    # Like Ctrl-C: the contestant is ended too, and what was measured is printed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _say(_machine())
+    if os.getloadavg()[0] > QUIET_LOAD:
+        _say("other programs are at work: expect more lateness than on a quiet machine")
+    results: list[Result] = []
+    try:
+        _measure(arguments, results)
+    except KeyboardInterrupt:
+        _say("interrupted")
+    if arguments.json:
+        shown = {
+            "results": [asdict(result) for result in results],
+            "bars": [asdict(bar) for bar in bars(results)],
+        }
+        print(json.dumps(shown, indent=2))
+    else:
+        print(table(results), bars_table(results), EXPLANATION, sep="\n\n")
+
+
+def _measure(arguments: argparse.Namespace, results: list[Result]) -> None:
+    for pending in arguments.pending or (QUICK_PENDING if arguments.quick else PENDING):
+        # A fresh idle server is the same with few pending rows.
+        with_idle = pending == max(arguments.pending or PENDING) or arguments.quick
+        plan = plan_for(pending, is_quick=arguments.quick, with_idle=with_idle)
+        for entry in _entries(arguments.store, arguments.peers):
+            started_at = time.monotonic()
+            _say(f"{entry.name} on {entry.store}, {pending:,} pending")
+            try:
+                measured = perform(entry, plan, arguments.directory, arguments.under)
+            except RuntimeError as error:
+                _say(f"    no figures: {error}")
+                continue
+            results.append(result_of(entry, plan, measured))
+            _say(f"    measured in {time.monotonic() - started_at:.0f} s")
+
+
+def _entries(store: str, peers: Sequence[str]) -> list[Entry]:
+    return [
+        entry
+        for entry in ENTRIES
+        if store in (entry.store, "both") and (not entry.is_peer or entry.name.lower() in peers)
+    ]
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.clock",
+        description="How late what is due comes, with many others pending: Navi beside others.",
+    )
+    parser.add_argument("--store", choices=[*STORES, "both"], default="both")
+    parser.add_argument("--quick", action="store_true", help="few pending rows, one round")
+    parser.add_argument(
+        "--pending", type=_numbers, help="how many rows are pending, e.g. 100000,1000000"
+    )
+    parser.add_argument(
+        "--peers", type=_peers, default=PEERS, help=f"some of {','.join(PEERS)}, or none"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument(
+        "--under",
+        default="",
+        metavar="COMMAND",
+        help="run each contestant under a command, such as 'nice' or 'taskset -c 1'",
+    )
+    parser.add_argument(
+        "--directory",
+        type=Path,
+        default=ROOT / "build",
+        help="where the databases go: its disk is part of what is measured (default: build/)",
+    )
+    return parser.parse_args()
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(word) for word in text.split(","))
+
+
+def _peers(text: str) -> tuple[str, ...]:
+    chosen = () if text == "none" else tuple(text.lower().split(","))
+    if unknown := set(chosen) - set(PEERS):
+        raise argparse.ArgumentTypeError(f"there is no peer {', '.join(sorted(unknown))}")
+    return chosen
+
+
+def _machine() -> str:
+    return (
+        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, "
+        f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    )
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
