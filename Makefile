@@ -40,10 +40,11 @@ bench: .venv/.test ## Measure turns; pass options with ARGS="..."
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-emit-index-url --no-emit-find-links --annotation-style line $(LOCK_ARGS)
 
-lock: .venv/.run ## Recompute requirements/*.txt from pyproject.toml; LOCK_ARGS=--upgrade
+lock: .venv/.run ## Recompute the locks, requirements/*.txt first of all; LOCK_ARGS=--upgrade
 	$(PIP) install --quiet uv==0.13.7
 	$(COMPILE) pyproject.toml --group build -o requirements/run.txt
 	$(COMPILE) pyproject.toml --group dev -c requirements/run.txt -o requirements/test.txt
+	$(COMPILE) benchmarks/clock/peers.in -o benchmarks/clock/peers.txt
 
 clean: ## Remove .venv, caches and build output
 	rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
