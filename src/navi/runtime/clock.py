@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from navi.domain.clock import Clock
 from navi.domain.errors import NaviError
 from navi.domain.event import Event
+from navi.domain.recall import Recall
 from navi.runtime.queue import Queue
 from navi.runtime.recalls import compose
 from navi.store import due, recalls
@@ -26,6 +27,9 @@ PASSED_OVER = timedelta(milliseconds=5)
 """What was due and not claimed belongs to a session that somebody is writing to just now."""
 TRY_AGAIN = timedelta(seconds=1)
 BATCH = 256
+AHEAD = timedelta(seconds=1)
+"""What is due so soon is made ready now, so that only writing is left to do at its time."""
+AHEAD_LIMIT = 4096
 SURE_PART = 0.9
 """A long sleep wakes a little late, so the last part of it is slept separately."""
 
@@ -38,6 +42,8 @@ class DueLoop:
         self._clock = clock
         self._queue = queue
         self._woken = asyncio.Event()
+        self._ready: dict[str, due.Ready] = {}
+        self._ready_until = clock.now()
 
     def wake(self) -> None:
         """Something may be due earlier than was known."""
@@ -52,10 +58,7 @@ class DueLoop:
         while True:
             self._woken.clear()
             try:
-                fired = await self.fire_due()
-                next_at = await self._store.transact(recalls.earliest)
-                if not fired and next_at is not None and next_at <= self._clock.now():
-                    next_at = self._clock.now() + PASSED_OVER
+                next_at = await self._fire_and_look()
             except NaviError as error:
                 log.warning("can't look for what is due: %s", error.message)
                 next_at = self._clock.now() + TRY_AGAIN
@@ -65,13 +68,34 @@ class DueLoop:
                 next_at = self._clock.now() + TRY_AGAIN
             await self._sleep_until(next_at)
 
+    async def _fire_and_look(self) -> datetime | None:
+        """Fire what is due; when to look again."""
+        fired = await self.fire_due()
+        next_at = await self._store.transact(recalls.earliest)
+        if next_at is None:
+            return None
+        now = self._clock.now()
+        if next_at <= now:
+            return now if fired else now + PASSED_OVER
+        if next_at > now + AHEAD:
+            return next_at - AHEAD
+        if next_at > self._ready_until:
+            await self._make_ready(now, now + AHEAD)
+        return next_at
+
+    async def _make_ready(self, now: datetime, until: datetime) -> None:
+        upcoming = await self._store.transact(due.upcoming, now, until, AHEAD_LIMIT)
+        # In a thread: a thousand of them would hold up everybody else.
+        self._ready = await asyncio.to_thread(_composed, upcoming)
+        self._ready_until = until
+
     async def fire_due(self) -> int:
         """Admit everything that is due now; returns how many recalls that were."""
         fired = 0
         seen = BATCH
         while seen == BATCH:
             now = self._clock.now()
-            seen = await self._store.transact(due.fire, now, BATCH, compose)
+            seen = await self._store.transact(due.fire, now, BATCH, compose, self._ready)
             fired += seen
         if fired:
             self._queue.poke()
@@ -91,3 +115,10 @@ class DueLoop:
                     await self._woken.wait()
             except TimeoutError:
                 pass
+
+
+def _composed(upcoming: Sequence[Recall]) -> dict[str, due.Ready]:
+    return {
+        recall.id: due.Ready(recall.updated_at, compose(recall, recall.due_at, missed=0))
+        for recall in upcoming
+    }
