@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from navi.domain.clock import Clock
 from navi.domain.errors import NaviError
 from navi.domain.event import Event
 from navi.domain.recall import Recall
-from navi.runtime.queue import Queue
 from navi.runtime.recalls import compose
 from navi.store import due, recalls
 from navi.store.store import Store
@@ -37,10 +36,12 @@ log = logging.getLogger("navi.clock")
 
 
 class DueLoop:
-    def __init__(self, store: Store, clock: Clock, queue: Queue) -> None:
+    """`on_fired` is called when inputs were admitted."""
+
+    def __init__(self, store: Store, clock: Clock, on_fired: Callable[[], None]) -> None:
         self._store = store
         self._clock = clock
-        self._queue = queue
+        self._on_fired = on_fired
         self._woken = asyncio.Event()
         self._ready: dict[str, due.Ready] = {}
         self._ready_until = clock.now()
@@ -58,7 +59,7 @@ class DueLoop:
         while True:
             self._woken.clear()
             try:
-                next_at = await self._fire_and_look()
+                next_at = await self.look()
             except NaviError as error:
                 log.warning("can't look for what is due: %s", error.message)
                 next_at = self._clock.now() + TRY_AGAIN
@@ -68,7 +69,7 @@ class DueLoop:
                 next_at = self._clock.now() + TRY_AGAIN
             await self._sleep_until(next_at)
 
-    async def _fire_and_look(self) -> datetime | None:
+    async def look(self) -> datetime | None:
         """Fire what is due; when to look again."""
         fired = await self.fire_due()
         next_at = await self._store.transact(recalls.earliest)
@@ -98,7 +99,7 @@ class DueLoop:
             seen = await self._store.transact(due.fire, now, BATCH, compose, self._ready)
             fired += seen
         if fired:
-            self._queue.poke()
+            self._on_fired()
         return fired
 
     async def _sleep_until(self, next_at: datetime | None) -> None:
