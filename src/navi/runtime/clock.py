@@ -27,7 +27,9 @@ PASSED_OVER = timedelta(milliseconds=5)
 TRY_AGAIN = timedelta(seconds=1)
 BATCH = 256
 AHEAD = timedelta(seconds=1)
-"""What is due so soon is made ready now, so that only writing is left to do at its time."""
+"""So long before its time, what comes next is made ready, and only writing is left to do then."""
+AT_ONCE = timedelta(milliseconds=50)
+"""What follows so closely belongs to it. With less time than that, making ready would be late."""
 AHEAD_LIMIT = 4096
 SURE_PART = 0.9
 """A long sleep wakes a little late, so the last part of it is slept separately."""
@@ -82,8 +84,8 @@ class DueLoop:
             return now if fired else now + PASSED_OVER
         if next_at > now + AHEAD:
             return next_at - AHEAD
-        if next_at > self._ready_until:
-            await self._make_ready(now, now + AHEAD)
+        if next_at > max(self._ready_until, now + AT_ONCE):
+            await self._make_ready(now, next_at + AT_ONCE)
         return next_at
 
     async def _make_ready(self, now: datetime, until: datetime) -> None:
