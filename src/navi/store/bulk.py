@@ -4,12 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, Dialect, Table
+from sqlalchemy import (
+    ARRAY,
+    Column,
+    ColumnElement,
+    Connection,
+    Dialect,
+    Executable,
+    Table,
+    Text,
+    any_,
+    bindparam,
+)
 
 _Bind = Callable[[Any], Any] | None
+
+
+Statement = TypeVar("Statement", bound=Executable)
+Among = Callable[[Column[Any]], ColumnElement[bool]]
+
+
+def many(build: Callable[[Among], Statement]) -> dict[str, Statement]:
+    """A statement about the rows whose column is among the values of the parameter `ids`.
+
+    By dialect: PostgreSQL takes the values as one array and plans the statement only once.
+    """
+    array = bindparam("ids", type_=ARRAY(Text))
+    return {
+        "sqlite": build(lambda column: column.in_(bindparam("ids", expanding=True))),
+        "postgresql": build(lambda column: column == any_(array)),
+    }
 
 
 def insert_rows(connection: Connection, table: Table, rows: Sequence[Sequence[Any]]) -> None:

@@ -18,6 +18,7 @@ from navi.domain.recall import Recall, RecallStatus, next_beat
 from navi.domain.session import SessionState
 from navi.domain.wire import input_json
 from navi.store import queue, recalls
+from navi.store.bulk import many
 from navi.store.events import emit_each, lane_locked
 from navi.store.rows import recall_of
 from navi.store.tables import lanes, session_recalls, sessions
@@ -56,7 +57,7 @@ _DUE = (
     .where(recalls.IS_PENDING, session_recalls.c.trigger_at <= bindparam("now"))
     .order_by(session_recalls.c.trigger_at)
     .limit(bindparam("most"))
-    .with_for_update(key_share=True, of=[session_recalls, sessions, lanes], skip_locked=True)
+    .with_for_update(key_share=True, of=[session_recalls, lanes], skip_locked=True)
 )
 _UPCOMING = (
     select(session_recalls)
@@ -68,21 +69,27 @@ _UPCOMING = (
     )
     .limit(bindparam("most"))
 )
-_FULL = select(session_recalls).where(session_recalls.c.id.in_(bindparam("ids", expanding=True)))
-_CLAIM = (
-    update(session_recalls)
-    .where(session_recalls.c.id.in_(bindparam("ids", expanding=True)))
-    .values(status=RecallStatus.RUNNING.value, updated_at=bindparam("now"))
+_FULL = many(lambda among: select(session_recalls).where(among(session_recalls.c.id)))
+_CLAIM = many(
+    lambda among: (
+        update(session_recalls)
+        .where(among(session_recalls.c.id))
+        .values(status=RecallStatus.RUNNING.value, updated_at=bindparam("now"))
+    )
 )
 _COUNT_MISSED = (
     update(session_recalls)
     .where(session_recalls.c.id == bindparam("key"))
     .values(missed_count=session_recalls.c.missed_count + bindparam("missed"))
 )
-_COUNT = (
-    update(lanes)
-    .where(lanes.c.session_id.in_(bindparam("ids", expanding=True)))
-    .values(next_ordinal=lanes.c.next_ordinal + 1, last_seq=lanes.c.last_seq + EVENTS_PER_RECALL)
+_COUNT = many(
+    lambda among: (
+        update(lanes)
+        .where(among(lanes.c.session_id))
+        .values(
+            next_ordinal=lanes.c.next_ordinal + 1, last_seq=lanes.c.last_seq + EVENTS_PER_RECALL
+        )
+    )
 )
 
 
@@ -135,7 +142,7 @@ def _composed(
             composed[id_] = known.new
     if missing := [row.id for row in rows if row.id not in composed]:
         late: list[dict[str, Any]] = []
-        for row in connection.execute(_FULL, {"ids": missing}):
+        for row in connection.execute(_FULL[connection.dialect.name], {"ids": missing}):
             recall = recall_of(row)
             missed = _missed(recall, now)
             composed[recall.id] = compose(recall, now, missed)
@@ -147,8 +154,10 @@ def _composed(
 
 
 def _admit(connection: Connection, inputs: list[Input], now: datetime) -> None:
-    connection.execute(_CLAIM, {"ids": [each.metadata["recall_id"] for each in inputs], "now": now})
-    connection.execute(_COUNT, {"ids": [each.session_id for each in inputs]})
+    kind = connection.dialect.name
+    recall_ids = [each.metadata["recall_id"] for each in inputs]
+    connection.execute(_CLAIM[kind], {"ids": recall_ids, "now": now})
+    connection.execute(_COUNT[kind], {"ids": [each.session_id for each in inputs]})
     queue.insert_all(connection, inputs)
     no_more = ("recall_update", {"recall": None})
     emit_each(
