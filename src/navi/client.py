@@ -221,13 +221,10 @@ class Client:
                 f"{TIMEOUT_SECONDS:.0f} seconds",
                 hint="`navi doctor` checks the installation",
             ) from error
+        except (OSError, UnicodeError) as error:
+            raise self._nobody(error) from error
         except (HTTPException, ValueError) as error:
             raise self._stranger() from error
-        except OSError as error:
-            raise NoServer(
-                f"no server answers at {self._server.address}",
-                hint="start it with `navi serve`, or set NAVI_URL to where it runs",
-            ) from error
         finally:
             connection.close()
         return response, text
@@ -242,6 +239,13 @@ class Client:
         else:
             message = f"{server.address} does not accept the access token of {server.token_place}"
         return NotAuthenticated(message, hint=hint)
+
+    def _nobody(self, error: OSError | UnicodeError) -> NoServer:
+        why = "" if isinstance(error, ConnectionRefusedError) else f": {error}"
+        return NoServer(
+            f"no server answers at {self._server.address}{why}",
+            hint="start it with `navi serve`, or set NAVI_URL to where it runs",
+        )
 
     def _stranger(self) -> NoServer:
         return NoServer(

@@ -60,11 +60,16 @@ def parse_duration(text: str) -> timedelta:
 
 def describe(instant: datetime, now: datetime, timezone: tzinfo) -> str:
     """How far away it is, the local time, and UTC. The local time can be given to `parse_when`."""
+    # Python subtracts two times of one zone by their wall clocks, so both must be in UTC.
+    distance = _distance(instant.astimezone(UTC) - now.astimezone(UTC))
+    return f"{distance}, {describe_moment(instant, timezone)}"
+
+
+def describe_moment(instant: datetime, timezone: tzinfo) -> str:
+    """The local time, and UTC."""
     local, utc = instant.astimezone(timezone), instant.astimezone(UTC)
     utc_text = _clock(utc) if utc.date() == local.date() else _stamp(utc)
-    # Python subtracts two times of one zone by their wall clocks, so both must be in UTC.
-    distance = _distance(utc - now.astimezone(UTC))
-    return f"{distance}, {_stamp(local)} {_offset(local)} ({utc_text} UTC)"
+    return f"{_stamp(local)} {_offset(local)} ({utc_text} UTC)"
 
 
 def describe_length(length: timedelta) -> str:

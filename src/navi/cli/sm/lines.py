@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
-from navi.domain.when import describe, describe_age, describe_length
+from navi.domain.when import describe, describe_age, describe_length, describe_moment
 
 if TYPE_CHECKING:
     from navi.domain.wire import RecallJson, SessionJson
@@ -15,7 +15,7 @@ LONGEST = 60
 
 
 def named(session: SessionJson) -> str:
-    return f"{plain(session['name'])} ({session['id']})"
+    return f"{plain(session['name'], LONGEST)} ({session['id']})"
 
 
 def status(session: SessionJson, now: datetime) -> str:
@@ -34,8 +34,10 @@ def wakes(recall: RecallJson, now: datetime, timezone: tzinfo | None) -> str:
 
 
 def time_of(recall: RecallJson, now: datetime, timezone: tzinfo | None) -> str:
+    """With its distance only while it is still to come: one that was cancelled never will."""
     at = datetime.fromisoformat(recall["trigger_at"])
-    return describe(at, now, timezone or _local(at))
+    zone = timezone or _local(at)
+    return describe(at, now, zone) if recall["status"] == "pending" else describe_moment(at, zone)
 
 
 def then(recall: RecallJson) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from navi.cli.sm.lines import named
 from navi.client import Client, ServerRefused
-from navi.domain.errors import NotFound, UsageError
+from navi.domain.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from navi.domain.wire import SessionJson
@@ -18,7 +18,7 @@ SHOWN_CANDIDATES = 10
 _WHOLE_ID = re.compile("[0-9a-f]{16}")
 
 
-class SessionUnclear(UsageError):
+class SessionUnclear(InvalidInput):
     kind = "session_unclear"
 
 
@@ -56,5 +56,5 @@ def _unclear(found: Sequence[SessionJson], text: str) -> SessionUnclear:
     more = len(found) - SHOWN_CANDIDATES
     rest = f" and {more} more" if more > 0 else ""
     return SessionUnclear(
-        f"{text!r} can be {len(found)} sessions: {shown}{rest}", hint="give more of the id"
+        f"{text!r} can be {len(found)} sessions: {shown}{rest}", hint="give the id, or more of it"
     )
