@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -15,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from benchmarks.clock.peers import ROOT, peers_python
 from benchmarks.clock.plan import Plan
@@ -74,14 +74,14 @@ def _database(store: str, parent: Path) -> Iterator[tuple[str, int | None]]:
 
 
 def _output(command: Sequence[str]) -> str:
-    # A group of its own: the command may be wrapped in another one, and both have to end.
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
-    )
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     try:
         output, _ = process.communicate()
     except BaseException:
-        os.killpg(process.pid, signal.SIGKILL)
+        # The command may be wrapped in others: all of them have to end.
+        for each in psutil.Process(process.pid).children(recursive=True):
+            each.kill()
+        process.kill()
         process.communicate()
         raise
     if process.returncode:

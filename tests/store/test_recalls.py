@@ -1,15 +1,21 @@
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from datetime import datetime, timedelta
+
+from sqlalchemy import update
 
 from navi.domain.event import TextDelta, Usage
 from navi.domain.ids import new_id
+from navi.domain.input import NewInput
 from navi.domain.message import drafts_of
 from navi.domain.recall import CallType, Recall, RecallStatus
 from navi.domain.session import Session
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome
 from navi.runtime.recalls import compose
 from navi.store import due, lanes, queue, recalls, turns
+from navi.store.tables import sessions
 from tests.store.conftest import World
 
 MINUTE = timedelta(minutes=1)
@@ -165,3 +171,84 @@ async def test_a_cancelled_recall_that_runs_has_no_further_beats(world: World) -
     await end(world, begun, Ending(Outcome.OK))
 
     assert (await newest(world, session)).status is RecallStatus.CANCELLED
+
+
+async def test_what_was_made_ahead_is_what_would_be_made_at_the_instant(world: World) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session)
+    upcoming = await world.store.transact(due.upcoming, world.now, recall.due_at, 10)
+    made_ahead = compose(recall, recall.due_at, 0)
+    ready = {recall.id: due.Ready(recall.updated_at, made_ahead)}
+    moment = recall.due_at + timedelta(milliseconds=20)
+
+    await world.store.transact(due.fire, moment, 10, _must_not_compose, ready)
+
+    (waiting,) = await world.store.transact(queue.waiting, session.id)
+    assert upcoming == [recall]
+    assert (waiting.prompt, waiting.metadata) == (made_ahead.prompt, made_ahead.metadata)
+    assert waiting.prompt == compose(recall, moment, 0).prompt
+
+
+async def test_what_was_made_ahead_is_void_once_the_recall_changed_or_its_second_passed(
+    world: World,
+) -> None:
+    for late, is_skipped in ((timedelta(seconds=2), False), (timedelta(0), True)):
+        session = await world.session()
+        recall = await scheduled(world, session, interval=60)
+        stale = replace(recall, additional_context_message="Read what is no longer wanted")
+        ready = {recall.id: due.Ready(recall.updated_at, compose(stale, recall.due_at, 0))}
+        moment = recall.due_at + late
+        if is_skipped:
+            moment = (await world.store.transact(recalls.skip, session.id, world.later())).due_at
+
+        await world.store.transact(due.fire, moment, 10, compose, ready)
+
+        (waiting,) = await world.store.transact(queue.waiting, session.id)
+        assert waiting.text == "Read build.log"
+
+
+async def test_many_recalls_due_at_once_fire_once_each_although_several_fire_them(
+    world: World,
+) -> None:
+    everybody = [await world.session() for _ in range(60)]
+    for session in everybody:
+        await scheduled(world, session)
+    moment = world.now + MINUTE
+
+    seen = await asyncio.gather(
+        *(world.store.transact(due.fire, moment, 16, compose) for _ in range(8))
+    )
+
+    assert sum(seen) == 60
+    for session in everybody:
+        assert len(await world.store.transact(queue.waiting, session.id)) == 1
+        told = [each.type for each in world.told if each.session_id == session.id]
+        assert told[-2:] == ["input_queued", "recall_update"]
+
+
+async def test_among_many_due_recalls_those_of_busy_and_ended_sessions_do_not_fire(
+    world: World,
+) -> None:
+    free, busy, ended = [await world.session() for _ in range(3)]
+    for session in (free, busy, ended):
+        await scheduled(world, session)
+    await world.begun(busy)
+    await world.store.transact(
+        lambda connection: (
+            connection.execute(
+                update(sessions).where(sessions.c.id == ended.id).values(state="stopped")
+            ).rowcount
+        )
+    )
+    moment = world.now + 2 * MINUTE
+
+    assert await world.store.transact(due.fire, moment, 10, compose) == 3
+
+    assert (await newest(world, free)).status is RecallStatus.RUNNING
+    assert (await newest(world, busy)).trigger_at == moment + MINUTE
+    assert (await newest(world, ended)).status is RecallStatus.CANCELLED
+    assert await world.store.transact(due.fire, moment, 10, compose) == 0
+
+
+def _must_not_compose(recall: Recall, now: datetime, missed: int) -> NewInput:
+    raise AssertionError("it was made ahead")

@@ -32,6 +32,8 @@ SPARE_SESSIONS = 5_000
 """For the jobs of all rounds: a session has one pending recall at most."""
 SQLITE_HURRY = ("PRAGMA synchronous = OFF", "PRAGMA cache_size = -400000")
 SQLITE_SETTLE = ("PRAGMA wal_checkpoint(TRUNCATE)",)
+# Every copy belongs to a session that is there, so nobody needs to look for it again.
+POSTGRESQL_HURRY = ("SET session_replication_role = replica", "SET synchronous_commit = off")
 POSTGRESQL_SETTLE = ("VACUUM ANALYZE", "CHECKPOINT")
 
 
@@ -52,11 +54,10 @@ class NaviRecalls:
         pattern_id = await _pattern(self._url)
         engine = open_engine(self._url)
         # For this engine only: it is not the one that is measured.
-        _by_hand(engine, SQLITE_HURRY if is_sqlite(self._url) else ())
+        _by_hand(engine, SQLITE_HURRY if is_sqlite(self._url) else POSTGRESQL_HURRY)
         with engine.begin() as connection:
             _multiply(connection, pattern_id, pending - 1, with_recall=True)
-            _multiply(connection, pattern_id, SPARE_SESSIONS, with_recall=False)
-            self._spare = list(connection.execute(_WITHOUT_RECALL).scalars())
+            self._spare = _multiply(connection, pattern_id, SPARE_SESSIONS, with_recall=False)
         # So that nothing of the loading is left to be done in the background.
         _by_hand(engine, SQLITE_SETTLE if is_sqlite(self._url) else POSTGRESQL_SETTLE)
         engine.dispose()
@@ -131,13 +132,10 @@ async def _pattern(url: str) -> str:
         return session.id
 
 
-_WITHOUT_RECALL = select(sessions.c.id).where(
-    sessions.c.id.not_in(select(session_recalls.c.session_id))
-)
-
-
-def _multiply(connection: Connection, pattern_id: str, count: int, *, with_recall: bool) -> None:
-    """Copies of a session, each with ids of its own and its recall at another second."""
+def _multiply(
+    connection: Connection, pattern_id: str, count: int, *, with_recall: bool
+) -> list[str]:
+    """Copy a session, each time with new ids and its recall at another second. The new ids."""
     if is_sqlite(str(connection.engine.url)):
         connection.execute(
             text(
@@ -168,7 +166,9 @@ def _multiply(connection: Connection, pattern_id: str, count: int, *, with_recal
         changed |= {"trigger_at": "due_at", "due_at": "due_at"}
         changed = {column: f"copies.{name}" for column, name in changed.items()}
         _copy(connection, session_recalls, "session_id", pattern_id, changed)
+    made = list(connection.execute(text("SELECT session_id FROM copies")).scalars())
     connection.execute(text("DROP TABLE copies"))
+    return made
 
 
 def _copy(

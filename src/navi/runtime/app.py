@@ -77,7 +77,7 @@ async def running(
     recalls = Recalls(store, clock, sessions, timezone_of(settings))
     # Drivers offer tools that use all of the above, so they come last.
     chosen_drivers.update(drivers or built_in_drivers(settings, recalls))
-    due = DueLoop(store, clock, queue)
+    due = DueLoop(store, clock, queue.poke)
     recovery = Recovery(store, clock, owner, turns, queue, lease)
 
     def on_events(events: Sequence[Event]) -> None:

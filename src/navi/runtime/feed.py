@@ -8,12 +8,13 @@ holds up nobody, one that comes back misses nothing, and a frame is encoded once
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+
+import msgspec
 
 from navi.domain.errors import NaviError
 from navi.domain.event import Event
@@ -164,7 +165,7 @@ class Feed:
             tail = self._sessions.get(event.session_id)
             if tail is None and self._all.watchers == 0:
                 continue
-            text = json.dumps(event_json(event), separators=(",", ":"))
+            text = _text(event)
             if tail is not None:
                 tail.append(Frame(event.seq, event.user_id, text))
             if self._all.watchers:
@@ -240,4 +241,8 @@ async def _follow(tail: Tail, after: int) -> AsyncGenerator[Sequence[Frame], Non
 
 
 def _frame(event: Event, number: int) -> Frame:
-    return Frame(number, event.user_id, json.dumps(event_json(event), separators=(",", ":")))
+    return Frame(number, event.user_id, _text(event))
+
+
+def _text(event: Event) -> str:
+    return msgspec.json.encode(event_json(event)).decode()

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import msgspec
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
@@ -13,6 +14,11 @@ from sqlalchemy.pool import StaticPool
 
 from navi.domain.errors import StoreUnusable
 
+# Every event is encoded on its way into the store: this is ten times quicker than `json`.
+_JSON: dict[str, Any] = {
+    "json_serializer": lambda value: msgspec.json.encode(value).decode(),
+    "json_deserializer": msgspec.json.decode,
+}
 POSTGRES_CONNECTIONS = 8
 SQLITE_BUSY_SECONDS = 2.0
 CONNECT_SECONDS = 3
@@ -45,6 +51,7 @@ def _open_sqlite(url: str) -> Engine:
     engine = create_engine(
         url,
         module=_sqlite_module(),
+        **_JSON,
         poolclass=StaticPool,
         connect_args={
             "check_same_thread": False,
@@ -97,6 +104,7 @@ def _open_postgresql(url: str) -> Engine:
         )
     return create_engine(
         parsed.set(drivername="postgresql+psycopg"),
+        **_JSON,
         pool_size=POSTGRES_CONNECTIONS,
         max_overflow=0,
         connect_args={

@@ -116,6 +116,22 @@ def emit(
     return last_seq
 
 
+def emit_each(
+    connection: Connection,
+    happened: Sequence[tuple[str, Sequence[tuple[str, Payload]]]],
+    now: datetime,
+) -> None:
+    """`emit` for many sessions whose lanes are locked, and have counted these events already."""
+    outbox = _outbox(connection)
+    for session_id, items in happened:
+        numbers = outbox.numbers[session_id]
+        for type_, payload in items:
+            numbers.last_seq += 1
+            outbox.numbered.append(
+                _Numbered(session_id, numbers.user_id, numbers.last_seq, None, type_, payload, now)
+            )
+
+
 def store_emitted(connection: Connection) -> list[Event]:
     """Store what the transaction emitted; all its events, to be told after the commit.
 

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 from navi.domain.errors import SessionStopped
 from navi.domain.input import Input
 from navi.domain.recall import (
+    DEFERRED_BY,
     NoPendingRecall,
     Recall,
     RecallAlreadyPending,
@@ -74,7 +75,7 @@ def cancel(connection: Connection, session_id: str, now: datetime) -> Recall:
     recall = pending(connection, session_id) or _running_beat(connection, session_id)
     if recall is None:
         raise NoPendingRecall(session_id)
-    return change(connection, recall, now, status=RecallStatus.CANCELLED, outcome=CANCELLED)
+    return _change(connection, recall, now, status=RecallStatus.CANCELLED, outcome=CANCELLED)
 
 
 def skip(connection: Connection, session_id: str, now: datetime) -> Recall:
@@ -83,7 +84,7 @@ def skip(connection: Connection, session_id: str, now: datetime) -> Recall:
     if recall is None:
         raise NoPendingRecall(session_id)
     at = skipped(recall, now)
-    return change(connection, recall, now, trigger_at=at, due_at=at)
+    return _change(connection, recall, now, trigger_at=at, due_at=at)
 
 
 def earliest(connection: Connection) -> datetime | None:
@@ -100,14 +101,14 @@ def turn_ended(connection: Connection, ended: Input, ending: Ending, now: dateti
     if recall.interval_seconds is None:
         failed = ending.outcome is Outcome.ERROR
         status = RecallStatus.CANCELLED if failed else RecallStatus.FIRED
-        change(connection, recall, now, status=status, **end)
+        _change(connection, recall, now, status=status, **end)
     elif pending(connection, recall.session_id) is not None:
         # Its own turn scheduled another one: that is what the session wants from now on.
         end["error"] = end["error"] or REPLACED
-        change(connection, recall, now, status=RecallStatus.FIRED, **end)
+        _change(connection, recall, now, status=RecallStatus.FIRED, **end)
     else:
         at = next_beat(recall.due_at, recall.interval_seconds, now).at
-        change(
+        _change(
             connection, recall, now, status=RecallStatus.PENDING, trigger_at=at, due_at=at, **end
         )
 
@@ -117,16 +118,23 @@ def pull_forward(connection: Connection, session_id: str, now: datetime) -> Reca
     recall = pending(connection, session_id)
     if recall is None or not recall.due_at <= now < recall.trigger_at:
         return recall
-    return change(connection, recall, now, trigger_at=now)
+    return _change(connection, recall, now, trigger_at=now)
+
+
+def defer(connection: Connection, session_id: str, now: datetime) -> None:
+    """The session is busy: the recall is looked at again later."""
+    recall = pending(connection, session_id)
+    if recall is not None:
+        _change(connection, recall, now, trigger_at=now + DEFERRED_BY)
 
 
 def session_ended(connection: Connection, session_id: str, now: datetime) -> None:
     recall = pending(connection, session_id)
     if recall is not None:
-        change(connection, recall, now, status=RecallStatus.CANCELLED, error=SESSION_ENDED)
+        _change(connection, recall, now, status=RecallStatus.CANCELLED, error=SESSION_ENDED)
 
 
-def change(connection: Connection, recall: Recall, now: datetime, **changes: Any) -> Recall:
+def _change(connection: Connection, recall: Recall, now: datetime, **changes: Any) -> Recall:
     changed = replace(recall, **changes, updated_at=now)
     connection.execute(
         update(session_recalls)

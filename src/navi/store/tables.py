@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import (
@@ -40,13 +41,19 @@ class Instant(TypeDecorator[datetime]):
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
         if value is None or dialect.name == "postgresql":
             return value
-        return value.astimezone(UTC).isoformat(timespec="microseconds")
+        return _instant_text(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         if value is None:
             return None
         moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
         return moment.astimezone(UTC)
+
+
+@lru_cache(maxsize=256)
+def _instant_text(value: datetime) -> str:
+    # Many rows of a transaction have the same time.
+    return value.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 # Not JSONB, which refuses the NUL characters that tools may print.

@@ -124,7 +124,7 @@ def _begin(
     if chosen is None:
         return None
     fence = lane.fence + 1
-    now = lane.not_before(claim.now)
+    now = max(lane.not_before(claim.now), chosen.queued_at or claim.now)
     connection.execute(
         _TAKE_LANE,
         {

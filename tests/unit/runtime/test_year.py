@@ -1,0 +1,249 @@
+"""A year of recalls in virtual time, on the real clock loop and a real store.
+
+What fires, and when, is compared with plain arithmetic on the planned beats.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from navi.domain.event import TextDelta, Usage
+from navi.domain.ids import new_id
+from navi.domain.input import Input
+from navi.domain.message import drafts_of
+from navi.domain.recall import CallType, Recall, RecallStatus
+from navi.domain.session import Session, SessionState
+from navi.domain.turn import Ending, Outcome
+from navi.domain.when import parse_when
+from navi.runtime.clock import DueLoop
+from navi.store import lanes, recalls, schema, sessions, turns
+from navi.store.connection import sqlite_url
+from navi.store.store import Store
+from tests.postgres import PostgresServer
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+END = datetime(2027, 1, 1, tzinfo=UTC)
+SHORTEST, LONGEST = timedelta(days=20), timedelta(days=200)
+# Clocks change in spring, in autumn by half an hour, and around Ramadan.
+ZONES = ("Europe/Berlin", "Australia/Lord_Howe", "Africa/Casablanca")
+
+
+@dataclass
+class Fire:
+    due_at: datetime
+    fired_at: datetime
+    missed: int
+    ended_at: datetime
+
+
+@dataclass
+class VirtualClock:
+    moment: datetime
+
+    def now(self) -> datetime:
+        return self.moment
+
+
+@dataclass
+class Machine:
+    """A server in virtual time: it sleeps, is shut down now and then, and starts again."""
+
+    url: str
+    chance: random.Random
+    clock: VirtualClock = field(default_factory=lambda: VirtualClock(START))
+    restarts: int = 0
+    fires: dict[str, list[Fire]] = field(default_factory=lambda: defaultdict(list))
+
+    @property
+    def now(self) -> datetime:
+        return self.clock.moment
+
+    def start(self) -> None:
+        self.store = Store(self.url)
+        self.store.start()
+        self.loop = DueLoop(self.store, self.clock, lambda: None)
+
+    async def restart_after(self, pause: timedelta) -> None:
+        await self.store.close()
+        self.clock.moment += pause
+        self.restarts += 1
+        self.start()
+
+    async def live_until(self, end: datetime) -> None:
+        outage = self.now + timedelta(days=10)
+        while self.now < end:
+            next_at = await self.loop.look()
+            await self.work()
+            if self.now >= outage:
+                # The first time it stays off so long that beats are missed.
+                hours = self.chance.uniform(0, 200) if self.restarts else 1_500
+                await self.restart_after(timedelta(hours=hours))
+                outage = self.now + timedelta(days=self.chance.uniform(5, 40))
+            elif next_at is not None:
+                self.clock.moment = max(self.now, next_at)
+        await self.loop.look()
+        await self.work()
+
+    async def work(self) -> None:
+        """Run the turns of everything that waits. Some take so long that beats pass meanwhile."""
+        for session_id in await self.store.transact(lanes.ready, 0, 2_000):
+            is_long = self.chance.random() < 0.02
+            took = LONGEST * self.chance.uniform(0.5, 3) if is_long else timedelta(seconds=1)
+            ended_at = self.now + took
+            ran = await self.store.transact(run_turn, session_id, self.now, ended_at)
+            self.fires[ran.metadata["recall_id"]].append(
+                Fire(
+                    due_at=datetime.fromisoformat(ran.metadata["due_at"]),
+                    fired_at=self.now,
+                    missed=ran.metadata["missed_count"],
+                    ended_at=ended_at,
+                )
+            )
+
+
+def run_turn(
+    connection: Connection, session_id: str, started_at: datetime, ended_at: datetime
+) -> Input:
+    claim = turns.Claim(new_id(), "me", ended_at, started_at)
+    begun = turns.begin(connection, session_id, claim)
+    assert begun is not None
+    if (zone := begun.turn.session.task) is not None:
+        at = parse_when("tomorrow at 09:00", ended_at, ZoneInfo(zone))
+        recalls.schedule(connection, planned(session_id, at, None, ended_at))
+    said = [TextDelta("done")]
+    ending = Ending(Outcome.OK)
+    turns.finish(connection, begun.turn, 0, said, drafts_of(said), ending, Usage(), ended_at)
+    return begun.turn.input
+
+
+def planned(
+    session_id: str, at: datetime, interval: timedelta | None, now: datetime = START
+) -> Recall:
+    return Recall(
+        id=new_id(),
+        session_id=session_id,
+        call_type=CallType.ONCE if interval is None else CallType.RECURRING,
+        trigger_at=at,
+        due_at=at,
+        interval_seconds=None if interval is None else int(interval.total_seconds()),
+        internal_comment=None,
+        additional_context_message="Read build.log",
+        status=RecallStatus.PENDING,
+        outcome=None,
+        error=None,
+        missed_count=0,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def create(connection: Connection, recall: Recall, zone: str | None = None) -> Recall:
+    session = Session(
+        id=recall.session_id,
+        name="year",
+        driver="scripted",
+        model=None,
+        cwd="/",
+        parent_id=None,
+        user_id="local",
+        state=SessionState.IDLE,
+        task=zone,
+        agent_status_text=None,
+        agent_status_at=None,
+        context_from_idx=0,
+        created_at=START,
+        updated_at=START,
+    )
+    sessions.create(connection, session)
+    return recalls.schedule(connection, recall)
+
+
+def beat_after(before: Fire, interval: timedelta) -> datetime:
+    """The first beat of the grid after the turn before it ended."""
+    beat = before.due_at
+    while beat <= before.ended_at:
+        beat += interval
+    return beat
+
+
+async def play(url: str, count: int) -> Machine:
+    """A year with so many recurring recalls, and one per zone that always plans the next morning.
+
+    Returns the machine at the end of the year, after each fire was compared with arithmetic.
+    """
+    schema.prepare(url)
+    chance = random.Random(2026)
+    machine = Machine(url, chance)
+    machine.start()
+    seconds = (SHORTEST.total_seconds(), LONGEST.total_seconds())
+    recurring: list[Recall] = []
+    for _ in range(count):
+        interval = timedelta(seconds=int(chance.uniform(*seconds)))
+        recall = planned(new_id(), START + chance.random() * SHORTEST, interval)
+        recurring.append(await machine.store.transact(create, recall))
+    mornings: list[tuple[str, str]] = []
+    for zone in ZONES:
+        at = parse_when("tomorrow at 09:00", START, ZoneInfo(zone))
+        recall = await machine.store.transact(create, planned(new_id(), at, None), zone)
+        mornings.append((recall.session_id, zone))
+    await machine.live_until(END)
+    for recall in recurring:
+        await check_beats(machine, recall)
+    for session_id, zone in mornings:
+        await check_mornings(machine, session_id, ZoneInfo(zone))
+    await machine.store.close()
+    return machine
+
+
+async def check_beats(machine: Machine, recall: Recall) -> None:
+    interval = timedelta(seconds=recall.interval_seconds or 0)
+    fires = machine.fires[recall.id]
+    assert fires[0].due_at == recall.due_at
+    for fire in fires:
+        assert fire.fired_at >= fire.due_at
+        assert fire.missed == (fire.fired_at - fire.due_at) // interval
+    for before, fire in pairwise(fires):
+        assert fire.due_at == beat_after(before, interval)
+    (kept,) = await machine.store.transact(recalls.listing, recall.session_id)
+    assert kept.status is RecallStatus.PENDING
+    assert kept.missed_count == sum(fire.missed for fire in fires)
+    assert kept.due_at == beat_after(fires[-1], interval) > machine.now
+
+
+async def check_mornings(machine: Machine, session_id: str, zone: ZoneInfo) -> None:
+    """Nine in the morning by the local clock, on the day after the one before was done."""
+    listed = await machine.store.transact(recalls.listing, session_id)
+    newest, *fired = listed
+    assert newest.status is RecallStatus.PENDING
+    for recall in fired:
+        (fire,) = machine.fires[recall.id]
+        assert recall.status is RecallStatus.FIRED
+        assert fire.due_at == recall.due_at <= fire.fired_at
+    for later, earlier in pairwise(listed):
+        done = machine.fires[earlier.id][0].ended_at.astimezone(zone)
+        planned_for = later.due_at.astimezone(zone)
+        assert (planned_for.hour, planned_for.minute) == (9, 0)
+        assert planned_for.date() == done.date() + timedelta(days=1)
+
+
+async def test_a_year_of_a_thousand_recurring_recalls_keeps_every_beat(tmp_path: Path) -> None:
+    machine = await play(sqlite_url(tmp_path / "navi.sqlite3"), 1_000)
+
+    fires = [fire for fires in machine.fires.values() for fire in fires]
+    assert machine.restarts > 5
+    assert any(fire.missed for fire in fires)
+    assert len(fires) > 3_000
+
+
+async def test_a_year_keeps_every_beat_on_postgresql_too(postgres: PostgresServer) -> None:
+    machine = await play(postgres.create_database(), 50)
+
+    assert machine.restarts > 5
