@@ -20,7 +20,8 @@ import click
 from pydantic.fields import FieldInfo
 
 from navi.agents import models
-from navi.cli.navi.main import group
+from navi.cli.navi.main import group as navi
+from navi.cli.sm.main import group as sm
 from navi.runtime.settings import Section, Settings
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -72,7 +73,10 @@ store and of the access token. |
 settings file. |
 | `NAVI_DATABASE_URL` | a SQLite file in `NAVI_HOME` | A PostgreSQL store: \
 `postgresql://user:password@host:5432/database`. |
-| `NAVI_TOKEN` | the content of `$NAVI_HOME/token` | The access token of the user `local`. |
+| `NAVI_TOKEN` | the content of `$NAVI_HOME/token` | For the server, the access token of the user \
+`local`; for `sm`, your own. |
+| `NAVI_URL` | where `navi serve` listens by its settings | Where `sm` finds the server: \
+`http://127.0.0.1:8420`. |
 | `NAVI_MODEL` | none | The same as `NAVI_AGENT_MODEL`, and wins over it. |
 | `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` | none | The providers' keys. |
 | `ANTHROPIC_BASE_URL`, `OPENAI_BASE_URL` | the provider's own | Another endpoint, if the setting \
@@ -93,7 +97,9 @@ COMMANDS_HEAD = """\
 
 # Commands
 
-`make install` puts `navi` into `.venv/bin`. Run it from there, or put that folder on your `PATH`.
+`make install` puts `navi` and `sm` into `.venv/bin`. Run them from there, or put that folder on
+your `PATH`. `sm` talks to a running server: the one at `NAVI_URL`, else the one that `navi serve`
+starts on this machine.
 
 All commands keep to the same rules:
 
@@ -105,12 +111,13 @@ All commands keep to the same rules:
 |---|---|
 | 0 | done |
 | 1 | refused, not found or failed |
-| 2 | wrong usage, a setting that can't be used, or an address that can't be listened on |
+| 2 | wrong usage, a setting or an address that can't be used, or no server |
 | 130 | interrupted |
 
 To complete commands with the Tab key: `source <(navi completions bash)` in `~/.bashrc` or
 `source <(navi completions zsh)` in `~/.zshrc`; for fish,
-`navi completions fish > ~/.config/fish/completions/navi.fish`.
+`navi completions fish > ~/.config/fish/completions/navi.fish`. `sm completions` does the same for
+`sm`.
 """
 
 
@@ -148,7 +155,7 @@ def config_file() -> str:
 
 
 def commands_page() -> str:
-    return "\n".join([COMMANDS_HEAD, *_help(group, None)])
+    return "\n".join([COMMANDS_HEAD, *_help(navi, None), *_help(sm, None)])
 
 
 def sections() -> Iterator[tuple[str, type[Section]]]:

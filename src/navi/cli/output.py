@@ -34,6 +34,18 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         say("  ".join(cells).rstrip())
 
 
+def columns(rows: Sequence[Sequence[str]], separator: str) -> None:
+    """Rows without a head, whose last cells may be missing."""
+    count = max((len(row) for row in rows), default=0)
+    widths = [
+        max((len(row[at]) for row in rows if at < len(row)), default=0) for at in range(count)
+    ]
+    for row in rows:
+        last = len(row) - 1
+        cells = [each.ljust(widths[at]) if at < last else each for at, each in enumerate(row)]
+        say(separator.join(cells))
+
+
 def fail(error: NaviError) -> NoReturn:
     click.echo(f"{click.style('error:', fg='red')} {error.message}", err=True)
     if error.hint:

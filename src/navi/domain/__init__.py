@@ -11,4 +11,5 @@ turn.py     one run of an agent, and how it can end
 event.py    what happens during a turn
 message.py  the transcript, and how events become messages
 wire.py     how these values look in JSON
+places.py   where Navi's files are, and the server's address
 """

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from navi.domain.errors import Conflict, InvalidInput, NotFound
 from navi.domain.input import require_text
+from navi.domain.when import parse_duration
 
 DEFERRED_BY = timedelta(seconds=60)
 """A recall whose session is busy is moved so far; the end of the turn pulls it back."""
@@ -109,6 +110,14 @@ def require_interval(call_type: CallType, interval_seconds: int | None) -> int |
             hint="900 is every 15 minutes",
         )
     return interval_seconds
+
+
+def parse_interval(text: str) -> int:
+    """The seconds between two beats, from a duration such as 15m."""
+    seconds = parse_duration(text) // timedelta(seconds=1)
+    if seconds == 0:
+        raise InvalidInput(f"{text!r} is no beat", hint='the shortest is "1s"; like "15m" or "1d"')
+    return seconds
 
 
 _NAMES_SOMETHING = re.compile(

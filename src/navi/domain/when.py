@@ -60,11 +60,36 @@ def parse_duration(text: str) -> timedelta:
 
 def describe(instant: datetime, now: datetime, timezone: tzinfo) -> str:
     """How far away it is, the local time, and UTC. The local time can be given to `parse_when`."""
+    # Python subtracts two times of one zone by their wall clocks, so both must be in UTC.
+    distance = _distance(instant.astimezone(UTC) - now.astimezone(UTC))
+    return f"{distance}, {describe_moment(instant, timezone)}"
+
+
+def describe_moment(instant: datetime, timezone: tzinfo) -> str:
+    """The local time, and UTC."""
     local, utc = instant.astimezone(timezone), instant.astimezone(UTC)
     utc_text = _clock(utc) if utc.date() == local.date() else _stamp(utc)
-    # Python subtracts two times of one zone by their wall clocks, so both must be in UTC.
-    distance = _distance(utc - now.astimezone(UTC))
-    return f"{distance}, {_stamp(local)} {_offset(local)} ({utc_text} UTC)"
+    return f"{_stamp(local)} {_offset(local)} ({utc_text} UTC)"
+
+
+def describe_length(length: timedelta) -> str:
+    """Exact to the second. Can be given to `parse_duration`, unless it is negative."""
+    seconds = length // timedelta(seconds=1)
+    parts = []
+    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
+        number, seconds = divmod(seconds, unit)
+        if number:
+            parts.append(f"{number} {name}")
+    return " ".join(parts) or "0 s"
+
+
+def describe_age(moment: datetime, now: datetime) -> str:
+    """How long ago, in its largest unit. Never negative: clocks differ a little."""
+    seconds = max(0, int((now - moment).total_seconds()))
+    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "m")):
+        if seconds >= unit:
+            return f"{seconds // unit}{name} ago"
+    return f"{seconds}s ago"
 
 
 # Reading: each reader knows one form, and answers None if the words have another one.
@@ -292,15 +317,10 @@ def _shown(text: str) -> str:
 
 
 def _distance(ahead: timedelta) -> str:
-    length = _rounded(abs(ahead))
-    if length == 0:
+    seconds = _rounded(abs(ahead))
+    if seconds == 0:
         return "now"
-    parts = []
-    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
-        number, length = divmod(length, unit)
-        if number:
-            parts.append(f"{number} {name}")
-    words = " ".join(parts)
+    words = describe_length(timedelta(seconds=seconds))
     return f"in {words}" if ahead > timedelta(0) else f"{words} ago"
 
 

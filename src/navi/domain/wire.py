@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypedDict, overload
 
 from navi.domain.errors import NaviError
 from navi.domain.event import Event
@@ -16,13 +16,64 @@ from navi.domain.user import User
 Json = dict[str, Any]
 
 
+@overload
+def instant(moment: datetime) -> str: ...
+@overload
+def instant(moment: None) -> None: ...
 def instant(moment: datetime | None) -> str | None:
     if moment is None:
         return None
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def session_json(session: Session) -> Json:
+class RecallJson(TypedDict):
+    id: str
+    session_id: str
+    call_type: str
+    trigger_at: str
+    due_at: str
+    interval_seconds: int | None
+    internal_comment: str | None
+    additional_context_message: str
+    status: str
+    outcome: str | None
+    error: str | None
+    missed_count: int
+    created_at: str
+    updated_at: str
+
+
+class ScheduledJson(RecallJson):
+    """A new recall, how its time was understood, and perhaps a better wording."""
+
+    reading: str
+    warning: str | None
+
+
+class SessionJson(TypedDict):
+    id: str
+    name: str
+    driver: str
+    model: str | None
+    cwd: str
+    parent_id: str | None
+    user_id: str
+    state: str
+    task: str | None
+    agent_status_text: str | None
+    agent_status_at: str | None
+    created_at: str
+    updated_at: str
+    pending_recall: RecallJson | None
+
+
+class AdmissionJson(TypedDict):
+    input_id: str
+    status: str
+    position: int
+
+
+def session_json(session: Session) -> SessionJson:
     return {
         "id": session.id,
         "name": session.name,
@@ -41,7 +92,7 @@ def session_json(session: Session) -> Json:
     }
 
 
-def recall_json(recall: Recall) -> Json:
+def recall_json(recall: Recall) -> RecallJson:
     return {
         "id": recall.id,
         "session_id": recall.session_id,
@@ -104,7 +155,7 @@ def input_json(waiting: Input) -> Json:
     }
 
 
-def admission_json(admission: Admission) -> Json:
+def admission_json(admission: Admission) -> AdmissionJson:
     return {
         "input_id": admission.input_id,
         "status": "delivered" if admission.delivered else "queued",

@@ -8,9 +8,8 @@ import logging
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta, tzinfo
+from datetime import timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from navi.agents.builtin import BuiltinDriver
 from navi.agents.driver import Driver
@@ -27,8 +26,8 @@ from navi.runtime.recalls import Recalls
 from navi.runtime.recovery import Recovery
 from navi.runtime.room import Room
 from navi.runtime.sessions import Sessions
-from navi.runtime.settings import Settings, model_of
-from navi.runtime.system_clock import SystemClock, machine_timezone
+from navi.runtime.settings import Settings, model_of, timezone_of
+from navi.runtime.system_clock import SystemClock
 from navi.runtime.turns import Turns
 from navi.store import signals
 from navi.store.store import Store
@@ -75,7 +74,7 @@ async def running(
     turns = Turns(store, clock, owner, chosen_drivers, lease, room)
     queue = Queue(store, turns, room)
     sessions = Sessions(store, clock, turns, chosen_drivers.keys())
-    recalls = Recalls(store, clock, sessions, _timezone(settings))
+    recalls = Recalls(store, clock, sessions, timezone_of(settings))
     # Drivers offer tools that use all of the above, so they come last.
     chosen_drivers.update(drivers or built_in_drivers(settings, recalls))
     due = DueLoop(store, clock, queue.poke)
@@ -148,12 +147,6 @@ def built_in_drivers(settings: Settings, recalls: Recalls) -> dict[str, Driver]:
     )
     # The same agent: a session with the driver `scripted` always plays the scripted model.
     return {"builtin": builtin, "scripted": builtin}
-
-
-def _timezone(settings: Settings) -> tzinfo:
-    if settings.recalls.timezone is not None:
-        return ZoneInfo(settings.recalls.timezone)
-    return machine_timezone()
 
 
 class _Listener:

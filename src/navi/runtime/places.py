@@ -7,14 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from navi.domain.errors import StoreUnusable
+from navi.domain.places import home, settings_file
 
-
-def home(environment: Mapping[str, str] = os.environ) -> Path:
-    """The folder of the live state: `NAVI_HOME`, else `$XDG_DATA_HOME/navi`."""
-    if named := environment.get("NAVI_HOME"):
-        return Path(named).expanduser().absolute()
-    data = environment.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(data).expanduser().absolute() / "navi"
+__all__ = ["database_url", "home", "prepare_home", "settings_file", "workspace"]
 
 
 def workspace(environment: Mapping[str, str] = os.environ) -> Path:
@@ -22,13 +17,6 @@ def workspace(environment: Mapping[str, str] = os.environ) -> Path:
     folder = home(environment) / "workspace"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
-
-
-def settings_file(environment: Mapping[str, str] = os.environ) -> Path:
-    if named := environment.get("NAVI_CONFIG"):
-        return Path(named).expanduser().absolute()
-    config = environment.get("XDG_CONFIG_HOME") or "~/.config"
-    return Path(config).expanduser().absolute() / "navi" / "config.toml"
 
 
 def prepare_home(environment: Mapping[str, str] = os.environ) -> Path:

@@ -8,16 +8,19 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
+from datetime import tzinfo
 from pathlib import Path
 from typing import Any
-from zoneinfo import available_timezones
+from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from navi.agents.builtin import DEFAULT_INSTRUCTIONS
 from navi.agents.models import default_model
 from navi.domain.errors import UsageError
+from navi.domain.places import DEFAULT_HOST, DEFAULT_PORT
 from navi.runtime import places
+from navi.runtime.system_clock import machine_timezone
 
 ELSEWHERE = {"fts"}
 """Sections of the same file that other parts of Navi read."""
@@ -30,8 +33,8 @@ class Section(BaseModel):
 class ServerSettings(Section):
     """The server's address and who may reach it."""
 
-    host: str = Field("127.0.0.1", description="The address to listen on.")
-    port: int = Field(8420, ge=0, le=65535, description="The port; 0 takes any free one.")
+    host: str = Field(DEFAULT_HOST, description="The address to listen on.")
+    port: int = Field(DEFAULT_PORT, ge=0, le=65535, description="The port; 0 takes any free one.")
     allowed_hosts: list[str] = Field(
         default_factory=list,
         description="Further names, without port, under which the server may be reached, besides "
@@ -149,6 +152,12 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
 def model_of(chosen: Settings, environment: Mapping[str, str] = os.environ) -> str:
     """The model of sessions that name none."""
     return default_model(environment, chosen.agent.model)
+
+
+def timezone_of(chosen: Settings) -> tzinfo:
+    """The zone of times that name none."""
+    named = chosen.recalls.timezone
+    return machine_timezone() if named is None else ZoneInfo(named)
 
 
 def _sections() -> dict[str, type[Section]]:

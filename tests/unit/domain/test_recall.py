@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navi.domain.recall import instruction_warning, next_beat
+from navi.domain.errors import InvalidInput
+from navi.domain.recall import instruction_warning, next_beat, parse_interval
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
@@ -48,3 +49,10 @@ def test_a_note_to_a_person_is_answered_with_a_better_wording(text: str) -> None
     warning = instruction_warning(text)
     assert warning is not None
     assert "filesystem" in warning
+
+
+def test_a_beat_is_a_duration_longer_than_nothing() -> None:
+    assert parse_interval("1h 30m") == 5_400
+    with pytest.raises(InvalidInput) as refused:
+        parse_interval("0m")
+    assert "15m" in refused.value.hint

@@ -13,7 +13,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from navi.domain.errors import InvalidInput
-from navi.domain.when import FURTHEST, describe, parse_duration, parse_offset, parse_when
+from navi.domain.when import (
+    FURTHEST,
+    describe,
+    describe_age,
+    describe_length,
+    parse_duration,
+    parse_offset,
+    parse_when,
+)
 
 BERLIN = ZoneInfo("Europe/Berlin")
 ZONES = [
@@ -578,3 +586,27 @@ def test_the_local_time_that_is_said_can_be_given_back(
     now = at - timedelta(days=days)
     _, local = describe(at, now, zone).split(", ")
     assert parse_when(local.partition(" (")[0], now, UTC) == at
+
+
+@given(st.integers(0, FURTHEST // timedelta(seconds=1)))
+def test_a_length_is_said_so_that_it_can_be_read_again(seconds: int) -> None:
+    length = timedelta(seconds=seconds)
+    assert parse_duration(describe_length(length)) == length
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (-5, "0s ago"),
+        (0.9, "0s ago"),
+        (45, "45s ago"),
+        (60, "1m ago"),
+        (3_599, "59m ago"),
+        (7_200, "2h ago"),
+        (86_400 * 40, "40d ago"),
+    ],
+)
+def test_an_age_is_said_in_its_largest_unit_and_is_never_negative(
+    seconds: float, said: str
+) -> None:
+    assert describe_age(NOW - timedelta(seconds=seconds), NOW) == said

@@ -17,6 +17,7 @@ import click
 
 from navi.cli import output
 from navi.domain.errors import UsageError
+from navi.domain.places import address as address_of
 from navi.runtime import places, settings
 from navi.runtime.accounts import own_token
 
@@ -44,7 +45,7 @@ def command(host: str | None, port: int | None, no_open: bool, verbose: bool) ->
     home = places.prepare_home()
     token = own_token(home)
     listening = _listen(server.host, server.port)
-    address = _address(server.host, listening.getsockname()[1])
+    address = address_of(server.host, listening.getsockname()[1])
     opens = not no_open and sys.stdout.isatty()
     _run(_serve(chosen, token, listening, address, opens))
 
@@ -96,13 +97,6 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from error
     listening.setblocking(False)
     return listening
-
-
-def _address(host: str, port: int) -> str:
-    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
-    if ":" in shown and not shown.startswith("["):
-        shown = f"[{shown}]"
-    return f"http://{shown}:{port}"
 
 
 def _open_browser(link: str) -> None:

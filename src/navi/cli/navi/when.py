@@ -1,0 +1,67 @@
+"""`navi when`: how a time would be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import islice
+
+import click
+
+from navi.cli import output
+from navi.domain.errors import UsageError
+from navi.domain.recall import next_beat, parse_interval
+from navi.domain.when import describe, describe_length, parse_offset, parse_when
+from navi.domain.wire import instant
+
+BEATS = 5
+HELP = """Say how a time would be read, and nothing more. Needs no server.
+
+\b
+navi when 2h 15m
+navi when tomorrow at 9 --timezone +02:00
+navi when "monday at 9" --every 1w
+"""
+
+
+@click.command("when", help=HELP)
+@click.argument("words", nargs=-1, metavar="WHEN")
+@click.option("--every", metavar="DURATION", help=f"Also the {BEATS} beats that follow.")
+@click.option("--timezone", metavar="±HH:MM", help="The zone of WHEN.  [default: the settings']")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(words: tuple[str, ...], every: str | None, timezone: str | None, as_json: bool) -> None:
+    text = " ".join(words) or every
+    if text is None:
+        raise UsageError("which time?", hint='`navi when "tomorrow at 9"`')
+    interval = None if every is None else parse_interval(every)
+    if timezone is None:
+        from navi.runtime import settings
+
+        zone = settings.timezone_of(settings.load())
+    else:
+        zone = parse_offset(timezone)
+
+    from navi.runtime.system_clock import SystemClock
+
+    now = SystemClock().now()
+    at = parse_when(text, now, zone)
+    beats = [] if interval is None else list(islice(_beats(at, interval), BEATS))
+    if as_json:
+        said = [
+            {"trigger_at": instant(each), "reading": describe(each, now, zone)}
+            for each in (at, *beats)
+        ]
+        output.say_json({**said[0], "interval_seconds": interval, "beats": said[1:]})
+        return
+    output.say(describe(at, now, zone))
+    if interval is not None:
+        output.say(f"then every {describe_length(timedelta(seconds=interval))}:")
+    for each in beats:
+        output.say(f"  {describe(each, now, zone)}")
+
+
+def _beats(at: datetime, interval_seconds: int) -> Iterator[datetime]:
+    """Those after `at`, without end."""
+    while True:
+        at = next_beat(at, interval_seconds, at).at
+        yield at

@@ -1,0 +1,85 @@
+"""What `sm recall` does with one session, and says about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import tzinfo
+from typing import TYPE_CHECKING
+
+from navi.cli import output
+from navi.cli.sm import lines
+from navi.cli.sm.recall_plan import Plan
+from navi.client import Client
+
+if TYPE_CHECKING:
+    from navi.domain.wire import RecallJson, SessionJson
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """For one session; times are shown in `zone`, or else in the machine's."""
+
+    client: Client
+    session: SessionJson
+    zone: tzinfo | None
+    as_json: bool
+
+    def schedule(self, plan: Plan, timezone: str | None) -> None:
+        made = self.client.schedule_recall(
+            self.session["id"],
+            call_type=plan.call_type.value,
+            when=plan.when,
+            timezone_offset=timezone,
+            interval_seconds=plan.interval_seconds,
+            internal_comment=plan.comment,
+            additional_context_message=plan.instruction,
+        )
+        if self.as_json:
+            output.say_json(made)
+            return
+        output.say(f"{lines.named(self.session)} wakes {made['reading']}{lines.then(made)}")
+        if made["warning"]:
+            output.note(f"warning: {made['warning']}")
+
+    def show(self) -> None:
+        self._say(self.client.recall(self.session["id"]), "")
+
+    def skip(self) -> None:
+        self._say(self.client.skip_recall(self.session["id"]), "skipped a beat; ")
+
+    def cancel(self) -> None:
+        cancelled = self.client.cancel_recall(self.session["id"])
+        if self.as_json:
+            output.say_json(cancelled)
+            return
+        task = lines.plain(cancelled["additional_context_message"], lines.LONGEST)
+        output.say(f"cancelled; {lines.named(self.session)} no longer wakes for: {task}")
+
+    def listing(self) -> None:
+        recalls = self.client.recalls(self.session["id"])
+        if self.as_json:
+            output.say_json(recalls)
+        elif not recalls:
+            output.note(f"{lines.named(self.session)} never had a recall")
+        else:
+            head = ["STATUS", "TYPE", "WHEN", "RESULT", "INSTRUCTION"]
+            output.table(head, [self._row(recall) for recall in recalls])
+
+    def _say(self, recall: RecallJson, before: str) -> None:
+        if self.as_json:
+            output.say_json(recall)
+            return
+        wakes = lines.wakes(recall, self.client.now(), self.zone)
+        output.say(f"{before}{lines.named(self.session)} {wakes}")
+        output.say(f"  {lines.plain(recall['additional_context_message'])}")
+        if recall["internal_comment"]:
+            output.say(f"  comment: {lines.plain(recall['internal_comment'])}")
+
+    def _row(self, recall: RecallJson) -> list[str]:
+        return [
+            recall["status"],
+            lines.beat(recall),
+            lines.time_of(recall, self.client.now(), self.zone),
+            lines.result(recall),
+            lines.plain(recall["additional_context_message"], lines.LONGEST),
+        ]

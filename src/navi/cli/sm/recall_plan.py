@@ -1,0 +1,115 @@
+"""What the words of `sm recall` ask for."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from navi.cli.sm import lines
+from navi.domain.errors import InvalidInput, UsageError
+from navi.domain.recall import CallType, parse_interval
+from navi.domain.when import parse_when
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A recall to be scheduled."""
+
+    call_type: CallType
+    when: str | None
+    interval_seconds: int | None
+    instruction: str
+    comment: str | None
+
+
+def read(
+    session: str,
+    texts: Sequence[str],
+    actions: Sequence[str] = (),
+    *,
+    every: str | None = None,
+    is_now: bool = False,
+    comment: str | None = None,
+) -> Plan | str:
+    """What the words of the command line ask for: a plan, an action, or `show`.
+
+    What makes no sense together is refused with what would work.
+    """
+    own = f"sm recall {shlex.quote(session)}"
+    options = {"--every": every is not None, "--now": is_now, "--comment": comment is not None}
+    given = [option for option, is_given in options.items() if is_given]
+    if actions:
+        others = [*(f"--{each}" for each in actions[1:]), *given, *(_shown(each) for each in texts)]
+        if others:
+            raise UsageError(
+                f"--{actions[0]} and {others[0]} can't go together",
+                hint=f"`{own} --{actions[0]}` by itself, then the other",
+            )
+        return actions[0]
+    if not texts and not given:
+        return "show"
+    when, instruction = _texts(own, texts, every=every, is_now=is_now)
+    if every is None:
+        kind = CallType.IMMEDIATE if is_now else CallType.ONCE
+        return Plan(kind, when, None, instruction, comment)
+    first = "now" if is_now else when or every
+    return Plan(CallType.RECURRING, first, parse_interval(every), instruction, comment)
+
+
+def _texts(
+    own: str, texts: Sequence[str], *, every: str | None, is_now: bool
+) -> tuple[str | None, str]:
+    """WHEN, where one is given, and INSTRUCTION."""
+    beat = "" if every is None else f" --every {shlex.quote(every)}"
+    if len(texts) > 2:
+        now = " --now" if is_now else ""
+        raise UsageError(
+            f"{len(texts)} texts are too many: one says when, one what to do",
+            hint=f"put each in quotes: `{own}{now} {_quoted(texts, is_now)}{beat}`",
+        )
+    if is_now and len(texts) == 2:
+        raise UsageError(
+            f"--now and {_shown(texts[0])} can't go together",
+            hint=f"`{own} --now {shlex.quote(texts[1])}{beat}`, or leave out --now",
+        )
+    if len(texts) == 2:
+        return texts[0], texts[1]
+    if not texts or _is_time(texts[0]):
+        when = "" if is_now else f" {shlex.quote(texts[0])}" if texts else ' "30m"'
+        now = " --now" if is_now else ""
+        raise UsageError(
+            "the instruction is missing: what to do then",
+            hint=f'`{own}{when}{now} "Read build.log and report errors."{beat}`',
+        )
+    if is_now or every is not None:
+        return None, texts[0]
+    raise UsageError(
+        f"{_shown(texts[0])} says no time",
+        hint=f'`{own} "30m" {shlex.quote(texts[0])}`, or --now in place of the time',
+    )
+
+
+def _quoted(words: Sequence[str], is_now: bool) -> str:
+    """Words that lost their quotes, as a time and an instruction again."""
+    if is_now:
+        return shlex.quote(" ".join(words))
+    for count in range(len(words) - 1, 0, -1):
+        when, instruction = " ".join(words[:count]), " ".join(words[count:])
+        if _is_time(when):
+            return f"{shlex.quote(when)} {shlex.quote(instruction)}"
+    return f'"30m" {shlex.quote(" ".join(words))}'
+
+
+def _is_time(text: str) -> bool:
+    """Whether it has the form of a time; when that is doesn't matter."""
+    try:
+        parse_when(text, datetime(2000, 1, 1, tzinfo=UTC), UTC)
+    except InvalidInput:
+        return False
+    return True
+
+
+def _shown(text: str) -> str:
+    return repr(lines.plain(text, lines.LONGEST))

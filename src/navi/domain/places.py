@@ -1,0 +1,37 @@
+"""Where Navi's files are, and the server's address: what the server and its clients both know."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8420
+
+
+def home(environment: Mapping[str, str] = os.environ) -> Path:
+    """The folder of the live state: `NAVI_HOME`, else `$XDG_DATA_HOME/navi`."""
+    if named := environment.get("NAVI_HOME"):
+        return Path(named).expanduser().absolute()
+    data = environment.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(data).expanduser().absolute() / "navi"
+
+
+def token_file(environment: Mapping[str, str] = os.environ) -> Path:
+    return home(environment) / "token"
+
+
+def settings_file(environment: Mapping[str, str] = os.environ) -> Path:
+    if named := environment.get("NAVI_CONFIG"):
+        return Path(named).expanduser().absolute()
+    config = environment.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(config).expanduser().absolute() / "navi" / "config.toml"
+
+
+def address(host: str, port: int) -> str:
+    """Where a server that listens there is reached from this machine."""
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
+    if ":" in shown and not shown.startswith("["):
+        shown = f"[{shown}]"
+    return f"http://{shown}:{port}"

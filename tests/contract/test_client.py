@@ -1,0 +1,89 @@
+"""The typed client against a real server."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from navi import __version__
+from navi.client import Client, Server, ServerRefused
+from navi.domain.errors import NotAuthenticated
+from navi.domain.input import DeliveryMode
+from navi.domain.wire import AdmissionJson, RecallJson, ScheduledJson, SessionJson
+from tests.server import ServerProcess
+
+
+@pytest.fixture
+def navi(server: ServerProcess) -> Client:
+    return Client(Server(server.address, server.token, "the test"))
+
+
+def test_the_servers_values_have_the_fields_of_their_types(navi: Client) -> None:
+    session = navi.create_session(name="typed", driver="scripted")
+    assert set(session) == set(SessionJson.__annotations__)
+    admitted = navi.send(session["id"], "hello", delivery_mode=DeliveryMode.IMPORTANT)
+    assert set(admitted) == set(AdmissionJson.__annotations__)
+    made = navi.schedule_recall(
+        session["id"], call_type="once", when="1h", additional_context_message="Read a.log"
+    )
+    assert set(made) == set(ScheduledJson.__annotations__)
+    assert set(navi.recall(session["id"])) == set(RecallJson.__annotations__)
+
+
+def test_sessions_are_found_by_what_they_are(navi: Client) -> None:
+    parent = navi.create_session(driver="scripted")["id"]
+    child = navi.create_session(driver="scripted", parent_id=parent)["id"]
+    assert [each["id"] for each in navi.sessions(parent_id=parent)] == [child]
+    assert navi.session(child)["parent_id"] == parent
+    assert child not in [each["id"] for each in navi.sessions(pending_recall=True)]
+    assert navi.stop(child) is False
+
+
+def test_a_recall_is_scheduled_skipped_cancelled_and_listed(navi: Client) -> None:
+    session_id = navi.create_session(driver="scripted")["id"]
+    made = navi.schedule_recall(
+        session_id,
+        call_type="recurring",
+        when="1h",
+        interval_seconds=900,
+        timezone_offset="+02:00",
+        internal_comment="why",
+        additional_context_message="Read a.log",
+    )
+    assert "+02:00" in made["reading"]
+    assert navi.skip_recall(session_id)["trigger_at"] > made["trigger_at"]
+    assert navi.cancel_recall(session_id)["status"] == "cancelled"
+    assert [each["id"] for each in navi.recalls(session_id)] == [made["id"]]
+
+
+def test_what_the_server_refuses_is_passed_on_as_it_said_it(navi: Client) -> None:
+    session_id = navi.create_session(driver="scripted")["id"]
+    with pytest.raises(ServerRefused) as refused:
+        navi.recall(session_id)
+    error = refused.value
+    assert (error.status, error.said_kind) == (404, "no_pending_recall")
+    assert error.message == f"session {session_id} has no pending recall"
+    assert error.hint == "schedule one, or list the past ones"
+
+
+@pytest.mark.parametrize("session_id", ["../health", "a/b?c#d", "ü", "%2e"])
+def test_an_id_is_never_taken_for_a_path(navi: Client, session_id: str) -> None:
+    with pytest.raises(ServerRefused) as refused:
+        navi.session(session_id)
+    assert refused.value.status == 404
+
+
+def test_a_wrong_token_says_where_it_came_from(server: ServerProcess) -> None:
+    with pytest.raises(NotAuthenticated, match="access token of NAVI_TOKEN"):
+        Client(Server(server.address, "wrong", "NAVI_TOKEN")).sessions()
+
+
+def test_a_missing_token_says_where_it_should_be(server: ServerProcess) -> None:
+    with pytest.raises(NotAuthenticated, match="neither NAVI_TOKEN nor some/where/token"):
+        Client(Server(server.address, None, "some/where/token")).sessions()
+
+
+def test_now_is_the_servers_time(navi: Client) -> None:
+    assert navi.health()["version"] == __version__
+    assert abs(navi.now() - datetime.now(UTC)) < timedelta(seconds=30)

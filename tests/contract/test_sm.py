@@ -1,0 +1,174 @@
+"""`sm` as a real command against a real server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from uuid import uuid4
+
+import pytest
+
+from navi.client import Client as NaviClient
+from navi.client import Server
+from tests.contract.conftest import finished
+from tests.server import Client, ServerProcess
+
+TASK = "Read build.log"
+
+
+class Person:
+    """Somebody at a terminal."""
+
+    def __init__(self, server: ServerProcess) -> None:
+        self.navi = NaviClient(Server(server.address, server.token, "the test"))
+        self._environment = {
+            **os.environ,
+            "NAVI_HOME": server.environment["NAVI_HOME"],
+            "NAVI_URL": server.address,
+            "TZ": "UTC",
+        }
+
+    def session(self) -> tuple[str, str]:
+        """The id and the name of a new one, which no other test can mean."""
+        made = self.navi.create_session(name=f"builder-{uuid4().hex}", driver="scripted")
+        return made["id"], made["name"]
+
+    def sm(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "navi.cli.sm.main", *arguments],
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=60,
+        )
+
+    def said(self, *arguments: str) -> str:
+        done = self.sm(*arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def refused(self, *arguments: str) -> str:
+        done = self.sm(*arguments)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert re.fullmatch("error: .+\nhint: .+\n", done.stderr)
+        return done.stderr
+
+
+@pytest.fixture
+def person(server: ServerProcess) -> Person:
+    return Person(server)
+
+
+def test_a_recall_is_scheduled_and_its_time_said_back(person: Person) -> None:
+    session_id, name = person.session()
+    said = person.said("recall", name, "30m", TASK, "--comment", "why")
+    assert said.startswith(f"{name} ({session_id}) wakes in 30 min, ")
+    assert said.endswith(" UTC)\n")
+    recall = person.navi.recall(session_id)
+    assert (recall["call_type"], recall["internal_comment"]) == ("once", "why")
+
+
+def test_the_beginning_of_an_id_is_enough(person: Person) -> None:
+    session_id, name = person.session()
+    assert name in person.said("recall", session_id[:12], "30m", TASK)
+    assert name in person.said("recall", session_id)
+
+
+def test_a_time_is_read_in_the_zone_that_is_given(person: Person) -> None:
+    session_id, name = person.session()
+    said = person.said("recall", name, "tomorrow at 9", TASK, "--timezone", "-05:00")
+    assert "09:00 -05:00 (14:00 UTC)" in said
+    assert person.navi.recall(session_id)["trigger_at"].endswith("T14:00:00.000Z")
+    assert "23:00 +09:00 (14:00 UTC)" in person.said("recall", name, "--timezone", "+09:00")
+
+
+def test_a_recall_on_a_beat_is_skipped_shown_and_cancelled(person: Person) -> None:
+    session_id, name = person.session()
+    assert ", then every 15 min\n" in person.said("recall", name, "1h", TASK, "--every", "15m")
+    skipped = person.said("recall", name, "--skip")
+    assert skipped.startswith(f"skipped a beat; {name} ({session_id}) wakes in 1 h 15 min, ")
+    assert TASK in person.said("recall", name)
+    cancelled = person.said("recall", name, "--cancel")
+    assert cancelled == f"cancelled; {name} ({session_id}) no longer wakes for: {TASK}\n"
+    assert "has no pending recall" in person.refused("recall", name)
+
+
+async def test_a_failed_recall_is_told_from_a_cancelled_one(person: Person, client: Client) -> None:
+    session_id, name = person.session()
+    person.said("recall", name, "1h", TASK)
+    person.said("recall", name, "--cancel")
+    person.said("recall", name, "--now", "[[fail: out of paper]] print report.pdf")
+    await finished(client, session_id)
+
+    head, failed, cancelled = person.said("recall", name, "--list").splitlines()
+
+    assert head.split() == ["STATUS", "TYPE", "WHEN", "RESULT", "INSTRUCTION"]
+    assert "out of paper" in failed
+    assert "immediate" in failed
+    assert TASK in cancelled
+    # It will not come any more, so how far away it was says nothing.
+    assert " in 1 h" not in cancelled
+
+
+def test_a_weak_instruction_is_taken_with_a_warning(person: Person) -> None:
+    _, name = person.session()
+    done = person.sm("recall", name, "2h", "tell the user that it is time")
+    assert done.returncode == 0
+    assert "wakes in 2 h" in done.stdout
+    assert done.stderr.startswith("warning: ")
+
+
+def test_json_is_what_the_server_said_and_nothing_else(person: Person) -> None:
+    session_id, name = person.session()
+    done = person.sm("recall", name, "2h", "tell the user that it is time", "--json")
+    made = json.loads(done.stdout)
+    assert made["warning"]
+    assert done.stderr == ""
+    pending = person.navi.recall(session_id)
+    assert {key: made[key] for key in pending} == pending
+    assert json.loads(person.said("recall", name, "--json")) == pending
+    assert json.loads(person.said("recall", name, "--list", "--json")) == [pending]
+    assert json.loads(person.said("recall", name, "--cancel", "--json"))["status"] == "cancelled"
+
+
+def test_what_the_server_refuses_is_said_in_its_words(person: Person) -> None:
+    _, name = person.session()
+    assert "can't read 'soonish' as a time" in person.refused("recall", name, "soonish", TASK)
+    person.said("recall", name, "1h", TASK)
+    assert "already wakes at" in person.refused("recall", name, "1h", TASK)
+    assert "only a recurring recall can skip a beat" in person.refused("recall", name, "--skip")
+
+
+def test_a_session_that_nobody_knows_is_refused(person: Person) -> None:
+    for text in ("nobody-has-this-name", "0123456789abcdef"):
+        assert f"there is no session '{text}'" in person.refused("recall", text, "1h", TASK)
+
+
+def test_status_shows_each_session_with_its_recall(person: Person) -> None:
+    session_id, name = person.session()
+    waking_id, waking = person.session()
+    person.said("recall", waking, "1h", TASK, "--every", "1d")
+
+    lines = person.said("status").splitlines()
+
+    (quiet_line,) = [line for line in lines if session_id in line]
+    assert _spaced(quiet_line) == f"{name} ({session_id}) | idle | (no status)"
+    (waking_line,) = [line for line in lines if waking_id in line]
+    before = f"{waking} ({waking_id}) | idle | (no status) | wakes in 1 h, "
+    assert _spaced(waking_line).startswith(before)
+    assert waking_line.endswith(f", then every 1 d: {TASK}")
+
+
+def test_status_in_json_is_the_servers_list(person: Person) -> None:
+    session_id, _ = person.session()
+    listed = json.loads(person.said("status", "--json"))
+    assert person.navi.session(session_id) in listed
+
+
+def _spaced(line: str) -> str:
+    """Without the spaces that make it fit to the lines of other tests' sessions."""
+    return " ".join(line.split())

@@ -1,0 +1,204 @@
+"""`sm` without a server: its words, and which session somebody means."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import pytest
+
+from navi import __version__
+from navi.cli.sm.lines import plain, status
+from navi.cli.sm.recall_plan import Plan, read
+from navi.cli.sm.target import SessionUnclear, choose
+from navi.domain.errors import InvalidInput, NotFound, UsageError
+from navi.domain.recall import CallType
+from navi.domain.wire import SessionJson
+
+
+def sm(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "navi.cli.sm.main", *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["recall", "--help"], ["status", "--help"]])
+def test_help_comes_without_importing_what_the_command_needs(arguments: list[str]) -> None:
+    script = (
+        f"import sys; sys.argv = {['sm', *arguments]}\n"
+        "from navi.cli.sm.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'http.client', 'email', 'ssl', 'asyncio', 'pydantic', 'httpx2', 'navi.client'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    lines = shown.stdout.splitlines()
+    assert lines[0].startswith("Usage: sm")
+    assert lines[-1] == "[]"
+
+
+def test_version_is_the_packages_version() -> None:
+    assert __version__ in sm("--version").stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_shell_gets_its_completions(shell: str) -> None:
+    finished = sm("completions", shell)
+    assert finished.returncode == 0
+    assert "_SM_COMPLETE" in finished.stdout
+
+
+def test_completion_offers_the_commands() -> None:
+    finished = sm(_SM_COMPLETE="bash_complete", COMP_WORDS="sm r", COMP_CWORD="1")
+    assert "recall" in finished.stdout
+
+
+def test_no_server_is_exit_code_2_with_the_command_that_starts_it() -> None:
+    finished = sm("status", "--json", NAVI_URL="http://127.0.0.1:1")
+    assert (finished.returncode, finished.stdout) == (2, "")
+    assert finished.stderr.splitlines() == [
+        "error: no server answers at http://127.0.0.1:1",
+        "hint: start it with `navi serve`, or set NAVI_URL to where it runs",
+    ]
+
+
+TASK = "Read build.log"
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "plan"),
+    [
+        (["30m", TASK], {}, (CallType.ONCE, "30m", None)),
+        (["9pm", TASK], {"every": "1d"}, (CallType.RECURRING, "9pm", 86_400)),
+        ([TASK], {"every": "15m"}, (CallType.RECURRING, "15m", 900)),
+        ([TASK], {"is_now": True}, (CallType.IMMEDIATE, None, None)),
+        ([TASK], {"is_now": True, "every": "15m"}, (CallType.RECURRING, "now", 900)),
+    ],
+)
+def test_the_words_become_the_recall_that_they_say(
+    texts: list[str], options: dict[str, Any], plan: tuple[CallType, str | None, int | None]
+) -> None:
+    assert read("builder", texts, **options) == Plan(*plan, TASK, None)
+    assert read("builder", texts, **options, comment="why") == Plan(*plan, TASK, "why")
+
+
+def test_a_session_alone_asks_for_what_is_pending() -> None:
+    assert read("builder", []) == "show"
+    assert read("builder", [], ["skip"]) == "skip"
+
+
+@pytest.mark.parametrize(
+    ("texts", "actions", "options", "said"),
+    [
+        ([], ["cancel", "list"], {}, "`sm recall builder --cancel`"),
+        (["30m", TASK], ["cancel"], {}, "`sm recall builder --cancel`"),
+        ([], ["skip"], {"every": "15m"}, "--skip and --every can't go together"),
+        ([], ["list"], {"is_now": True}, "--list and --now can't go together"),
+        ([], ["list"], {"comment": "why"}, "--list and --comment can't go together"),
+        (["30m"], [], {}, '`sm recall builder 30m "Read build.log'),
+        ([], [], {"is_now": True}, '`sm recall builder --now "Read build.log'),
+        ([], [], {"every": "15m"}, "the instruction is missing"),
+        (["30m"], [], {"every": "15m"}, "the instruction is missing"),
+        ([], [], {"comment": "why"}, "the instruction is missing"),
+        ([TASK], [], {}, "`sm recall builder \"30m\" 'Read build.log'`"),
+        (["30m", TASK], [], {"is_now": True}, "`sm recall builder --now 'Read build.log'`"),
+        (["tomorrow", "at", "9", "Read", "it"], [], {}, "builder 'tomorrow at 9' 'Read it'`"),
+        (["Read", "the", "log"], [], {}, "builder \"30m\" 'Read the log'`"),
+        (["Read", "the", "log"], [], {"is_now": True}, "builder --now 'Read the log'`"),
+    ],
+)
+def test_words_that_make_no_sense_together_are_refused_with_what_would_work(
+    texts: list[str], actions: list[str], options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        read("builder", texts, actions, **options)
+    assert said in refused.value.sentence
+    assert refused.value.hint.count("`") % 2 == 0
+
+
+@pytest.mark.parametrize("every", ["0s", "soon", "", "-5m", "20 years"])
+def test_a_beat_that_is_none_is_refused_with_one_that_is(every: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read("builder", [TASK], every=every)
+    assert "15m" in refused.value.hint or "30m" in refused.value.hint
+
+
+def session(session_id: str, name: str) -> SessionJson:
+    return cast(SessionJson, {"id": session_id, "name": name})
+
+
+ONE = session("66a8c9ee00000001", "builder")
+TWO = session("66a8ffff00000002", "poller")
+THREE = session("340d070900000003", "poller")
+FOUR = session("beef000000000004", "66a8c9")
+ALL = [ONE, TWO, THREE, FOUR]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("builder", ONE),
+        ("66a8c9ee00000001", ONE),
+        ("66a8c9e", ONE),
+        ("340d", THREE),
+        ("beef", FOUR),
+    ],
+)
+def test_a_session_is_meant_by_id_by_the_beginning_of_it_or_by_name(
+    text: str, meant: SessionJson
+) -> None:
+    assert choose(ALL, text) is meant
+
+
+@pytest.mark.parametrize(
+    ("text", "candidates"),
+    [("poller", [TWO, THREE]), ("66a8", [ONE, TWO]), ("66a8c9", [ONE, FOUR])],
+)
+def test_a_text_that_means_several_sessions_lists_them(
+    text: str, candidates: list[SessionJson]
+) -> None:
+    with pytest.raises(SessionUnclear) as refused:
+        choose(ALL, text)
+    listed = [each for each in ALL if each["id"] in refused.value.message]
+    assert listed == candidates
+    assert refused.value.hint
+
+
+def test_a_long_list_of_candidates_is_cut_and_counted() -> None:
+    many = [session(f"{number:016x}", "worker") for number in range(25)]
+    with pytest.raises(SessionUnclear, match=r"25 sessions: .* and 15 more"):
+        choose(many, "worker")
+
+
+@pytest.mark.parametrize(("text", "said"), [("34", "at least 4"), ("nobody", "sm status")])
+def test_a_text_that_means_no_session_says_how_to_find_one(text: str, said: str) -> None:
+    with pytest.raises(NotFound) as refused:
+        choose(ALL, text)
+    assert said in refused.value.hint
+
+
+def test_an_empty_text_means_no_session() -> None:
+    with pytest.raises(NotFound, match="there is no session ''"):
+        choose(ALL, "")
+
+
+def test_a_status_is_shown_with_its_age() -> None:
+    said = {"agent_status_text": "reads\nthe log", "agent_status_at": "2026-11-15T11:58:00Z"}
+    now = datetime(2026, 11, 15, 12, tzinfo=UTC)
+    assert status(cast(SessionJson, said), now) == '"reads the log" (2m ago)'
+    silent = {"agent_status_text": None, "agent_status_at": None}
+    assert status(cast(SessionJson, silent), now) == "(no status)"
+
+
+def test_a_text_of_an_agent_can_not_steer_the_terminal() -> None:
+    assert plain("a\x1b[2J\nb\x07") == "a[2J b"
+    assert plain("abcdef", 4) == "abc…"

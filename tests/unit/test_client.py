@@ -1,0 +1,129 @@
+"""Where the client looks for the server, and what it says when that is not there."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from navi.client import Client, NoServer, Server, find_server
+from navi.domain.errors import UsageError
+
+
+def test_without_any_setting_the_server_is_where_it_starts_by_default(private_home: Path) -> None:
+    found = find_server()
+    assert found.address == "http://127.0.0.1:8420"
+    assert (found.token, found.token_place) == (None, str(private_home / "navi" / "token"))
+
+
+def test_the_token_is_the_one_that_the_server_wrote(private_home: Path) -> None:
+    (private_home / "navi").mkdir()
+    (private_home / "navi" / "token").write_text("secret\n")
+    assert find_server().token == "secret"
+
+
+def test_the_environment_wins_over_the_files(private_home: Path) -> None:
+    (private_home / "navi").mkdir()
+    (private_home / "navi" / "token").write_text("secret\n")
+    environment = {
+        "NAVI_HOME": str(private_home / "navi"),
+        "NAVI_URL": "https://navi.example:8443/",
+        "NAVI_TOKEN": "mine",
+        "NAVI_SERVER_PORT": "1",
+    }
+    assert find_server(environment) == Server("https://navi.example:8443", "mine", "NAVI_TOKEN")
+
+
+def test_the_address_is_the_one_in_the_servers_settings(private_home: Path) -> None:
+    path = private_home / "config.toml"
+    path.write_text('[server]\nhost = "0.0.0.0"\nport = 8421\n')
+    environment = {"NAVI_CONFIG": str(path)}
+    assert find_server(environment).address == "http://127.0.0.1:8421"
+    environment["NAVI_SERVER_PORT"] = "8422"
+    assert find_server(environment).address == "http://127.0.0.1:8422"
+
+
+@pytest.mark.parametrize("url", ["navi", "ftp://x", "http://", "http://x:many", "http://[::1"])
+def test_an_url_that_is_no_address_is_refused_with_one_that_is(url: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        find_server({"NAVI_URL": url})
+    assert url in refused.value.message
+    assert refused.value.hint == "like NAVI_URL=http://127.0.0.1:8420"
+
+
+def test_the_login_link_in_place_of_the_address_is_answered_with_the_address() -> None:
+    with pytest.raises(UsageError) as refused:
+        find_server({"NAVI_URL": "http://[::1]:8420/login?token=secret"})
+    assert refused.value.hint == "set it to http://[::1]:8420"
+    assert "secret" not in refused.value.sentence
+
+
+@pytest.mark.parametrize("port", ["0", "many", "70000"])
+def test_a_port_that_does_not_say_where_the_server_is_asks_for_the_address(port: str) -> None:
+    with pytest.raises(UsageError, match=f"server.port is {port}"):
+        find_server({"NAVI_SERVER_PORT": port})
+
+
+def test_a_settings_file_with_a_mistake_is_named(private_home: Path) -> None:
+    path = private_home / "config.toml"
+    path.write_text("port = ")
+    with pytest.raises(UsageError, match=r"config\.toml"):
+        find_server({"NAVI_CONFIG": str(path)})
+
+
+def test_a_token_that_can_not_be_one_is_refused_before_it_is_sent() -> None:
+    with pytest.raises(UsageError, match="NAVI_TOKEN"):
+        Client(find_server({"NAVI_TOKEN": "a\nb"})).sessions()
+
+
+def test_no_server_is_said_so_with_the_command_that_starts_it() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(NoServer) as refused:
+            Client(Server(address, None, "")).sessions()
+    assert refused.value.message == f"no server answers at {address}"
+    assert "`navi serve`" in refused.value.hint
+    assert refused.value.exit_code == 2
+
+
+@pytest.mark.parametrize("address", ["http://navi.invalid:1", "http://a..b:1"])
+def test_a_host_that_does_not_exist_is_no_server(address: str) -> None:
+    with pytest.raises(NoServer, match="no server answers at"):
+        Client(Server(address, None, "")).sessions()
+
+
+class Stranger(BaseHTTPRequestHandler):
+    """Some other program's server."""
+
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path == "/health" else 404)
+        self.end_headers()
+        self.wfile.write(b"<html>")
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def stranger() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Stranger)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_another_programs_server_is_not_taken_for_navi(stranger: str) -> None:
+    client = Client(Server(stranger, None, ""))
+    for call in (client.health, client.sessions):
+        with pytest.raises(NoServer, match="is not Navi"):
+            call()
