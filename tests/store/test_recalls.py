@@ -155,6 +155,20 @@ async def test_a_due_recall_of_a_busy_session_is_moved_and_pulled_back(world: Wo
     assert pulled.due_at == recall.due_at
 
 
+async def test_missed_beats_of_a_recall_that_is_moved_first_are_counted_once(world: World) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session, interval=60)
+    begun = await world.begun(session)
+    late = recall.due_at + 10 * MINUTE
+    assert not await fire(world, session, late)
+    assert (await newest(world, session)).missed_count == 0
+    await end(world, begun, Ending(Outcome.OK))
+
+    assert await fire(world, session, late + timedelta(seconds=1))
+
+    assert (await newest(world, session)).missed_count == 10
+
+
 async def test_a_recurring_recall_makes_way_for_one_that_its_own_turn_scheduled(
     world: World,
 ) -> None:
