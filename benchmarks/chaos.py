@@ -13,9 +13,10 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 from tests.flows.storm import Report, Storm
 from tests.postgres import PostgresServer
@@ -35,7 +36,10 @@ def main() -> None:
         report = asyncio.run(_storm(store, options))
         columns.append((store, report, time.monotonic() - started))
     _print_table(columns)
-    wrong = [f"{store}: {each}" for store, report, _ in columns for each in report.violations]
+    judge([f"{store}: {each}" for store, report, _ in columns for each in report.violations])
+
+
+def judge(wrong: Sequence[str]) -> NoReturn:
     for line in wrong[:SHOWN_VIOLATIONS]:
         print(line)
     print(f"verdict: {len(wrong)} violations" if wrong else "verdict: the promise was kept")
@@ -55,7 +59,7 @@ async def _storm(store: str, options: argparse.Namespace) -> Report:
     def on_kill(kills: int) -> None:
         print(f"\r{store}: {kills} of {options.kills} kills", end="", file=sys.stderr, flush=True)
 
-    with _place(store) as (home, url), ServerProcess(home, database_url=url) as server:
+    with place_of(store) as (home, url), ServerProcess(home, database_url=url) as server:
         storm = Storm(
             server,
             options.seed,
@@ -69,7 +73,7 @@ async def _storm(store: str, options: argparse.Namespace) -> Report:
 
 
 @contextmanager
-def _place(store: str) -> Iterator[tuple[Path, str | None]]:
+def place_of(store: str) -> Iterator[tuple[Path, str | None]]:
     with tempfile.TemporaryDirectory(prefix="navi-chaos-") as name:
         if store == "sqlite":
             yield Path(name), None
@@ -96,7 +100,11 @@ def _print_table(columns: Sequence[tuple[str, Report, float]]) -> None:
         "seconds": [round(seconds) for _, _, seconds in columns],
         "violations": [len(report.violations) for _, report, _ in columns],
     }
-    print(f"{'':24}" + "".join(f"{store:>14}" for store, _, _ in columns))
+    print_rows([store for store, _, _ in columns], rows)
+
+
+def print_rows(heads: Sequence[str], rows: Mapping[str, Sequence[int]]) -> None:
+    print(f"{'':24}" + "".join(f"{head:>14}" for head in heads))
     for name, numbers in rows.items():
         print(f"{name:24}" + "".join(f"{number:>14,}" for number in numbers))
 

@@ -43,6 +43,7 @@ class InputRow:
     ordinal: int
     text: str
     delivery_mode: str
+    origin: str
     delivered_at: object
     turn_id: str | None
 
@@ -136,13 +137,13 @@ Key = TypeVar("Key", bound=Hashable)
 
 def read(database_url: str) -> Ledger:
     """The store as any other program would find it."""
-    with _snapshot(database_url) as query:
-        return _read_all(query)
+    with snapshot(database_url) as query:
+        return read_all(query)
 
 
 def progress(database_url: str) -> tuple[int, bool]:
     """How far the events have got, and whether nothing waits and nothing runs."""
-    with _snapshot(database_url) as query:
+    with snapshot(database_url) as query:
         ((last_position,),) = query("SELECT last_position FROM feed")
         ((waiting,),) = query("SELECT count(*) FROM message_queue WHERE delivered_at IS NULL")
         ((running,),) = query("SELECT count(*) FROM lanes WHERE turn_id IS NOT NULL")
@@ -196,7 +197,7 @@ def _head(event: EventRow) -> dict[str, Any]:
 
 
 @contextmanager
-def _snapshot(database_url: str) -> Iterator[Query]:
+def snapshot(database_url: str) -> Iterator[Query]:
     """Queries that all see the same moment."""
     if not database_url.startswith("sqlite:"):
         with psycopg.connect(database_url) as server:
@@ -208,26 +209,26 @@ def _snapshot(database_url: str) -> Iterator[Query]:
         yield lambda query: file.execute(query).fetchall()
 
 
-def _read_all(query: Query) -> Ledger:
+def read_all(query: Query) -> Ledger:
     ((last_position,),) = query("SELECT last_position FROM feed")
-    events = _rows(query, EventRow, "events", "position")
+    events = rows_of(query, EventRow, "events", "position")
     return Ledger(
-        sessions=_rows(query, SessionRow, "sessions", "id"),
-        inputs=_rows(query, InputRow, "message_queue", "session_id, ordinal"),
-        turns=_rows(query, TurnRow, "turns", "session_id, fence"),
-        events=[replace(row, payload=_parsed(row.payload)) for row in events],
-        messages=_rows(query, MessageRow, "messages", "session_id, idx"),
-        lanes=_rows(query, LaneRow, "lanes", "session_id"),
+        sessions=rows_of(query, SessionRow, "sessions", "id"),
+        inputs=rows_of(query, InputRow, "message_queue", "session_id, ordinal"),
+        turns=rows_of(query, TurnRow, "turns", "session_id, fence"),
+        events=[replace(row, payload=parsed(row.payload)) for row in events],
+        messages=rows_of(query, MessageRow, "messages", "session_id, idx"),
+        lanes=rows_of(query, LaneRow, "lanes", "session_id"),
         last_position=last_position,
     )
 
 
-def _parsed(payload: Any) -> Any:
+def parsed(payload: Any) -> Any:
     """PostgreSQL returns JSON as values, SQLite as text."""
     return json.loads(payload) if isinstance(payload, str) else payload
 
 
-def _rows(query: Query, kind: Callable[..., Row], table: str, order: str) -> list[Row]:
+def rows_of(query: Query, kind: Callable[..., Row], table: str, order: str) -> list[Row]:
     return [kind(*row) for row in query(_select(kind, table, order))]
 
 
@@ -255,7 +256,7 @@ def _wrong_inputs(ledger: Ledger, sent: Sequence[Sent]) -> Iterator[str]:
         each = known.get(row.id, Sent(row.id, row.session_id, row.text))
         if (row.session_id, row.text) != (each.session_id, each.text):
             yield f"input {row.id} is not what was sent"
-    for session_id, rows in _grouped(ledger.inputs, lambda row: row.session_id).items():
+    for session_id, rows in grouped(ledger.inputs, lambda row: row.session_id).items():
         if [row.ordinal for row in rows] != list(range(len(rows))):
             yield f"session {session_id}: the ordinals of its inputs have gaps or doubles"
         order = [each.input_id for each in sent if each.session_id == session_id]
@@ -266,11 +267,11 @@ def _wrong_inputs(ledger: Ledger, sent: Sequence[Sent]) -> Iterator[str]:
 def _wrong_deliveries(ledger: Ledger) -> Iterator[str]:
     """Each input has one turn that counts; all its other turns died before they said anything."""
     turns = {turn.id: turn for turn in ledger.turns}
-    told_queued = Counter(_input_of(event) for event in ledger.events if event.type == QUEUED)
+    told_queued = Counter(input_of(event) for event in ledger.events if event.type == QUEUED)
     deliveries = defaultdict(list)
     for event in ledger.events:
         if event.type == DELIVERED:
-            deliveries[_input_of(event)].append(event.turn_id)
+            deliveries[input_of(event)].append(event.turn_id)
     for row in ledger.inputs:
         delivered_to = deliveries.pop(row.id, [])
         if not delivered_to or row.delivered_at is None:
@@ -306,7 +307,7 @@ def _wrong_final_turn(row: InputRow, turn: TurnRow | None) -> Iterator[str]:
 
 def _wrong_turns(ledger: Ledger) -> Iterator[str]:
     """Each turn tells its whole story once: delivered, start, what happened, end, sync."""
-    stories = _grouped(ledger.events, lambda event: event.turn_id)
+    stories = grouped(ledger.events, lambda event: event.turn_id)
     stories.pop(None, None)
     for turn in ledger.turns:
         story = stories.pop(turn.id, [])
@@ -337,7 +338,7 @@ def _wrong_end(turn: TurnRow, ends: Iterable[EventRow]) -> Iterator[str]:
 def _overlapping_turns(ledger: Ledger) -> Iterator[str]:
     """No event of another turn between a turn's first and last one, and no time in common."""
     order = {turn.id: turn.fence for turn in ledger.turns}
-    for session_id, events in _grouped(ledger.events, lambda event: event.session_id).items():
+    for session_id, events in grouped(ledger.events, lambda event: event.session_id).items():
         blocks: list[str] = []
         for event in events:
             if event.turn_id is not None and blocks[-1:] != [event.turn_id]:
@@ -347,7 +348,7 @@ def _overlapping_turns(ledger: Ledger) -> Iterator[str]:
         fences = [order.get(turn_id, 0) for turn_id in blocks]
         if fences != sorted(set(fences)):
             yield f"session {session_id}: its turns did not run in the order of their fences"
-    for session_id, turns in _grouped(ledger.turns, lambda turn: turn.session_id).items():
+    for session_id, turns in grouped(ledger.turns, lambda turn: turn.session_id).items():
         for earlier, later in pairwise(turns):
             if earlier.ended_at is None or later.started_at < earlier.ended_at:
                 yield f"session {session_id}: {later.id} began before {earlier.id} had ended"
@@ -369,7 +370,7 @@ def _wrong_messages(ledger: Ledger) -> Iterator[str]:
             asked = inputs.get(message.id)
             if asked is None or (asked.text, asked.turn_id) != (message.content, message.turn_id):
                 yield f"message {message.id} is not its input"
-    for session_id, messages in _grouped(ledger.messages, lambda row: row.session_id).items():
+    for session_id, messages in grouped(ledger.messages, lambda row: row.session_id).items():
         if [message.idx for message in messages] != list(range(len(messages))):
             yield f"session {session_id}: the transcript has gaps"
         yield from _wrong_order(
@@ -381,7 +382,9 @@ def _wrong_messages(ledger: Ledger) -> Iterator[str]:
 
 
 def _wrong_order(session_id: str, delivered: Sequence[InputRow]) -> Iterator[str]:
-    for mode, rows in _grouped(delivered, lambda row: row.delivery_mode).items():
+    # Recalls have places of their own, so one that waits for a place is overtaken by people.
+    kinds = grouped(delivered, lambda row: (row.delivery_mode, row.origin))
+    for (mode, _), rows in kinds.items():
         ordinals = [row.ordinal for row in rows]
         if ordinals != sorted(ordinals):
             yield f"session {session_id}: {mode} inputs were delivered out of order: {ordinals}"
@@ -390,7 +393,7 @@ def _wrong_order(session_id: str, delivered: Sequence[InputRow]) -> Iterator[str
 def _wrong_answers(ledger: Ledger, sent: Sequence[Sent]) -> Iterator[str]:
     """A turn that went well has left the whole answer; its end names the last message."""
     answers = {each.input_id: each.answer for each in sent}
-    by_turn = _grouped(ledger.messages, lambda message: message.turn_id)
+    by_turn = grouped(ledger.messages, lambda message: message.turn_id)
     for turn in ledger.turns:
         said = [message for message in by_turn.get(turn.id, []) if message.role == "assistant"]
         if turn.message_id != (said[-1].id if said else None):
@@ -410,14 +413,14 @@ def _wrong_numbers(ledger: Ledger) -> Iterator[str]:
     positions = [event.position for event in ledger.events]
     if positions != list(range(1, ledger.last_position + 1)):
         yield f"the positions are not 1 to {ledger.last_position}: {_first_gap(positions)}"
-    by_session = _grouped(ledger.events, lambda event: event.session_id)
+    by_session = grouped(ledger.events, lambda event: event.session_id)
     for lane in ledger.lanes:
         numbers = [event.seq for event in by_session.get(lane.session_id, [])]
         if numbers != list(range(1, lane.last_seq + 1)):
             yield f"session {lane.session_id}: seq is not 1 to {lane.last_seq}: " + _first_gap(
                 numbers
             )
-    for turns in _grouped(ledger.turns, lambda turn: turn.session_id).values():
+    for turns in grouped(ledger.turns, lambda turn: turn.session_id).values():
         if len({turn.fence for turn in turns}) != len(turns):
             yield f"session {turns[0].session_id}: two turns share a fence"
 
@@ -450,11 +453,11 @@ QUEUED = "input_queued"
 DELIVERED = "input_delivered"
 
 
-def _input_of(event: EventRow) -> str:
+def input_of(event: EventRow) -> str:
     return str(event.payload["input"]["id"])
 
 
-def _grouped(rows: Iterable[Row], key: Callable[[Row], Key]) -> dict[Key, list[Row]]:
+def grouped(rows: Iterable[Row], key: Callable[[Row], Key]) -> dict[Key, list[Row]]:
     groups: dict[Key, list[Row]] = defaultdict(list)
     for row in rows:
         groups[key(row)].append(row)

@@ -43,16 +43,21 @@ async def eventually(
 
 
 async def at_rest(database_url: str) -> Ledger:
-    """The store once nothing waits and nothing runs. Any event on the way renews the patience."""
-    seen, is_quiet = await asyncio.to_thread(ledger.progress, database_url)
+    """The store once nothing waits and nothing runs."""
+    await until_at_rest(database_url, ledger.progress)
+    return await asyncio.to_thread(ledger.read, database_url)
+
+
+async def until_at_rest(database_url: str, progress: Callable[[str], tuple[int, bool]]) -> None:
+    """Any event on the way renews the patience."""
+    seen, is_quiet = await asyncio.to_thread(progress, database_url)
     give_up_at = time.monotonic() + PATIENCE_SECONDS
     while not is_quiet:
         assert time.monotonic() < give_up_at, "nothing happens though inputs wait or turns run"
         await asyncio.sleep(LOOK_SECONDS)
-        position, is_quiet = await asyncio.to_thread(ledger.progress, database_url)
+        position, is_quiet = await asyncio.to_thread(progress, database_url)
         if position > seen:
             seen, give_up_at = position, time.monotonic() + PATIENCE_SECONDS
-    return await asyncio.to_thread(ledger.read, database_url)
 
 
 def script(random: Random, number: int) -> tuple[str, str]:

@@ -56,15 +56,15 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     engine = open_engine(sqlite_url(path))
     with engine.begin() as connection:
         for session_id in ("a", "b"):
-            sessions.create(connection, _session(session_id))
+            sessions.create(connection, session_row(session_id))
         for each in SENT:
             queue.admit(connection, NewInput(each.input_id, each.session_id, each.text), NOW)
-        _answer(connection, "a", "turn-1")
-        _die(connection, "a", "turn-2", said="")
-        _answer(connection, "a", "turn-3")
-        _die(connection, "a", "turn-4", said="half an ans")
-        _answer(connection, "b", "turn-5")
-        _answer(connection, "b", "turn-6")
+        answer(connection, "a", "turn-1")
+        die(connection, "a", "turn-2", said="")
+        answer(connection, "a", "turn-3")
+        die(connection, "a", "turn-4", said="half an ans")
+        answer(connection, "b", "turn-5")
+        answer(connection, "b", "turn-6")
         store_emitted(connection)
     engine.dispose()
     return path
@@ -235,7 +235,7 @@ def test_the_checker_objects_to_an_input_that_was_answered_twice(books: Books) -
         connection.execute(text("DELETE FROM messages WHERE turn_id = 'turn-6'"))
         connection.execute(text("UPDATE lanes SET next_idx = 2 WHERE session_id = 'b'"))
         queue.give_back(connection, "turn-6")
-        _answer(connection, "b", "turn-7")
+        answer(connection, "b", "turn-7")
         store_emitted(connection)
 
     assert any("b-2 was delivered again" in complaint for complaint in books.complaints())
@@ -284,7 +284,7 @@ def _frame(event: EventRow) -> dict[str, Any]:
     }
 
 
-def _session(session_id: str) -> Session:
+def session_row(session_id: str) -> Session:
     return Session(
         id=session_id,
         name=session_id,
@@ -303,19 +303,27 @@ def _session(session_id: str) -> Session:
     )
 
 
-def _answer(connection: Connection, session_id: str, turn_id: str) -> None:
-    begun = turns.begin(connection, session_id, turns.Claim(turn_id, OWNER, NOW, NOW))
+def answer(
+    connection: Connection,
+    session_id: str,
+    turn_id: str,
+    begin_at: datetime = NOW,
+    end_at: datetime = NOW,
+) -> None:
+    begun = turns.begin(connection, session_id, turns.Claim(turn_id, OWNER, begin_at, begin_at))
     assert begun is not None
     said = [TextDelta(f"answer {begun.turn.input.id}")]
-    turns.extend(connection, begun.turn, 0, said, NOW)
+    turns.extend(connection, begun.turn, 0, said, begin_at)
     ending = Ending(Outcome.OK)
-    turns.finish(connection, begun.turn, 1, [], drafts_of(said), ending, Usage(), NOW)
+    turns.finish(connection, begun.turn, 1, [], drafts_of(said), ending, Usage(), end_at)
 
 
-def _die(connection: Connection, session_id: str, turn_id: str, *, said: str) -> None:
-    begun = turns.begin(connection, session_id, turns.Claim(turn_id, OWNER, NOW, NOW))
+def die(
+    connection: Connection, session_id: str, turn_id: str, *, said: str, at: datetime = NOW
+) -> None:
+    begun = turns.begin(connection, session_id, turns.Claim(turn_id, OWNER, at, at))
     assert begun is not None
     if said:
-        turns.extend(connection, begun.turn, 0, [TextDelta(said)], NOW)
-    dead = RunningTurn(turn_id, session_id, begun.turn.fence, OWNER, NOW, None)
-    assert turns.close_dead(connection, dead, NOW)
+        turns.extend(connection, begun.turn, 0, [TextDelta(said)], at)
+    dead = RunningTurn(turn_id, session_id, begun.turn.fence, OWNER, at, None)
+    assert turns.close_dead(connection, dead, at)

@@ -238,7 +238,7 @@ async def _freeze_a_server(
         for each in sent[:2]:
             await client.say(session_id, each.text, input_id=each.input_id)
     frozen, _ = await pair.running_and_other(session_id)
-    await _freeze(frozen, pair.url)
+    await freeze(frozen, pair.url)
     found = await at_rest(pair.url)
     assert any(turn.died_empty for turn in found.turns)
     frozen.process.send_signal(signal.SIGCONT)
@@ -252,7 +252,7 @@ async def _freeze_a_server(
     return ledger.violations(await at_rest(pair.url), sent)
 
 
-async def _freeze(server: ServerProcess, url: str) -> None:
+async def freeze(server: ServerProcess, url: str) -> None:
     """Stop the process, but not while PostgreSQL keeps locks for a transaction of its."""
 
     async def is_frozen_outside_transactions() -> bool:

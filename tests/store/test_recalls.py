@@ -95,6 +95,22 @@ async def test_after_ten_missed_beats_a_recall_fires_once_keeps_its_beat_and_say
     assert after.due_at == recall.due_at + 11 * MINUTE
 
 
+async def test_beats_that_pass_while_the_turn_of_an_earlier_one_runs_count_as_missed(
+    world: World,
+) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session, interval=60)
+    await fire(world, session, recall.due_at + 2 * MINUTE)
+    begun = await world.begin(session)
+
+    world.now += 3 * MINUTE
+    await end(world, begun, Ending(Outcome.OK))
+
+    after = await newest(world, session)
+    assert after.due_at == recall.due_at + 6 * MINUTE
+    assert after.missed_count == 5
+
+
 async def test_a_recall_whose_server_died_before_it_spoke_runs_again_and_counts_once(
     world: World,
 ) -> None:
@@ -143,6 +159,20 @@ async def test_a_due_recall_of_a_busy_session_is_moved_and_pulled_back(world: Wo
     pulled = await newest(world, session)
     assert pulled.trigger_at == world.now
     assert pulled.due_at == recall.due_at
+
+
+async def test_missed_beats_of_a_recall_that_is_moved_first_are_counted_once(world: World) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session, interval=60)
+    begun = await world.begun(session)
+    late = recall.due_at + 10 * MINUTE
+    assert not await fire(world, session, late)
+    assert (await newest(world, session)).missed_count == 0
+    await end(world, begun, Ending(Outcome.OK))
+
+    assert await fire(world, session, late + timedelta(seconds=1))
+
+    assert (await newest(world, session)).missed_count == 10
 
 
 async def test_a_recurring_recall_makes_way_for_one_that_its_own_turn_scheduled(

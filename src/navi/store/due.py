@@ -111,7 +111,9 @@ def fire(
     The recall of a busy session is moved instead, that of an ended session cancelled.
     """
     rows = connection.execute(_DUE, {"now": now, "most": limit}).all()
-    composed = _composed(connection, rows, now, compose, ready or {})
+    # Only these: composing counts what was missed, and a recall that is moved comes here again.
+    firing = [row for row in rows if row.state != SessionState.STOPPED and row.turn_id is None]
+    composed = _composed(connection, firing, now, compose, ready or {})
     inputs: list[Input] = []
     for id_, session_id, _, _, state, changed_at, user_id, turn_id, last_seq, ordinal in rows:
         lane_locked(connection, session_id, last_seq, user_id)

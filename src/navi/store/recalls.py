@@ -107,9 +107,18 @@ def turn_ended(connection: Connection, ended: Input, ending: Ending, now: dateti
         end["error"] = end["error"] or REPLACED
         _change(connection, recall, now, status=RecallStatus.FIRED, **end)
     else:
-        at = next_beat(recall.due_at, recall.interval_seconds, now).at
+        beat = next_beat(recall.due_at, recall.interval_seconds, now)
+        # Those that had passed when it was admitted were counted then; others passed since.
+        passed_since = max(0, beat.missed - int(ended.metadata.get("missed_count", 0)))
         _change(
-            connection, recall, now, status=RecallStatus.PENDING, trigger_at=at, due_at=at, **end
+            connection,
+            recall,
+            now,
+            status=RecallStatus.PENDING,
+            trigger_at=beat.at,
+            due_at=beat.at,
+            missed_count=recall.missed_count + passed_since,
+            **end,
         )
 
 
