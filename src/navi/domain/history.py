@@ -43,7 +43,8 @@ class PastToolCall(NamedTuple):
 
 class PastUsage(NamedTuple):
     key: str
-    """The same for the same answer in every file that holds a copy of it: it counts once."""
+    """The same for the same answer in every file that holds a copy of it: it counts once, with
+    the larger number of each kind."""
     model: str | None
     timestamp: datetime | None
     input_tokens: int
@@ -59,7 +60,10 @@ class PastSession:
 
     source_session_id: str | None = None
     parent_source_session_id: str | None = None
-    """Set for a sub-agent's session."""
+    """The session that started this sub-agent, or that this one was forked from."""
+    is_subagent: bool = False
+    is_warmup: bool = False
+    """A sub-agent that a client started only to have it ready: it costs tokens and says nothing."""
     title: str | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None
