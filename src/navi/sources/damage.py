@@ -21,20 +21,23 @@ def mended(line: bytes, decoder: msgspec.json.Decoder[T], doubtful: frozenset[st
     `doubtful` names the fields that are left out if the line can't be read with them: it is better
     to miss a time than a text.
     """
+    if not line.lstrip(b"\xef\xbb\xbf \t\r").startswith(b"{"):
+        return None
     try:
-        value = json.loads(line.decode("utf-8", "replace"))
-        if not isinstance(value, dict):
-            return None
-        whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
-        text = whole.decode("utf-16", "replace")
+        text = without_half_characters(line.decode("utf-8-sig", "replace"))
         try:
             return decoder.decode(text)
         except msgspec.ValidationError:
-            without = _without(json.loads(text), doubtful)
-            return decoder.decode(msgspec.json.encode(without))
+            return decoder.decode(msgspec.json.encode(_without(json.loads(text), doubtful)))
     except (ValueError, RecursionError):
         # Not JSON, nested too deeply, or of a shape that says nothing to us.
         return None
+
+
+def without_half_characters(text: str) -> str:
+    """The same JSON with every half of a surrogate pair replaced by the sign for what is lost."""
+    plain = json.dumps(json.loads(text), ensure_ascii=False)
+    return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _without(value: Any, doubtful: frozenset[str]) -> Any:

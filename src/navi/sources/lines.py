@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from datetime import datetime
 from hashlib import blake2b
 from typing import BinaryIO
 
@@ -41,6 +42,26 @@ class Transcript(ABC):
     @abstractmethod
     def restore(self, state: bytes, file: BinaryIO) -> None:
         """Back to where `state` was taken; `file` is open for looking at earlier lines again."""
+
+
+class Moment(msgspec.Struct):
+    timestamp: datetime | None = None
+
+
+_moments = msgspec.json.Decoder(Moment)
+
+
+def last_moment(lines: list[bytes]) -> datetime | None:
+    """The time of the last line that has one."""
+    for line in reversed(lines):
+        if b'"timestamp"' in line:
+            try:
+                moment = _moments.decode(line).timestamp
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                continue
+            if moment is not None:
+                return moment
+    return None
 
 
 class Mark(msgspec.Struct):
