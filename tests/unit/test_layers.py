@@ -100,7 +100,10 @@ def test_only_the_store_and_the_index_know_databases() -> None:
         f"{module} imports {name}"
         for module, source in sources().items()
         for name in imports_of(source)
-        if name.split(".")[0] in DATABASES and layer_of(module) not in ("store", "index")
+        if name.split(".")[0] in DATABASES
+        and layer_of(module) not in ("store", "index")
+        # To this source the store's file is what a transcript is to the others.
+        and module != "navi.sources.navi"
     ]
     assert found == []
 

@@ -9,4 +9,5 @@ claude_code_lines.py  their lines
 codex.py              Codex's rollouts
 codex_lines.py        their lines
 codex_titles.py       the names that people gave them
+navi.py               Navi's own sessions, from its live store
 """

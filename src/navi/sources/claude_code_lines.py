@@ -12,14 +12,14 @@ from navi.sources.damage import mended, without_half_characters
 Tokens = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
-class Usage(msgspec.Struct):
+class Usage(msgspec.Struct, gc=False):
     input_tokens: Tokens | None = None
     output_tokens: Tokens | None = None
     cache_read_input_tokens: Tokens | None = None
     cache_creation_input_tokens: Tokens | None = None
 
 
-class Block(msgspec.Struct):
+class Block(msgspec.Struct, gc=False):
     type: str = ""
     text: str | None = None
     thinking: str | None = None
@@ -30,29 +30,29 @@ class Block(msgspec.Struct):
 Content = str | list[Block | str] | None
 
 
-class Message(msgspec.Struct):
+class Message(msgspec.Struct, gc=False):
     id: str | None = None
     model: str | None = None
     content: Content = None
     usage: Usage | None = None
 
 
-class Origin(msgspec.Struct):
+class Origin(msgspec.Struct, gc=False):
     kind: str | None = None
 
 
-class Attachment(msgspec.Struct):
+class Attachment(msgspec.Struct, gc=False):
     type: str = ""
     prompt: Content = None
     commandMode: str | None = None
     origin: Origin | None = None
 
 
-class Fork(msgspec.Struct):
+class Fork(msgspec.Struct, gc=False):
     sessionId: str | None = None
 
 
-class Line(msgspec.Struct):
+class Line(msgspec.Struct, gc=False):
     type: str | None = None
     message: Message | None = None
     timestamp: datetime | None = None
@@ -73,7 +73,7 @@ class Line(msgspec.Struct):
     outputTokens: Tokens | None = None
 
 
-class ShellInput(msgspec.Struct):
+class ShellInput(msgspec.Struct, gc=False):
     command: str | None = None
 
 

@@ -19,7 +19,7 @@ from navi.domain.history import PastToolCall
 Tokens = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
-class Part(msgspec.Struct):
+class Part(msgspec.Struct, gc=False):
     """A piece of a message's content or of a reasoning's summary."""
 
     type: str = ""
@@ -28,27 +28,27 @@ class Part(msgspec.Struct):
     input: msgspec.Raw = msgspec.Raw(b"")
 
 
-class Spent(msgspec.Struct):
+class Spent(msgspec.Struct, gc=False):
     input_tokens: Tokens = 0
     cached_input_tokens: Tokens = 0
     cache_write_input_tokens: Tokens = 0
     output_tokens: Tokens = 0
 
 
-class Information(msgspec.Struct):
+class Information(msgspec.Struct, gc=False):
     total_token_usage: Spent | None = None
     last_token_usage: Spent | None = None
 
 
-class Git(msgspec.Struct):
+class Git(msgspec.Struct, gc=False):
     branch: str | None = None
 
 
-class Failure(msgspec.Struct):
+class Failure(msgspec.Struct, gc=False):
     message: str | None = None
 
 
-class Payload(msgspec.Struct):
+class Payload(msgspec.Struct, gc=False):
     type: str | None = None
     id: str | None = None
     role: str | None = None
@@ -77,13 +77,13 @@ class Payload(msgspec.Struct):
     error: Failure | None = None
 
 
-class Line(msgspec.Struct):
+class Line(msgspec.Struct, gc=False):
     type: str | None = None
     timestamp: datetime | None = None
     payload: Payload | None = None
 
 
-class ShellArguments(msgspec.Struct):
+class ShellArguments(msgspec.Struct, gc=False):
     cmd: str | list[str] | None = None
     command: str | list[str] | None = None
 

@@ -13,7 +13,9 @@ import msgspec
 from navi.domain.history import FoundFile, PastSession
 from navi.sources.source import Chunk, Reading, Rewritten
 
-BLOCK_BYTES = 4 * 1024 * 1024
+BLOCK_BYTES = 128 * 1024
+"""What is read at once: small enough to stay in the processor's cache while it is taken apart."""
+CHUNK_BYTES = 4 * 1024 * 1024
 """Big enough that a chunk is worth writing, small enough for a few of them in memory."""
 LONGEST_LINE_BYTES = 128 * 1024 * 1024
 """A longer one is no line of any agent; it is skipped and counted, not held in memory."""
@@ -44,7 +46,7 @@ class Transcript(ABC):
         """Back to where `state` was taken; `file` is open for looking at earlier lines again."""
 
 
-class Moment(msgspec.Struct):
+class Moment(msgspec.Struct, gc=False):
     timestamp: datetime | None = None
 
 
@@ -114,13 +116,15 @@ class LineReading(Reading):
         if self._ended:
             raise StopIteration
         chunk = Chunk()
+        start = self._offset
         try:
-            is_more = self._advance(chunk)
+            while self._offset - start < CHUNK_BYTES and not self._ended:
+                if not self._advance(chunk):
+                    self._close()
         except BaseException:
             self._close()
             raise
-        if not is_more:
-            self._close()
+        if self._offset == start:
             raise StopIteration
         return chunk
 
