@@ -60,6 +60,7 @@ NOT_TYPED = (
 )
 """How texts begin that a client wrote under the user's name."""
 
+CONVERSATION = frozenset(("user", "assistant", "system"))
 CLIENT_ITSELF = "<synthetic>"
 WARMUP = "Warmup"
 OPEN_ANSWERS = 8
@@ -162,9 +163,9 @@ class ClaudeCodeTranscript(Transcript):
                     self.session.bad_lines += 1
                     continue
                 line = saved
-            if not state.is_known:
-                self._learn(line)
             kind = line.type
+            if not state.is_known and kind in CONVERSATION:
+                self._learn(line)
             if kind == "assistant":
                 self._answer(line, offset, len(text), chunk)
             elif kind == "user":

@@ -62,7 +62,7 @@ IGNORED_EVENTS = frozenset(
 """Events that repeat items or draw the screen."""
 LONGEST_KIND = 60
 
-_SPAWNER = re.compile(rb'"parent_thread_id":"([^"]+)"')
+_SPAWNER = re.compile(rb'"parent_thread_id"\s*:\s*"([^"]+)"')
 
 COPY_PAUSE = timedelta(seconds=2)
 """A fork's copy of its parent is written in one go: after a longer pause come its own lines."""

@@ -133,8 +133,8 @@ class LineReading(Reading):
         pieces = [self._rest]
         held = len(self._rest)
         while block := self._file.read(BLOCK_BYTES):
-            if not self._head:
-                self._head = block[:PROOF_BYTES]
+            if len(self._head) < PROOF_BYTES:
+                self._head = (self._head + block)[:PROOF_BYTES]
             end = block.rfind(b"\n") + 1
             if end:
                 self._rest = block[end:]
@@ -177,10 +177,10 @@ class LineReading(Reading):
             raise Rewritten(self._path)
         if os.fstat(self._file.fileno()).st_size < found.offset:
             raise Rewritten(self._path)
-        self._head = stretch_at(self._file, 0, PROOF_BYTES)
+        self._head = stretch_at(self._file, 0, min(PROOF_BYTES, found.offset))
         start = max(0, found.offset - PROOF_BYTES)
         self._before = stretch_at(self._file, start, found.offset - start)
-        if (_digest(self._head[: found.offset]), _digest(self._before)) != (
+        if (_digest(self._head), _digest(self._before)) != (
             found.head,
             found.before,
         ):

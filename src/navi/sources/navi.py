@@ -100,10 +100,13 @@ class Navi:
 
 class NaviReading(Reading):
     def __init__(self, path: str, mark: bytes | None) -> None:
-        store, _, self._id = path.rpartition("#")
         self._path = path
+        store, _, self._id = path.rpartition("#")
+        if os.sep in self._id:  # the store itself, whose sessions could not be listed
+            store, self._id = path, ""
         self._mark = _mark_in(mark, path)
-        self._connection = _opened(store or path)
+        self._ended = False
+        self._connection = _opened(store)
         try:
             # One transaction: session, messages and turns of the same moment.
             self._connection.execute("BEGIN")
@@ -111,10 +114,9 @@ class NaviReading(Reading):
             if self._mark.message_id is not None:
                 self._check(path)
             self._messages = self._connection.execute(_MESSAGES, (self._id, self._mark.idx))
-        except BaseException:
-            self._connection.close()
-            raise
-        self._ended = False
+        except BaseException as error:
+            self._end()
+            raise _translated(path, error) from error
 
     @property
     def mark(self) -> bytes:
@@ -132,9 +134,7 @@ class NaviReading(Reading):
                 self._end()
         except BaseException as error:
             self._end()
-            if isinstance(error, _sqlite_module().Error):
-                raise _unusable(self._path, error) from error
-            raise
+            raise _translated(self._path, error) from error
         if not chunk.messages and not chunk.usages:
             raise StopIteration
         return chunk
@@ -225,6 +225,10 @@ def _opened(path: str) -> Any:
         except sqlite.Error as error:
             failure = error
     raise _unusable(path, failure) from failure
+
+
+def _translated(path: str, error: BaseException) -> BaseException:
+    return _unusable(path, error) if isinstance(error, _sqlite_module().Error) else error
 
 
 def _unusable(path: str, failure: BaseException | None) -> StoreUnusable:
