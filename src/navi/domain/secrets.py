@@ -48,7 +48,7 @@ def _masked(kind: SecretKind) -> Callable[[re.Match[str]], str]:
             return found[0]
         if "secret" not in kind.pattern.groupindex:
             return f"[masked: {kind.name}]"
-        if found["secret"].startswith("[masked:"):
+        if found["secret"].startswith("[masked"):
             return found[0]
         start, stop = (place - found.start() for place in found.span("secret"))
         return f"{found[0][:start]}[masked: {kind.name}]{found[0][stop:]}"
