@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol
 
 from navi.domain.errors import NaviError
@@ -22,6 +22,19 @@ class Rewritten(NaviError):
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{path} changed before the place where reading had stopped")
+
+
+class SourceBroken(NaviError):
+    """A source of another package can't be loaded."""
+
+    kind = "source_broken"
+
+    def __init__(self, entry_point: EntryPoint, error: Exception) -> None:
+        package = entry_point.dist.name if entry_point.dist is not None else entry_point.module
+        super().__init__(
+            f"the source {entry_point.name} of {package} can't be loaded: {error}",
+            hint=f"update {package}, or remove it",
+        )
 
 
 @dataclass(slots=True)
@@ -68,6 +81,9 @@ def installed() -> dict[str, Source]:
     """All sources by name, the built-in ones and those of other packages alike."""
     found: dict[str, Source] = {}
     for entry_point in entry_points(group=ENTRY_POINTS):
-        source: Source = entry_point.load()()
+        try:
+            source: Source = entry_point.load()()
+        except Exception as error:
+            raise SourceBroken(entry_point, error) from error
         found[source.name] = source
     return found

@@ -29,6 +29,13 @@ def test_another_package_adds_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(source.installed()["diary"], Diary)
 
 
+def test_one_that_can_t_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = EntryPoint("diary", "no_such_package.diary:Diary", source.ENTRY_POINTS)
+    monkeypatch.setattr(source, "entry_points", lambda group: EntryPoints([broken]))
+    with pytest.raises(source.SourceBroken, match=r"the source diary of no_such_package\.diary"):
+        source.installed()
+
+
 def test_sources_can_be_handed_to_other_processes() -> None:
     for name, each in source.installed().items():
         assert pickle.loads(pickle.dumps(each)).name == name
