@@ -138,15 +138,16 @@ class World:
 
         from navi.index import texts
 
-        index = texts.opened(self.places.texts)
-        searcher = index.searcher()
-        found = searcher.search(tantivy.Query.all_query(), max(1, searcher.num_docs))
-        for _, address in found.hits:
-            values = searcher.doc(address).to_dict()
-            yield tuple(
-                (name, str(values.get(name)))
-                for name in ("session", "kind", "idx", "call", "role", "tool", "project", "text")
-            )
+        searcher = texts.opened(self.places.texts).searcher()
+        found = searcher.search(tantivy.Query.all_query(), max(1, searcher.num_docs)).hits
+        addresses = [address for _, address in found]
+        columns = [
+            searcher.fast_field_values(name, addresses)
+            for name in ("session", "place", "what", "agent", "at")
+        ]
+        for address, numbers in zip(addresses, zip(*columns, strict=True), strict=True):
+            stored = searcher.doc(address).to_dict()
+            yield (*map(str, numbers), *(f"{name}: {stored[name]}" for name in sorted(stored)))
 
 
 def touch(path: Path, seconds: float = 5) -> None:

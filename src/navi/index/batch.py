@@ -14,7 +14,13 @@ from navi.index import columns, schema
 from navi.index.arrow import ArrowStream
 from navi.index.projects import repository_of
 from navi.index.reading import Frame, Task
-from navi.index.texts import ORPHAN, Owner, Text, texts_of_calls, texts_of_messages
+from navi.index.texts import (
+    Owner,
+    Text,
+    texts_of_calls,
+    texts_of_messages,
+    tools_by_message,
+)
 
 UNFINISHED = -1
 """The size of a file that is not yet read to its end: it differs from every real one."""
@@ -104,22 +110,24 @@ class Batch:
         if repository is None and before is not None and before.owner.cwd == said.cwd:
             repository = before.git_repo  # the folder is gone, what it was is not
         owner = Owner(
-            session, task.source, said.source_session_id, repository or said.cwd, said.cwd
+            session,
+            task.source,
+            said.source_session_id,
+            repository or said.cwd,
+            said.cwd,
+            said.title,
         )
         touched = [frame.first_idx for frame in frames if frame.first_idx is not None]
         is_rewritten = any(frame.replaced_messages or frame.replaced_calls for frame in frames)
         if frames[0].is_first:
             change = Change(owner, 0 if before is not None else None, frames)
-        elif before is not None and before.owner != owner:
-            # A result shows its session's project: all of its texts have to say the new one.
-            change = Change(owner, 0, [], texts=[])
         elif is_rewritten:
             change = Change(owner, min(touched, default=0), [], texts=[])
         else:
             change = Change(owner, None, frames)
-        pending = 0 if frames[0].is_first or change.delete_from == 0 else min(touched, default=None)
+        pending = 0 if frames[0].is_first else min(touched, default=frames[-1].next_idx)
         if before is not None and before.pending_from is not None:
-            pending = min(before.pending_from, before.pending_from if pending is None else pending)
+            pending = min(before.pending_from, pending)
         self.before[session] = Before(owner, repository, pending)
         return change
 
@@ -192,16 +200,6 @@ def texts_of(frame: Frame, fields: tuple[str, ...]) -> list[Text]:
         tools = tools_by_message((call[0], call[2]) for call in calls)
         texts += texts_of_messages(messages, tools, fields)
     return texts
-
-
-def tools_by_message(calls: Iterable[tuple[int | None, str]]) -> dict[int, list[str]]:
-    """Lower-case names, so that `--tool bash` finds `Bash`."""
-    found: dict[int, list[str]] = {}
-    for message_idx, tool in calls:
-        names = found.setdefault(ORPHAN if message_idx is None else message_idx, [])
-        if (name := tool.lower()) not in names:
-            names.append(name)
-    return found
 
 
 def _insert(connection: DuckDBPyConnection, table: str, pieces: list[Any]) -> None:

@@ -48,17 +48,17 @@ def read_query(text: str) -> list[Clause]:
     return list(found)
 
 
-def build(schema: Schema, clauses: list[Clause], *, needs_all: bool = True) -> Query | None:
-    """None if nothing is looked for."""
-    if not clauses:
-        return None
+def build(
+    schema: Schema, clauses: list[Clause], everything: Query, *, needs_all: bool = True
+) -> Query:
+    """`everything` is where a question that only leaves out starts from."""
     wanted = Occur.Must if needs_all else Occur.Should
     parts = [
         (Occur.MustNot if clause.is_excluded else wanted, _query(schema, clause))
         for clause in clauses
     ]
     if all(clause.is_excluded for clause in clauses):
-        parts.append((Occur.Must, Query.all_query()))
+        parts.append((Occur.Must, everything))
     return Query.boolean_query(parts)
 
 

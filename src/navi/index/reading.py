@@ -47,6 +47,8 @@ class Frame(msgspec.Struct, array_like=True):
     usages: Piece
     first_idx: int | None
     """The lowest message that is new or changed; None if there is none."""
+    next_idx: int
+    """After all messages up to here."""
     replaced_messages: list[str]
     replaced_calls: list[str]
 
@@ -83,7 +85,7 @@ def _frames(task: Task, reading: Reading, *, is_new: bool, next_idx: int) -> Ite
         if waiting is not None:
             yield waiting
         waiting = _frame(task, chunk, reading, is_first=is_first, next_idx=next_idx)
-        next_idx = max(next_idx, 1 + max((m.idx for m in chunk.messages), default=-1))
+        next_idx = waiting.next_idx
         is_first = False
     if waiting is None:
         waiting = _frame(task, Chunk(), reading, is_first=is_first, next_idx=next_idx)
@@ -109,6 +111,7 @@ def _frame(task: Task, chunk: Chunk, reading: Reading, *, is_first: bool, next_i
         tool_calls=_tool_calls(mine, calls),
         usages=_usages(mine, chunk.usages),
         first_idx=min(touched, default=None),
+        next_idx=max(next_idx, 1 + max(touched, default=-1)),
         replaced_messages=[message_id(mine, m.idx) for m in messages if m.idx < next_idx],
         replaced_calls=[
             call_id(mine, call.message_idx, call.idx)

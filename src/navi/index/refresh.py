@@ -22,7 +22,7 @@ from navi.index.reading import Failure, Frame, Task
 from navi.index.texts import Owner, TextWriter
 from navi.sources.source import Source
 
-BATCH_BYTES = 24 * 1024 * 1024
+BATCH_BYTES = 48 * 1024 * 1024
 """Written at once: large enough for DuckDB to be quick, small enough to stay in memory."""
 COMMIT_AFTER_SECONDS = (4.0, 10.0, 30.0)
 """How long new texts wait to become searchable during a long run; the last one repeats."""
@@ -166,6 +166,7 @@ class Refresh:
                 count += len(each)
         for owner, from_idx, each in found:
             writer.delete(owner.session_id, from_idx)
+            writer.add_card(owner)
             writer.add(owner, each)
         return pending
 
@@ -260,6 +261,7 @@ class _Run:
     def _write_texts(self, change: Change) -> None:
         if change.delete_from is not None:
             self._writer.delete(change.owner.session_id, change.delete_from)
+        self._writer.add_card(change.owner)
         if change.texts is not None:
             self._writer.add(change.owner, change.texts)
         for frame in change.frames:
@@ -322,8 +324,8 @@ class _Run:
 
 def _owners(connection: Any, ids: Iterable[str]) -> dict[str, Before]:
     rows = connection.execute(
-        "SELECT id, source, source_session_id, coalesce(git_repo, cwd), cwd, git_repo, "
+        "SELECT id, source, source_session_id, coalesce(git_repo, cwd), cwd, title, git_repo, "
         "texts_pending_from FROM sessions WHERE id IN (SELECT unnest(?))",
         [list(ids)],
     ).fetchall()
-    return {row[0]: Before(Owner(*row[:5]), row[5], row[6]) for row in rows}
+    return {row[0]: Before(Owner(*row[:6]), row[6], row[7]) for row in rows}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,7 +17,15 @@ from navi.index.identity import call_id, message_id
 from navi.index.places import Places
 from navi.index.query import Clause, build, read_query
 from navi.index.snippets import Snippet, snippet
-from navi.index.texts import ORPHAN
+from navi.index.texts import (
+    KINDS,
+    agent_number,
+    id_of,
+    number_of,
+    read_place,
+    read_what,
+    what_of,
+)
 
 ATTEMPTS = 5
 
@@ -49,6 +58,7 @@ class Hit:
     timestamp: datetime | None
     project: str | None
     cwd: str | None
+    title: str | None
     idx: int | None
     score: float
     snippet: Snippet
@@ -75,7 +85,7 @@ class Search:
         clauses = read_query(text)
         searcher = self._index.searcher()
         wanted = self._filters(searcher, filters)
-        if wanted is None or not clauses:
+        if not clauses:
             return Found([], True)
         hits = self._hits(searcher, clauses, wanted, limit, needs_all=True)
         if hits or sum(not clause.is_excluded for clause in clauses) < 2:
@@ -91,52 +101,79 @@ class Search:
         *,
         needs_all: bool,
     ) -> list[Hit]:
-        query = build(self._schema, clauses, needs_all=needs_all)
-        assert query is not None
+        every_text = self._range("what", 0, None)
+        query = build(self._schema, clauses, every_text, needs_all=needs_all)
         if wanted:
             # A filter says yes or no; it must not count as a match.
-            query = Query.boolean_query(
-                [
-                    (Occur.Must, query),
-                    *((Occur.Must, Query.const_score_query(each, 0.0)) for each in wanted),
-                ]
-            )
-        found = searcher.search(query, limit, count=False)
-        return [
-            _hit(searcher.doc(address).to_dict(), score, clauses) for score, address in found.hits
+            filters = [(Occur.Must, Query.const_score_query(each, 0.0)) for each in wanted]
+            query = Query.boolean_query([(Occur.Must, query), *filters])
+        found = searcher.search(query, limit, count=False).hits
+        addresses = [address for _, address in found]
+        numbers = [
+            searcher.fast_field_values(name, addresses)
+            for name in ("session", "place", "what", "at")
         ]
+        cards: dict[str, dict[str, Any]] = {}
+        hits = []
+        for (score, address), row in zip(found, zip(*numbers, strict=True), strict=True):
+            session = id_of(int(row[0] or 0))
+            if session not in cards:
+                cards[session] = self._card(searcher, session)
+            hits.append(_hit(session, row, cards[session], searcher.doc(address), score, clauses))
+        return hits
 
-    def _filters(self, searcher: tantivy.Searcher, filters: Filters) -> list[Query] | None:
-        """None if they leave nothing."""
+    def _filters(self, searcher: tantivy.Searcher, filters: Filters) -> list[Query]:
         found: list[Query] = []
-        for field, value in (
-            ("source", filters.source),
-            ("role", filters.role),
-            ("tool", None if filters.tool is None else filters.tool.lower()),
-        ):
-            if value is not None:
-                found.append(Query.term_query(self._schema, field, value, "basic"))
+        if filters.source is not None:
+            number = agent_number(filters.source)
+            found.append(self._range("agent", number, number))
+        if filters.role is not None:
+            first = what_of(filters.role, KINDS[0])
+            found.append(self._range("what", first, first + len(KINDS) - 1))
         if filters.since is not None:
-            found.append(
-                Query.range_query(
-                    self._schema, "at", FieldType.Integer, microseconds(filters.since), None
-                )
-            )
+            found.append(self._range("at", microseconds(filters.since), None, FieldType.Integer))
+        if filters.tool is not None:
+            wanted = filters.tool.lower()
+            tools = self._names(searcher, "tool", lambda name: name.lower() == wanted)
+            found.append(Query.term_set_query(self._schema, "tool", tools))
         if filters.project is not None:
             part = filters.project.rstrip("/") or "/"
-            names = [name for name, _ in searcher.terms_with_prefix("project", "") if part in name]
-            if not names:
-                return None
-            found.append(Query.term_set_query(self._schema, "project", names))
+            projects = self._names(searcher, "project", lambda name: part in name)
+            found.append(self._of_sessions(searcher, "project", projects))
         if filters.session is not None:
-            sessions = [name for name, _ in searcher.terms_with_prefix("session", filters.session)]
-            choices = [(Occur.Should, self._name("source_session", filters.session))]
-            choices += [(Occur.Should, self._name("session", each)) for each in sessions[:100]]
-            found.append(Query.boolean_query(choices))
+            ids = self._names(searcher, "card", lambda _: True, filters.session.lower())
+            numbers = [number_of(each) for each in ids]
+            by_id = Query.term_set_query(self._schema, "session", numbers)
+            by_source = self._of_sessions(searcher, "source_session", [filters.session])
+            found.append(Query.boolean_query([(Occur.Should, by_id), (Occur.Should, by_source)]))
         return found
 
-    def _name(self, field: str, value: str) -> Query:
-        return Query.term_query(self._schema, field, value, "basic")
+    def _names(
+        self,
+        searcher: tantivy.Searcher,
+        field: str,
+        is_wanted: Callable[[str], bool],
+        prefix: str = "",
+    ) -> list[str]:
+        return [name for name, _ in searcher.terms_with_prefix(field, prefix) if is_wanted(name)]
+
+    def _of_sessions(self, searcher: tantivy.Searcher, field: str, names: list[str]) -> Query:
+        """The texts of the sessions on whose card one of the names stands."""
+        cards = Query.term_set_query(self._schema, field, names)
+        found = searcher.search(cards, max(1, searcher.num_docs), count=False).hits
+        numbers = searcher.fast_field_values("session", [address for _, address in found])
+        return Query.term_set_query(self._schema, "session", numbers)
+
+    def _range(
+        self, field: str, low: int | None, high: int | None, kind: FieldType = FieldType.Unsigned
+    ) -> Query:
+        return Query.range_query(self._schema, field, kind, low, high)
+
+    def _card(self, searcher: tantivy.Searcher, session: str) -> dict[str, Any]:
+        query = Query.term_query(self._schema, "card", session, "basic")
+        for _, address in searcher.search(query, 1, count=False).hits:
+            return {name: values[0] for name, values in searcher.doc(address).to_dict().items()}
+        return {}
 
 
 def _opened(places: Places) -> tantivy.Index:
@@ -156,27 +193,31 @@ def _opened(places: Places) -> tantivy.Index:
     raise AssertionError("unreachable")
 
 
-def _hit(document: dict[str, list[Any]], score: float, clauses: list[Clause]) -> Hit:
-    def value(name: str) -> Any:
-        values = document.get(name)
-        return values[0] if values else None
-
-    session, kind, idx, call = value("session"), value("kind"), value("idx"), value("call")
-    message_idx = None if idx == ORPHAN else idx
-    at = value("at")
+def _hit(
+    session: str,
+    numbers: Sequence[Any],
+    card: dict[str, Any],
+    document: tantivy.Document,
+    score: float,
+    clauses: list[Clause],
+) -> Hit:
+    _, place, what, at = numbers
+    idx, call = read_place(place)
+    role, kind = read_what(what)
     return Hit(
         session_id=session,
-        source=value("source"),
-        source_session_id=value("source_session"),
-        message_id=None if message_idx is None else message_id(session, message_idx),
-        tool_call_id=call_id(session, message_idx, call) if kind == "bash" else None,
+        source=card.get("source", ""),
+        source_session_id=card.get("source_session"),
+        message_id=None if idx is None else message_id(session, idx),
+        tool_call_id=None if call is None else call_id(session, idx, call),
         kind=kind,
-        role=value("role"),
-        tool_name=value("tool_name") if kind == "bash" else None,
+        role=role,
+        tool_name=document.get_first("tool") if kind == "bash" else None,
         timestamp=None if at is None else from_microseconds(at),
-        project=value("project"),
-        cwd=value("cwd"),
-        idx=message_idx,
+        project=card.get("project"),
+        cwd=card.get("cwd"),
+        title=card.get("title"),
+        idx=idx,
         score=score,
-        snippet=snippet(value("text") or "", clauses),
+        snippet=snippet(document.get_first("text") or "", clauses),
     )

@@ -1,5 +1,7 @@
-"""The full-text folder: one document per searchable text, with all that a result shows.
+"""The full-text folder: a document per searchable text, and one per session, its card.
 
+A text's document holds numbers besides the text: they cost next to nothing to write, and filters
+and results read them from columns. Names (project, agent's id, folder) stand on the card alone.
 Deleting and adding become visible together, at the commit, and never disturb a reader.
 """
 
@@ -10,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
+from zlib import crc32
 
 import tantivy
 from tantivy import FieldType, Occur, Query
@@ -17,51 +20,44 @@ from tantivy import FieldType, Occur, Query
 from navi.index.errors import IndexUnusable
 from navi.index.words import analyzer, composed, parts
 
-VERSION = 1
+VERSION = 2
 """Raised when documents or words are made differently: the folder is then made anew."""
 
-HEAP_BYTES = 100_000_000
+HEAP_BYTES = 150_000_000
 SMALL_HEAP_BYTES = 15_000_000
-ORPHAN = -1
-"""The `idx` of calls outside every message; the `call` of texts that are no call."""
 
 WORDS = "words"
-NAMES = (
-    "session",
-    "source",
-    "source_session",
-    "project",
-    "cwd",
-    "role",
-    "kind",
-    "tool",
-    "tool_name",
-)
+NAMES = ("card", "source", "source_session", "project", "cwd", "title", "tool")
+KINDS = ("content", "thinking", "bash")
+ROLES = ("user", "assistant", "system")
+CALL_BITS = 20
+MOST_CALLS = (1 << CALL_BITS) - 2
 
 
 class Text(NamedTuple):
     """One searchable text of a session."""
 
     kind: str
-    idx: int
-    call: int
+    idx: int | None
+    """Its message; None for a call outside every message."""
+    call: int | None
+    """Its place among the message's calls, if it is one."""
     role: str | None
     tools: list[str]
-    """In lower case: what `--tool` finds."""
-    tool_name: str | None
     at: int | None
     """Microseconds since 1970."""
     text: str
 
 
 class Owner(NamedTuple):
-    """The session a text belongs to, as far as results show or filter it."""
+    """A session as far as results show it or filters ask for it."""
 
     session_id: str
     source: str
     source_session_id: str | None
     project: str | None
     cwd: str | None
+    title: str | None
 
 
 def schema() -> tantivy.Schema:
@@ -70,8 +66,11 @@ def schema() -> tantivy.Schema:
     builder.add_text_field("parts", tokenizer_name=WORDS)
     for name in NAMES:
         builder.add_text_field(name, stored=True, tokenizer_name="raw", index_option="basic")
-    for name in ("idx", "call", "at"):
-        builder.add_integer_field(name, stored=True, fast=True)
+    builder.add_unsigned_field("session", indexed=True, fast=True)
+    builder.add_unsigned_field("place", fast=True)
+    builder.add_unsigned_field("what", fast=True)
+    builder.add_unsigned_field("agent", fast=True)
+    builder.add_integer_field("at", fast=True)
     return builder.build()
 
 
@@ -80,6 +79,42 @@ def opened(folder: Path) -> tantivy.Index:
     index = tantivy.Index.open(str(folder))
     index.register_tokenizer(WORDS, analyzer())
     return index
+
+
+def number_of(session_id: str) -> int:
+    """A session's id is 16 hexadecimal digits: a number."""
+    return int(session_id, 16)
+
+
+def id_of(number: int) -> str:
+    return f"{number:016x}"
+
+
+def agent_number(source: str) -> int:
+    return crc32(source.encode())
+
+
+def place_of(idx: int | None, call: int | None) -> int:
+    """Both in one number, growing with the conversation; what is outside messages comes first."""
+    first = 0 if idx is None else idx + 1
+    second = 0 if call is None else min(call, MOST_CALLS) + 1
+    return first << CALL_BITS | second
+
+
+def read_place(place: int) -> tuple[int | None, int | None]:
+    first, second = place >> CALL_BITS, place & MOST_CALLS + 1
+    return first - 1 if first else None, second - 1 if second else None
+
+
+def what_of(role: str | None, kind: str) -> int:
+    """Whose text it is and of which kind."""
+    who = ROLES.index(role) if role in ROLES else len(ROLES)
+    return who * len(KINDS) + KINDS.index(kind)
+
+
+def read_what(what: int) -> tuple[str | None, str]:
+    who, kind = divmod(what, len(KINDS))
+    return ROLES[who] if who < len(ROLES) else None, KINDS[kind]
 
 
 class TextWriter:
@@ -101,44 +136,50 @@ class TextWriter:
     def delete(self, session_id: str, from_idx: int) -> None:
         """All texts of a session from a message on, and those outside messages."""
         self.is_dirty = True
+        mine = Query.term_query(self._schema, "session", number_of(session_id), "basic")
         if from_idx <= 0:
-            self._writer.delete_documents_by_term("session", session_id)
+            self._writer.delete_documents_by_query(mine)
             return
-        mine = Query.term_query(self._schema, "session", session_id, "basic")
-        for low, high in ((from_idx, None), (ORPHAN, ORPHAN)):
-            stretch = Query.range_query(self._schema, "idx", FieldType.Integer, low, high)
+        for low, high in ((place_of(from_idx, None), None), (0, place_of(0, None) - 1)):
+            stretch = Query.range_query(self._schema, "place", FieldType.Unsigned, low, high)
             both = Query.boolean_query([(Occur.Must, mine), (Occur.Must, stretch)])
             self._writer.delete_documents_by_query(both)
 
-    def add(self, owner: Owner, texts: Iterable[Text]) -> int:
-        """How many were added."""
+    def add(self, owner: Owner, texts: Iterable[Text]) -> None:
         self.is_dirty = True
-        fixed: dict[str, Any] = {
-            "session": owner.session_id,
-            "source": owner.source,
-            "source_session": owner.source_session_id or [],
-            "project": owner.project or [],
-            "cwd": owner.cwd or [],
-        }
-        make, add, count = tantivy.Document.from_dict, self._writer.add_document, 0
-        for each in texts:
-            text = composed(each.text)
-            values = {
+        fixed = {"session": number_of(owner.session_id), "agent": agent_number(owner.source)}
+        make, add, known = tantivy.Document.from_dict, self._writer.add_document, self._schema
+        for kind, idx, call, role, tools, at, text in texts:
+            text = composed(text)
+            values: dict[str, Any] = {
                 **fixed,
-                "kind": each.kind,
-                "idx": each.idx,
-                "call": each.call,
+                "place": place_of(idx, call),
+                "what": what_of(role, kind),
                 "text": text,
-                "tool": each.tools,
-                "tool_name": each.tool_name or [],
-                "role": each.role or [],
-                "at": [] if each.at is None else each.at,
             }
+            if at is not None:
+                values["at"] = at
+            if tools:
+                values["tool"] = tools
             if hidden := parts(text):
                 values["parts"] = hidden
-            add(make(values, self._schema))
-            count += 1
-        return count
+            add(make(values, known))
+
+    def add_card(self, owner: Owner) -> None:
+        """Instead of the one there is."""
+        self.is_dirty = True
+        self._writer.delete_documents_by_term("card", owner.session_id)
+        values = {
+            "card": owner.session_id,
+            "session": number_of(owner.session_id),
+            "source": owner.source,
+            "source_session": owner.source_session_id,
+            "project": owner.project,
+            "cwd": owner.cwd,
+            "title": owner.title,
+        }
+        given = {name: value for name, value in values.items() if value is not None}
+        self._writer.add_document(tantivy.Document.from_dict(given, self._schema))
 
     def commit(self) -> None:
         try:
@@ -176,7 +217,7 @@ def is_usable(folder: Path) -> bool:
 
 def texts_of_messages(
     rows: Iterable[tuple[int, str | None, str | None, str | None, int | None]],
-    tools: dict[int, list[str]],
+    tools: dict[int | None, list[str]],
     fields: tuple[str, ...],
 ) -> Iterator[Text]:
     """From `(idx, role, content, thinking, at)`."""
@@ -184,9 +225,9 @@ def texts_of_messages(
     none: list[str] = []
     for idx, role, content, thinking, at in rows:
         if content and has_content:
-            yield Text("content", idx, ORPHAN, role, tools.get(idx, none), None, at, content)
+            yield Text("content", idx, None, role, tools.get(idx, none), at, content)
         if thinking and has_thinking:
-            yield Text("thinking", idx, ORPHAN, role, tools.get(idx, none), None, at, thinking)
+            yield Text("thinking", idx, None, role, tools.get(idx, none), at, thinking)
 
 
 def texts_of_calls(
@@ -197,8 +238,16 @@ def texts_of_calls(
         return
     for message_idx, idx, tool, command, at in rows:
         if command:
-            place = ORPHAN if message_idx is None else message_idx
-            yield Text("bash", place, idx, "assistant", [tool.lower()], tool, at, command)
+            yield Text("bash", message_idx, idx, "assistant", [tool], at, command)
+
+
+def tools_by_message(calls: Iterable[tuple[int | None, str]]) -> dict[int | None, list[str]]:
+    found: dict[int | None, list[str]] = {}
+    for message_idx, tool in calls:
+        names = found.setdefault(message_idx, [])
+        if tool not in names:
+            names.append(tool)
+    return found
 
 
 def _unusable(folder: Path, error: Exception) -> IndexUnusable:

@@ -17,9 +17,6 @@ from functools import cache, lru_cache
 
 from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
-LONGEST_WORD = 60_000
-"""Bytes; tantivy drops longer ones."""
-
 LONGEST_NAME = 200
 """Characters. What is longer is no identifier but data, and its pieces mean nothing."""
 
@@ -51,7 +48,6 @@ _CLASSES = bytes(
 def analyzer() -> TextAnalyzer:
     return (
         TextAnalyzerBuilder(Tokenizer.simple())
-        .filter(Filter.remove_long(LONGEST_WORD))
         .filter(Filter.lowercase())
         .filter(Filter.ascii_fold())
         .build()
