@@ -21,7 +21,7 @@ from navi.domain.shell_command import (
     runs,
 )
 
-__all__ = ["ShellCommand", "ShellLine", "read_command"]
+__all__ = ["ShellCommand", "ShellLine", "read_command", "subcommand"]
 
 # Longer lines are read as well, but rarely come twice: they are not worth the memory.
 LONGEST_KEPT = 1_000
@@ -52,9 +52,9 @@ SUBCOMMAND_TOOLS: dict[str, frozenset[str]] = {
 
 _WORD = r"""(?:[\w@%+:,./=^~*?-]++|'[^']*+'|"[^"$`\\]*+")++(?=[ \t\n;&|]|$)"""
 _REDIRECTION = r"(?:[0-9]?>&[0-9]|[0-9&]?>>?[ \t]*+[\w./-]++|<[ \t]*+[\w./-]++)(?=[ \t\n;&|]|$)"
-_PLAIN = re.compile(rf"[ \t]*+{_WORD}(?:[ \t]++{_WORD})*+\s*+")
-_HEAD = re.compile(rf"\s*+({_WORD}(?:[ \t]++(?:{_REDIRECTION}|{_WORD}))*+)[ \t]*+")
-_JOINED = re.compile(r"(?:&&|\|\|?|;|&(?![&>])|\n)\s*+[^\s#;&|)}]")
+_PLAIN = re.compile(rf"[ \t]*+{_WORD}(?:[ \t]++{_WORD})*+[ \t\n]*+")
+_HEAD = re.compile(rf"[ \t\n]*+({_WORD}(?:[ \t]++(?:{_REDIRECTION}|{_WORD}))*+)[ \t]*+")
+_JOINED = re.compile(r"(?:&&|\|\|?|;|&(?![&>])|\n)[ \t\n]*+[^\s#;&|)}]")
 _WORDS = re.compile(_WORD)
 _HEAD_WORDS = re.compile(rf"({_REDIRECTION})|{_WORD}")
 _QUOTES = re.compile(r"'([^']*)'|\"([^\"]*)\"")
@@ -202,10 +202,11 @@ def _summary(
             return line.base, line.sub, is_compound or line.is_compound
         words = words[inner.start : inner.stop]
         dynamic = frozenset(at - inner.start for at in dynamic)
-    return base_name(words[0]) or words[0], _sub(words, dynamic), is_compound
+    return base_name(words[0]) or words[0], subcommand(words, dynamic), is_compound
 
 
-def _sub(words: tuple[str, ...], dynamic: frozenset[int] = frozenset()) -> str | None:
+def subcommand(words: tuple[str, ...], dynamic: frozenset[int] = frozenset()) -> str | None:
+    """The word that says what a tool with subcommands is to do; None if there is none."""
     valued = SUBCOMMAND_TOOLS.get(base_name(words[0]))
     if valued is None:
         return None

@@ -191,6 +191,7 @@ def test_after_an_unknown_option_of_a_wrapper_nothing_is_sure() -> None:
         "ls 2>&1 -la",
         "ls\r\nrm x",
         "ls\u00a0x",
+        "ls \r",
         "ls \u2028 x",
     ],
 )
