@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from navi.domain.errors import NaviError
 from navi.domain.history import FoundFile
 from navi.index.identity import session_id
 from navi.sources.source import Source
@@ -50,9 +51,9 @@ def plan(
             for file in source.discover():
                 found.add(file.path)
                 _consider(made, source.name, file, known.get((source.name, file.path)), is_full)
-        except OSError as error:
+        except (OSError, NaviError) as error:
             # Half a look says nothing about what is gone.
-            made.warnings.append(f"{source.name}: can't list all files: {error}")
+            made.warnings.append(f"{source.name}: can't list all sessions: {error}")
             continue
         made.vanished += [
             each.id

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import msgspec
 
+from navi.domain.errors import NaviError
 from navi.domain.history import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
 from navi.domain.shell import read_command
 from navi.index import columns
@@ -71,6 +72,8 @@ def frames_of(task: Task, source: Source) -> Iterator[Frame | Failure]:
             mark, next_idx = None, 0
             reading = source.read(file)
         yield from _frames(task, reading, is_new=mark is None, next_idx=next_idx)
+    except NaviError as error:
+        yield Failure(task.number, error.message)
     except OSError as error:
         yield Failure(task.number, (error.strerror or str(error)).lower())
     except Exception as error:

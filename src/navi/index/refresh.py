@@ -78,11 +78,10 @@ class Refresh:
         started = time.perf_counter()
         self.places.prepare()
         with lock.held(self.places.lock, doing, self.clock.now()):
-            if recreate:
-                with backup.replaced(self.places, self.clock.now()):
-                    result = self._run()
-            else:
-                result = self._run()
+            backup.finish_interrupted(self.places)
+            warnings = backup.start_over(self.places, self.clock.now()) if recreate else []
+            result = self._run()
+        result.warnings[:0] = warnings
         result.seconds = round(time.perf_counter() - started, 3)
         return result
 
@@ -104,9 +103,7 @@ class Refresh:
     def _look(self) -> tuple[dict[tuple[str, str], Known], list[tuple[str, int]]]:
         """The files the index knows, and the sessions whose texts are not written yet."""
         if not self.places.database.exists():
-            texts.remove(self.places.texts)
-            with TextWriter(self.places.texts, is_small=True) as writer:
-                writer.commit()
+            self._empty_texts()
             with database.writing(self.places, self.clock.now()) as connection:
                 connection.execute("INSERT INTO facts VALUES ('texts', ?)", [self._texts_are()])
             return {}, []
@@ -133,7 +130,12 @@ class Refresh:
             connection.execute("UPDATE sessions SET texts_pending_from = 0")
             connection.execute("DELETE FROM facts WHERE name = 'texts'")
             connection.execute("INSERT INTO facts VALUES ('texts', ?)", [self._texts_are()])
+        self._empty_texts()
+
+    def _empty_texts(self) -> None:
         texts.remove(self.places.texts)
+        with TextWriter(self.places.texts, is_small=True) as writer:
+            writer.commit()
 
     def _note_files(self, planned: Plan) -> None:
         with database.writing(self.places, self.clock.now()) as connection:

@@ -10,6 +10,7 @@ from typing import Any
 import tantivy
 from tantivy import FieldType, Occur, Query
 
+from navi.domain.secrets import mask
 from navi.index import texts
 from navi.index.columns import from_microseconds, microseconds
 from navi.index.errors import IndexUnusable, NoIndex
@@ -80,6 +81,14 @@ class Search:
 
     def reload(self) -> None:
         self._index.reload()
+
+    @property
+    def count(self) -> int:
+        return self._index.searcher().num_docs
+
+    @property
+    def segments(self) -> int:
+        return self._index.searcher().num_segments
 
     def find(self, text: str, filters: Filters = EVERYTHING, limit: int = 20) -> Found:
         clauses = read_query(text)
@@ -219,5 +228,5 @@ def _hit(
         title=card.get("title"),
         idx=idx,
         score=score,
-        snippet=snippet(document.get_first("text") or "", clauses),
+        snippet=snippet(mask(document.get_first("text") or ""), clauses),
     )

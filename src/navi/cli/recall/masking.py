@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import overload
 
+from navi.domain import secrets
+
 
 @overload
 def mask(text: str) -> str: ...
@@ -12,4 +14,4 @@ def mask(text: None) -> None: ...
 @overload
 def mask(text: str | None) -> str | None: ...
 def mask(text: str | None) -> str | None:
-    return text
+    return None if text is None else secrets.mask(text)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from navi.cli import formats, output
+from navi.cli.recall.masking import mask
 from navi.cli.recall.options import (
     clock,
     json_option,
@@ -88,6 +89,8 @@ def _show(hits: list[Hit], now: datetime) -> None:
         formats.home_short(first.project or "(no project)"),
         formats.age(latest, now),
     ]
+    if first.title:
+        facts.append(formats.shortened(mask(first.title), 60))
     output.say("  ".join(facts))
     for hit in hits[:PER_SESSION]:
         who = hit.tool_name or hit.role or ""

@@ -54,8 +54,9 @@ def hit_json(hit: Hit) -> Json:
         "tool_name": hit.tool_name,
         "timestamp": instant(hit.timestamp),
         "project": hit.project,
+        "title": mask(hit.title),
         "score": round(hit.score, 4),
-        "snippet": mask(hit.snippet.text),
+        "snippet": hit.snippet.text,
     }
 
 
