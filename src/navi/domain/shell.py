@@ -14,6 +14,7 @@ from navi.domain.shell_command import (
     PREFIXES,
     SHELLS,
     Inner,
+    Redirection,
     ShellCommand,
     base_name,
     is_assignment,
@@ -55,6 +56,9 @@ _REDIRECTION = r"(?:[0-9]?>&[0-9]|[0-9&]?>>?[ \t]*+[\w./-]++|<[ \t]*+[\w./-]++)(
 _PLAIN = re.compile(rf"[ \t]*+{_WORD}(?:[ \t]++{_WORD})*+[ \t\n]*+")
 _HEAD = re.compile(rf"[ \t\n]*+({_WORD}(?:[ \t]++(?:{_REDIRECTION}|{_WORD}))*+)[ \t]*+")
 _JOINED = re.compile(r"(?:&&|\|\|?|;|&(?![&>])|\n)[ \t\n]*+[^\s#;&|)}]")
+_PART = rf"{_WORD}(?:[ \t]++(?:{_REDIRECTION}|{_WORD}))*+[ \t]*+"
+_JOINED_PARTS = re.compile(rf"[ \t\n]*+{_PART}(?:(?:&&|\|\|?|;|\n)[ \t\n]*+{_PART})++[ \t\n]*+")
+_TOKENS = re.compile(rf"(&&|\|\|?|;|\n)|({_REDIRECTION})|{_WORD}")
 _WORDS = re.compile(_WORD)
 _HEAD_WORDS = re.compile(rf"({_REDIRECTION})|{_WORD}")
 _QUOTES = re.compile(r"'([^']*)'|\"([^\"]*)\"")
@@ -66,6 +70,7 @@ _KEYWORDS = names(
 # The grammar gives these commands nodes of their own.
 _DECLARATIONS = names("export declare local readonly typeset unset unsetenv")
 _GLOBS = re.compile(r"[*?~]")
+_SPLIT_REDIRECTION = re.compile(r"([0-9&]?(?:>&|>>?|<))[ \t]*(.+)")
 _NONE: frozenset[int] = frozenset()
 
 
@@ -146,6 +151,47 @@ def _plain_words(text: str) -> tuple[str, ...] | None:
     if first in _KEYWORDS or first in _DECLARATIONS or "=" in first or _GLOBS.search(first):
         return None
     return tuple(map(_unquoted, words)) if "'" in text or '"' in text else words
+
+
+def _plain_parts(text: str) -> list[ShellCommand] | None:
+    """The commands of a line of plain commands joined by `&&`, `|`, `;` and the like."""
+    if _JOINED_PARTS.fullmatch(text) is None:
+        return None
+    found: list[ShellCommand] = []
+    words: list[str] = []
+    redirections: list[Redirection] = []
+    start = stop = 0
+    is_piped = False
+    tokens = [*_TOKENS.finditer(text), None]
+    for token in tokens:
+        if token is None or token[1] is not None:
+            if words:
+                if words[0] in _KEYWORDS or words[0] in _DECLARATIONS:
+                    return None
+                if "=" in words[0] or _GLOBS.search(words[0]):
+                    return None
+                is_before_pipe = token is not None and token[1] == "|"
+                found.append(
+                    ShellCommand(
+                        tuple(map(_unquoted, words)),
+                        text=text[start:stop],
+                        redirections=tuple(redirections),
+                        is_piped=is_piped or is_before_pipe,
+                    )
+                )
+                is_piped = is_before_pipe
+            words, redirections = [], []
+        elif token[2] is not None:
+            operator, target = _SPLIT_REDIRECTION.fullmatch(token[2]).groups()  # type: ignore[union-attr]
+            redirections.append(Redirection(operator, target))
+        else:
+            if redirections:
+                # A redirection among the words: the text can't be cut out without it.
+                return None
+            start = start if words else token.start()
+            stop = token.end()
+            words.append(token[0])
+    return found
 
 
 def _head_words(text: str) -> tuple[str, ...] | None:
@@ -263,6 +309,9 @@ def _read_whole(text: str) -> tuple[list[ShellCommand], bool, bool]:
     plain = _plain_words(text)
     if plain is not None:
         return [ShellCommand(plain, text=text.strip())], False, True
+    parts = _plain_parts(text)
+    if parts is not None:
+        return parts, True, True
     from navi.domain.shell_tree import read_tree
 
     reading = read_tree(text)

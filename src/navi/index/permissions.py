@@ -26,6 +26,7 @@ EXAMPLES = 3
 PROJECTS = 5
 # A group of many different commands shows this many of the repeated ones.
 MOST_REVIEWED = 5
+MOST_SURE = 10
 LONGEST_RULE = 200
 LONGEST_WORD = 40
 
@@ -93,7 +94,9 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
                 key = (_refused_pattern(command, judgement), judgement.reason)
                 refused.setdefault(key, _Uses()).add(counted, is_clean=False, is_piped=False)
                 if judgement.head is not None:
-                    groups.setdefault(judgement.head, _Group(judgement.head)).is_tainted = True
+                    groups.setdefault(
+                        judgement.head, _Group(judgement.head)
+                    ).taint = judgement.reason
             elif command.words and command.words[0] not in _NEVER_ASKED_FOR:
                 head = judgement.head or _group_head(command)
                 group = groups.setdefault(head, _Group(head))
@@ -170,8 +173,8 @@ class _Group:
     def __init__(self, head: Key) -> None:
         self.head = head
         self.forms: dict[str, tuple[Judgement, _Uses]] = {}
-        self.is_tainted = False
-        """It was seen to do harm as well, so that no rule may stand for all of it."""
+        self.taint: str | None = None
+        """The harm it was seen to do as well, so that no rule may stand for all of it."""
 
     def add(
         self, command: ShellCommand, judgement: Judgement, counted: CountedCommand, is_clean: bool
@@ -186,7 +189,7 @@ class _Group:
         rest = dict(self.forms)
         wide = {text for text, (judgement, _) in rest.items() if judgement.is_wide}
         is_several = len(wide) > 1 or any(not _is_writable(text) for text in wide)
-        if wide and is_several and not self.is_tainted:
+        if wide and is_several and self.taint is None:
             uses = _Uses()
             for text in wide:
                 uses.merge(rest.pop(text)[1])
@@ -198,7 +201,7 @@ class _Group:
     def _conclude_each(self, rest: dict[str, tuple[Judgement, _Uses]], found: Suggestions) -> None:
         """The very commands: those often used, and a few that came more than once."""
         ranked = sorted(rest, key=lambda text: (-rest[text][1].count, text))
-        reviewed = 0
+        reviewed = sure = 0
         for text in ranked:
             judgement, uses = rest[text]
             if not _is_writable(text):
@@ -208,6 +211,10 @@ class _Group:
                 if reviewed >= MOST_REVIEWED or (uses.count < 2 and len(ranked) > 1):
                     continue
                 reviewed += 1
+            elif sure >= MOST_SURE:
+                continue
+            else:
+                sure += 1
             del rest[text]
             reason = f"{judgement.reason}{reason}"
             found.suggestions.append(
@@ -223,15 +230,15 @@ class _Group:
             uses.merge(used)
         judgement = max((judgement for judgement, _ in rest.values()), key=lambda one: one.harm)
         pattern = f"{' '.join(self.head)} *"
-        if judgement.harm <= Harm.PROJECT and judgement.head == self.head and not self.is_tainted:
+        if judgement.harm <= Harm.PROJECT and judgement.head == self.head and self.taint is None:
             reason = f"{judgement.reason}, but with other arguments each time"
             if judgement.except_for:
                 reason += f"; the rule would allow {judgement.except_for} as well"
             found.suggestions.append(self._for_all(uses, Harm.UNKNOWN, reason))
         elif judgement.harm <= Harm.PROJECT:
-            found.skipped.append(
-                uses.skipped(pattern, "other arguments each time, and some would do harm")
-            )
+            harm = self.taint or "can do harm with others"
+            reason = f"{judgement.reason}, with other arguments each time; but it also {harm}"
+            found.skipped.append(uses.skipped(pattern, reason))
         else:
             found.skipped.append(uses.skipped(pattern, judgement.reason))
 

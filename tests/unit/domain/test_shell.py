@@ -264,6 +264,7 @@ def test_reading_never_fails(text: str) -> None:
 @given(lines)
 @example("ls & > f")
 @example("git status > f && ls")
+@example("ls 'a b' 2>&1 | git x > f ; e\n ls || git")
 def test_the_quick_way_and_the_grammar_agree(text: str) -> None:
     reading = read_tree(text)
     if reading is None or not reading.is_understood:
@@ -279,6 +280,10 @@ def test_the_quick_way_and_the_grammar_agree(text: str) -> None:
     if shell._plain_words(text) is not None:
         assert [command.words for command in reading.commands] == [shell._plain_words(text)]
         assert line.is_compound == reading.is_compound
+    parts = shell._plain_parts(text)
+    if parts is not None:
+        assert parts == reading.commands
+        assert reading.is_compound
 
 
 argument = st.text(st.sampled_from("ab '\"\\$`*é-\t{}[],=#!\n"), max_size=8)
