@@ -11,4 +11,7 @@ turn.py     one run of an agent, and how it can end
 event.py    what happens during a turn
 message.py  the transcript, and how events become messages
 wire.py     how these values look in JSON
+history.py  what sources find in agents' own files
+shell.py    what a shell line runs; shell_command.py and shell_tree.py are its parts
+secrets.py  keys and passwords in texts, masked
 """

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 # More than this is data rather than a command, and not worth a tree.
-LONGEST_TREE = 200_000
+LONGEST_TREE = 100_000
+# The grammar takes more than linear time for many of these; nobody writes as many.
+MOST_OPENINGS = 500
 # A character without a meaning of its own to bash.
 STAND_IN = "%"
 
@@ -44,7 +46,7 @@ class TreeReading(NamedTuple):
 
 def read_tree(text: str) -> TreeReading | None:
     """The commands in the order they are written; None if the grammar can't make sense of it."""
-    if len(text) > LONGEST_TREE:
+    if len(text) > LONGEST_TREE or text.count("<<") + text.count("${") > MOST_OPENINGS:
         return None
     # For letters outside Latin-1 the grammar's scanner reads beyond its tables, and may crash.
     # A stand-in for each keeps every place in the text the same.

@@ -315,3 +315,9 @@ def test_letters_beyond_ascii_do_not_crash_the_grammar() -> None:
         assert "ls" in names(line.text)
     (command,) = read_command("grep 'größe' 日本語.txt \"$(x)\"").commands[:1]
     assert command.words[:3] == ("grep", "größe", "日本語.txt")
+
+
+def test_what_would_take_the_grammar_for_ever_is_not_given_to_it() -> None:
+    for opening in ("<<E\n", "${"):
+        line = read_command(opening * 40_000)
+        assert not line.is_understood
