@@ -10,12 +10,14 @@ from dataclasses import dataclass
 
 from tantivy import Occur, Query, Schema
 
-from navi.index.words import analyzer, composed, humps, is_unspaced, spaced
+from navi.index.words import analyzer, composed, encodable, humps, is_unspaced, spaced
 
 MOST_CLAUSES = 50
 """Whoever pastes a page gets a search for its beginning."""
 MOST_WORDS = 50
 """In one phrase."""
+LONGEST_BEGINNING = 100
+"""Bytes. Patterns can't be any length, and nobody types that much of a word to leave the rest."""
 OTHER_SPELLING = 0.5
 """A word found inside another, or written otherwise, counts less than the word itself."""
 
@@ -35,7 +37,7 @@ class Clause:
 def read_query(text: str) -> list[Clause]:
     """Without what holds no letter or digit, and without repetitions."""
     found: dict[Clause, None] = {}
-    for match in _CLAUSES.finditer(composed(text.replace("\x00", " "))):
+    for match in _CLAUSES.finditer(composed(encodable(text))):
         sign, phrase, word = match.groups()
         if word is None:
             clause = _clause(phrase, is_excluded=bool(sign), is_quoted=True)
@@ -89,7 +91,7 @@ def _query(schema: Schema, clause: Clause) -> Query:
 
 
 def _other_spellings(schema: Schema, clause: Clause) -> list[Query]:
-    """`handler` in `AuthHandler`; `AuthHandler` for `auth_handler`, and the other way round."""
+    """`handler` in `AuthHandler`, `AuthHandler` for `auth_handler` and back, `v2.1` for `2.1`."""
     words = clause.words
     if len(words) == 1:
         found = [_stretch(schema, "parts", words, clause.is_prefix)]
@@ -97,6 +99,8 @@ def _other_spellings(schema: Schema, clause: Clause) -> list[Query]:
         if len(inner) > 1:
             found.append(_stretch(schema, "text", inner, clause.is_prefix))
         return found
+    if words[0].isdigit():
+        return [_stretch(schema, "text", (f"v{words[0]}", *words[1:]), clause.is_prefix)]
     if re.fullmatch(r"[\w-]+\*?", clause.given):
         return [_stretch(schema, "text", ("".join(words),), clause.is_prefix)]
     return []
@@ -104,7 +108,7 @@ def _other_spellings(schema: Schema, clause: Clause) -> list[Query]:
 
 def _stretch(schema: Schema, field: str, words: tuple[str, ...], is_prefix: bool) -> Query:
     """Words side by side, the last one perhaps only begun."""
-    if not is_prefix:
+    if not is_prefix or len(words[-1].encode()) > LONGEST_BEGINNING:
         if len(words) == 1:
             return Query.term_query(schema, field, words[0])
         return Query.phrase_query(schema, field, list(words))

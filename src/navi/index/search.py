@@ -27,6 +27,7 @@ from navi.index.texts import (
     read_what,
     what_of,
 )
+from navi.index.words import encodable
 
 ATTEMPTS = 5
 
@@ -142,18 +143,19 @@ class Search:
         if filters.since is not None:
             found.append(self._range("at", microseconds(filters.since), None, FieldType.Integer))
         if filters.tool is not None:
-            wanted = filters.tool.lower()
-            tools = self._names(searcher, "tool", lambda name: name.lower() == wanted)
+            tool = filters.tool.lower()
+            tools = self._names(searcher, "tool", lambda name: name.lower() == tool)
             found.append(Query.term_set_query(self._schema, "tool", tools))
         if filters.project is not None:
             part = filters.project.rstrip("/") or "/"
             projects = self._names(searcher, "project", lambda name: part in name)
             found.append(self._of_sessions(searcher, "project", projects))
         if filters.session is not None:
-            ids = self._names(searcher, "card", lambda _: True, filters.session.lower())
+            wanted = encodable(filters.session)
+            ids = self._names(searcher, "card", lambda _: True, wanted.lower())
             numbers = [number_of(each) for each in ids]
             by_id = Query.term_set_query(self._schema, "session", numbers)
-            by_source = self._of_sessions(searcher, "source_session", [filters.session])
+            by_source = self._of_sessions(searcher, "source_session", [wanted])
             found.append(Query.boolean_query([(Occur.Should, by_id), (Occur.Should, by_source)]))
         return found
 

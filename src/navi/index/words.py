@@ -61,6 +61,11 @@ def composed(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def encodable(text: str) -> str:
+    """Without halves of surrogate pairs, such as those of an argument that is no text."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 def parts(text: str) -> str:
     """What `text` alone would hide, as words; often nothing."""
     if not text.isascii() and _UNSPACED.search(text):
