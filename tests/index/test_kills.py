@@ -45,9 +45,10 @@ def test_twenty_kills_at_random_moments_leave_a_good_index(world: World) -> None
     whole = time.monotonic() - began
     moments = random.Random(5)
     for number in range(KILLS):
-        # Each run has everything to do again, or something new.
-        world.file(f"s{number % 12}", f"p{number % 12 % 3}").say(f"new words {number}")
-        process = start("--full") if number % 3 else start()
+        # Each run has something new to do in every file, and some do everything again.
+        for each in range(12):
+            world.file(f"s{each}", f"p{each % 3}").say(f"new words {number}")
+        process = start() if number % 3 else start("--full")
         end_of(process, whole * moments.uniform(0.1, 1.0))
         if number % 5 == 4:
             # In between the index answers, whatever state the kill left it in.
@@ -57,7 +58,27 @@ def test_twenty_kills_at_random_moments_leave_a_good_index(world: World) -> None
     found = world.everything()
     world.index(recreate=True)
     assert world.everything() == found
-    assert len(world.find('"new words"')) == KILLS
+    assert len(world.find('"new words"')) == KILLS * 12
+
+
+@pytest.mark.parametrize("hit", [1, 2])
+@pytest.mark.parametrize(
+    "station", ["rows-written", "rows-committed", "texts-written", "texts-committed"]
+)
+def test_a_kill_at_any_station_is_repaired(world: World, station: str, hit: int) -> None:
+    fill(world, files=4, messages=8)
+    world.index()
+    for number in range(4):
+        file = world.file(f"s{number}", f"p{number % 3}")
+        if number % 2:
+            file.path.write_bytes(b"")
+        file.say(f"words of now {number}")
+    assert end_of(start(f"--die-at={station}:{hit}"), None) in (0, -signal.SIGKILL)
+    world.index()
+    found = world.everything()
+    world.index(recreate=True)
+    assert world.everything() == found
+    assert len(world.find('"words of now"')) == 4
 
 
 def test_readers_end_when_the_process_they_read_for_is_killed(world: World) -> None:
