@@ -16,18 +16,20 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tools": {"domain"},
     "sources": {"domain"},
     "index": {"domain", "sources"},
-    "runtime": {"domain", "store", "agents", "tools", "index"},
+    "runtime": {"domain", "store", "agents", "tools", "index", "runtime/system_clock"},
+    # The real time, which the commands that need no server pass in as well.
+    "runtime/system_clock": set(),
     "api": {"domain", "runtime"},
     "client": {"domain"},
     "mcp": {"domain", "client", "tools"},
     "cli": {"domain"},
     "cli/sm": {"cli", "domain", "client", "tools"},
-    "cli/recall": {"cli", "domain", "index", "client"},
+    "cli/recall": {"cli", "domain", "index", "client", "runtime/system_clock"},
     # The command that runs the server builds it, and checks or prepares its store.
-    "cli/navi": {"cli", "domain", "runtime", "api", "store"},
+    "cli/navi": {"cli", "domain", "runtime", "runtime/system_clock", "api", "store"},
 }
 CLOCKS = ("datetime.now", "datetime.utcnow", "date.today", "time.time")
-DATABASES = {"sqlalchemy", "alembic", "sqlite3", "pysqlite3", "psycopg", "duckdb"}
+DATABASES = {"sqlalchemy", "alembic", "sqlite3", "pysqlite3", "psycopg", "duckdb", "tantivy"}
 PRINTERS = {"print", "click.echo", "click.secho", "sys.stdout.write", "sys.stderr.write"}
 
 
@@ -90,7 +92,7 @@ def test_only_the_runtime_reads_the_clock() -> None:
         f"{module}: {call}"
         for module, source in sources().items()
         for call in calls_of(source)
-        if call.endswith(CLOCKS) and layer_of(module) != "runtime"
+        if call.endswith(CLOCKS) and not layer_of(module).startswith("runtime")
     ]
     assert found == []
 
@@ -100,7 +102,10 @@ def test_only_the_store_and_the_index_know_databases() -> None:
         f"{module} imports {name}"
         for module, source in sources().items()
         for name in imports_of(source)
-        if name.split(".")[0] in DATABASES and layer_of(module) not in ("store", "index")
+        if name.split(".")[0] in DATABASES
+        and layer_of(module) not in ("store", "index")
+        # To this source the store's file is what a transcript is to the others.
+        and module != "navi.sources.navi"
     ]
     assert found == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
@@ -20,6 +21,12 @@ def say(text: str = "") -> None:
 def note(text: str) -> None:
     """Talk on the side: progress, what is being done."""
     click.echo(text, err=True)
+
+
+def status(text: str) -> None:
+    """A line of talk that the next one replaces; only where somebody watches."""
+    if sys.stderr.isatty():
+        click.echo(f"\r\x1b[K{text}", err=True, nl=False)
 
 
 def say_json(value: Any) -> None:
@@ -44,6 +51,25 @@ def columns(rows: Sequence[Sequence[str]], separator: str) -> None:
         last = len(row) - 1
         cells = [each.ljust(widths[at]) if at < last else each for at, each in enumerate(row)]
         say(separator.join(cells))
+
+
+def page(lines: Sequence[str]) -> None:
+    """Long data: through the pager on a terminal, plainly elsewhere."""
+    text = "\n".join(lines)
+    if sys.stdout.isatty():
+        os.environ.setdefault("LESS", "-FRX")  # short texts stay on the screen, colours work
+        click.echo_via_pager(text + "\n", color=True)
+    else:
+        say(text)
+
+
+def highlighted(text: str) -> str:
+    """Markdown with its code blocks in colour; untouched where nobody looks."""
+    if "```" not in text or not sys.stdout.isatty():
+        return text
+    from navi.cli.code import coloured
+
+    return coloured(text)
 
 
 def fail(error: NaviError) -> NoReturn:

@@ -1,0 +1,108 @@
+"""`python -m benchmarks.memory`: measure, and print one table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import signal
+import sys
+import time
+from collections.abc import Callable
+
+import psutil
+
+from benchmarks.memory import commands, indexing, rivals, searching
+from benchmarks.memory.figures import Row, table
+from benchmarks.memory.home import BUILD, home
+from benchmarks.memory.stage import Stage, stage
+
+SMALL = 50
+LARGE = 2_000
+QUIET_LOAD = 0.5
+Measure = Callable[[Stage], list[Row]]
+
+
+def main() -> None:
+    arguments = _arguments()
+    # Like Ctrl-C: what was started is ended too, and what was measured is printed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _say(_machine())
+    if os.getloadavg()[0] > QUIET_LOAD:
+        _say("other programs are at work: expect the clock to say more than on a quiet machine")
+    rounds = arguments.rounds or (1 if arguments.size >= LARGE else 2)
+    here = stage(home(arguments.size, arguments.seed), rounds)
+    rows: list[Row] = []
+    try:
+        if not here.database.exists() and "full" not in (arguments.only or PARTS):
+            here.recall("index")
+        for part in arguments.only or PARTS:
+            started_at = time.monotonic()
+            rows += PARTS[part](here)
+            _say(f"{part} measured in {time.monotonic() - started_at:.0f} s")
+    finally:
+        # Also if something broke: no process is left, and what was measured is not lost.
+        children = psutil.Process().children(recursive=True)
+        for child in children:
+            child.kill()
+        psutil.wait_procs(children, timeout=5)
+        if arguments.json:
+            print(json.dumps([row.as_json() for row in rows], ensure_ascii=False, indent=2))
+        else:
+            print(table(rows))
+
+
+def _grown(here: Stage) -> list[Row]:
+    small = stage(home(SMALL, here.home.seed), 1)
+    if here.home.megabytes == SMALL:
+        return indexing.measure_grown(here, here)
+    return indexing.measure_grown(here, small)
+
+
+PARTS: dict[str, Measure] = {
+    "full": indexing.measure_full,
+    "nothing": indexing.measure_nothing,
+    "search": searching.measure,
+    "commands": commands.measure,
+    "grown": _grown,
+    "peers": rivals.measure,
+}
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.memory",
+        description="Measure the index, searches and commands of recall, beside its peers.",
+    )
+    parser.add_argument(
+        "--size",
+        type=int,
+        default=500,
+        metavar="MB",
+        help="of transcripts: 50, 500 (default) or 2000, which is about a million messages "
+        "and tool results",
+    )
+    parser.add_argument(
+        "--only", action="append", choices=PARTS, help="one part; may be given again"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of the transcripts (default: 1)")
+    parser.add_argument("--rounds", type=int, help="of the full index (default: 2, 1 at 2000)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    return parser.parse_args()
+
+
+def _machine() -> str:
+    return (
+        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, "
+        f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
+        f"files and index in {BUILD}"
+    )
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""`python -m benchmarks.memory.floor FOLDER…`: plain `json.loads` over every line, and no more.
+
+Whoever reads these files with Python's own means takes at least this.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+
+def main() -> None:
+    lines = bad = 0
+    for folder in sys.argv[1:]:
+        for path in Path(folder).rglob("*.jsonl"):
+            with path.open("rb") as file:
+                for line in file:
+                    lines += 1
+                    try:
+                        json.loads(line)
+                    except ValueError:
+                        bad += 1
+    print(json.dumps({"lines": lines, "bad": bad}))
+
+
+if __name__ == "__main__":
+    main()

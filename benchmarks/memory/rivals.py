@@ -1,0 +1,141 @@
+"""Programs that do some of what `recall` does, on the same files in the same run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+from benchmarks.memory.figures import Row
+from benchmarks.memory.peers import PLACE, ccusage, peers
+from benchmarks.memory.process import Command, Ran, run
+from benchmarks.memory.stage import Stage
+from benchmarks.memory.truth import Tokens
+
+REPEATED = 5
+WORDS = "parser server cache"
+
+
+def measure(stage: Stage) -> list[Row]:
+    commands = peers()
+    return [
+        *_token_totals(stage),
+        *_sessions(stage, commands / "fr"),
+        *_document(stage, commands / "claude-code-log"),
+    ]
+
+
+def _token_totals(stage: Stage) -> list[Row]:
+    program = ccusage()
+    if program is None:
+        return []
+    mine = _often(lambda: stage.recall("stats", "--json"))
+    beside: Command = [program, "daily", "--json", "--offline"]
+    theirs = _often(lambda: run(beside, stage.environment), times=2)
+    truth = Tokens()
+    truth.add(stage.home.truth.claude)
+    truth.add(stage.home.truth.codex)
+    ours, found = json.loads(mine.output), json.loads(theirs.output)["totals"]
+    error = _error(
+        truth,
+        Tokens(
+            found["inputTokens"],
+            found["outputTokens"],
+            found["cacheReadTokens"],
+            found["cacheCreationTokens"],
+        ),
+    )
+    our_error = _error(
+        truth,
+        Tokens(
+            ours["input_tokens"],
+            ours["output_tokens"],
+            ours["cache_read_tokens"],
+            ours["cache_creation_tokens"],
+        ),
+    )
+    note = f"error: recall {our_error:.2%}, ccusage {error:.2%} (worst of four sums)"
+    return [
+        _race("token totals, index at hand", mine.seconds, "ccusage", theirs.seconds, note),
+        _race(
+            "token totals: CPU",
+            mine.processor_seconds,
+            "ccusage",
+            theirs.processor_seconds,
+            has_goal=False,
+        ),
+    ]
+
+
+def _sessions(stage: Stage, program: Path) -> list[Row]:
+    """fast-resume keeps an index too, and looks for new sessions whenever it is asked."""
+    cache = PLACE / "fast-resume"
+    shutil.rmtree(cache, ignore_errors=True)
+    environment = {**stage.environment, "XDG_CACHE_HOME": str(cache), "XDG_DATA_HOME": str(cache)}
+
+    def theirs(*words: str, is_watched: bool = False) -> Ran:
+        return run([program, *words], environment, is_watched=is_watched)
+
+    made = theirs("--rebuild", "--json", "--limit", "1", is_watched=True)
+    stage.forget()
+    mine = stage.recall("index", is_watched=True)
+    listed = _often(lambda: theirs("--json", "--limit", "20"))
+    found = _often(lambda: theirs("--json", "--limit", "20", WORDS))
+    my_list = _often(lambda: stage.recall("list", "--json", "--limit", "20"))
+    my_search = _often(lambda: stage.recall("search", "--json", WORDS))
+    return [
+        _race("full index", mine.seconds, "fast-resume", made.seconds, _what(made), has_goal=False),
+        _race("list of 20 sessions", my_list.seconds, "fast-resume", listed.seconds),
+        _race("search, three words", my_search.seconds, "fast-resume", found.seconds),
+    ]
+
+
+def _document(stage: Stage, program: Path) -> list[Row]:
+    """One session as a page: the only thing that claude-code-log and `recall` both do."""
+    listed: list[dict[str, Any]] = json.loads(
+        stage.recall("list", "--json", "--source", "claude-code", "--limit", "100").output
+    )
+    session = sorted(listed, key=lambda each: int(each["message_count"]))[len(listed) // 2]
+    page = str(stage.data / "page.html")
+    mine = _often(
+        lambda: stage.recall("export", session["id"], "--format", "html", "--output", page),
+        times=3,
+    )
+    command = [program, "convert", session["source_path"], "--no-cache", "-o", page]
+    theirs = _often(lambda: run(command, stage.environment), times=2)
+    what = f"a session of {session['message_count']} messages as HTML"
+    return [_race(what, mine.seconds, "claude-code-log", theirs.seconds)]
+
+
+def _often(once: Callable[[], Ran], times: int = REPEATED) -> Ran:
+    """The run in the middle."""
+    once()
+    runs: list[Ran] = sorted((once() for _ in range(times)), key=lambda each: each.seconds)
+    return runs[len(runs) // 2]
+
+
+def _race(
+    what: str, mine: float, name: str, theirs: float, note: str = "", *, has_goal: bool = True
+) -> Row:
+    return Row(
+        what,
+        mine,
+        "s",
+        name,
+        theirs,
+        "faster" if has_goal else "",
+        mine < theirs if has_goal else None,
+        note,
+    )
+
+
+def _what(made: Ran) -> str:
+    return f"its CPU {made.processor_seconds:.1f} s, memory {made.peak_mb:.0f} MB"
+
+
+def _error(truth: Tokens, found: Tokens) -> float:
+    pairs: list[tuple[int, int]] = list(zip(astuple(found), astuple(truth), strict=True))
+    return max(abs(number - wanted) / max(1, wanted) for number, wanted in pairs)

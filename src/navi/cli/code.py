@@ -1,0 +1,23 @@
+"""Code blocks of a Markdown text in colour, for a terminal."""
+
+from __future__ import annotations
+
+import io
+import re
+
+from rich.console import Console
+from rich.syntax import Syntax
+
+_BLOCKS = re.compile(r"(```([\w+#.-]*)[^\n]*\n)(.*?)(\n```|\Z)", re.DOTALL)
+
+
+def coloured(text: str) -> str:
+    return _BLOCKS.sub(lambda found: found[1] + _block(found[2], found[3]) + found[4], text)
+
+
+def _block(language: str, code: str) -> str:
+    written = io.StringIO()
+    console = Console(file=written, force_terminal=True, width=10_000)
+    shown = Syntax("", language or "text", theme="ansi_dark").highlight(code)
+    console.print(shown, soft_wrap=True)
+    return written.getvalue().rstrip("\n")

@@ -1,0 +1,57 @@
+"""Numbers, times and paths the way people read them."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+
+
+def size(count: float) -> str:
+    for unit in ("B", "KB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    raise AssertionError("unreachable")
+
+
+def age(moment: datetime | None, now: datetime) -> str:
+    if moment is None:
+        return "?"
+    seconds = (now - moment).total_seconds()
+    if seconds < 60:
+        return "just now"
+    for length, unit in ((86400 * 365, "y"), (86400 * 30, "mo"), (86400, "d"), (3600, "h")):
+        if seconds >= length * (2 if unit == "mo" else 1):
+            return f"{int(seconds // length)}{unit} ago"
+    return f"{int(seconds // 60)}m ago"
+
+
+def duration(seconds: int | None) -> str:
+    if seconds is None:
+        return "?"
+    minutes, hours = seconds // 60, seconds // 3600
+    if hours:
+        return f"{hours}h {minutes % 60}m"
+    return f"{minutes}m" if minutes else f"{seconds}s"
+
+
+def shortened(text: str, length: int, *, keep_end: bool = False) -> str:
+    text = " ".join(text.split())
+    if len(text) <= length:
+        return text
+    return "…" + text[1 - length :] if keep_end else text[: length - 1] + "…"
+
+
+def home_short(path: str) -> str:
+    """`~/work` for what lies in the user's home."""
+    home = os.path.expanduser("~").rstrip("/")
+    return "~" + path[len(home) :] if home and (path + "/").startswith(home + "/") else path
+
+
+def bar(share: float, width: int = 24) -> str:
+    """A horizontal bar, at least a sliver for anything that is not nothing."""
+    eighths = round(max(0.0, min(1.0, share)) * width * 8)
+    if share > 0 and eighths == 0:
+        eighths = 1
+    full, rest = divmod(eighths, 8)
+    return "█" * full + ("" if rest == 0 else "▏▎▍▌▋▊▉"[rest - 1])

@@ -1,0 +1,1 @@
+"""`recall`: the memory. Works without a server."""

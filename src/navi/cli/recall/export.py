@@ -1,0 +1,43 @@
+"""`recall export`: a session as a document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from navi.cli import output
+
+
+@click.command("export", help="Write a session as Markdown or HTML.")
+@click.argument("id")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["md", "html"]),
+    default="md",
+    show_default=True,
+    help="The kind of document.",
+)
+@click.option("-o", "--output", "path", type=click.Path(path_type=Path), help="Into this file.")
+@click.option("--tools/--no-tools", default=True, help="With the tool calls.  [default: with]")
+@click.option("--thinking", is_flag=True, help="With what the agent thought.")
+def command(id: str, form: str, path: Path | None, tools: bool, thinking: bool) -> None:
+    from navi.cli.recall.documents import html, markdown
+    from navi.index import database
+    from navi.index.listing import resolve
+    from navi.index.places import places
+    from navi.index.transcript import transcript
+
+    with database.reading(places()) as connection:
+        found = transcript(connection, resolve(connection, id))
+    make = html if form == "html" else markdown
+    document = make(found, tools=tools, thinking=thinking)
+    if path is None:
+        output.say(document.rstrip("\n"))
+        return
+    try:
+        path.write_text(document, encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"can't write {path}: {error.strerror}") from error
+    output.note(f"wrote {path}")

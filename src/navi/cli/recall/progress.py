@@ -1,0 +1,53 @@
+"""How far a long run is, on stderr."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from navi.cli import formats, output
+
+if TYPE_CHECKING:
+    from navi.index.refresh import Progress
+
+WIDTH = 24
+EVERY_SECONDS = 0.1
+
+
+class Bar:
+    """One line that is written over; nothing at all if stderr is no terminal."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._shown_at = 0.0
+
+    def tell(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if now - self._shown_at < EVERY_SECONDS:
+            return
+        self._shown_at = now
+        output.status(_line(progress, now - self._started))
+
+    def end(self) -> None:
+        output.status("")
+
+
+class Log:
+    """A line for every file."""
+
+    def tell(self, progress: Progress) -> None:
+        output.note(f"{progress.path}: {progress.outcome}")
+
+    def end(self) -> None:
+        pass
+
+
+def _line(progress: Progress, seconds: float) -> str:
+    share = progress.bytes / progress.all_bytes if progress.all_bytes else 1.0
+    bar = "#" * round(share * WIDTH)
+    rate = progress.bytes / max(seconds, 0.001)
+    left = (progress.all_bytes - progress.bytes) / rate if rate else 0.0
+    return (
+        f"[{bar:<{WIDTH}}] {share:4.0%}  {progress.files}/{progress.all_files} files  "
+        f"{formats.size(rate)}/s  {left:.0f} s left"
+    )

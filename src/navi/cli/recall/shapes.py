@@ -1,0 +1,79 @@
+"""How the index's values look in JSON: the names other programs rely on. Secrets are masked."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from navi.cli.recall.masking import mask
+from navi.domain.wire import instant
+
+if TYPE_CHECKING:
+    from navi.index.search import Hit
+    from navi.index.transcript import Transcript
+
+Json = dict[str, Any]
+
+
+def session_json(session: Json) -> Json:
+    shaped = {
+        name: instant(value) if name.endswith("_at") else value for name, value in session.items()
+    }
+    shaped["tags"] = shaped["tags"] or []
+    shaped["title"] = mask(shaped["title"])
+    return shaped
+
+
+def transcript_json(found: Transcript) -> Json:
+    return {
+        **session_json(found.session),
+        "parent_session_id": found.parent_id,
+        "messages": [
+            {
+                **message,
+                "content": mask(message["content"]),
+                "thinking": mask(message["thinking"]),
+                "timestamp": instant(message["timestamp"]),
+                "tool_calls": [_call_json(call) for call in message["tool_calls"]],
+            }
+            for message in found.messages
+        ],
+        "orphan_tool_calls": [_call_json(call) for call in found.orphan_calls],
+    }
+
+
+def hit_json(hit: Hit) -> Json:
+    return {
+        "session_id": hit.session_id,
+        "source": hit.source,
+        "source_session_id": hit.source_session_id,
+        "message_id": hit.message_id,
+        "tool_call_id": hit.tool_call_id,
+        "kind": hit.kind,
+        "role": hit.role,
+        "tool_name": hit.tool_name,
+        "timestamp": instant(hit.timestamp),
+        "project": hit.project,
+        "title": mask(hit.title),
+        "score": round(hit.score, 4),
+        "snippet": hit.snippet.text,
+    }
+
+
+def _call_json(call: Json) -> Json:
+    return {
+        **call,
+        "tool_input": _parsed(mask(call["tool_input"])),
+        "bash_command": mask(call["bash_command"]),
+        "timestamp": instant(call["timestamp"]),
+    }
+
+
+def _parsed(text: str | None) -> Any:
+    """The input as the agent gave it; a text that is no JSON stays a text."""
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,79 @@
+"""`recall stats`: count sessions, tools, commands and tokens."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import click
+
+from navi.cli import formats, output
+from navi.cli.command_group import CommandGroup
+from navi.cli.recall.options import (
+    json_option,
+    project_option,
+    shown_source,
+    since_option,
+    source_option,
+)
+
+COMMANDS = {
+    "tools": ("navi.cli.recall.stats_tools", "How often each tool was used."),
+    "bash": ("navi.cli.recall.stats_bash", "Which commands were run; which may run unasked."),
+    "tokens": ("navi.cli.recall.stats_tokens", "Tokens and what they cost."),
+}
+
+
+@click.pass_context
+def _overview(
+    ctx: click.Context,
+    source: str | None,
+    since: datetime | None,
+    project: str | None,
+    as_json: bool,
+) -> None:
+    if ctx.invoked_subcommand is not None:
+        return
+    from navi.domain.wire import instant
+    from navi.index import database, stats
+    from navi.index.places import places
+
+    with database.reading(places()) as connection:
+        found = stats.overview(connection, stats.Scope(source, project, since))
+    if as_json:
+        shown = {**found, "first": instant(found["first"]), "last": instant(found["last"])}
+        output.say_json(shown)
+        return
+    _show(found)
+
+
+def _show(found: dict[str, Any]) -> None:
+    if found["first"] and found["last"]:
+        output.say(f"{found['first']:%Y-%m-%d} to {found['last']:%Y-%m-%d}")
+        output.say()
+    most = max((each["messages"] for each in found["by_source"].values()), default=0) or 1
+    rows = [
+        [
+            shown_source(name),
+            *(
+                f"{each[key]:,}"
+                for key in ("sessions", "messages", "tool_calls", "input_tokens", "output_tokens")
+            ),
+            formats.bar(each["messages"] / most),
+        ]
+        for name, each in found["by_source"].items()
+    ]
+    totals = ("sessions", "messages", "tool_calls", "input_tokens", "output_tokens")
+    rows.append(["all", *(f"{found[key]:,}" for key in totals), ""])
+    output.table(["SOURCE", "SESSIONS", "MESSAGES", "TOOLS", "TOKENS IN", "TOKENS OUT", ""], rows)
+
+
+command = CommandGroup(
+    name="stats",
+    commands_in=COMMANDS,
+    help="Count sessions, tools, commands and tokens.",
+    callback=_overview,
+    invoke_without_command=True,
+)
+for _option in (json_option, project_option, since_option, source_option):
+    _option(command)

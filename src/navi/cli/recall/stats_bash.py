@@ -1,0 +1,180 @@
+"""`recall stats bash`: which commands were run, and which may run unasked."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from navi.cli import formats, output
+from navi.cli.recall.masking import mask
+from navi.cli.recall.options import json_option, project_option, since_option, source_option
+from navi.domain.errors import UsageError
+
+if TYPE_CHECKING:
+    from navi.index.permissions import Suggestions
+
+HEADINGS = {
+    "high": "High confidence (>=50 uses, no dangerous patterns):",
+    "medium": "Medium confidence (>=10 uses):",
+    "review": "Review carefully (contains arguments/pipes):",
+}
+
+
+@click.command("bash", help="Which commands were run, and which may run unasked.")
+@click.option("--suggest", is_flag=True, help="Suggest permission rules for Claude Code.")
+@click.option(
+    "--apply", "applies", is_flag=True, help="Add them to Claude Code's settings, after a yes."
+)
+@click.option("--undo", is_flag=True, help="Take away what --apply added last.")
+@click.option("-y", "--yes", is_flag=True, help="Say yes beforehand.")
+@source_option
+@since_option
+@project_option
+@json_option
+def command(
+    suggest: bool,
+    applies: bool,
+    undo: bool,
+    yes: bool,
+    source: str | None,
+    since: datetime | None,
+    project: str | None,
+    as_json: bool,
+) -> None:
+    from navi.index import database, stats
+    from navi.index.places import places
+
+    if undo:
+        _undo(yes)
+        return
+    if applies and as_json:
+        raise UsageError("--apply asks and can't be used with --json", hint="leave one out")
+    scope = stats.Scope(source, project, since)
+    if suggest or applies:
+        from navi.index.permissions import suggest as judged
+
+        with database.reading(places()) as connection:
+            lines = stats.commands(connection, scope)
+        found = judged(lines)
+        if as_json:
+            output.say_json(_shape(found))
+        else:
+            _show(found)
+        if applies:
+            _apply(found, yes)
+        return
+    with database.reading(places()) as connection:
+        rows = stats.bash(connection, scope)
+    if as_json:
+        output.say_json(rows)
+        return
+    _show_rows(rows)
+
+
+def _show_rows(rows: list[dict[str, Any]]) -> None:
+    most = max((row["count"] for row in rows), default=1)
+    output.table(
+        ["COMMAND", "USES", "COMPOUND", ""],
+        [
+            [
+                formats.shortened(
+                    " ".join(filter(None, (row["bash_base"], row["bash_sub"]))) or "?", 40
+                ),
+                f"{row['count']:,}",
+                f"{row['compound']:,}",
+                formats.bar(row["count"] / most),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _shape(found: Suggestions) -> dict[str, object]:
+    return {
+        "suggestions": [
+            {**asdict(each), "examples": [mask(line) for line in each.examples]}
+            for each in found.suggestions
+        ],
+        "skipped": [
+            {**asdict(each), "examples": [mask(line) for line in each.examples]}
+            for each in found.skipped
+        ],
+    }
+
+
+def _show(found: Suggestions) -> None:
+    output.say("Suggested Bash Permissions")
+    output.say("==========================")
+    for confidence, heading in HEADINGS.items():
+        group = [each for each in found.suggestions if each.confidence == confidence]
+        if not group:
+            continue
+        output.say(f"\n{heading}")
+        for each in group:
+            _line(each.pattern, each.count, each.projects, each.examples, "")
+    if found.skipped:
+        output.say("\nNot suggested:")
+        for refused in found.skipped:
+            reason = f" [SKIPPED] {refused.reason}"
+            _line(refused.pattern, refused.count, refused.projects, refused.examples, reason)
+    if not found.suggestions and not found.skipped:
+        output.note("no commands are indexed; `recall index` reads the agents' files")
+
+
+def _line(
+    pattern: str, count: int, projects: tuple[str, ...], examples: tuple[str, ...], more: str
+) -> None:
+    output.say(f"  - {formats.shortened(mask(pattern), 60):<30} ({count:,} uses){more}")
+    if projects:
+        where = ", ".join(formats.home_short(each) for each in projects)
+        output.say(f"      in: {where}")
+    for example in examples:
+        output.say(f"      e.g. {formats.shortened(mask(example), 100)}")
+
+
+def _apply(found: Suggestions, yes: bool) -> None:
+    from navi.index.claude_settings import plan_adding, write_adding
+
+    rules = [each.rule for each in found.suggestions if each.confidence != "review"]
+    change = plan_adding(_settings_file(), rules)
+    if not change.is_needed:
+        output.note(f"{change.path} already allows all of it")
+        return
+    output.say(f"\n{change.diff()}".rstrip("\n"))
+    if yes or click.confirm(f"Write this to {change.path}?", err=True):
+        write_adding(change, _note())
+        output.note("written; `recall stats bash --undo` takes it back")
+    else:
+        output.note("nothing was written")
+
+
+def _undo(yes: bool) -> None:
+    from navi.index.claude_settings import plan_undoing, write_undoing
+
+    change = plan_undoing(_note())
+    output.say(change.diff().rstrip("\n"))
+    if yes or click.confirm(f"Write this to {change.path}?", err=True):
+        write_undoing(change, _note())
+        output.note("undone")
+    else:
+        output.note("nothing was written")
+
+
+def _settings_file() -> Path:
+    """As Claude Code itself finds it."""
+    named = os.environ.get("CLAUDE_CONFIG_DIR")
+    folder = Path(named).expanduser() if named else Path.home() / ".claude"
+    return folder / "settings.json"
+
+
+def _note() -> Path:
+    from navi.index.places import places
+
+    where = places()
+    where.prepare()
+    return where.database.with_name("permissions.json")

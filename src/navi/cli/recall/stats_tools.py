@@ -1,0 +1,39 @@
+"""`recall stats tools`: how often each tool was used."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import click
+
+from navi.cli import formats, output
+from navi.cli.recall.options import json_option, project_option, since_option, source_option
+
+
+@click.command("tools", help="How often each tool was used.")
+@source_option
+@since_option
+@project_option
+@json_option
+def command(source: str | None, since: datetime | None, project: str | None, as_json: bool) -> None:
+    from navi.index import database, stats
+    from navi.index.places import places
+
+    with database.reading(places()) as connection:
+        found = stats.tools(connection, stats.Scope(source, project, since))
+    if as_json:
+        output.say_json(found)
+        return
+    most = max((row["count"] for row in found), default=1)
+    output.table(
+        ["TOOL", "USES", "SESSIONS", ""],
+        [
+            [
+                row["tool_name"],
+                f"{row['count']:,}",
+                f"{row['sessions']:,}",
+                formats.bar(row["count"] / most),
+            ]
+            for row in found
+        ],
+    )

@@ -1,0 +1,40 @@
+"""`recall tag`: give a session tags."""
+
+from __future__ import annotations
+
+import click
+
+from navi.cli import output
+from navi.cli.recall.options import clock, json_option
+
+
+@click.command("tag", help="Give a session tags; without any, show the ones it has.")
+@click.argument("id")
+@click.argument("tags", nargs=-1)
+@json_option
+def command(id: str, tags: tuple[str, ...], as_json: bool) -> None:
+    change(id, tags, as_json, is_added=True)
+
+
+def change(id: str, tags: tuple[str, ...], as_json: bool, *, is_added: bool) -> None:
+    from navi.index import database
+    from navi.index import tags as tagging
+    from navi.index.errors import NoIndex
+    from navi.index.listing import resolve
+    from navi.index.places import places
+
+    where, now = places(), clock().now()
+    if not where.database.exists():
+        raise NoIndex
+    opened = database.writing(where, now) if tags else database.reading(where)
+    with opened as connection:
+        session = resolve(connection, id)
+        if is_added:
+            tagging.add(connection, session, tags, now)
+        else:
+            tagging.remove(connection, session, tags)
+        left = tagging.of(connection, session)
+    if as_json:
+        output.say_json({"session_id": session, "tags": left})
+    else:
+        output.say(f"{session}: {' '.join(f'#{tag}' for tag in left) or 'no tags'}")

@@ -1,0 +1,32 @@
+"""`recall watch`: the index follows the files live."""
+
+from __future__ import annotations
+
+import click
+
+from navi.cli import output
+from navi.cli.recall.options import clock
+
+
+@click.command("watch", help="Keep the index up to date while agents work, until interrupted.")
+@click.option("-v", "--verbose", is_flag=True, help="Say what becomes of every file.")
+def command(verbose: bool) -> None:
+    from navi.index.agents import agents
+    from navi.index.following import follow
+    from navi.index.places import places
+    from navi.index.refresh import Progress, Refresh, Refreshed
+    from navi.index.settings import searchable_fields
+
+    def tell(progress: Progress) -> None:
+        if verbose:
+            output.note(f"{progress.path}: {progress.outcome}")
+
+    def told(result: Refreshed) -> None:
+        for warning in result.warnings:
+            output.note(f"warning: {warning}")
+        if result.indexed:
+            output.note(f"indexed {result.indexed} files, {result.messages} messages")
+
+    refresh = Refresh(places(), agents(), searchable_fields(), clock(), tell=tell)
+    output.note("watching; Ctrl-C ends it")
+    follow(refresh, told)

@@ -1,0 +1,98 @@
+"""Python values -> the buffers of an Arrow column, and back."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate, pairwise
+
+Column = tuple[bytes | None, ...]
+
+TEXT, INTEGER, BIGINT, INSTANT, DOUBLE, BOOLEAN = "u", "i", "l", "tsu:", "g", "b"
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+
+def texts(values: Sequence[str | None]) -> Column:
+    try:
+        encoded = [value.encode() if value else b"" for value in values]
+    except UnicodeEncodeError:  # half of a surrogate pair, which no encoding can hold
+        encoded = [value.encode("utf-8", "replace") if value else b"" for value in values]
+    offsets = array("i", accumulate(map(len, encoded), initial=0)).tobytes()
+    return _validity(values), offsets, b"".join(encoded)
+
+
+def integers(values: Sequence[int | None]) -> Column:
+    return _validity(values), array("i", [value or 0 for value in values]).tobytes()
+
+
+def bigints(values: Sequence[int | None]) -> Column:
+    return _validity(values), array("q", [value or 0 for value in values]).tobytes()
+
+
+def doubles(values: Sequence[float]) -> Column:
+    return None, array("d", values).tobytes()
+
+
+def booleans(values: Sequence[bool]) -> Column:
+    return None, _bits("1" if value else "0" for value in values)
+
+
+def instants(values: Sequence[datetime | None]) -> Column:
+    return bigints([None if value is None else microseconds(value) for value in values])
+
+
+def microseconds(moment: datetime) -> int:
+    return (moment - EPOCH) // MICROSECOND
+
+
+def from_microseconds(count: int) -> datetime:
+    return EPOCH + count * MICROSECOND
+
+
+def read_texts(column: Column) -> Iterator[str | None]:
+    valid, offsets, data = column
+    assert offsets is not None
+    assert data is not None
+    bounds = array("i", offsets)
+    if valid is None:
+        return (data[start:end].decode() for start, end in pairwise(bounds))
+    flags = _flags(valid)
+    return (data[start:end].decode() if next(flags) else None for start, end in pairwise(bounds))
+
+
+def read_integers(column: Column) -> Iterator[int | None]:
+    return _read_numbers("i", column)
+
+
+def read_bigints(column: Column) -> Iterator[int | None]:
+    return _read_numbers("q", column)
+
+
+def _read_numbers(kind: str, column: Column) -> Iterator[int | None]:
+    valid, data = column
+    assert data is not None
+    numbers: array[int] = array(kind, data)
+    if valid is None:
+        return iter(numbers)
+    flags = _flags(valid)
+    return (number if next(flags) else None for number in numbers)
+
+
+def _validity(values: Sequence[object]) -> bytes | None:
+    if None not in values:
+        return None
+    return _bits("0" if value is None else "1" for value in values)
+
+
+def _bits(digits: Iterable[str]) -> bytes:
+    """A bit per digit, the first one lowest. One large number is the quickest way there."""
+    text = "".join(digits)
+    return int(text[::-1] or "0", 2).to_bytes(len(text) // 8 + 1, "little")
+
+
+def _flags(bits: bytes) -> Iterator[bool]:
+    text = bin(int.from_bytes(bits, "little") | 1 << (8 * len(bits)))[:2:-1]
+    return (digit == "1" for digit in text)

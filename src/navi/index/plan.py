@@ -1,0 +1,75 @@
+"""Which files have to be read: those whose time or size changed, newest first.
+
+Only the file system's own notes are looked at. No file is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from navi.domain.errors import NaviError
+from navi.domain.history import FoundFile
+from navi.index.identity import session_id
+from navi.sources.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the index has of a file."""
+
+    id: str
+    mtime: float
+    size: int
+    is_archived: bool
+
+
+@dataclass(slots=True)
+class Plan:
+    changed: list[tuple[str, str, FoundFile]] = field(default_factory=list)
+    """Session id, source and file, newest first."""
+    skipped: int = 0
+    vanished: list[str] = field(default_factory=list)
+    """Sessions whose file is gone."""
+    returned: list[str] = field(default_factory=list)
+    """Sessions whose file was gone and is back, unchanged."""
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        return len(self.changed) + self.skipped
+
+
+def plan(
+    sources: Iterable[Source], known: Mapping[tuple[str, str], Known], *, is_full: bool
+) -> Plan:
+    """`known` is by source and path."""
+    made = Plan()
+    for source in sources:
+        found: set[str] = set()
+        try:
+            for file in source.discover():
+                found.add(file.path)
+                _consider(made, source.name, file, known.get((source.name, file.path)), is_full)
+        except (OSError, NaviError) as error:
+            # Half a look says nothing about what is gone.
+            made.warnings.append(f"{source.name}: can't list all sessions: {error}")
+            continue
+        made.vanished += [
+            each.id
+            for (name, path), each in known.items()
+            if name == source.name and path not in found and not each.is_archived
+        ]
+    made.changed.sort(key=lambda each: each[2].mtime, reverse=True)
+    return made
+
+
+def _consider(made: Plan, source: str, file: FoundFile, known: Known | None, is_full: bool) -> None:
+    if known is None:
+        made.changed.append((session_id(source, file.path), source, file))
+    elif is_full or (known.mtime, known.size) != (file.mtime, file.size):
+        made.changed.append((known.id, source, file))
+    else:
+        made.skipped += 1
+        if known.is_archived:
+            made.returned.append(known.id)

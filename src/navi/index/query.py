@@ -1,0 +1,119 @@
+"""What a person typed into the search box -> what is looked for. Reads anything, refuses nothing.
+
+`words` are all wanted, `"a phrase"` in this order, `begin*` as a beginning, `-word` not at all.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tantivy import Occur, Query, Schema
+
+from navi.index.words import analyzer, composed, encodable, humps, is_unspaced, spaced
+
+MOST_CLAUSES = 50
+"""Whoever pastes a page gets a search for its beginning."""
+MOST_WORDS = 50
+"""In one phrase."""
+LONGEST_BEGINNING = 100
+"""Bytes. Patterns can't be any length, and nobody types that much of a word to leave the rest."""
+OTHER_SPELLING = 0.5
+"""A word found inside another, or written otherwise, counts less than the word itself."""
+
+_CLAUSES = re.compile(r'(-?)"([^"]*)"?|(\S+)')
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    words: tuple[str, ...]
+    """As the index has them; more than one have to stand side by side."""
+    given: str
+    is_prefix: bool = False
+    is_excluded: bool = False
+    is_quoted: bool = False
+
+
+def read_query(text: str) -> list[Clause]:
+    """Without what holds no letter or digit, and without repetitions."""
+    found: dict[Clause, None] = {}
+    for match in _CLAUSES.finditer(composed(encodable(text))):
+        sign, phrase, word = match.groups()
+        if word is None:
+            clause = _clause(phrase, is_excluded=bool(sign), is_quoted=True)
+        else:
+            clause = _word(word)
+        if clause is not None:
+            found[clause] = None
+        if len(found) == MOST_CLAUSES:
+            break
+    return list(found)
+
+
+def build(
+    schema: Schema, clauses: list[Clause], everything: Query, *, needs_all: bool = True
+) -> Query:
+    """`everything` is where a question that only leaves out starts from."""
+    wanted = Occur.Must if needs_all else Occur.Should
+    parts = [
+        (Occur.MustNot if clause.is_excluded else wanted, _query(schema, clause))
+        for clause in clauses
+    ]
+    if all(clause.is_excluded for clause in clauses):
+        parts.append((Occur.Must, everything))
+    return Query.boolean_query(parts)
+
+
+def _word(word: str) -> Clause | None:
+    is_excluded = len(word) > 1 and word[0] == "-" and word[1] != "-"
+    given = word[1:] if is_excluded else word
+    # `foo"bar` is not a phrase that begins in the middle of a word.
+    return _clause(given, is_excluded=is_excluded, is_prefix=given.endswith("*"))
+
+
+def _clause(
+    given: str, *, is_excluded: bool = False, is_prefix: bool = False, is_quoted: bool = False
+) -> Clause | None:
+    words = tuple(analyzer().analyze(given)[:MOST_WORDS])
+    return Clause(words, given, is_prefix, is_excluded, is_quoted) if words else None
+
+
+def _query(schema: Schema, clause: Clause) -> Query:
+    choices = [_stretch(schema, "text", clause.words, clause.is_prefix)]
+    others: list[Query] = []
+    if is_unspaced(clause.given):
+        characters = tuple(analyzer().analyze(spaced(clause.given))[:MOST_WORDS])
+        others.append(_stretch(schema, "parts", characters, False))
+    elif not clause.is_quoted:
+        others += _other_spellings(schema, clause)
+    choices += [Query.boost_query(query, OTHER_SPELLING) for query in others]
+    return choices[0] if len(choices) == 1 else Query.disjunction_max_query(choices)
+
+
+def _other_spellings(schema: Schema, clause: Clause) -> list[Query]:
+    """`handler` in `AuthHandler`, `AuthHandler` for `auth_handler` and back, `v2.1` for `2.1`."""
+    words = clause.words
+    if len(words) == 1:
+        found = [_stretch(schema, "parts", words, clause.is_prefix)]
+        inner = tuple(analyzer().analyze(humps(clause.given)))
+        if len(inner) > 1:
+            found.append(_stretch(schema, "text", inner, clause.is_prefix))
+        return found
+    if words[0].isdigit():
+        return [_stretch(schema, "text", (f"v{words[0]}", *words[1:]), clause.is_prefix)]
+    if re.fullmatch(r"[\w-]+\*?", clause.given):
+        return [_stretch(schema, "text", ("".join(words),), clause.is_prefix)]
+    return []
+
+
+def _stretch(schema: Schema, field: str, words: tuple[str, ...], is_prefix: bool) -> Query:
+    """Words side by side, the last one perhaps only begun."""
+    if not is_prefix or len(words[-1].encode()) > LONGEST_BEGINNING:
+        if len(words) == 1:
+            return Query.term_query(schema, field, words[0])
+        return Query.phrase_query(schema, field, list(words))
+    # Words hold letters and digits only, so there is nothing to escape.
+    begun = f"{words[-1]}.*"
+    if len(words) == 1:
+        return Query.regex_query(schema, field, begun)
+    return Query.regex_phrase_query(schema, field, [*words[:-1], begun])

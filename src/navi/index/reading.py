@@ -1,0 +1,178 @@
+"""One file -> frames: its rows as columns. Runs in the reading processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import msgspec
+
+from navi.domain.errors import NaviError
+from navi.domain.history import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
+from navi.domain.shell import read_command
+from navi.index import columns
+from navi.index.columns import Column
+from navi.index.identity import call_id, message_id
+from navi.sources.source import Chunk, Reading, Rewritten, Source
+
+
+class Task(msgspec.Struct, array_like=True, frozen=True):
+    """A file to read, and what is known of it."""
+
+    number: int
+    session_id: str
+    source: str
+    path: str
+    mtime: float
+    size: int
+    mark: bytes | None
+    next_idx: int
+    """Messages before this one are in the index already."""
+
+
+Piece = tuple[int, list[Column]]
+"""Rows of one table: how many, and their columns."""
+
+
+class Frame(msgspec.Struct, array_like=True):
+    """A stretch of a file. Everything in it is written in one transaction."""
+
+    number: int
+    is_first: bool
+    """It begins at the file's start: whatever the index has of this session goes."""
+    is_last: bool
+    session: PastSession
+    mark: bytes
+    messages: Piece
+    tool_calls: Piece
+    usages: Piece
+    first_idx: int | None
+    """The lowest message that is new or changed; None if there is none."""
+    next_idx: int
+    """After all messages up to here."""
+    replaced_messages: list[str]
+    replaced_calls: list[str]
+
+
+class Failure(msgspec.Struct, array_like=True):
+    """A file that could not be read to its end."""
+
+    number: int
+    reason: str
+
+
+def frames_of(task: Task, source: Source) -> Iterator[Frame | Failure]:
+    """Ends with a frame that `is_last`, or with a failure."""
+    file = FoundFile(task.path, task.mtime, task.size)
+    try:
+        mark, next_idx = task.mark, task.next_idx
+        try:
+            reading = source.read(file, mark)
+        except Rewritten:
+            mark, next_idx = None, 0
+            reading = source.read(file)
+        yield from _frames(task, reading, is_new=mark is None, next_idx=next_idx)
+    except NaviError as error:
+        yield Failure(task.number, error.message)
+    except OSError as error:
+        yield Failure(task.number, (error.strerror or str(error)).lower())
+    except Exception as error:
+        # A plugin's mistake, or a file nobody thought of, must not stop the other files.
+        yield Failure(task.number, f"{type(error).__name__}: {error}")
+
+
+def _frames(task: Task, reading: Reading, *, is_new: bool, next_idx: int) -> Iterator[Frame]:
+    is_first = is_new
+    waiting: Frame | None = None
+    for chunk in reading:
+        if waiting is not None:
+            yield waiting
+        waiting = _frame(task, chunk, reading, is_first=is_first, next_idx=next_idx)
+        next_idx = waiting.next_idx
+        is_first = False
+    if waiting is None:
+        waiting = _frame(task, Chunk(), reading, is_first=is_first, next_idx=next_idx)
+    waiting.is_last = True
+    # What the file says of its session may be complete only now.
+    waiting.session, waiting.mark = reading.session, reading.mark
+    yield waiting
+
+
+def _frame(task: Task, chunk: Chunk, reading: Reading, *, is_first: bool, next_idx: int) -> Frame:
+    mine = task.session_id
+    messages = list({message.idx: message for message in chunk.messages}.values())
+    calls = list({(call.message_idx, call.idx): call for call in chunk.tool_calls}.values())
+    touched = [message.idx for message in messages]
+    touched += [call.message_idx for call in calls if call.message_idx is not None]
+    return Frame(
+        number=task.number,
+        is_first=is_first,
+        is_last=False,
+        session=replace(reading.session),
+        mark=reading.mark,
+        messages=_messages(mine, messages),
+        tool_calls=_tool_calls(mine, calls),
+        usages=_usages(mine, chunk.usages),
+        first_idx=min(touched, default=None),
+        next_idx=max(next_idx, 1 + max(touched, default=-1)),
+        replaced_messages=[message_id(mine, m.idx) for m in messages if m.idx < next_idx],
+        replaced_calls=[
+            call_id(mine, call.message_idx, call.idx)
+            for call in calls
+            if not is_first and (call.message_idx is None or call.message_idx < next_idx)
+        ],
+    )
+
+
+def _messages(mine: str, rows: list[PastMessage]) -> Piece:
+    if not rows:
+        return 0, []
+    idx, role, content, thinking, timestamp = zip(*rows, strict=True)
+    return len(rows), [
+        columns.texts([message_id(mine, each) for each in idx]),
+        columns.texts([mine] * len(rows)),
+        columns.integers(idx),
+        columns.texts(role),
+        columns.texts(content),
+        columns.texts(thinking),
+        columns.instants(timestamp),
+        columns.booleans([bool(each) for each in thinking]),
+    ]
+
+
+def _tool_calls(mine: str, rows: list[PastToolCall]) -> Piece:
+    if not rows:
+        return 0, []
+    message_idx, idx, name, given, command, timestamp = zip(*rows, strict=True)
+    lines = [None if each is None else read_command(each) for each in command]
+    return len(rows), [
+        columns.texts([call_id(mine, row.message_idx, row.idx) for row in rows]),
+        columns.texts([mine] * len(rows)),
+        columns.texts([None if each is None else message_id(mine, each) for each in message_idx]),
+        columns.integers(message_idx),
+        columns.integers(idx),
+        columns.texts(name),
+        columns.texts(given),
+        columns.texts(command),
+        columns.texts([None if line is None else line.base for line in lines]),
+        columns.texts([None if line is None else line.sub for line in lines]),
+        columns.booleans([line is not None and line.is_compound for line in lines]),
+        columns.instants(timestamp),
+    ]
+
+
+def _usages(mine: str, rows: list[PastUsage]) -> Piece:
+    """The same answer may come again with larger numbers; whoever sums takes the largest."""
+    if not rows:
+        return 0, []
+    key, model, timestamp, given, answered, cache_read, cache_made = zip(*rows, strict=True)
+    return len(rows), [
+        columns.texts(key),
+        columns.texts([mine] * len(rows)),
+        columns.texts(model),
+        columns.instants(timestamp),
+        columns.bigints(given),
+        columns.bigints(answered),
+        columns.bigints(cache_read),
+        columns.bigints(cache_made),
+    ]

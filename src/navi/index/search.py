@@ -1,0 +1,234 @@
+"""Searching. Reads the full-text only, so that nothing that writes can stand in its way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import tantivy
+from tantivy import FieldType, Occur, Query
+
+from navi.domain.secrets import mask
+from navi.index import texts
+from navi.index.columns import from_microseconds, microseconds
+from navi.index.errors import IndexUnusable, NoIndex
+from navi.index.identity import call_id, message_id
+from navi.index.places import Places
+from navi.index.query import Clause, build, read_query
+from navi.index.snippets import Snippet, snippet
+from navi.index.texts import (
+    KINDS,
+    agent_number,
+    id_of,
+    number_of,
+    read_place,
+    read_what,
+    what_of,
+)
+from navi.index.words import encodable
+
+ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    source: str | None = None
+    tool: str | None = None
+    project: str | None = None
+    """Part of a project's path."""
+    since: datetime | None = None
+    role: str | None = None
+    session: str | None = None
+    """An id, the beginning of one, or the source's own id."""
+
+
+EVERYTHING = Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    session_id: str
+    source: str
+    source_session_id: str | None
+    message_id: str | None
+    tool_call_id: str | None
+    kind: str
+    role: str | None
+    tool_name: str | None
+    timestamp: datetime | None
+    project: str | None
+    cwd: str | None
+    title: str | None
+    idx: int | None
+    score: float
+    snippet: Snippet
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    hits: list[Hit]
+    has_all_words: bool
+    """False if no text has all of them, and the hits have some."""
+
+
+class Search:
+    """An open index. `reload` shows what was committed since."""
+
+    def __init__(self, places: Places) -> None:
+        self._index = _opened(places)
+        self._schema = self._index.schema
+
+    def reload(self) -> None:
+        self._index.reload()
+
+    @property
+    def count(self) -> int:
+        return self._index.searcher().num_docs
+
+    @property
+    def segments(self) -> int:
+        return self._index.searcher().num_segments
+
+    def find(self, text: str, filters: Filters = EVERYTHING, limit: int = 20) -> Found:
+        clauses = read_query(text)
+        searcher = self._index.searcher()
+        wanted = self._filters(searcher, filters)
+        if not clauses:
+            return Found([], True)
+        hits = self._hits(searcher, clauses, wanted, limit, needs_all=True)
+        if hits or sum(not clause.is_excluded for clause in clauses) < 2:
+            return Found(hits, True)
+        return Found(self._hits(searcher, clauses, wanted, limit, needs_all=False), False)
+
+    def _hits(
+        self,
+        searcher: tantivy.Searcher,
+        clauses: list[Clause],
+        wanted: list[Query],
+        limit: int,
+        *,
+        needs_all: bool,
+    ) -> list[Hit]:
+        every_text = self._range("what", 0, None)
+        query = build(self._schema, clauses, every_text, needs_all=needs_all)
+        if wanted:
+            # A filter says yes or no; it must not count as a match.
+            filters = [(Occur.Must, Query.const_score_query(each, 0.0)) for each in wanted]
+            query = Query.boolean_query([(Occur.Must, query), *filters])
+        found = searcher.search(query, limit, count=False).hits
+        addresses = [address for _, address in found]
+        numbers = [
+            searcher.fast_field_values(name, addresses)
+            for name in ("session", "place", "what", "at")
+        ]
+        cards: dict[str, dict[str, Any]] = {}
+        hits = []
+        for (score, address), row in zip(found, zip(*numbers, strict=True), strict=True):
+            session = id_of(int(row[0] or 0))
+            if session not in cards:
+                cards[session] = self._card(searcher, session)
+            hits.append(_hit(session, row, cards[session], searcher.doc(address), score, clauses))
+        return hits
+
+    def _filters(self, searcher: tantivy.Searcher, filters: Filters) -> list[Query]:
+        found: list[Query] = []
+        if filters.source is not None:
+            number = agent_number(filters.source)
+            found.append(self._range("agent", number, number))
+        if filters.role is not None:
+            first = what_of(filters.role, KINDS[0])
+            found.append(self._range("what", first, first + len(KINDS) - 1))
+        if filters.since is not None:
+            found.append(self._range("at", microseconds(filters.since), None, FieldType.Integer))
+        if filters.tool is not None:
+            tool = filters.tool.lower()
+            tools = self._names(searcher, "tool", lambda name: name.lower() == tool)
+            found.append(Query.term_set_query(self._schema, "tool", tools))
+        if filters.project is not None:
+            part = filters.project.rstrip("/") or "/"
+            projects = self._names(searcher, "project", lambda name: part in name)
+            found.append(self._of_sessions(searcher, "project", projects))
+        if filters.session is not None:
+            wanted = encodable(filters.session)
+            ids = self._names(searcher, "card", lambda _: True, wanted.lower())
+            numbers = [number_of(each) for each in ids]
+            by_id = Query.term_set_query(self._schema, "session", numbers)
+            by_source = self._of_sessions(searcher, "source_session", [wanted])
+            found.append(Query.boolean_query([(Occur.Should, by_id), (Occur.Should, by_source)]))
+        return found
+
+    def _names(
+        self,
+        searcher: tantivy.Searcher,
+        field: str,
+        is_wanted: Callable[[str], bool],
+        prefix: str = "",
+    ) -> list[str]:
+        return [name for name, _ in searcher.terms_with_prefix(field, prefix) if is_wanted(name)]
+
+    def _of_sessions(self, searcher: tantivy.Searcher, field: str, names: list[str]) -> Query:
+        """The texts of the sessions on whose card one of the names stands."""
+        cards = Query.term_set_query(self._schema, field, names)
+        found = searcher.search(cards, max(1, searcher.num_docs), count=False).hits
+        numbers = searcher.fast_field_values("session", [address for _, address in found])
+        return Query.term_set_query(self._schema, "session", numbers)
+
+    def _range(
+        self, field: str, low: int | None, high: int | None, kind: FieldType = FieldType.Unsigned
+    ) -> Query:
+        return Query.range_query(self._schema, field, kind, low, high)
+
+    def _card(self, searcher: tantivy.Searcher, session: str) -> dict[str, Any]:
+        query = Query.term_query(self._schema, "card", session, "basic")
+        for _, address in searcher.search(query, 1, count=False).hits:
+            return {name: values[0] for name, values in searcher.doc(address).to_dict().items()}
+        return {}
+
+
+def _opened(places: Places) -> tantivy.Index:
+    if not places.texts.exists() and not places.database.exists():
+        raise NoIndex
+    for attempt in range(ATTEMPTS):
+        try:
+            return texts.opened(places.texts)
+        except (ValueError, OSError) as error:
+            # The folder is being made anew, or has files of a newer version.
+            if attempt == ATTEMPTS - 1:
+                if not places.texts.exists():
+                    raise NoIndex from error
+                raise IndexUnusable(
+                    "the full-text can't be read", hint="recall index  (makes it anew)"
+                ) from error
+    raise AssertionError("unreachable")
+
+
+def _hit(
+    session: str,
+    numbers: Sequence[Any],
+    card: dict[str, Any],
+    document: tantivy.Document,
+    score: float,
+    clauses: list[Clause],
+) -> Hit:
+    _, place, what, at = numbers
+    idx, call = read_place(place)
+    role, kind = read_what(what)
+    return Hit(
+        session_id=session,
+        source=card.get("source", ""),
+        source_session_id=card.get("source_session"),
+        message_id=None if idx is None else message_id(session, idx),
+        tool_call_id=None if call is None else call_id(session, idx, call),
+        kind=kind,
+        role=role,
+        tool_name=document.get_first("tool") if kind == "bash" else None,
+        timestamp=None if at is None else from_microseconds(at),
+        project=card.get("project"),
+        cwd=card.get("cwd"),
+        title=card.get("title"),
+        idx=idx,
+        score=score,
+        snippet=snippet(mask(document.get_first("text") or ""), clauses),
+    )

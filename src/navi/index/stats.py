@@ -1,0 +1,190 @@
+"""Counting: sessions, tools, commands, tokens. Each answer's tokens count once, however many
+files hold a copy of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from duckdb import DuckDBPyConnection
+
+from navi.index.listing import as_dicts, naive
+from navi.index.permissions import CountedCommand
+from navi.index.prices import cost_of
+
+PERIODS = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
+TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")
+
+# An answer belongs to the session that ended first: copies in resumed and forked ones go on.
+_ANSWERS = f"""
+    answers AS (
+        SELECT
+            arg_min(u.session_id, (coalesce(s.ended_at, 'infinity'), s.id)) AS session_id,
+            max(u.model) AS model,
+            min(u.timestamp) AS timestamp,
+            {", ".join(f"max(u.{name}) AS {name}" for name in TOKENS)}
+        FROM usages u JOIN sessions s ON s.id = u.session_id
+        GROUP BY u.key
+    )
+"""
+_LATEST = "coalesce(ended_at, started_at)"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is counted."""
+
+    source: str | None = None
+    project: str | None = None
+    since: datetime | None = None
+
+    def where(self, timestamp: str) -> tuple[str, list[Any]]:
+        """Conditions on the session `s` and on when a thing happened."""
+        conditions, values = ["NOT s.is_warmup"], list[Any]()
+        for condition, value in (
+            ("s.source = ?", self.source),
+            (
+                "contains(coalesce(s.git_repo, s.cwd), ?)",
+                None if self.project is None else self.project.rstrip("/") or "/",
+            ),
+            (f"coalesce({timestamp}, s.started_at) >= ?", naive(self.since)),
+        ):
+            if value is not None:
+                conditions.append(condition)
+                values.append(value)
+        return " AND ".join(conditions), values
+
+
+def overview(connection: DuckDBPyConnection, scope: Scope) -> dict[str, Any]:
+    where, values = scope.where("s.ended_at")
+    rows = connection.execute(
+        "SELECT source, count(*), sum(message_count)::BIGINT, sum(tool_count)::BIGINT, "
+        f"min(started_at), max({_LATEST}) FROM sessions s WHERE {where} "
+        "AND (message_count > 0 OR tool_count > 0) GROUP BY source ORDER BY source",
+        values,
+    ).fetchall()
+    tokens = {row["source"]: row for row in _spent(connection, scope, "s.source AS source")}
+    by_source = {}
+    for source, sessions, messages, calls, _, _ in rows:
+        spent = tokens.get(source, {})
+        by_source[source] = {
+            "sessions": sessions,
+            "messages": messages,
+            "tool_calls": calls,
+            **{name: spent.get(name, 0) for name in TOKENS},
+        }
+    firsts = [row[4].replace(tzinfo=UTC) for row in rows if row[4] is not None]
+    lasts = [row[5].replace(tzinfo=UTC) for row in rows if row[5] is not None]
+    names = ("sessions", "messages", "tool_calls", *TOKENS)
+    return {
+        **{name: sum(each[name] for each in by_source.values()) for name in names},
+        "by_source": by_source,
+        "first": min(firsts, default=None),
+        "last": max(lasts, default=None),
+    }
+
+
+def tools(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
+    where, values = scope.where("c.timestamp")
+    return as_dicts(
+        connection.execute(
+            "SELECT tool_name, count(*) AS count, count(DISTINCT session_id) AS sessions "
+            f"FROM tool_calls c JOIN sessions s ON s.id = c.session_id WHERE {where} "
+            "GROUP BY tool_name ORDER BY count DESC, tool_name",
+            values,
+        )
+    )
+
+
+def bash(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
+    where, values = scope.where("c.timestamp")
+    return as_dicts(
+        connection.execute(
+            "SELECT bash_base, bash_sub, count(*) AS count, "
+            "count(*) FILTER (is_compound) AS compound "
+            f"FROM tool_calls c JOIN sessions s ON s.id = c.session_id WHERE {where} "
+            "AND bash_command IS NOT NULL "
+            "GROUP BY bash_base, bash_sub ORDER BY count DESC, bash_base, bash_sub",
+            values,
+        )
+    )
+
+
+def commands(connection: DuckDBPyConnection, scope: Scope) -> list[CountedCommand]:
+    """Every command line, with how often it ran. A copied history does not count twice."""
+    where, values = scope.where("c.timestamp")
+    rows = connection.execute(
+        "SELECT bash_command, sum(n)::BIGINT, list(project ORDER BY n DESC) FROM ("
+        "  SELECT bash_command, coalesce(s.git_repo, s.cwd, '') AS project, "
+        "  count(DISTINCT coalesce(epoch_us(c.timestamp)::TEXT, c.id)) AS n "
+        f"  FROM tool_calls c JOIN sessions s ON s.id = c.session_id WHERE {where} "
+        "  AND bash_command IS NOT NULL GROUP BY 1, 2"
+        ") GROUP BY 1 ORDER BY 2 DESC, 1",
+        values,
+    ).fetchall()
+    return [
+        CountedCommand(command, count, [project for project in projects if project])
+        for command, count, projects in rows
+    ]
+
+
+def tokens(connection: DuckDBPyConnection, scope: Scope, by: Sequence[str]) -> list[dict[str, Any]]:
+    """Grouped by any of project, model and one of day, week, month; newest period first."""
+    period = next((PERIODS[each] for each in by if each in PERIODS), None)
+    rows = _spent(
+        connection,
+        scope,
+        "coalesce(s.git_repo, s.cwd) AS project" if "project" in by else "NULL::TEXT AS project",
+        f"strftime(a.timestamp, '{period}') AS period" if period else "NULL::TEXT AS period",
+        "a.model AS model",
+    )
+    return _with_costs(rows, keeps_model="model" in by)
+
+
+def _spent(connection: DuckDBPyConnection, scope: Scope, *by: str) -> list[dict[str, Any]]:
+    where, values = scope.where("a.timestamp")
+    sums = ", ".join(f"sum(a.{name})::BIGINT AS {name}" for name in TOKENS)
+    # Warm-ups say nothing, but they were paid for.
+    where = where.replace("NOT s.is_warmup", "true")
+    return as_dicts(
+        connection.execute(
+            f"WITH {_ANSWERS} SELECT {', '.join(by)}, {sums} FROM answers a "
+            f"JOIN sessions s ON s.id = a.session_id WHERE {where} GROUP BY ALL",
+            values,
+        )
+    )
+
+
+def _with_costs(rows: Iterable[dict[str, Any]], *, keeps_model: bool) -> list[dict[str, Any]]:
+    """Prices go by model, so rows come by model and are put together here."""
+    groups: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        model = row["model"]
+        key = (row["project"], row["period"], model if keeps_model else None)
+        group = groups.setdefault(
+            key,
+            {
+                "project": key[0],
+                "period": key[1],
+                "model": key[2],
+                **dict.fromkeys(TOKENS, 0),
+                "cost_usd": 0.0,
+                "unpriced_models": [],
+            },
+        )
+        for name in TOKENS:
+            group[name] += row[name]
+        cost = cost_of(model, *(row[name] for name in TOKENS))
+        if cost is not None:
+            group["cost_usd"] += cost
+        elif any(row[name] for name in TOKENS):
+            group["unpriced_models"].append(model or "unknown")
+    for group in groups.values():
+        group["cost_usd"] = round(group["cost_usd"], 6)
+        group["unpriced_models"].sort()
+        if group["unpriced_models"] and group["cost_usd"] == 0:
+            group["cost_usd"] = None
+    ordered = sorted(groups.values(), key=lambda row: (row["project"] or "", row["model"] or ""))
+    return sorted(ordered, key=lambda row: row["period"] or "", reverse=True)

@@ -1,0 +1,257 @@
+"""The full-text folder: a document per searchable text, and one per session, its card.
+
+A text's document holds numbers besides the text: they cost next to nothing to write, and filters
+and results read them from columns. Names (project, agent's id, folder) stand on the card alone.
+Deleting and adding become visible together, at the commit, and never disturb a reader.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+from zlib import crc32
+
+import tantivy
+from tantivy import FieldType, Occur, Query
+
+from navi.index.errors import IndexUnusable
+from navi.index.words import analyzer, composed, parts
+
+VERSION = 2
+"""Raised when documents or words are made differently: the folder is then made anew."""
+
+HEAP_BYTES = 150_000_000
+SMALL_HEAP_BYTES = 15_000_000
+
+WORDS = "words"
+NAMES = ("card", "source", "source_session", "project", "cwd", "title", "tool")
+KINDS = ("content", "thinking", "bash")
+ROLES = ("user", "assistant", "system")
+CALL_BITS = 20
+MOST_CALLS = (1 << CALL_BITS) - 2
+
+
+class Text(NamedTuple):
+    """One searchable text of a session."""
+
+    kind: str
+    idx: int | None
+    """Its message; None for a call outside every message."""
+    call: int | None
+    """Its place among the message's calls, if it is one."""
+    role: str | None
+    tools: list[str]
+    at: int | None
+    """Microseconds since 1970."""
+    text: str
+
+
+class Owner(NamedTuple):
+    """A session as far as results show it or filters ask for it."""
+
+    session_id: str
+    source: str
+    source_session_id: str | None
+    project: str | None
+    cwd: str | None
+    title: str | None
+
+
+def schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("text", stored=True, tokenizer_name=WORDS)
+    builder.add_text_field("parts", tokenizer_name=WORDS)
+    for name in NAMES:
+        builder.add_text_field(name, stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field("session", indexed=True, fast=True)
+    builder.add_unsigned_field("place", fast=True)
+    builder.add_unsigned_field("what", fast=True)
+    builder.add_unsigned_field("agent", fast=True)
+    builder.add_integer_field("at", fast=True)
+    return builder.build()
+
+
+def opened(folder: Path) -> tantivy.Index:
+    """For searching, beside any writer."""
+    index = tantivy.Index.open(str(folder))
+    index.register_tokenizer(WORDS, analyzer())
+    return index
+
+
+def number_of(session_id: str) -> int:
+    """A session's id is 16 hexadecimal digits: a number."""
+    return int(session_id, 16)
+
+
+def id_of(number: int) -> str:
+    return f"{number:016x}"
+
+
+def agent_number(source: str) -> int:
+    return crc32(source.encode())
+
+
+def place_of(idx: int | None, call: int | None) -> int:
+    """Both in one number, growing with the conversation; what is outside messages comes first."""
+    first = 0 if idx is None else idx + 1
+    second = 0 if call is None else min(call, MOST_CALLS) + 1
+    return first << CALL_BITS | second
+
+
+def read_place(place: int) -> tuple[int | None, int | None]:
+    first, second = place >> CALL_BITS, place & MOST_CALLS + 1
+    return first - 1 if first else None, second - 1 if second else None
+
+
+def what_of(role: str | None, kind: str) -> int:
+    """Whose text it is and of which kind."""
+    who = ROLES.index(role) if role in ROLES else len(ROLES)
+    return who * len(KINDS) + KINDS.index(kind)
+
+
+def read_what(what: int) -> tuple[str | None, str]:
+    who, kind = divmod(what, len(KINDS))
+    return ROLES[who] if who < len(ROLES) else None, KINDS[kind]
+
+
+class TextWriter:
+    """The only writer; what it does counts from `commit` on."""
+
+    def __init__(self, folder: Path, *, is_small: bool = False) -> None:
+        self._schema = schema()
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._index = tantivy.Index(self._schema, str(folder))
+            self._index.register_tokenizer(WORDS, analyzer())
+            heap = SMALL_HEAP_BYTES if is_small else HEAP_BYTES
+            self._writer = self._index.writer(heap_size=heap, num_threads=1)
+        except (ValueError, OSError) as error:
+            raise _unusable(folder, error) from error
+        self._folder = folder
+        self.is_dirty = False
+
+    def delete(self, session_id: str, from_idx: int) -> None:
+        """All texts of a session from a message on, and those outside messages."""
+        self.is_dirty = True
+        mine = Query.term_query(self._schema, "session", number_of(session_id), "basic")
+        if from_idx <= 0:
+            self._writer.delete_documents_by_query(mine)
+            return
+        for low, high in ((place_of(from_idx, None), None), (0, place_of(0, None) - 1)):
+            stretch = Query.range_query(self._schema, "place", FieldType.Unsigned, low, high)
+            both = Query.boolean_query([(Occur.Must, mine), (Occur.Must, stretch)])
+            self._writer.delete_documents_by_query(both)
+
+    def add(self, owner: Owner, texts: Iterable[Text]) -> None:
+        self.is_dirty = True
+        fixed = {"session": number_of(owner.session_id), "agent": agent_number(owner.source)}
+        make, add, known = tantivy.Document.from_dict, self._writer.add_document, self._schema
+        for kind, idx, call, role, tools, at, text in texts:
+            text = composed(text)
+            values: dict[str, Any] = {
+                **fixed,
+                "place": place_of(idx, call),
+                "what": what_of(role, kind),
+                "text": text,
+            }
+            if at is not None:
+                values["at"] = at
+            if tools:
+                values["tool"] = tools
+            if hidden := parts(text):
+                values["parts"] = hidden
+            add(make(values, known))
+
+    def add_card(self, owner: Owner) -> None:
+        """Instead of the one there is."""
+        self.is_dirty = True
+        self._writer.delete_documents_by_term("card", owner.session_id)
+        values = {
+            "card": owner.session_id,
+            "session": number_of(owner.session_id),
+            "source": owner.source,
+            "source_session": owner.source_session_id,
+            "project": owner.project,
+            "cwd": owner.cwd,
+            "title": owner.title,
+        }
+        given = {name: value for name, value in values.items() if value is not None}
+        self._writer.add_document(tantivy.Document.from_dict(given, self._schema))
+
+    def commit(self) -> None:
+        try:
+            self._writer.commit()
+        except (ValueError, OSError) as error:
+            raise _unusable(self._folder, error) from error
+        self.is_dirty = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            # Merging keeps the number of segments, and so the time of a search, small.
+            self._writer.wait_merging_threads()
+        del self._writer
+
+
+def remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_usable(folder: Path) -> bool:
+    try:
+        tantivy.Index.open(str(folder))
+    except (ValueError, OSError):
+        return False
+    return True
+
+
+def texts_of_messages(
+    rows: Iterable[tuple[int, str | None, str | None, str | None, int | None]],
+    tools: dict[int | None, list[str]],
+    fields: tuple[str, ...],
+) -> Iterator[Text]:
+    """From `(idx, role, content, thinking, at)`."""
+    has_content, has_thinking = "content" in fields, "thinking" in fields
+    none: list[str] = []
+    for idx, role, content, thinking, at in rows:
+        if content and has_content:
+            yield Text("content", idx, None, role, tools.get(idx, none), at, content)
+        if thinking and has_thinking:
+            yield Text("thinking", idx, None, role, tools.get(idx, none), at, thinking)
+
+
+def texts_of_calls(
+    rows: Iterable[tuple[int | None, int, str, str | None, int | None]], fields: tuple[str, ...]
+) -> Iterator[Text]:
+    """From `(message_idx, idx, tool_name, command, at)`."""
+    if "bash" not in fields:
+        return
+    for message_idx, idx, tool, command, at in rows:
+        if command:
+            yield Text("bash", message_idx, idx, "assistant", [tool], at, command)
+
+
+def tools_by_message(calls: Iterable[tuple[int | None, str]]) -> dict[int | None, list[str]]:
+    found: dict[int | None, list[str]] = {}
+    for message_idx, tool in calls:
+        names = found.setdefault(message_idx, [])
+        if tool not in names:
+            names.append(tool)
+    return found
+
+
+def _unusable(folder: Path, error: Exception) -> IndexUnusable:
+    return IndexUnusable(
+        f"the full-text in {folder} can't be written: {error}",
+        hint="see if the disk is full; then `recall index` again",
+    )

@@ -1,0 +1,332 @@
+"""Claude Code's transcripts: `projects/<folder>/<session id>.jsonl`.
+
+An answer is written one content block per line, and its lines share `message.id`: they become one
+message here. Lines of other answers may stand between them, so the last few stay open.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from navi.domain.history import FoundFile, PastMessage, PastToolCall, PastUsage
+from navi.sources.claude_code_lines import (
+    Block,
+    Content,
+    Line,
+    collect,
+    decoded,
+    given_to_tool,
+    texts_of,
+)
+from navi.sources.claude_code_lines import lines as line_decoder
+from navi.sources.folders import entries, found
+from navi.sources.lines import LineReading, Transcript, last_moment, stretch_at
+from navi.sources.source import Chunk, Reading
+
+IGNORED = frozenset(
+    (
+        *("agent-color", "agent-name", "agent-setting", "api-request", "api-request-blob"),
+        *("api-request-shape", "atis-latch", "attribution-snapshot", "content-replacement"),
+        *("cost-state", "file-history-delta", "file-history-snapshot", "last-prompt", "mode"),
+        *("permission-mode", "pr-link", "progress", "queue-operation", "tag", "tools-used"),
+        "worktree-state",
+    )
+)
+"""Kinds of lines that hold nothing said or done: the client's own notes, and copies."""
+TYPE_FIRST = b'{"type":"'
+LONGEST_TYPE = 60
+IGNORED_AT_START = frozenset(TYPE_FIRST + kind.encode() + b'"' for kind in IGNORED)
+
+ATTACHMENT = b'"attachment":{"type":"'
+QUEUED = ATTACHMENT + b'queued_command"'
+ATTACHMENT_WITHIN = 160
+"""Bytes: an attachment says so before its content begins, a message can't say so there."""
+
+STANDING = (
+    *("<system-reminder>", "<local-command-caveat>", "Caveat: The messages below were generated"),
+)
+"""How texts begin that say the same in every session."""
+NOT_TYPED = (
+    *("<command-name>", "<command-message>", "<command-args>", "<local-command-", "<bash-"),
+    *("<task-notification>", "<system-reminder>", "<teammate-message", "<user-prompt-submit-hook>"),
+    *("<ide_opened_file>", "<ide_selection>", "<new-diagnostics>"),
+    "[Request interrupted by user",
+)
+"""How texts begin that a client wrote under the user's name."""
+
+CONVERSATION = frozenset(("user", "assistant", "system"))
+CLIENT_ITSELF = "<synthetic>"
+WARMUP = "Warmup"
+OPEN_ANSWERS = 8
+"""How many answers may be written at the same time: the main one and those of sub-agents."""
+
+
+class Answer(msgspec.Struct):
+    """An answer that may go on: which message it is, and what it has so far."""
+
+    idx: int
+    timestamp: datetime | None
+    calls: int = 0
+    spent: tuple[int, int, int, int] | None = None
+    places: list[tuple[int, int]] = []
+    """Offset and length of the lines with its texts, by which a later reading finds them again."""
+
+
+class State(msgspec.Struct):
+    next_idx: int = 0
+    title_rank: int = 0
+    is_known: bool = False
+    """Nothing more can be learnt of the session from a line's own fields."""
+    answers: dict[str, Answer] = {}
+
+
+class ClaudeCode:
+    name = "claude_code"
+
+    def discover(self) -> Iterator[FoundFile]:
+        home = os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude"
+        for project in entries(os.path.join(home, "projects")):
+            if project.is_dir():
+                yield from _transcripts(project.path)
+
+    def read(self, file: FoundFile, mark: bytes | None = None) -> Reading:
+        return LineReading(file, ClaudeCodeTranscript(file.path), mark)
+
+    def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
+        if source_session_id.startswith("agent-"):
+            return None
+        return ["claude", "--resume", source_session_id]
+
+
+def _transcripts(project: str) -> Iterator[FoundFile]:
+    for entry in entries(project):
+        if entry.name.endswith(".jsonl"):
+            yield from found(entry)
+        elif entry.is_dir(follow_symlinks=False):
+            for agent in entries(os.path.join(entry.path, "subagents")):
+                if agent.name.startswith("agent-") and agent.name.endswith(".jsonl"):
+                    yield from found(agent)
+
+
+class ClaudeCodeTranscript(Transcript):
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self._state = State()
+        self._texts: dict[str, tuple[list[str], list[str]]] = {}
+        """What the open answers say and think."""
+        # The file's name, not what its lines say: old versions copied lines of other sessions.
+        name = Path(path)
+        self.session.source_session_id = name.stem
+        self.session.is_subagent = name.stem.startswith("agent-")
+        if name.parent.name == "subagents":
+            self.session.parent_source_session_id = name.parent.parent.name
+
+    def state(self) -> bytes:
+        return msgspec.json.encode(self._state)
+
+    def restore(self, state: bytes, file: BinaryIO) -> None:
+        self._state = msgspec.json.decode(state, type=State)
+        for id, answer in self._state.answers.items():
+            said, thought = self._texts[id] = ([], [])
+            for offset, length in answer.places:
+                line = decoded(stretch_at(file, offset, length))
+                if line is not None and line.message is not None:
+                    collect(line.message.content, said, thought)
+
+    def take(self, lines: list[bytes], offset: int, chunk: Chunk) -> None:
+        decode = line_decoder.decode
+        state = self._state
+        next_offset = offset
+        for text in lines:
+            offset = next_offset
+            next_offset += len(text) + 1
+            if text.startswith(TYPE_FIRST):
+                if text[: text.find(b'"', len(TYPE_FIRST), LONGEST_TYPE) + 1] in IGNORED_AT_START:
+                    continue
+            else:
+                at = text.find(ATTACHMENT, 0, ATTACHMENT_WITHIN)
+                if at >= 0 and not text.startswith(QUEUED, at):
+                    continue
+            try:
+                line = decode(text)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                if not text or text.isspace():
+                    continue
+                saved = decoded(text)
+                if saved is None:
+                    self.session.bad_lines += 1
+                    continue
+                line = saved
+            kind = line.type
+            if not state.is_known and kind in CONVERSATION:
+                self._learn(line)
+            if kind == "assistant":
+                self._answer(line, offset, len(text), chunk)
+            elif kind == "user":
+                if line.message is not None:
+                    is_injected = bool(line.isMeta or line.isCompactSummary)
+                    self._prompt(line.message.content, is_injected, line.timestamp, chunk)
+            else:
+                self._other(line, chunk)
+        self.session.ended_at = last_moment(lines) or self.session.ended_at
+
+    def _learn(self, line: Line) -> None:
+        """What the first lines say of the session."""
+        session = self.session
+        session.started_at = session.started_at or line.timestamp
+        session.cwd = session.cwd or line.cwd
+        session.git_branch = session.git_branch or line.gitBranch
+        if session.parent_source_session_id is None:
+            if session.is_subagent:
+                # A sub-agent's lines carry the id of the session that started it.
+                session.parent_source_session_id = line.sessionId
+            elif line.forkedFrom is not None:
+                session.parent_source_session_id = line.forkedFrom.sessionId
+        self._state.is_known = session.started_at is not None and session.cwd is not None
+
+    def _answer(self, line: Line, offset: int, length: int, chunk: Chunk) -> None:
+        message = line.message
+        if message is None:
+            return
+        content, state = message.content, self._state
+        if message.model == CLIENT_ITSELF:
+            self._say("system", "\n\n".join(texts_of(content)), line.timestamp, chunk)
+            return
+        if message.model is not None:
+            self.session.model = message.model
+        id = message.id or line.uuid or f"{self.session.source_session_id}:{state.next_idx}"
+        answer = state.answers.get(id) or self._open(id, line.timestamp)
+        said, thought = self._texts[id]
+        if collect(content, said, thought) or not answer.places:
+            answer.places.append((offset, length))
+            self._note_warmup(answer.idx, said[-1] if said else "")
+            chunk.messages.append(
+                PastMessage(
+                    answer.idx,
+                    "assistant",
+                    "\n\n".join(said) or None,
+                    "\n\n".join(thought) or None,
+                    answer.timestamp,
+                )
+            )
+        if isinstance(content, list):
+            for block in content:
+                if isinstance(block, Block) and block.name is not None:
+                    self._call(answer, block, line.timestamp, chunk)
+        self._spend(id, answer, line, chunk)
+
+    def _open(self, id: str, timestamp: datetime | None) -> Answer:
+        answers = self._state.answers
+        if len(answers) >= OPEN_ANSWERS:
+            oldest = next(iter(answers))
+            del answers[oldest], self._texts[oldest]
+        answer = answers[id] = Answer(self._state.next_idx, timestamp)
+        self._texts[id] = ([], [])
+        self._state.next_idx += 1
+        return answer
+
+    def _call(self, answer: Answer, block: Block, timestamp: datetime | None, chunk: Chunk) -> None:
+        given, command = given_to_tool(block)
+        chunk.tool_calls.append(
+            PastToolCall(answer.idx, answer.calls, block.name or "", given, command, timestamp)
+        )
+        answer.calls += 1
+        self.session.is_warmup = False
+
+    def _spend(self, id: str, answer: Answer, line: Line, chunk: Chunk) -> None:
+        """Every line of an answer repeats what it cost so far: what counts is the most."""
+        message = line.message
+        usage = message.usage if message is not None else None
+        if usage is not None:
+            spent = (
+                usage.input_tokens or 0,
+                usage.output_tokens or 0,
+                usage.cache_read_input_tokens or 0,
+                usage.cache_creation_input_tokens or 0,
+            )
+        elif line.inputTokens is not None or line.outputTokens is not None:
+            spent = (line.inputTokens or 0, line.outputTokens or 0, 0, 0)
+        else:
+            return
+        before = answer.spent
+        if before == spent:
+            return
+        if before is not None:
+            spent = (
+                max(before[0], spent[0]),
+                max(before[1], spent[1]),
+                max(before[2], spent[2]),
+                max(before[3], spent[3]),
+            )
+            if before == spent:
+                return
+        answer.spent = spent
+        chunk.usages.append(PastUsage(id, self.session.model, line.timestamp, *spent))
+
+    def _prompt(
+        self, content: Content, is_injected: bool, timestamp: datetime | None, chunk: Chunk
+    ) -> None:
+        """A person's words, and what the client put beside them."""
+        typed: list[str] = []
+        put: list[str] = []
+        for text in texts_of(content):
+            if is_injected or text.startswith(NOT_TYPED):
+                if not text.startswith(STANDING):
+                    put.append(text)
+            else:
+                typed.append(text)
+        if put:
+            self._say("system", "\n\n".join(put), timestamp, chunk)
+        if typed:
+            prompt = "\n\n".join(typed)
+            self._note_warmup(self._state.next_idx, prompt)
+            role = "system" if self.session.is_warmup else "user"
+            self._say(role, prompt, timestamp, chunk)
+
+    def _note_warmup(self, idx: int, text: str) -> None:
+        if idx == 0 and self.session.is_subagent:
+            self.session.is_warmup = text.endswith(WARMUP) and len(text) < 2 * len(WARMUP)
+
+    def _say(self, role: str, text: str, timestamp: datetime | None, chunk: Chunk) -> None:
+        if text:
+            chunk.messages.append(PastMessage(self._state.next_idx, role, text, None, timestamp))
+            self._state.next_idx += 1
+
+    def _other(self, line: Line, chunk: Chunk) -> None:
+        kind = line.type or "(no type)"
+        if kind == "system":
+            self._say("system", "\n\n".join(texts_of(line.content)), line.timestamp, chunk)
+        elif kind == "attachment":
+            self._attached(line, chunk)
+        elif kind == "summary":
+            self._entitle(1, line.summary, is_first_kept=True)
+        elif kind == "ai-title":
+            self._entitle(2, line.aiTitle)
+        elif kind == "custom-title":
+            self._entitle(3, line.customTitle)
+        elif kind not in IGNORED:
+            counts = self.session.unknown_kinds
+            counts[kind] = counts.get(kind, 0) + 1
+
+    def _attached(self, line: Line, chunk: Chunk) -> None:
+        """What was typed while the agent was busy stands nowhere else."""
+        attachment = line.attachment
+        if attachment is None or attachment.type != "queued_command":
+            return
+        is_typed = attachment.commandMode in (None, "prompt") and (
+            attachment.origin is None or attachment.origin.kind in (None, "human")
+        )
+        self._prompt(attachment.prompt, not is_typed, line.timestamp, chunk)
+
+    def _entitle(self, rank: int, title: str | None, is_first_kept: bool = False) -> None:
+        """The name a person gave wins over a made one; otherwise the newest."""
+        best = self._state.title_rank
+        if title and (rank > best or (rank == best and not is_first_kept)):
+            self.session.title = title
+            self._state.title_rank = rank

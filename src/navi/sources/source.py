@@ -1,0 +1,89 @@
+"""What a source offers to the index, and which sources are installed."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+from typing import Protocol
+
+from navi.domain.errors import NaviError
+from navi.domain.history import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
+
+ENTRY_POINTS = "navi.sources"
+"""The group under which an installed package names its sources, each a class without arguments."""
+
+
+class Rewritten(NaviError):
+    """The file is no longer the one the mark was made in: it has to be read from its start."""
+
+    kind = "rewritten"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} changed before the place where reading had stopped")
+
+
+class SourceBroken(NaviError):
+    """A source of another package can't be loaded."""
+
+    kind = "source_broken"
+
+    def __init__(self, entry_point: EntryPoint, error: Exception) -> None:
+        package = entry_point.dist.name if entry_point.dist is not None else entry_point.module
+        super().__init__(
+            f"the source {entry_point.name} of {package} can't be loaded: {error}",
+            hint=f"update {package}, or remove it",
+        )
+
+
+@dataclass(slots=True)
+class Chunk:
+    """The rows of one stretch of a file.
+
+    A row may come again in a later chunk with more in it: a message under the same `idx`, a usage
+    under the same `key`. The later one replaces the earlier.
+    """
+
+    messages: list[PastMessage] = field(default_factory=list)
+    tool_calls: list[PastToolCall] = field(default_factory=list)
+    usages: list[PastUsage] = field(default_factory=list)
+
+
+class Reading(Iterator[Chunk]):
+    """A file being read. Holds no more of it in memory than one chunk."""
+
+    session: PastSession
+    """Of the whole file up to here, also when the reading began at a mark."""
+
+    @property
+    @abstractmethod
+    def mark(self) -> bytes:
+        """Where a later reading of the grown file goes on. JSON, and nobody else's business."""
+
+
+class Source(Protocol):
+    @property
+    def name(self) -> str:
+        """As the tables write it: `claude_code`."""
+
+    def discover(self) -> Iterator[FoundFile]:
+        """Every session's file there is now, without opening any."""
+
+    def read(self, file: FoundFile, mark: bytes | None = None) -> Reading:
+        """From the start, or what came after the mark; `Rewritten` if the mark no longer fits."""
+
+    def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
+        """What takes the session up again, run in `cwd`; None if nothing can."""
+
+
+def installed() -> dict[str, Source]:
+    """All sources by name, the built-in ones and those of other packages alike."""
+    found: dict[str, Source] = {}
+    for entry_point in entry_points(group=ENTRY_POINTS):
+        try:
+            source: Source = entry_point.load()()
+        except Exception as error:
+            raise SourceBroken(entry_point, error) from error
+        found[source.name] = source
+    return found

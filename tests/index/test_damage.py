@@ -1,0 +1,152 @@
+"""An index that is damaged, of another version or missing says so, and how to go on."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import duckdb
+import pytest
+
+from navi.index.errors import IndexUnusable, NoIndex
+from navi.index.search import Search
+from tests.index.world import World
+
+
+def test_without_an_index_the_next_command_is_named(world: World) -> None:
+    with pytest.raises(NoIndex) as refused:
+        Search(world.places)
+    assert refused.value.hint == "recall index"
+    with pytest.raises(NoIndex):
+        world.sessions()
+
+
+def test_an_index_of_another_version_is_refused_and_recreate_keeps_it(world: World) -> None:
+    world.file().say("pear")
+    world.index()
+    with duckdb.connect(str(world.places.database)) as connection:
+        connection.execute("UPDATE schema_version SET version = 99")
+    for attempt in (world.index, world.sessions):
+        with pytest.raises(IndexUnusable) as refused:
+            attempt()
+        assert "schema 99" in refused.value.message
+        assert "--recreate" in refused.value.hint
+    result = world.index(recreate=True)
+    assert (result.indexed, len(result.warnings)) == (1, 1)
+    assert len(world.find("pear")) == 1
+    (kept,) = world.places.database.parent.glob("recall.duckdb.2026-*.bak")
+    with duckdb.connect(str(kept), read_only=True) as connection:
+        assert connection.execute("SELECT count(*) FROM messages").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("what", ["garbage", "cut", "empty"])
+def test_a_damaged_database_is_refused_and_recreate_repairs_it(world: World, what: str) -> None:
+    world.file().say("pear " * 1000)
+    world.index()
+    path = world.places.database
+    data = path.read_bytes()
+    damaged = {
+        "garbage": random.Random(1).randbytes(len(data)),
+        "cut": data[: len(data) // 3],
+        "empty": b"not a database",
+    }[what]
+    path.write_bytes(damaged)
+    with pytest.raises(IndexUnusable) as refused:
+        world.index()
+    assert "--recreate" in refused.value.hint
+    # Searching needs the full-text only.
+    assert len(world.find("pear")) == 1
+    assert world.index(recreate=True).indexed == 1
+    assert len(world.find("pear")) == 1
+    (kept,) = path.parent.glob("recall.duckdb.*.bak")
+    assert kept.read_bytes() == damaged
+
+
+def test_a_damaged_full_text_is_made_anew_from_the_database(world: World) -> None:
+    world.file().say("pear").run("ls plums")
+    world.index()
+    before = world.everything()
+    (world.places.texts / "meta.json").write_text("{")
+    with pytest.raises(IndexUnusable) as refused:
+        Search(world.places)
+    assert "recall index" in refused.value.hint
+    assert world.index().indexed == 0
+    assert world.everything() == before
+
+
+def test_a_lost_full_text_is_made_anew_from_the_database(world: World) -> None:
+    import shutil
+
+    world.file().say("pear")
+    world.index()
+    shutil.rmtree(world.places.texts)
+    world.index()
+    assert len(world.find("pear")) == 1
+
+
+def test_recreate_keeps_tags_and_sessions_without_file(world: World) -> None:
+    from navi.index import database, tags
+
+    gone = world.file("gone").say("pear")
+    world.file("here").say("plum")
+    world.index()
+    now = world.refresh().clock.now()
+    for word in ("pear", "plum"):
+        session = world.find(word)[0].session_id
+        with database.writing(world.places, now) as connection:
+            tags.add(connection, session, [word], now)
+    gone.path.unlink()
+    world.index(recreate=True)
+    found = {tuple(each["tags"]): each["is_archived"] for each in world.sessions()}
+    assert found == {("pear",): True, ("plum",): False}
+    assert (len(world.find("pear")), len(world.find("plum"))) == (1, 1)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+def test_an_unreadable_file_is_counted_and_the_rest_is_read(world: World) -> None:
+    world.file("good").say("pear")
+    closed = world.file("closed").say("plum")
+    closed.path.chmod(0)
+    result = world.index()
+    assert (result.indexed, result.failed) == (1, 1)
+    assert "permission denied" in result.warnings[0]
+
+
+def test_a_file_that_fails_is_counted_and_tried_again(world: World, monkeypatch) -> None:
+    world.file("good").say("pear")
+    bad = world.file("bad").say("plum")
+    source = type(world.sources["claude_code"])
+    read = source.read
+
+    def failing(self, file, mark=None):
+        if file.path == str(bad.path):
+            raise PermissionError(13, "Permission denied")
+        return read(self, file, mark)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(source, "read", failing)
+        result = world.index()
+        assert (result.indexed, result.failed, result.total) == (1, 1, 2)
+        assert result.warnings == [f"{bad.path}: can't be read: permission denied"]
+    assert world.index().indexed == 1
+    assert len(world.find("plum")) == 1
+
+
+@pytest.mark.timeout(300)
+def test_a_200_mb_file_is_read_with_bounded_memory(world: World) -> None:
+    small = world.file("small").say("pear")
+    big = world.file("big")
+    big.say("the beginning")
+    said = big.path.read_bytes()
+    big.line("user", [{"type": "tool_result", "tool_use_id": "t", "content": "word " * 200_000}])
+    result_line = big.path.read_bytes()[len(said) :]
+    with big.path.open("ab") as file:
+        for _ in range(200):
+            file.write(result_line)
+            file.write(said)
+    assert big.path.stat().st_size > 200_000_000
+    os.utime(small.path, (1, 1))
+    result = world.index(workers=2)
+    assert (result.indexed, result.failed, result.messages) == (2, 0, 202)
+    assert len(world.find("pear")) == 1
+    assert world.index().indexed == 0

@@ -1,0 +1,98 @@
+"""Secrets are masked, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from navi.domain.secrets import KINDS, SecretKind, mask
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_each_pattern_masks_the_example_that_proves_it(kind: SecretKind) -> None:
+    for text in (kind.example, f"see {kind.example} there", f"x\n{kind.example}\ny"):
+        masked = mask(text)
+        assert f"[masked: {kind.name}]" in masked
+        found = kind.pattern.search(text)
+        assert found is not None
+        secret = found["secret"] if "secret" in kind.pattern.groupindex else found[0]
+        assert secret not in masked
+
+
+def test_what_stands_around_a_secret_stays() -> None:
+    key = "sk-" + "ant-" + "api03-" + "a1B2c3D4" * 6
+    assert mask(f"export KEY='{key}' # mine") == "export KEY='[masked: Anthropic key]' # mine"
+    assert (
+        mask("postgres://me:" + "s3cret99@db/x?y=z") == "postgres://me:[masked: password]@db/x?y=z"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("API_KEY=abc123def456", "API_KEY=[masked: secret]"),
+        ("PASSWORD=correcthorse", "PASSWORD=[masked: secret]"),
+        ('export X_TOKEN="abcdef1234567890"', 'export X_TOKEN="[masked: secret]"'),
+        ('{"password": "hunter2x"}', '{"password": "[masked: secret]"}'),
+        ('{\\"api_key\\": \\"abcd1234efgh\\"}', '{\\"api_key\\": \\"[masked: secret]\\"}'),
+        ("secret: 'correct horse battery'", "secret: '[masked: secret]'"),
+        ("x-api-key: abc123def456ghi789", "x-api-key: [masked: secret]"),
+        ("mysql --password=hunter2x db", "mysql --password=[masked: secret] db"),
+    ],
+)
+def test_values_given_to_a_secret_name_are_masked(text: str, masked: str) -> None:
+    assert mask(text) == masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token: str",
+        "max_tokens = 4096",
+        '"input_tokens": 12345678',
+        "password = get_password()",
+        "api_key=os.environ['X']",
+        "token=$TOKEN",
+        "password: string;",
+        "the token is the unit of text",
+        "primary_key = 'user_id_12345'",
+        "keyboard: qwertyuiop12345",
+        "http://localhost:8080/x@y",
+        "https://host:443/a@b",
+        "sk-learn-contrib-examples-for-all",
+        "git@github.com:owner/name.git",
+        "docker run -u 1000:1000000 image",
+        "credentials: include",
+        "curl -H 'Authorization: Bearer $TOKEN'",
+        "API_KEY=<your-key-here>",
+        "8f14e45fceea167a5a36dedd4bea2543 README.md",
+        "commit 26a3b10cb2d5007add9127bb0ee0d790a0b87564",
+        "tests/unit/domain/test_secrets.py::test_tokens",
+        "",
+    ],
+)
+def test_code_prose_and_placeholders_stay(text: str) -> None:
+    assert mask(text) is text
+
+
+def test_a_private_key_without_its_end_is_masked_as_far_as_it_goes() -> None:
+    start = "-----BEGIN PRIVATE" + " KEY-----\n"
+    masked = mask(f"{start}{'a1B2' * 40}\n! then this")
+    assert masked == "[masked: private key]! then this"
+
+
+pieces = st.sampled_from([kind.example for kind in KINDS]) | st.text(max_size=10)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(pieces, max_size=5).map(" ".join))
+def test_masking_never_fails_and_twice_is_once(text: str) -> None:
+    masked = mask(text)
+    assert mask(masked) == masked
+
+
+@given(st.lists(st.sampled_from(KINDS), min_size=1, max_size=4))
+def test_several_secrets_in_one_text_are_all_masked(kinds: list[SecretKind]) -> None:
+    masked = mask("\n".join(kind.example for kind in kinds))
+    assert masked.count("[masked: ") == len(kinds)

@@ -1,0 +1,64 @@
+"""Columns go to DuckDB and come back as they were."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import duckdb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from navi.index import columns
+from navi.index.arrow import ArrowStream
+
+TEXTS = st.lists(st.one_of(st.none(), st.text(max_size=20)), min_size=1, max_size=50)
+INTEGERS = st.integers(-(2**31), 2**31 - 1)
+MOMENTS = st.datetimes(timezones=st.just(UTC)).filter(lambda moment: 1700 < moment.year < 2200)
+
+
+def through_duckdb(kind: str, column: columns.Column, rows: int) -> list[object]:
+    stream = ArrowStream([("value", kind)], [(rows, [column]), (rows, [column])])
+    with duckdb.connect() as connection:
+        connection.register("incoming", stream)
+        found = connection.execute("SELECT value FROM incoming").fetchall()
+    values = [row[0] for row in found]
+    assert values[:rows] == values[rows:]
+    return values[:rows]
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_texts_with_nothing_between_them(values: list[str | None]) -> None:
+    column = columns.texts(values)
+    assert list(columns.read_texts(column)) == values
+    clean = [None if value is None else value for value in values]
+    assert through_duckdb(columns.TEXT, column, len(values)) == clean
+
+
+@settings(deadline=None)
+@given(st.lists(st.one_of(st.none(), INTEGERS), min_size=1, max_size=50))
+def test_numbers_with_nothing_between_them(values: list[int | None]) -> None:
+    column = columns.integers(values)
+    assert list(columns.read_integers(column))[: len(values)] == values
+    assert through_duckdb(columns.INTEGER, column, len(values)) == values
+
+
+@settings(deadline=None)
+@given(st.lists(st.one_of(st.none(), MOMENTS), min_size=1, max_size=20))
+def test_instants_to_the_microsecond(values: list[datetime | None]) -> None:
+    column = columns.instants(values)
+    found = through_duckdb(columns.INSTANT, column, len(values))
+    assert found == [None if value is None else value.replace(tzinfo=None) for value in values]
+    numbers = columns.read_bigints(column)
+    assert [None if n is None else columns.from_microseconds(n) for n in numbers] == values
+
+
+@settings(deadline=None)
+@given(st.lists(st.booleans(), min_size=1, max_size=50))
+def test_booleans(values: list[bool]) -> None:
+    assert through_duckdb(columns.BOOLEAN, columns.booleans(values), len(values)) == values
+
+
+def test_half_a_surrogate_pair_becomes_a_question_mark() -> None:
+    column = columns.texts(["a\ud800b", "c"])
+    assert list(columns.read_texts(column)) == ["a?b", "c"]

@@ -1,0 +1,74 @@
+"""The query reader takes anything a person can type or paste."""
+
+from __future__ import annotations
+
+import tantivy
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from navi.index import texts
+from navi.index.query import MOST_CLAUSES, Clause, build, read_query
+from navi.index.snippets import snippet
+from navi.index.words import analyzer
+
+
+def small_index() -> tantivy.Index:
+    index = tantivy.Index(texts.schema())
+    index.register_tokenizer(texts.WORDS, analyzer())
+    writer = index.writer(15_000_000, 1)
+    document = {"text": "a red apple", "parts": "red apple", "session": 1, "what": 0}
+    writer.add_document(tantivy.Document.from_dict(document, texts.schema()))
+    writer.commit()
+    index.reload()
+    return index
+
+
+INDEX = small_index()
+PIECES = st.sampled_from(
+    ['"', "-", "*", "--", '-"', '*"', " ", "OR", "AND", "(", ")", "~", "^", ":", "\\", "/", "+",
+     "apple", "apple*", "-apple", "😀", "👩‍👩‍👧", "\x00", "\ud800", "ﬁ", "İ", "ß", "登录", "\u0308",
+     "[a TO b]", "text:apple", "{", "}", "'", "`", ".*", "a" * 300]
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=30).map("".join)))
+@example('"' * 5000)
+@example("-" * 10_000)
+@example("*" * 10_000)
+@example("apple " * 2000)
+@example("x" * 70_000 + "*")
+@example("".join(chr(code) for code in range(0x20, 0x2000)))
+@example("😀 " * 3000)
+def test_any_text_is_a_query_and_never_an_error(text: str) -> None:
+    clauses = read_query(text)
+    assert len(clauses) <= MOST_CLAUSES
+    searcher = INDEX.searcher()
+    for needs_all in (True, False):
+        query = build(INDEX.schema, clauses, tantivy.Query.all_query(), needs_all=needs_all)
+        searcher.search(query, 10)
+    shown = snippet("a red apple " + text, clauses)
+    assert all(0 <= start < end <= len(shown.text) for start, end in shown.highlights)
+
+
+def test_words_phrases_beginnings_and_exclusions_are_told_apart() -> None:
+    assert read_query('fix "red apple" app* -green -"old tree"') == [
+        Clause(("fix",), "fix"),
+        Clause(("red", "apple"), "red apple", is_quoted=True),
+        Clause(("app",), "app*", is_prefix=True),
+        Clause(("green",), "green", is_excluded=True),
+        Clause(("old", "tree"), "old tree", is_excluded=True, is_quoted=True),
+    ]
+
+
+def test_a_quote_without_its_end_goes_to_the_end() -> None:
+    assert [clause.words for clause in read_query('say "red apple')] == [("say",), ("red", "apple")]
+
+
+def test_an_option_is_a_word_and_no_exclusion() -> None:
+    (clause,) = read_query("--force-with-lease")
+    assert (clause.words, clause.is_excluded) == (("force", "with", "lease"), False)
+
+
+def test_repeated_words_count_once() -> None:
+    assert len(read_query("apple apple apple")) == 1

@@ -1,0 +1,33 @@
+"""How texts become words."""
+
+from __future__ import annotations
+
+import pytest
+
+from navi.index.words import analyzer, parts
+
+
+@pytest.mark.parametrize(
+    ("text", "inner"),
+    [
+        ("AuthHandler", "Auth Handler"),
+        ("parseJSONFile", "parse JSON File"),
+        ("HTTPServer", "HTTP Server"),
+        ("getUser2Factor", "get User 2 Factor"),
+        ("plain words_only here", ""),
+        ("SHOUTING", ""),
+        ("登录ok", " 登  录 ok "),
+    ],
+)
+def test_words_inside_words_are_found(text: str, inner: str) -> None:
+    assert parts(text).split() == inner.split()
+
+
+def test_data_is_no_identifier() -> None:
+    assert parts("aB" * 5000) == ""
+
+
+def test_no_word_is_dropped_or_stemmed() -> None:
+    text = "The running tests were not in THE 2nd house"
+    expected = ["the", "running", "tests", "were", "not", "in", "the", "2nd", "house"]
+    assert analyzer().analyze(text) == expected
