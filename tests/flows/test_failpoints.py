@@ -9,14 +9,35 @@ import pytest
 
 from tests.flows import recall_ledger
 from tests.flows.conftest import Serve
-from tests.flows.failpoints import WITH_FAILPOINTS, set_failpoint, work_until_it_dies
+from tests.flows.failpoints import (
+    FAILPOINTS,
+    WITH_FAILPOINTS,
+    set_failpoint,
+    work_until_it_dies,
+)
 from tests.flows.ledger import Sent
 from tests.flows.recall_ledger import Asked
 from tests.flows.storm import until_at_rest
+from tests.flows.test_mutants import mutant
+from tests.postgres import PostgresServer
 from tests.server import ServerProcess
 
 OPERATIONS = ("due.fire", "turns.admit", "turns.begin", "turns.finish")
 HITS = (1, 2, 3)
+RECORDS_SLOWLY = """
+import time
+from navi.store import turns
+extend = turns.extend
+def extend_slowly(*arguments):
+    time.sleep(0.5)
+    extend(*arguments)
+    return True
+turns.extend = extend_slowly
+"""
+CHAIN = (
+    '[[tool: schedule_recall | {"call_type": "immediate", '
+    '"additional_context_message": "[[say: two]]"}]] [[say: one]]'
+)
 
 
 @pytest.mark.timeout(300)
@@ -46,6 +67,34 @@ async def test_recalls_survive_a_death_at_the_first_second_and_third_commit(
 
     assert recall_ledger.violations(books, people.sent, people.asked) == []
     assert books.beats
+
+
+async def test_a_tool_does_not_act_before_its_call_is_on_record(
+    serve: Serve, postgres: PostgresServer
+) -> None:
+    """Else a turn that is given back, because it has shown nothing, would act a second time."""
+    command = mutant(RECORDS_SLOWLY + FAILPOINTS)
+    server = serve(postgres.create_database(), command=command)
+    server.kill()
+    set_failpoint(server, "before __main__.extend_slowly:1")
+
+    async def work() -> None:
+        async with server.client() as client:
+            session_id = await client.session()
+            task = {"call_type": "immediate", "additional_context_message": CHAIN}
+            await client.call("POST", f"/sessions/{session_id}/recall", task, expect=201)
+            await asyncio.to_thread(server.process.wait)
+
+    await work_until_it_dies(server, work)
+    at_death = await asyncio.to_thread(recall_ledger.read, server.database_url)
+    set_failpoint(server, None)
+    server.start()
+    await until_at_rest(server.database_url, recall_ledger.progress)
+    books = await asyncio.to_thread(recall_ledger.read, server.database_url)
+
+    assert [recall.additional_context_message for recall in at_death.recalls] == [CHAIN]
+    assert [recall.status for recall in books.recalls] == ["fired", "fired"]
+    assert recall_ledger.violations(books) == []
 
 
 @dataclass(slots=True)

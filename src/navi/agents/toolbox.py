@@ -20,6 +20,7 @@ def agent_tool(tool: Tool) -> AgentTool[ToolContext]:
     from pydantic_core import SchemaValidator, core_schema
 
     async def call(context: RunContext[ToolContext], /, **arguments: Any) -> str:
+        await context.deps.on_record(context.tool_call_id or "")
         return await _run(tool, context.deps, arguments)
 
     wrapped: AgentTool[ToolContext] = AgentTool.from_schema(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from navi.domain.user import Role
+
+
+async def at_once(tool_call_id: str) -> None:
+    """Nobody keeps a record that would have to be waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,8 @@ class ToolContext:
     current_user_id: str
     current_user_role: Role
     current_user_info: Mapping[str, Any]
+    on_record: Callable[[str], Awaitable[None]] = at_once
+    """Waits until the call of that id is stored: only then may a tool act, lest it acts twice."""
 
 
 @dataclass(frozen=True, slots=True)

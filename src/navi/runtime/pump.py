@@ -7,6 +7,7 @@ agent costs few transactions and a slow one is shown at once.
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,6 +43,7 @@ class Pump:
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
         self._room.set()
+        self._calls_stored: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._closing = False
 
     async def put(self, event: TurnEvent) -> None:
@@ -69,6 +71,16 @@ class Pump:
                 self._clock.now(),
             )
             self._stored += batch
+            for event in batch:
+                if isinstance(event, ToolStarted):
+                    self._calls_stored[event.tool_call_id].set()
+
+    async def on_record(self, tool_call_id: str) -> None:
+        """Wait until the call of a tool is stored.
+
+        A turn that died without a trace is run again, so nothing may act without one.
+        """
+        await self._calls_stored[tool_call_id].wait()
 
     def close(self) -> None:
         """Let `run` come to its end. What is still pending is stored by `finish`."""

@@ -208,6 +208,7 @@ class Turns:
                 current_user_id=user.id,
                 current_user_role=user.role,
                 current_user_info=user.info,
+                on_record=pump.on_record,
             ),
         )
         async with aclosing(self._drivers[session.driver].turn(request)) as events:
