@@ -23,7 +23,7 @@ def claim(connection, now):
     claimed = []
     def only_claim(connection, inputs, now):
         ids = [each.metadata["recall_id"] for each in inputs]
-        connection.execute(due._CLAIM, {"ids": ids, "now": now})
+        connection.execute(due._CLAIM[connection.dialect.name], {"ids": ids, "now": now})
         claimed.extend(inputs)
     due._admit = only_claim
     fire(connection, now, clock.BATCH, clock.compose)
@@ -36,7 +36,7 @@ async def fire_due(self):
     now = self._clock.now()
     if claimed := await self._store.transact(claim, now):
         await self._store.transact(admit_claimed, claimed, now)
-        self._queue.poke()
+        self._on_fired()
     return len(claimed)
 clock.DueLoop.fire_due = fire_due
 """

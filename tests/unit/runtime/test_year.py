@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -31,7 +32,10 @@ from tests.postgres import PostgresServer
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 END = datetime(2027, 1, 1, tzinfo=UTC)
-SHORTEST, LONGEST = timedelta(days=20), timedelta(days=200)
+STEP = timedelta(hours=12)
+"""Times are round, as people choose them: then many recalls are due at the same instant."""
+SHORTEST, LONGEST = 40, 400
+"""Intervals, in steps."""
 # Clocks change in spring, in autumn by half an hour, and around Ramadan.
 ZONES = ("Europe/Berlin", "Australia/Lord_Howe", "Africa/Casablanca")
 
@@ -94,11 +98,8 @@ class Machine:
 
     async def work(self) -> None:
         """Run the turns of everything that waits. Some take so long that beats pass meanwhile."""
-        for session_id in await self.store.transact(lanes.ready, 0, 2_000):
-            is_long = self.chance.random() < 0.02
-            took = LONGEST * self.chance.uniform(0.5, 3) if is_long else timedelta(seconds=1)
-            ended_at = self.now + took
-            ran = await self.store.transact(run_turn, session_id, self.now, ended_at)
+        ready = await self.store.transact(lanes.ready, 0, 2_000)
+        for ran, ended_at in await self.store.transact(self.run_turns, ready):
             self.fires[ran.metadata["recall_id"]].append(
                 Fire(
                     due_at=datetime.fromisoformat(ran.metadata["due_at"]),
@@ -107,6 +108,17 @@ class Machine:
                     ended_at=ended_at,
                 )
             )
+
+    def run_turns(
+        self, connection: Connection, session_ids: Sequence[str]
+    ) -> list[tuple[Input, datetime]]:
+        ran = []
+        for session_id in session_ids:
+            is_long = self.chance.random() < 0.02
+            took = STEP * LONGEST * self.chance.random() if is_long else timedelta(seconds=1)
+            ended_at = self.now + took
+            ran.append((run_turn(connection, session_id, self.now, ended_at), ended_at))
+        return ran
 
 
 def run_turn(
@@ -183,11 +195,10 @@ async def play(url: str, count: int) -> Machine:
     chance = random.Random(2026)
     machine = Machine(url, chance)
     machine.start()
-    seconds = (SHORTEST.total_seconds(), LONGEST.total_seconds())
     recurring: list[Recall] = []
     for _ in range(count):
-        interval = timedelta(seconds=int(chance.uniform(*seconds)))
-        recall = planned(new_id(), START + chance.random() * SHORTEST, interval)
+        interval = STEP * chance.randint(SHORTEST, LONGEST)
+        recall = planned(new_id(), START + STEP * chance.randint(1, SHORTEST), interval)
         recurring.append(await machine.store.transact(create, recall))
     mornings: list[tuple[str, str]] = []
     for zone in ZONES:
