@@ -21,6 +21,7 @@ from pydantic.fields import FieldInfo
 
 from navi.agents import models
 from navi.cli.navi.main import group as navi
+from navi.cli.recall.main import group as recall
 from navi.cli.sm.main import group as sm
 from navi.runtime.settings import Section, Settings
 
@@ -97,7 +98,7 @@ COMMANDS_HEAD = """\
 
 # Commands
 
-`make install` puts `navi` and `sm` into `.venv/bin`. Run them from there, or put that folder on
+`make install` puts `navi`, `recall` and `sm` into `.venv/bin`. Run them from there, or put that folder on
 your `PATH`. `sm` talks to a running server: the one at `NAVI_URL`, else the one that `navi serve`
 starts on this machine.
 
@@ -116,8 +117,8 @@ All commands keep to the same rules:
 
 To complete commands with the Tab key: `source <(navi completions bash)` in `~/.bashrc` or
 `source <(navi completions zsh)` in `~/.zshrc`; for fish,
-`navi completions fish > ~/.config/fish/completions/navi.fish`. `sm completions` does the same for
-`sm`.
+`navi completions fish > ~/.config/fish/completions/navi.fish`. `recall completions` and `sm completions` do the
+same for those.
 """
 
 
@@ -155,7 +156,7 @@ def config_file() -> str:
 
 
 def commands_page() -> str:
-    return "\n".join([COMMANDS_HEAD, *_help(navi, None), *_help(sm, None)])
+    return "\n".join([COMMANDS_HEAD, *_help(navi, None), *_help(recall, None), *_help(sm, None)])
 
 
 def sections() -> Iterator[tuple[str, type[Section]]]:

@@ -157,12 +157,13 @@ def texts_in(
 ) -> list[Text]:
     """A session's texts from a message on, and those outside messages, as DuckDB has them."""
     calls = connection.execute(
-        "SELECT message_idx, idx, tool_name, bash_command, epoch_us(timestamp) FROM tool_calls "
+        "SELECT message_idx, idx, tool_name, encode(bash_command), epoch_us(timestamp) "
+        "FROM tool_calls "
         "WHERE session_id = ? AND (message_idx IS NULL OR message_idx >= ?) ORDER BY 1, 2",
         [session, from_idx],
     ).fetchall()
     messages = connection.execute(
-        "SELECT idx, role, content, thinking, epoch_us(timestamp) FROM messages "
+        "SELECT idx, role, encode(content), encode(thinking), epoch_us(timestamp) FROM messages "
         "WHERE session_id = ? AND idx >= ? ORDER BY 1",
         [session, from_idx],
     ).fetchall()
@@ -181,7 +182,7 @@ def texts_of(frame: Frame, fields: tuple[str, ...]) -> list[Text]:
                 columns.read_integers(rows[3]),
                 columns.read_integers(rows[4]),
                 columns.read_texts(rows[5]),
-                columns.read_texts(rows[7]),
+                columns.read_bytes(rows[7]),
                 columns.read_bigints(rows[11]),
                 strict=False,
             )
@@ -192,8 +193,8 @@ def texts_of(frame: Frame, fields: tuple[str, ...]) -> list[Text]:
         messages: Iterable[Any] = zip(
             columns.read_integers(rows[2]),
             columns.read_texts(rows[3]),
-            columns.read_texts(rows[4]),
-            columns.read_texts(rows[5]),
+            columns.read_bytes(rows[4]),
+            columns.read_bytes(rows[5]),
             columns.read_bigints(rows[6]),
             strict=False,
         )

@@ -17,7 +17,11 @@ def call_id(session: str, message_idx: int | None, idx: int) -> str:
     """Of a call in a message, or, without one, of a call outside every message."""
     if message_idx is None:
         return _short(f"{session}:orphan:{idx}")
-    return _short(f"{message_id(session, message_idx)}:{idx}")
+    return call_id_in(message_id(session, message_idx), idx)
+
+
+def call_id_in(message: str, idx: int) -> str:
+    return _short(f"{message}:{idx}")
 
 
 def _short(text: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tantivy import Occur, Query, Schema
 
-from navi.index.words import analyzer, composed, encodable, humps, is_unspaced, spaced
+from navi.index.words import composed, encodable, humps, is_unspaced, spaced, words_of
 
 MOST_CLAUSES = 50
 """Whoever pastes a page gets a search for its beginning."""
@@ -74,7 +74,7 @@ def _word(word: str) -> Clause | None:
 def _clause(
     given: str, *, is_excluded: bool = False, is_prefix: bool = False, is_quoted: bool = False
 ) -> Clause | None:
-    words = tuple(analyzer().analyze(given)[:MOST_WORDS])
+    words = tuple(words_of(given)[:MOST_WORDS])
     return Clause(words, given, is_prefix, is_excluded, is_quoted) if words else None
 
 
@@ -82,7 +82,7 @@ def _query(schema: Schema, clause: Clause) -> Query:
     choices = [_stretch(schema, "text", clause.words, clause.is_prefix)]
     others: list[Query] = []
     if is_unspaced(clause.given):
-        characters = tuple(analyzer().analyze(spaced(clause.given))[:MOST_WORDS])
+        characters = tuple(words_of(spaced(clause.given))[:MOST_WORDS])
         others.append(_stretch(schema, "parts", characters, False))
     elif not clause.is_quoted:
         others += _other_spellings(schema, clause)
@@ -95,7 +95,7 @@ def _other_spellings(schema: Schema, clause: Clause) -> list[Query]:
     words = clause.words
     if len(words) == 1:
         found = [_stretch(schema, "parts", words, clause.is_prefix)]
-        inner = tuple(analyzer().analyze(humps(clause.given)))
+        inner = tuple(words_of(humps(clause.given)))
         if len(inner) > 1:
             found.append(_stretch(schema, "text", inner, clause.is_prefix))
         return found

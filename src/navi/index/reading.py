@@ -12,7 +12,7 @@ from navi.domain.history import FoundFile, PastMessage, PastSession, PastToolCal
 from navi.domain.shell import read_command
 from navi.index import columns
 from navi.index.columns import Column
-from navi.index.identity import call_id, message_id
+from navi.index.identity import call_id, call_id_in, message_id
 from navi.sources.source import Chunk, Reading, Rewritten, Source
 
 
@@ -145,10 +145,16 @@ def _tool_calls(mine: str, rows: list[PastToolCall]) -> Piece:
         return 0, []
     message_idx, idx, name, given, command, timestamp = zip(*rows, strict=True)
     lines = [None if each is None else read_command(each) for each in command]
+    messages = [None if each is None else message_id(mine, each) for each in message_idx]
     return len(rows), [
-        columns.texts([call_id(mine, row.message_idx, row.idx) for row in rows]),
+        columns.texts(
+            [
+                call_id(mine, None, place) if message is None else call_id_in(message, place)
+                for message, place in zip(messages, idx, strict=True)
+            ]
+        ),
         columns.texts([mine] * len(rows)),
-        columns.texts([None if each is None else message_id(mine, each) for each in message_idx]),
+        columns.texts(messages),
         columns.integers(message_idx),
         columns.integers(idx),
         columns.texts(name),

@@ -7,8 +7,10 @@ killed, the next run finds the note and writes those texts again from DuckDB.
 
 from __future__ import annotations
 
+import gc
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -97,7 +99,8 @@ class Refresh:
             self._repair(pending)
         if planned.changed:
             tasks, before = self._tasks(planned, known)
-            _Run(self, tasks, before, result).read()
+            with _no_garbage_collection():
+                _Run(self, tasks, before, result).read()
         return result
 
     def _look(self) -> tuple[dict[tuple[str, str], Known], list[tuple[str, int]]]:
@@ -322,6 +325,18 @@ class _Run:
                 outcome,
             )
         )
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Rows come and go by the million and hold no circles: looking for circles is a waste."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _owners(connection: Any, ids: Iterable[str]) -> dict[str, Before]:

@@ -230,5 +230,5 @@ def _hit(
         title=card.get("title"),
         idx=idx,
         score=score,
-        snippet=snippet(mask(document.get_first("text") or ""), clauses),
+        snippet=snippet(mask((document.get_first("said") or b"").decode()), clauses),
     )

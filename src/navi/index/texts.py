@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -18,9 +19,9 @@ import tantivy
 from tantivy import FieldType, Occur, Query
 
 from navi.index.errors import IndexUnusable
-from navi.index.words import analyzer, composed, parts
+from navi.index.words import folded, folded_analyzer
 
-VERSION = 2
+VERSION = 3
 """Raised when documents or words are made differently: the folder is then made anew."""
 
 HEAP_BYTES = 150_000_000
@@ -46,7 +47,8 @@ class Text(NamedTuple):
     tools: list[str]
     at: int | None
     """Microseconds since 1970."""
-    text: str
+    said: bytes
+    """UTF-8, as it is in the columns anyway."""
 
 
 class Owner(NamedTuple):
@@ -62,7 +64,8 @@ class Owner(NamedTuple):
 
 def schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
-    builder.add_text_field("text", stored=True, tokenizer_name=WORDS)
+    builder.add_bytes_field("said", stored=True)
+    builder.add_text_field("text", tokenizer_name=WORDS)
     builder.add_text_field("parts", tokenizer_name=WORDS)
     for name in NAMES:
         builder.add_text_field(name, stored=True, tokenizer_name="raw", index_option="basic")
@@ -77,7 +80,7 @@ def schema() -> tantivy.Schema:
 def opened(folder: Path) -> tantivy.Index:
     """For searching, beside any writer."""
     index = tantivy.Index.open(str(folder))
-    index.register_tokenizer(WORDS, analyzer())
+    index.register_tokenizer(WORDS, folded_analyzer())
     return index
 
 
@@ -106,6 +109,7 @@ def read_place(place: int) -> tuple[int | None, int | None]:
     return first - 1 if first else None, second - 1 if second else None
 
 
+@cache
 def what_of(role: str | None, kind: str) -> int:
     """Whose text it is and of which kind."""
     who = ROLES.index(role) if role in ROLES else len(ROLES)
@@ -125,7 +129,7 @@ class TextWriter:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._index = tantivy.Index(self._schema, str(folder))
-            self._index.register_tokenizer(WORDS, analyzer())
+            self._index.register_tokenizer(WORDS, folded_analyzer())
             heap = SMALL_HEAP_BYTES if is_small else HEAP_BYTES
             self._writer = self._index.writer(heap_size=heap, num_threads=1)
         except (ValueError, OSError) as error:
@@ -149,19 +153,20 @@ class TextWriter:
         self.is_dirty = True
         fixed = {"session": number_of(owner.session_id), "agent": agent_number(owner.source)}
         make, add, known = tantivy.Document.from_dict, self._writer.add_document, self._schema
-        for kind, idx, call, role, tools, at, text in texts:
-            text = composed(text)
+        for kind, idx, call, role, tools, at, said in texts:
+            words, hidden = folded(said)
             values: dict[str, Any] = {
                 **fixed,
                 "place": place_of(idx, call),
                 "what": what_of(role, kind),
-                "text": text,
+                "said": said,
+                "text": words,
             }
             if at is not None:
                 values["at"] = at
             if tools:
                 values["tool"] = tools
-            if hidden := parts(text):
+            if hidden:
                 values["parts"] = hidden
             add(make(values, known))
 
@@ -216,7 +221,7 @@ def is_usable(folder: Path) -> bool:
 
 
 def texts_of_messages(
-    rows: Iterable[tuple[int, str | None, str | None, str | None, int | None]],
+    rows: Iterable[tuple[int, str | None, bytes | None, bytes | None, int | None]],
     tools: dict[int | None, list[str]],
     fields: tuple[str, ...],
 ) -> Iterator[Text]:
@@ -231,7 +236,7 @@ def texts_of_messages(
 
 
 def texts_of_calls(
-    rows: Iterable[tuple[int | None, int, str, str | None, int | None]], fields: tuple[str, ...]
+    rows: Iterable[tuple[int | None, int, str, bytes | None, int | None]], fields: tuple[str, ...]
 ) -> Iterator[Text]:
     """From `(message_idx, idx, tool_name, command, at)`."""
     if "bash" not in fields:

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from navi.index import texts
 from navi.index.query import MOST_CLAUSES, Clause, build, read_query
 from navi.index.snippets import snippet
-from navi.index.words import analyzer
+from navi.index.words import folded_analyzer
 
 
 def small_index() -> tantivy.Index:
     index = tantivy.Index(texts.schema())
-    index.register_tokenizer(texts.WORDS, analyzer())
+    index.register_tokenizer(texts.WORDS, folded_analyzer())
     writer = index.writer(15_000_000, 1)
     document = {"text": "a red apple", "parts": "red apple", "session": 1, "what": 0}
     writer.add_document(tantivy.Document.from_dict(document, texts.schema()))
