@@ -98,9 +98,9 @@ COMMANDS_HEAD = """\
 
 # Commands
 
-`make install` puts `navi`, `recall` and `sm` into `.venv/bin`. Run them from there, or put that folder on
-your `PATH`. `sm` talks to a running server: the one at `NAVI_URL`, else the one that `navi serve`
-starts on this machine.
+`make install` puts `navi`, `recall` and `sm` into `.venv/bin`. Run them from there, or put that
+folder on your `PATH`. `sm` talks to a running server: the one at `NAVI_URL`, else the one that
+`navi serve` starts on this machine. `recall` needs none.
 
 All commands keep to the same rules:
 
@@ -117,8 +117,8 @@ All commands keep to the same rules:
 
 To complete commands with the Tab key: `source <(navi completions bash)` in `~/.bashrc` or
 `source <(navi completions zsh)` in `~/.zshrc`; for fish,
-`navi completions fish > ~/.config/fish/completions/navi.fish`. `recall completions` and `sm completions` do the
-same for those.
+`navi completions fish > ~/.config/fish/completions/navi.fish`. `recall completions` and
+`sm completions` do the same for those.
 """
 
 
