@@ -239,11 +239,10 @@ class _Run:
                     continue
                 if self._batch.bytes > BATCH_BYTES or not self._batch.takes(found):
                     self._write()
+                    if time.monotonic() > self._commit_at:
+                        self._commit()
                 self._batch.add(found)
                 self._count(found)
-                if time.monotonic() > self._commit_at:
-                    self._write()
-                    self._commit()
             self._write()
             self._commit()
             with database.writing(refresh.places, refresh.clock.now()) as connection:
