@@ -24,7 +24,7 @@ from navi.index.reading import Failure, Frame, Task
 from navi.index.texts import Owner, TextWriter
 from navi.sources.source import Source
 
-BATCH_BYTES = 48 * 1024 * 1024
+BATCH_BYTES = 64 * 1024 * 1024
 """Written at once: large enough for DuckDB to be quick, small enough to stay in memory."""
 COMMIT_AFTER_SECONDS = (4.0, 10.0, 30.0)
 """How long new texts wait to become searchable during a long run; the last one repeats."""
