@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from navi.index import batch, crew, refresh, texts
+from navi.index import batch, crew, loading, refresh, texts
 from navi.index.agents import agents
 from navi.index.places import places
 from navi.index.settings import searchable_fields
@@ -21,8 +21,8 @@ from tests.index.world import FixedClock
 
 def main() -> None:
     # Every station is passed many times, so that a kill finds each of them.
-    refresh.BATCH_BYTES = 30_000
-    refresh.COMMIT_AFTER_SECONDS = (0.05, 0.05, 0.05)
+    loading.BATCH_BYTES = 30_000
+    loading.COMMIT_AFTER_SECONDS = (0.05, 0.05, 0.05)
     crew.WORTH_PROCESSES_BYTES = 0
     for argument in sys.argv:
         if argument.startswith("--die-at="):

@@ -12,7 +12,7 @@ import pytest
 from navi.index import database, lock
 from navi.index.errors import IndexBusy
 from navi.index.following import follow
-from navi.index.refresh import Refreshed
+from navi.index.outcome import Refreshed
 from tests.index.test_kills import fill, start
 from tests.index.world import FixedClock, World
 

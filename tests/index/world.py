@@ -13,8 +13,9 @@ from typing import Any
 from navi.index import database
 from navi.index.agents import agents
 from navi.index.listing import Wanted, sessions
+from navi.index.outcome import Refreshed
 from navi.index.places import Places, places
-from navi.index.refresh import Refresh, Refreshed
+from navi.index.refresh import Refresh
 from navi.index.search import EVERYTHING, Filters, Hit, Search
 from navi.index.settings import searchable_fields
 from navi.index.transcript import Transcript, transcript

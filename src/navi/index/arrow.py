@@ -93,7 +93,8 @@ _new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 class ArrowStream:
     """A table of `(name, format)` columns in pieces, each its row count and a column's buffers.
 
-    It must outlive the statement that reads it, and can be read once.
+    It can be read once, and has to be closed when the statement that reads it is done: its C
+    functions and itself hold each other, and would hold the buffers until somebody cleans up.
     """
 
     def __init__(
@@ -113,6 +114,10 @@ class ArrowStream:
         )
         self._alive.append(stream)
         return _new_capsule(ctypes.addressof(stream), CAPSULE, None)
+
+    def close(self) -> None:
+        self._alive.clear()
+        self._pieces = iter(())
 
     def _give_schema(self, _: Any, out: Any) -> int:
         children = []

@@ -208,8 +208,11 @@ def _insert(connection: DuckDBPyConnection, table: str, pieces: list[Any]) -> No
         return
     stream = ArrowStream(schema.TABLES[table], pieces)
     connection.register("incoming", stream)
-    connection.execute(f"INSERT INTO {table} SELECT * FROM incoming")
-    connection.unregister("incoming")
+    try:
+        connection.execute(f"INSERT INTO {table} SELECT * FROM incoming")
+    finally:
+        connection.unregister("incoming")
+        stream.close()
 
 
 Counts = tuple[int, int, int | None, int | None, int | None, int | None]

@@ -22,6 +22,7 @@ from navi.index.places import Places
 PATIENCE_SECONDS = 15.0
 PAUSE_SECONDS = 0.01
 MEMORY_LIMIT = "256MB"
+WRITER_MEMORY_LIMIT = "160MB"
 
 
 @contextmanager
@@ -65,7 +66,7 @@ def _opened(path: Path, *, read_only: bool) -> DuckDBPyConnection:
                 read_only=read_only,
                 # Nothing is ever fetched from the network, and the user's own settings stay out.
                 config={
-                    "memory_limit": MEMORY_LIMIT,
+                    "memory_limit": MEMORY_LIMIT if read_only else WRITER_MEMORY_LIMIT,
                     "autoinstall_known_extensions": "false",
                     # A second thread makes writing cost more and end no sooner.
                     "threads": "2" if read_only else "1",

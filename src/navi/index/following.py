@@ -9,7 +9,8 @@ from threading import Event
 from watchfiles import watch
 
 from navi.index.errors import IndexBusy
-from navi.index.refresh import Refresh, Refreshed
+from navi.index.outcome import Refreshed
+from navi.index.refresh import Refresh
 from navi.sources.source import Source
 
 QUIET_MILLISECONDS = 200

@@ -15,6 +15,8 @@ from navi.index.columns import Column
 from navi.index.identity import call_id, call_id_in, message_id
 from navi.sources.source import Chunk, Reading, Rewritten, Source
 
+CHUNKS_AT_ONCE = 4
+
 
 class Task(msgspec.Struct, array_like=True, frozen=True):
     """A file to read, and what is known of it."""
@@ -84,7 +86,7 @@ def frames_of(task: Task, source: Source) -> Iterator[Frame | Failure]:
 def _frames(task: Task, reading: Reading, *, is_new: bool, next_idx: int) -> Iterator[Frame]:
     is_first = is_new
     waiting: Frame | None = None
-    for chunk in reading:
+    while chunk := _chunks(reading):
         if waiting is not None:
             yield waiting
         waiting = _frame(task, chunk, reading, is_first=is_first, next_idx=next_idx)
@@ -96,6 +98,21 @@ def _frames(task: Task, reading: Reading, *, is_new: bool, next_idx: int) -> Ite
     # What the file says of its session may be complete only now.
     waiting.session, waiting.mark = reading.session, reading.mark
     yield waiting
+
+
+def _chunks(reading: Reading) -> Chunk | None:
+    """Some chunks as one, so that few answers go on in another frame; None at the end."""
+    found: Chunk | None = None
+    for count, chunk in enumerate(reading, 1):
+        if found is None:
+            found = chunk
+        else:
+            found.messages += chunk.messages
+            found.tool_calls += chunk.tool_calls
+            found.usages += chunk.usages
+        if count == CHUNKS_AT_ONCE:
+            break
+    return found
 
 
 def _frame(task: Task, chunk: Chunk, reading: Reading, *, is_first: bool, next_idx: int) -> Frame:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 from zlib import crc32
 
 import tantivy
@@ -24,7 +24,7 @@ from navi.index.words import folded, folded_analyzer
 VERSION = 3
 """Raised when documents or words are made differently: the folder is then made anew."""
 
-HEAP_BYTES = 150_000_000
+HEAP_BYTES = 100_000_000
 SMALL_HEAP_BYTES = 15_000_000
 
 WORDS = "words"
@@ -151,24 +151,24 @@ class TextWriter:
 
     def add(self, owner: Owner, texts: Iterable[Text]) -> None:
         self.is_dirty = True
-        fixed = {"session": number_of(owner.session_id), "agent": agent_number(owner.source)}
-        make, add, known = tantivy.Document.from_dict, self._writer.add_document, self._schema
+        session, agent = number_of(owner.session_id), agent_number(owner.source)
+        new, add = tantivy.Document, self._writer.add_document
         for kind, idx, call, role, tools, at, said in texts:
             words, hidden = folded(said)
-            values: dict[str, Any] = {
-                **fixed,
-                "place": place_of(idx, call),
-                "what": what_of(role, kind),
-                "said": said,
-                "text": words,
-            }
-            if at is not None:
-                values["at"] = at
-            if tools:
-                values["tool"] = tools
+            document = new()
+            document.add_unsigned("session", session)
+            document.add_unsigned("agent", agent)
+            document.add_unsigned("place", place_of(idx, call))
+            document.add_unsigned("what", what_of(role, kind))
+            document.add_bytes("said", said)
+            document.add_text("text", words)
             if hidden:
-                values["parts"] = hidden
-            add(make(values, known))
+                document.add_text("parts", hidden)
+            if at is not None:
+                document.add_integer("at", at)
+            for tool in tools:
+                document.add_text("tool", tool)
+            add(document)
 
     def add_card(self, owner: Owner) -> None:
         """Instead of the one there is."""

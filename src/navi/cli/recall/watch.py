@@ -13,8 +13,9 @@ from navi.cli.recall.options import clock
 def command(verbose: bool) -> None:
     from navi.index.agents import agents
     from navi.index.following import follow
+    from navi.index.outcome import Progress, Refreshed
     from navi.index.places import places
-    from navi.index.refresh import Progress, Refresh, Refreshed
+    from navi.index.refresh import Refresh
     from navi.index.settings import searchable_fields
 
     def tell(progress: Progress) -> None:

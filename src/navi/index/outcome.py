@@ -1,0 +1,38 @@
+"""What a refresh says about itself: while it goes on, and at the end."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class Refreshed:
+    indexed: int = 0
+    skipped: int = 0
+    failed: int = 0
+    total: int = 0
+    messages: int = 0
+    tool_calls: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    warnings: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    files: int
+    all_files: int
+    bytes: int
+    all_bytes: int
+    path: str
+    """The file just finished."""
+    outcome: str
+    """What became of it, for the log."""
+
+
+def silent(_: Progress) -> None:
+    pass
