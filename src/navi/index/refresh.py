@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from duckdb import DuckDBPyConnection
 
 from navi.domain.clock import Clock
-from navi.index import backup, database, lock, texts
+from navi.index import backup, database, lock, shortcut, texts
 from navi.index.batch import Before, texts_in
 from navi.index.crew import WORKERS
 from navi.index.loading import Loading
@@ -32,6 +32,8 @@ REPAIRED_AT_ONCE = 20_000
 class Look:
     """What the index and the files have to say before anything is done."""
 
+    known: dict[tuple[str, str], Known]
+    """By source and path."""
     planned: Plan
     tasks: list[Task]
     before: dict[str, Before]
@@ -57,14 +59,17 @@ class Refresh:
         started = time.perf_counter()
         self.places.prepare()
         with lock.held(self.places.lock, doing, self.clock.now()):
+            shortcut.forget(self.places)
             backup.finish_interrupted(self.places)
             warnings = backup.start_over(self.places, self.clock.now()) if recreate else []
-            result = self._run()
+            result, known = self._run()
+            shortcut.note(self.places, self.fields, known)
         result.warnings[:0] = warnings
         result.seconds = round(time.perf_counter() - started, 3)
         return result
 
-    def _run(self) -> Refreshed:
+    def _run(self) -> tuple[Refreshed, dict[tuple[str, str], Known]]:
+        """What was done, and the files as the index has them now."""
         look = self._look() if self.places.database.exists() else None
         if look is None or not look.has_texts:
             self._start_texts()
@@ -77,8 +82,9 @@ class Refresh:
             self._note_files(planned)
         if look.pending:
             self._repair(look.pending)
+        known = look.known
         if look.tasks:
-            Loading(
+            loading = Loading(
                 self.places,
                 self.sources,
                 self.fields,
@@ -88,22 +94,31 @@ class Refresh:
                 look.tasks,
                 look.before,
                 result,
-            ).load()
-        return result
+            )
+            loading.load()
+            for task in loading.done:
+                file = (task.source, task.path)
+                known[file] = Known(task.session_id, task.mtime, task.size, False)
+        changed = {
+            **dict.fromkeys(planned.vanished, True),
+            **dict.fromkeys(planned.returned, False),
+        }
+        for file, each in known.items():
+            if each.id in changed:
+                known[file] = replace(each, is_archived=changed[each.id])
+        return result, known
 
     def _look(self) -> Look:
         with database.reading(self.places) as connection:
+            known = _known(connection)
             facts = dict(connection.execute("SELECT name, value FROM facts").fetchall())
-            rows = connection.execute(
-                "SELECT source, source_path, id, file_mtime, file_size, is_archived, "
-                "texts_pending_from FROM sessions"
+            pending = connection.execute(
+                "SELECT id, texts_pending_from FROM sessions WHERE texts_pending_from IS NOT NULL"
             ).fetchall()
-            known = {(row[0], row[1]): Known(*row[2:6]) for row in rows}
             planned = plan(self.sources.values(), known, is_full=self.is_full)
             tasks, before = self._tasks(connection, planned, known)
-        pending = [(row[2], row[6]) for row in rows if row[6] is not None]
         has_texts = facts.get("texts") == self._texts_are and texts.is_usable(self.places.texts)
-        return Look(planned, tasks, before, pending, has_texts)
+        return Look(known, planned, tasks, before, pending, has_texts)
 
     def _tasks(
         self,
@@ -172,6 +187,13 @@ class Refresh:
             writer.add_card(owner)
             writer.add(owner, each)
         return pending
+
+
+def _known(connection: DuckDBPyConnection) -> dict[tuple[str, str], Known]:
+    rows = connection.execute(
+        "SELECT source, source_path, id, file_mtime, file_size, is_archived FROM sessions"
+    ).fetchall()
+    return {(row[0], row[1]): Known(*row[2:]) for row in rows}
 
 
 def _before(connection: DuckDBPyConnection, ids: Iterable[str]) -> dict[str, Before]:
