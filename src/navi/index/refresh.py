@@ -16,6 +16,7 @@ from navi.domain.clock import Clock
 from navi.index import backup, database, lock, shortcut, texts
 from navi.index.batch import Before, texts_in
 from navi.index.crew import WORKERS
+from navi.index.errors import NoIndex
 from navi.index.loading import Loading
 from navi.index.outcome import Progress, Refreshed, silent
 from navi.index.places import Places
@@ -70,7 +71,11 @@ class Refresh:
 
     def _run(self) -> tuple[Refreshed, dict[tuple[str, str], Known]]:
         """What was done, and the files as the index has them now."""
-        look = self._look() if self.places.database.exists() else None
+        look: Look | None
+        try:
+            look = self._look()
+        except NoIndex:
+            look = None
         if look is None or not look.has_texts:
             self._start_texts()
             look = self._look()
