@@ -136,8 +136,8 @@ class Refresh:
         marks = {} if self.is_full else _marks(connection, ids)
         tasks = []
         for number, (session, source, file) in enumerate(planned.changed):
-            mark, next_idx = marks.get(session, (None, 0))
-            tasks.append(Task(number, session, source, *file, mark=mark, next_idx=next_idx))
+            known_to = marks.get(session, (None, 0, 0))
+            tasks.append(Task(number, session, source, *file, *known_to))
         return tasks, before
 
     @property
@@ -210,14 +210,16 @@ def _before(connection: DuckDBPyConnection, ids: Iterable[str]) -> dict[str, Bef
     return {row[0]: Before(Owner(*row[:6]), row[6], row[7]) for row in rows}
 
 
-def _marks(connection: DuckDBPyConnection, ids: list[str]) -> dict[str, tuple[bytes, int]]:
-    """Where each session's reading goes on, and with which message."""
+def _marks(connection: DuckDBPyConnection, ids: list[str]) -> dict[str, tuple[bytes, int, int]]:
+    """Where each session's reading goes on, with which message and which call outside messages."""
     if not ids:
         return {}
     rows = connection.execute(
-        "SELECT sessions.id, mark, coalesce(max(idx) + 1, 0) FROM sessions "
-        "LEFT JOIN messages ON session_id = sessions.id "
-        "WHERE sessions.id IN (SELECT unnest(?)) GROUP BY 1, 2",
+        "SELECT id, mark, "
+        "coalesce((SELECT max(idx) + 1 FROM messages WHERE session_id = s.id), 0), "
+        "coalesce((SELECT max(idx) + 1 FROM tool_calls WHERE session_id = s.id "
+        "  AND message_idx IS NULL), 0) "
+        "FROM sessions s WHERE id IN (SELECT unnest(?))",
         [ids],
     ).fetchall()
-    return {session: (mark.encode(), next_idx) for session, mark, next_idx in rows}
+    return {row[0]: (row[1].encode(), row[2], row[3]) for row in rows}
