@@ -98,7 +98,7 @@ SQL_TYPES = {
     kinds.BOOLEAN: "BOOLEAN",
 }
 LONG_TEXTS = {"content", "thinking", "tool_input", "bash_command"}
-"""Where zstd is named, DuckDB need not try all its ways of packing strings: a third of the time."""
+"""Where zstd is named, DuckDB need not try all its ways of packing strings: half the time."""
 
 
 def create(connection: DuckDBPyConnection, now: datetime) -> None:
