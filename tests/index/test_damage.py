@@ -39,6 +39,16 @@ def test_an_index_of_another_version_is_refused_and_recreate_keeps_it(world: Wor
         assert connection.execute("SELECT count(*) FROM messages").fetchone() == (1,)
 
 
+def test_an_index_that_was_only_begun_is_made(world: World) -> None:
+    world.file().say("pear")
+    world.places.prepare()
+    duckdb.connect(str(world.places.database)).close()
+    with pytest.raises(NoIndex):
+        world.sessions()
+    assert world.index().indexed == 1
+    assert len(world.find("pear")) == 1
+
+
 @pytest.mark.parametrize("what", ["garbage", "cut", "empty"])
 def test_a_damaged_database_is_refused_and_recreate_repairs_it(world: World, what: str) -> None:
     world.file().say("pear " * 1000)

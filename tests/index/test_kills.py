@@ -67,7 +67,8 @@ def test_twenty_kills_at_random_moments_leave_a_good_index(world: World) -> None
 )
 def test_a_kill_at_any_station_is_repaired(world: World, station: str, hit: int) -> None:
     fill(world, files=4, messages=8)
-    world.index()
+    if hit == 2:  # else the very first run dies
+        world.index()
     for number in range(4):
         file = world.file(f"s{number}", f"p{number % 3}")
         if number % 2:

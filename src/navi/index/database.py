@@ -32,7 +32,10 @@ def reading(places: Places) -> Iterator[DuckDBPyConnection]:
         raise NoIndex
     connection = _opened(places.database, read_only=True)
     try:
-        schema.check(connection)
+        found = schema.version_of(connection)
+        if found is None:
+            raise NoIndex  # whoever began to make it was killed before it had tables
+        schema.check(found)
         yield connection
     except duckdb.Error as error:
         raise _translated(places.database, error) from error
@@ -45,10 +48,12 @@ def writing(places: Places, now: datetime) -> Iterator[DuckDBPyConnection]:
     """One transaction, committed at the end of the block. Makes the tables if there are none."""
     connection = _opened(places.database, read_only=False)
     try:
+        found = schema.version_of(connection)
         connection.execute("BEGIN")
-        if schema.version_of(connection) is None:
+        if found is None:
             schema.create(connection, now)
-        schema.check(connection)
+        else:
+            schema.check(found)
         yield connection
         connection.execute("COMMIT")
     except duckdb.Error as error:

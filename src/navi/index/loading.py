@@ -43,6 +43,8 @@ class Loading:
     before: dict[str, Before]
     """What the index has of the sessions that are read; kept up to date."""
     result: Refreshed
+    done: list[Task] = field(default_factory=list)
+    """Read to their end, and written."""
     _batch: Batch = field(init=False)
     _written: set[str] = field(default_factory=set)
     """Sessions whose texts the writer has, but has not committed."""
@@ -122,6 +124,7 @@ class Loading:
         if not frame.is_last:
             return
         result.indexed += 1
+        self.done.append(task)
         result.bytes += task.size
         outcome = "read"
         if bad := frame.session.bad_lines:

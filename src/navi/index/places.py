@@ -24,6 +24,11 @@ class Places:
         return self.database.with_suffix(".lock")
 
     @property
+    def known_files(self) -> Path:
+        """What the last run saw, for the next one to see quickly that nothing changed."""
+        return self.database.with_suffix(".files")
+
+    @property
     def write_ahead_log(self) -> Path:
         return self.database.with_name(self.database.name + ".wal")
 

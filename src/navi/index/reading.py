@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import msgspec
 
@@ -30,6 +31,8 @@ class Task(msgspec.Struct, array_like=True, frozen=True):
     mark: bytes | None
     next_idx: int
     """Messages before this one are in the index already."""
+    next_orphan: int = 0
+    """The same of calls outside messages."""
 
 
 Piece = tuple[int, list[Column]]
@@ -52,6 +55,7 @@ class Frame(msgspec.Struct, array_like=True):
     """The lowest message that is new or changed; None if there is none."""
     next_idx: int
     """After all messages up to here."""
+    next_orphan: int
     replaced_messages: list[str]
     replaced_calls: list[str]
 
@@ -67,13 +71,13 @@ def frames_of(task: Task, source: Source) -> Iterator[Frame | Failure]:
     """Ends with a frame that `is_last`, or with a failure."""
     file = FoundFile(task.path, task.mtime, task.size)
     try:
-        mark, next_idx = task.mark, task.next_idx
+        known = Place(task.mark is None, task.next_idx, task.next_orphan)
         try:
-            reading = source.read(file, mark)
+            reading = source.read(file, task.mark)
         except Rewritten:
-            mark, next_idx = None, 0
+            known = Place(True, 0, 0)
             reading = source.read(file)
-        yield from _frames(task, reading, is_new=mark is None, next_idx=next_idx)
+        yield from _frames(task, reading, known)
     except NaviError as error:
         yield Failure(task.number, error.message)
     except OSError as error:
@@ -83,17 +87,23 @@ def frames_of(task: Task, source: Source) -> Iterator[Frame | Failure]:
         yield Failure(task.number, f"{type(error).__name__}: {error}")
 
 
-def _frames(task: Task, reading: Reading, *, is_new: bool, next_idx: int) -> Iterator[Frame]:
-    is_first = is_new
+class Place(NamedTuple):
+    """How far a file was read."""
+
+    is_start: bool
+    next_idx: int
+    next_orphan: int
+
+
+def _frames(task: Task, reading: Reading, place: Place) -> Iterator[Frame]:
     waiting: Frame | None = None
     while chunk := _chunks(reading):
         if waiting is not None:
             yield waiting
-        waiting = _frame(task, chunk, reading, is_first=is_first, next_idx=next_idx)
-        next_idx = waiting.next_idx
-        is_first = False
+        waiting = _frame(task, chunk, reading, place)
+        place = Place(False, waiting.next_idx, waiting.next_orphan)
     if waiting is None:
-        waiting = _frame(task, Chunk(), reading, is_first=is_first, next_idx=next_idx)
+        waiting = _frame(task, Chunk(), reading, place)
     waiting.is_last = True
     # What the file says of its session may be complete only now.
     waiting.session, waiting.mark = reading.session, reading.mark
@@ -115,15 +125,16 @@ def _chunks(reading: Reading) -> Chunk | None:
     return found
 
 
-def _frame(task: Task, chunk: Chunk, reading: Reading, *, is_first: bool, next_idx: int) -> Frame:
+def _frame(task: Task, chunk: Chunk, reading: Reading, place: Place) -> Frame:
     mine = task.session_id
     messages = list({message.idx: message for message in chunk.messages}.values())
     calls = list({(call.message_idx, call.idx): call for call in chunk.tool_calls}.values())
     touched = [message.idx for message in messages]
     touched += [call.message_idx for call in calls if call.message_idx is not None]
+    orphans = [call.idx for call in calls if call.message_idx is None]
     return Frame(
         number=task.number,
-        is_first=is_first,
+        is_first=place.is_start,
         is_last=False,
         session=replace(reading.session),
         mark=reading.mark,
@@ -131,14 +142,22 @@ def _frame(task: Task, chunk: Chunk, reading: Reading, *, is_first: bool, next_i
         tool_calls=_tool_calls(mine, calls),
         usages=_usages(mine, chunk.usages),
         first_idx=min(touched, default=None),
-        next_idx=max(next_idx, 1 + max(touched, default=-1)),
-        replaced_messages=[message_id(mine, m.idx) for m in messages if m.idx < next_idx],
+        next_idx=max(place.next_idx, 1 + max(touched, default=-1)),
+        next_orphan=max(place.next_orphan, 1 + max(orphans, default=-1)),
+        replaced_messages=[
+            message_id(mine, message.idx) for message in messages if message.idx < place.next_idx
+        ],
         replaced_calls=[
-            call_id(mine, call.message_idx, call.idx)
-            for call in calls
-            if not is_first and (call.message_idx is None or call.message_idx < next_idx)
+            call_id(mine, call.message_idx, call.idx) for call in calls if _is_known(call, place)
         ],
     )
+
+
+def _is_known(call: PastToolCall, place: Place) -> bool:
+    """Whether it may change what the index has: a call of before, or of a message of before."""
+    if call.message_idx is None:
+        return call.idx < place.next_orphan
+    return call.message_idx < place.next_idx
 
 
 def _messages(mine: str, rows: list[PastMessage]) -> Piece:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from duckdb import DuckDBPyConnection
 
 from navi.domain.clock import Clock
-from navi.index import backup, database, lock, texts
+from navi.index import backup, database, lock, shortcut, texts
 from navi.index.batch import Before, texts_in
 from navi.index.crew import WORKERS
+from navi.index.errors import NoIndex
 from navi.index.loading import Loading
 from navi.index.outcome import Progress, Refreshed, silent
 from navi.index.places import Places
@@ -32,6 +33,8 @@ REPAIRED_AT_ONCE = 20_000
 class Look:
     """What the index and the files have to say before anything is done."""
 
+    known: dict[tuple[str, str], Known]
+    """By source and path."""
     planned: Plan
     tasks: list[Task]
     before: dict[str, Before]
@@ -57,15 +60,22 @@ class Refresh:
         started = time.perf_counter()
         self.places.prepare()
         with lock.held(self.places.lock, doing, self.clock.now()):
+            shortcut.forget(self.places)
             backup.finish_interrupted(self.places)
             warnings = backup.start_over(self.places, self.clock.now()) if recreate else []
-            result = self._run()
+            result, known = self._run()
+            shortcut.note(self.places, self.fields, known)
         result.warnings[:0] = warnings
         result.seconds = round(time.perf_counter() - started, 3)
         return result
 
-    def _run(self) -> Refreshed:
-        look = self._look() if self.places.database.exists() else None
+    def _run(self) -> tuple[Refreshed, dict[tuple[str, str], Known]]:
+        """What was done, and the files as the index has them now."""
+        look: Look | None
+        try:
+            look = self._look()
+        except NoIndex:
+            look = None
         if look is None or not look.has_texts:
             self._start_texts()
             look = self._look()
@@ -77,8 +87,9 @@ class Refresh:
             self._note_files(planned)
         if look.pending:
             self._repair(look.pending)
+        known = look.known
         if look.tasks:
-            Loading(
+            loading = Loading(
                 self.places,
                 self.sources,
                 self.fields,
@@ -88,22 +99,31 @@ class Refresh:
                 look.tasks,
                 look.before,
                 result,
-            ).load()
-        return result
+            )
+            loading.load()
+            for task in loading.done:
+                file = (task.source, task.path)
+                known[file] = Known(task.session_id, task.mtime, task.size, False)
+        changed = {
+            **dict.fromkeys(planned.vanished, True),
+            **dict.fromkeys(planned.returned, False),
+        }
+        for file, each in known.items():
+            if each.id in changed:
+                known[file] = replace(each, is_archived=changed[each.id])
+        return result, known
 
     def _look(self) -> Look:
         with database.reading(self.places) as connection:
+            known = _known(connection)
             facts = dict(connection.execute("SELECT name, value FROM facts").fetchall())
-            rows = connection.execute(
-                "SELECT source, source_path, id, file_mtime, file_size, is_archived, "
-                "texts_pending_from FROM sessions"
+            pending = connection.execute(
+                "SELECT id, texts_pending_from FROM sessions WHERE texts_pending_from IS NOT NULL"
             ).fetchall()
-            known = {(row[0], row[1]): Known(*row[2:6]) for row in rows}
             planned = plan(self.sources.values(), known, is_full=self.is_full)
             tasks, before = self._tasks(connection, planned, known)
-        pending = [(row[2], row[6]) for row in rows if row[6] is not None]
         has_texts = facts.get("texts") == self._texts_are and texts.is_usable(self.places.texts)
-        return Look(planned, tasks, before, pending, has_texts)
+        return Look(known, planned, tasks, before, pending, has_texts)
 
     def _tasks(
         self,
@@ -116,8 +136,8 @@ class Refresh:
         marks = {} if self.is_full else _marks(connection, ids)
         tasks = []
         for number, (session, source, file) in enumerate(planned.changed):
-            mark, next_idx = marks.get(session, (None, 0))
-            tasks.append(Task(number, session, source, *file, mark=mark, next_idx=next_idx))
+            known_to = marks.get(session, (None, 0, 0))
+            tasks.append(Task(number, session, source, *file, *known_to))
         return tasks, before
 
     @property
@@ -174,6 +194,13 @@ class Refresh:
         return pending
 
 
+def _known(connection: DuckDBPyConnection) -> dict[tuple[str, str], Known]:
+    rows = connection.execute(
+        "SELECT source, source_path, id, file_mtime, file_size, is_archived FROM sessions"
+    ).fetchall()
+    return {(row[0], row[1]): Known(*row[2:]) for row in rows}
+
+
 def _before(connection: DuckDBPyConnection, ids: Iterable[str]) -> dict[str, Before]:
     rows = connection.execute(
         "SELECT id, source, source_session_id, coalesce(git_repo, cwd), cwd, title, git_repo, "
@@ -183,14 +210,16 @@ def _before(connection: DuckDBPyConnection, ids: Iterable[str]) -> dict[str, Bef
     return {row[0]: Before(Owner(*row[:6]), row[6], row[7]) for row in rows}
 
 
-def _marks(connection: DuckDBPyConnection, ids: list[str]) -> dict[str, tuple[bytes, int]]:
-    """Where each session's reading goes on, and with which message."""
+def _marks(connection: DuckDBPyConnection, ids: list[str]) -> dict[str, tuple[bytes, int, int]]:
+    """Where each session's reading goes on, with which message and which call outside messages."""
     if not ids:
         return {}
     rows = connection.execute(
-        "SELECT sessions.id, mark, coalesce(max(idx) + 1, 0) FROM sessions "
-        "LEFT JOIN messages ON session_id = sessions.id "
-        "WHERE sessions.id IN (SELECT unnest(?)) GROUP BY 1, 2",
+        "SELECT id, mark, "
+        "coalesce((SELECT max(idx) + 1 FROM messages WHERE session_id = s.id), 0), "
+        "coalesce((SELECT max(idx) + 1 FROM tool_calls WHERE session_id = s.id "
+        "  AND message_idx IS NULL), 0) "
+        "FROM sessions s WHERE id IN (SELECT unnest(?))",
         [ids],
     ).fetchall()
-    return {session: (mark.encode(), next_idx) for session, mark, next_idx in rows}
+    return {row[0]: (row[1].encode(), row[2], row[3]) for row in rows}

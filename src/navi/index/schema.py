@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from duckdb import DuckDBPyConnection
+from duckdb import CatalogException, DuckDBPyConnection
 
 from navi.index import columns as kinds
 from navi.index.errors import IndexUnusable
@@ -98,7 +98,7 @@ SQL_TYPES = {
     kinds.BOOLEAN: "BOOLEAN",
 }
 LONG_TEXTS = {"content", "thinking", "tool_input", "bash_command"}
-"""Where zstd is named, DuckDB need not try all its ways of packing strings: a third of the time."""
+"""Where zstd is named, DuckDB need not try all its ways of packing strings: half the time."""
 
 
 def create(connection: DuckDBPyConnection, now: datetime) -> None:
@@ -111,8 +111,7 @@ def create(connection: DuckDBPyConnection, now: datetime) -> None:
     connection.execute("INSERT INTO schema_version VALUES (?, ?)", [VERSION, _naive(now)])
 
 
-def check(connection: DuckDBPyConnection) -> None:
-    found = version_of(connection)
+def check(found: int) -> None:
     if found != VERSION:
         raise IndexUnusable(
             f"the index has schema {found}, this version of recall needs {VERSION}",
@@ -121,11 +120,11 @@ def check(connection: DuckDBPyConnection) -> None:
 
 
 def version_of(connection: DuckDBPyConnection) -> int | None:
-    """None if the tables are not there at all."""
-    tables = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
-    if ("schema_version",) not in tables:
+    """None if the tables are not there at all. Not inside a transaction, which it could end."""
+    try:
+        row = connection.execute("SELECT max(version) FROM schema_version").fetchone()
+    except CatalogException:
         return None
-    row = connection.execute("SELECT max(version) FROM schema_version").fetchone()
     return None if row is None else row[0]
 
 

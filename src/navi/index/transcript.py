@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from duckdb import DuckDBPyConnection
@@ -28,6 +31,30 @@ class Transcript:
     messages: list[dict[str, Any]]
     """Each with its `tool_calls`."""
     orphan_calls: list[dict[str, Any]]
+    """Calls outside messages, as Codex writes them all."""
+
+    def with_calls(self) -> Iterator[tuple[dict[str, Any] | None, list[dict[str, Any]]]]:
+        """Each message with the calls made in or right after it; calls before the first alone."""
+        waiting = deque(self.orphan_calls)
+        for place, message in enumerate(self.messages):
+            if place == 0 and (early := _calls_until(waiting, message["timestamp"])):
+                yield None, early
+            is_last = place + 1 == len(self.messages)
+            until = None if is_last else self.messages[place + 1]["timestamp"]
+            calls = list(waiting) if is_last else _calls_until(waiting, until)
+            yield message, [*message["tool_calls"], *calls]
+        if not self.messages and waiting:
+            yield None, list(waiting)
+
+
+def _calls_until(waiting: deque[dict[str, Any]], until: datetime | None) -> list[dict[str, Any]]:
+    found = []
+    while waiting and until is not None:
+        at = waiting[0]["timestamp"]
+        if at is None or at >= until:
+            break
+        found.append(waiting.popleft())
+    return found
 
 
 def transcript(connection: DuckDBPyConnection, id: str) -> Transcript:

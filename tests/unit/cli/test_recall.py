@@ -89,6 +89,29 @@ def test_searching_imports_no_database(full: World) -> None:
     assert shown.stdout.splitlines()[-1] == "[]"
 
 
+def test_a_run_with_nothing_to_do_opens_no_engine_and_sees_every_change(
+    full: World, recall: Recall
+) -> None:
+    script = (
+        "import sys; sys.argv = ['recall', 'index', '--json']\n"
+        "from navi.cli.recall.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'duckdb', 'tantivy', 'rich'} & set(sys.modules)))"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert shown.stdout.splitlines()[-1] == "[]"
+    assert '"skipped": 2' in shown.stdout
+    full.file("new").say("pear")
+    assert recall("index", "--json").json["indexed"] == 1
+    full.file("new").path.unlink()
+    assert recall("index", "--json").json["total"] == 2
+    assert sum(each["is_archived"] for each in recall("list", "--json").json) == 1
+    assert recall("index", "--full", "--json").json["indexed"] == 2
+    full.places.database.write_bytes(b"broken")
+    assert recall("index").code == 1
+
+
 def test_an_empty_home_gives_zeros_and_exit_code_0(recall: Recall) -> None:
     answer = recall("index", "--json")
     assert (answer.code, answer.json["total"], answer.json["indexed"]) == (0, 0, 0)

@@ -37,8 +37,8 @@ pre { background: #f4f4f4; padding: .6rem; overflow-x: auto; font-size: .85rem }
 def markdown(found: Transcript, *, tools: bool, thinking: bool) -> str:
     lines = [f"# {_one_line(_title(found))}", ""]
     lines += [f"- {name}: {value}" for name, value in _facts(found)]
-    for message in found.messages:
-        pieces = list(_pieces(message, tools=tools, thinking=thinking))
+    for message, calls in found.with_calls():
+        pieces = list(_pieces(message, calls if tools else [], thinking=thinking))
         if pieces:
             lines += ["", f"## {_heading(message)}"]
         for kind, text in pieces:
@@ -50,11 +50,6 @@ def markdown(found: Transcript, *, tools: bool, thinking: bool) -> str:
                 lines += ["", fence, text, fence]
             else:
                 lines += ["", text]
-    if tools and found.orphan_calls:
-        lines += ["", "## outside messages"]
-        for call in found.orphan_calls:
-            text = _call(call)
-            lines += ["", _fence_for(text), text, _fence_for(text)]
     return "\n".join(lines) + "\n"
 
 
@@ -65,16 +60,13 @@ def html(found: Transcript, *, tools: bool, thinking: bool) -> str:
         for name, value in _facts(found)
     )
     body = []
-    for message in found.messages:
-        pieces = list(_pieces(message, tools=tools, thinking=thinking))
+    for message, calls in found.with_calls():
+        pieces = list(_pieces(message, calls if tools else [], thinking=thinking))
         if pieces:
             inner = "".join(_html_piece(kind, text) for kind, text in pieces)
-            role = escaping.escape(message["role"])
+            role = "tools" if message is None else escaping.escape(message["role"])
             head = escaping.escape(_heading(message))
             body.append(f'<article class="{role}"><h2>{head}</h2>{inner}</article>')
-    if tools and found.orphan_calls:
-        inner = "".join(_html_piece("call", _call(call)) for call in found.orphan_calls)
-        body.append(f"<article><h2>outside messages</h2>{inner}</article>")
     articles = "\n".join(body)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
@@ -99,19 +91,23 @@ def _facts(found: Transcript) -> Iterator[tuple[str, str]]:
     yield "Duration", formats.duration(session["duration_seconds"])
 
 
-def _heading(message: dict[str, Any]) -> str:
+def _heading(message: dict[str, Any] | None) -> str:
+    if message is None:
+        return "tool calls"
     at = message["timestamp"]
     return f"{message['role']}, {at:%Y-%m-%d %H:%M:%S} UTC" if at else str(message["role"])
 
 
-def _pieces(message: dict[str, Any], *, tools: bool, thinking: bool) -> Iterator[tuple[str, str]]:
-    if thinking and message["thinking"]:
-        yield "thinking", mask(message["thinking"])
-    if message["content"]:
-        yield "text", mask(message["content"])
-    if tools:
-        for call in message["tool_calls"]:
-            yield "call", _call(call)
+def _pieces(
+    message: dict[str, Any] | None, calls: list[dict[str, Any]], *, thinking: bool
+) -> Iterator[tuple[str, str]]:
+    if message is not None:
+        if thinking and message["thinking"]:
+            yield "thinking", mask(message["thinking"])
+        if message["content"]:
+            yield "text", mask(message["content"])
+    for call in calls:
+        yield "call", _call(call)
 
 
 def _call(call: dict[str, Any]) -> str:

@@ -18,18 +18,26 @@ from navi.cli.recall.progress import Bar, Log
 def command(full: bool, source: str | None, recreate: bool, verbose: bool, as_json: bool) -> None:
     from navi.index.agents import agents
     from navi.index.places import places
-    from navi.index.refresh import Refresh
     from navi.index.settings import searchable_fields
+    from navi.index.shortcut import nothing_changed
 
     sources = agents()
     if source is not None:
         sources = {source: sources[source]}
-    told = Log() if verbose else Bar()
-    refresh = Refresh(places(), sources, searchable_fields(), clock(), tell=told.tell, is_full=full)
-    try:
-        result = refresh.run(recreate=recreate)
-    finally:
-        told.end()
+    where, fields = places(), searchable_fields()
+    result = None
+    if not full and not recreate:
+        result = nothing_changed(where, sources.values(), fields)
+    if result is None:
+        # Only now: importing the engines takes longer than a look at the files.
+        from navi.index.refresh import Refresh
+
+        told = Log() if verbose else Bar()
+        refresh = Refresh(where, sources, fields, clock(), tell=told.tell, is_full=full)
+        try:
+            result = refresh.run(recreate=recreate)
+        finally:
+            told.end()
     if as_json:
         output.say_json(result.as_json())
         return

@@ -54,15 +54,15 @@ def _lines(found: Transcript, *, tools: bool, thinking: bool) -> list[str]:
     if session["is_archived"]:
         head.append("Its file is gone; this is what was indexed.")
     lines = [*head, ""]
-    for message in found.messages:
-        lines += _message_lines(message, tools=tools, thinking=thinking)
-    if tools and found.orphan_calls:
-        lines.append("outside messages:")
-        lines += [_call_line(call) for call in found.orphan_calls]
+    for message, calls in found.with_calls():
+        if message is not None:
+            lines += _message_lines(message, thinking=thinking)
+        if tools:
+            lines += [_call_line(call) for call in calls]
     return lines
 
 
-def _message_lines(message: dict[str, Any], *, tools: bool, thinking: bool) -> list[str]:
+def _message_lines(message: dict[str, Any], *, thinking: bool) -> list[str]:
     lines: list[str] = []
     if thinking and message["thinking"]:
         lines.append(click.style(f"  (thinking) {mask(message['thinking'])}", dim=True))
@@ -70,8 +70,6 @@ def _message_lines(message: dict[str, Any], *, tools: bool, thinking: bool) -> l
         colour = {"user": "green", "assistant": "cyan"}.get(message["role"])
         name = click.style(f"{message['role']}:", fg=colour, bold=True)
         lines.append(f"{name} {output.highlighted(mask(message['content']))}")
-    if tools:
-        lines += [_call_line(call) for call in message["tool_calls"]]
     return lines
 
 
