@@ -38,7 +38,6 @@ def command(
     limit: int,
     as_json: bool,
 ) -> None:
-    from navi.cli.recall.shapes import session_json
     from navi.index import database
     from navi.index.listing import Wanted, sessions
     from navi.index.places import places
@@ -47,6 +46,8 @@ def command(
     with database.reading(places()) as connection:
         found = sessions(connection, wanted, limit or None)
     if as_json:
+        from navi.cli.recall.shapes import session_json
+
         output.say_json([session_json(each) for each in found])
         return
     if not found:

@@ -58,13 +58,14 @@ def command(
     All words must be in the passage. "quoted words" stand side by side, begin* finds words that
     begin so, -word leaves out passages with it (after `--`, so that it is not taken for an option).
     """
-    from navi.cli.recall.shapes import hit_json
     from navi.index.places import places
     from navi.index.search import Filters, Search
 
     filters = Filters(source, tool, project, since, role, session)
     found = Search(places()).find(" ".join(query), filters, limit)
     if as_json:
+        from navi.cli.recall.shapes import hit_json
+
         output.say_json([hit_json(hit) for hit in found.hits])
         return
     if not found.hits:
