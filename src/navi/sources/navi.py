@@ -23,6 +23,7 @@ import msgspec
 
 from navi.domain.errors import StoreUnusable
 from navi.domain.history import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
+from navi.domain.places import home
 from navi.sources.source import Chunk, Reading, Rewritten
 
 FILE = "navi.sqlite3"
@@ -202,10 +203,7 @@ def _store_path() -> str:
     url = os.environ.get("NAVI_DATABASE_URL")
     if url:
         return url.removeprefix("sqlite:///") if url.startswith("sqlite:///") else ""
-    if named := os.environ.get("NAVI_HOME"):
-        return str(Path(named).expanduser().absolute() / FILE)
-    data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return str(Path(data).expanduser().absolute() / "navi" / FILE)
+    return str(home() / FILE)
 
 
 def _opened(path: str) -> Any:
