@@ -22,6 +22,7 @@ from navi.runtime.clock import DueLoop
 from navi.runtime.feed import Feed
 from navi.runtime.owner import own_identity
 from navi.runtime.queue import Queue
+from navi.runtime.recall_due import RecallsDue
 from navi.runtime.recalls import Recalls
 from navi.runtime.recovery import Recovery
 from navi.runtime.room import Room
@@ -77,7 +78,7 @@ async def running(
     recalls = Recalls(store, clock, sessions, timezone_of(settings))
     # Drivers offer tools that use all of the above, so they come last.
     chosen_drivers.update(drivers or built_in_drivers(settings, recalls))
-    due = DueLoop(store, clock, queue.poke)
+    due = DueLoop(store, clock, [RecallsDue(store, clock)], queue.poke)
     recovery = Recovery(store, clock, owner, turns, queue, lease)
 
     def on_events(events: Sequence[Event]) -> None:
