@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,10 +13,14 @@ from datetime import timedelta
 from typing import Any
 
 from navi.agents.builtin import BuiltinDriver
+from navi.agents.claude_code import ClaudeCodeDriver
+from navi.agents.client_environment import Reach
+from navi.agents.codex import CodexDriver
 from navi.agents.driver import Driver
 from navi.domain.clock import Clock
 from navi.domain.event import Event
 from navi.domain.tool import Tool
+from navi.runtime import places
 from navi.runtime.accounts import Accounts
 from navi.runtime.admit import Admissions
 from navi.runtime.clock import DueLoop
@@ -62,8 +67,12 @@ async def running(
     *,
     clock: Clock | None = None,
     drivers: Mapping[str, Driver] | None = None,
+    address: str | None = None,
 ) -> AsyncIterator[Navi]:
-    """Navi at work. On leaving, running turns are closed and nothing is lost."""
+    """Navi at work. On leaving, running turns are closed and nothing is lost.
+
+    `address` is where the agents that it starts find it.
+    """
     clock = clock or SystemClock()
     lease = timedelta(seconds=settings.turns.lease_seconds)
     owner = own_identity()
@@ -77,7 +86,8 @@ async def running(
     sessions = Sessions(store, clock, turns, chosen_drivers.keys())
     recalls = Recalls(store, clock, sessions, timezone_of(settings))
     # Drivers offer tools that use all of the above, so they come last.
-    chosen_drivers.update(drivers or built_in_drivers(settings, recalls))
+    reach = None if address is None else Reach(address, token)
+    chosen_drivers.update(drivers or built_in_drivers(settings, recalls, reach))
     due = DueLoop(store, clock, [RecallsDue(store, clock)], queue.poke)
     recovery = Recovery(store, clock, owner, turns, queue, lease)
 
@@ -120,7 +130,9 @@ async def running(
         await store.close()
 
 
-def built_in_drivers(settings: Settings, recalls: Recalls) -> dict[str, Driver]:
+def built_in_drivers(
+    settings: Settings, recalls: Recalls, reach: Reach | None = None
+) -> dict[str, Driver]:
     tools: list[Tool] = [
         Filesystem(),
         Terminal(
@@ -147,7 +159,27 @@ def built_in_drivers(settings: Settings, recalls: Recalls) -> dict[str, Driver]:
         },
     )
     # The same agent: a session with the driver `scripted` always plays the scripted model.
-    return {"builtin": builtin, "scripted": builtin}
+    return {"builtin": builtin, "scripted": builtin, **_outside_drivers(settings, reach)}
+
+
+def _outside_drivers(settings: Settings, reach: Reach | None) -> dict[str, Driver]:
+    """Those of agents that are programs of their own."""
+    return {
+        "claude_code": ClaudeCodeDriver(
+            command=settings.claude_code.command,
+            arguments=settings.claude_code.arguments,
+            runs=places.runs(),
+            environment=os.environ,
+            reach=reach,
+        ),
+        "codex": CodexDriver(
+            command=settings.codex.command,
+            arguments=settings.codex.arguments,
+            runs=places.runs(),
+            environment=os.environ,
+            reach=reach,
+        ),
+    }
 
 
 class _Listener:

@@ -104,6 +104,29 @@ class AgentSettings(Section):
     )
 
 
+class ClaudeCodeSettings(Section):
+    """Sessions with Claude Code."""
+
+    command: str = Field("claude", description="The program, by name on the PATH or by its path.")
+    arguments: list[str] = Field(
+        default_factory=list,
+        description="Further arguments of every run, such as "
+        '`["--permission-mode", "acceptEdits"]`. Without any, Claude Code\'s own settings decide '
+        "what it may do; there is nobody to ask.",
+    )
+
+
+class CodexSettings(Section):
+    """Sessions with Codex."""
+
+    command: str = Field("codex", description="The program, by name on the PATH or by its path.")
+    arguments: list[str] = Field(
+        default_factory=list,
+        description='Further arguments of every run, such as `["--sandbox", "workspace-write"]`. '
+        "Without any, Codex's own settings decide what it may do; there is nobody to ask.",
+    )
+
+
 class ToolSettings(Section):
     """What the built-in agent's tools may do."""
 
@@ -123,6 +146,8 @@ class Settings(Section):
     turns: TurnSettings = TurnSettings()
     recalls: RecallSettings = RecallSettings()
     agent: AgentSettings = AgentSettings()
+    claude_code: ClaudeCodeSettings = ClaudeCodeSettings()
+    codex: CodexSettings = CodexSettings()
     tools: ToolSettings = ToolSettings()
 
 
