@@ -25,6 +25,7 @@ from navi.runtime.accounts import Accounts
 from navi.runtime.admit import Admissions
 from navi.runtime.clock import DueLoop
 from navi.runtime.feed import Feed
+from navi.runtime.library import Library
 from navi.runtime.owner import own_identity
 from navi.runtime.queue import Queue
 from navi.runtime.recall_due import RecallsDue
@@ -41,6 +42,7 @@ from navi.tools.filesystem import Filesystem
 from navi.tools.http_request import HttpRequest
 from navi.tools.manage_recall import ManageRecall
 from navi.tools.schedule_recall import ScheduleRecall
+from navi.tools.search_sessions import SearchSessions
 from navi.tools.terminal import Terminal
 
 log = logging.getLogger("navi")
@@ -57,6 +59,8 @@ class Navi:
     recalls: Recalls
     admissions: Admissions
     feed: Feed
+    tools: Mapping[str, Tool]
+    """What every agent is offered, Navi's own and others alike."""
 
 
 @asynccontextmanager
@@ -86,8 +90,9 @@ async def running(
     sessions = Sessions(store, clock, turns, chosen_drivers.keys())
     recalls = Recalls(store, clock, sessions, timezone_of(settings))
     # Drivers offer tools that use all of the above, so they come last.
+    tools = agent_tools(recalls)
     reach = None if address is None else Reach(address, token)
-    chosen_drivers.update(drivers or built_in_drivers(settings, recalls, reach))
+    chosen_drivers.update(drivers or built_in_drivers(settings, tools, reach))
     due = DueLoop(store, clock, [RecallsDue(store, clock)], queue.poke)
     recovery = Recovery(store, clock, owner, turns, queue, lease)
 
@@ -118,6 +123,7 @@ async def running(
             recalls=recalls,
             admissions=Admissions(store, clock, turns, queue),
             feed=feed,
+            tools={tool.name: tool for tool in tools},
         )
     finally:
         queue.close()
@@ -130,8 +136,13 @@ async def running(
         await store.close()
 
 
+def agent_tools(recalls: Recalls) -> list[Tool]:
+    """What every agent is offered: the built-in one as it is, others by MCP."""
+    return [ScheduleRecall(recalls), ManageRecall(recalls), SearchSessions(Library())]
+
+
 def built_in_drivers(
-    settings: Settings, recalls: Recalls, reach: Reach | None = None
+    settings: Settings, shared_tools: Sequence[Tool], reach: Reach | None = None
 ) -> dict[str, Driver]:
     tools: list[Tool] = [
         Filesystem(),
@@ -140,8 +151,7 @@ def built_in_drivers(
             output_limit_characters=settings.tools.terminal_output_characters,
         ),
         HttpRequest(allow_private=settings.tools.http_allow_private),
-        ScheduleRecall(recalls),
-        ManageRecall(recalls),
+        *shared_tools,
     ]
     builtin = BuiltinDriver(
         model=model_of(settings),

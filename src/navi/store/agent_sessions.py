@@ -47,6 +47,17 @@ def known(connection: Connection, session: Session) -> Known | None:
     return Known(row.agent_session_id, Usage(*(int(tokens) for tokens in spent)))
 
 
+def session_of(connection: Connection, agent_session_id: str) -> str | None:
+    """Our session of that name; the newest, should two agents ever choose the same one."""
+    found: str | None = connection.execute(
+        select(agent_sessions.c.session_id)
+        .where(agent_sessions.c.agent_session_id == agent_session_id)
+        .order_by(agent_sessions.c.created_at.desc())
+        .limit(1)
+    ).scalar()
+    return found
+
+
 def remember(
     connection: Connection, session: Session, agent_session_id: str, now: datetime
 ) -> None:
