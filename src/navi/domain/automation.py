@@ -10,7 +10,7 @@ from typing import Any
 
 from navi.domain.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from navi.domain.input import require_text
-from navi.domain.schedule import Schedule
+from navi.domain.schedule import At, Schedule
 
 ON_TIME = timedelta(seconds=60)
 """So late is still on time, for an automation that doesn't catch up on what it missed."""
@@ -244,7 +244,8 @@ def plan(automation: Automation, now: datetime) -> Plan:
 
 def first_run(schedule: Schedule, guards: Guards, now: datetime) -> datetime:
     """When it runs next, or a refusal if that is never."""
-    following = schedule.next_after(now)
+    is_now = isinstance(schedule, At) and schedule.at == now
+    following = now if is_now else schedule.next_after(now)
     if following is None:
         raise InvalidInput("its time has passed", hint="give it a new schedule first")
     if guards.expires_at is not None and following > guards.expires_at:
