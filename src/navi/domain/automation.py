@@ -97,6 +97,17 @@ class SystemAutomation(NotAllowed):
         )
 
 
+class HiddenSession(NotAllowed):
+    kind = "hidden_session"
+
+    def __init__(self, session_id: str) -> None:
+        automation_id = session_id.removeprefix(HIDDEN_PREFIX)
+        super().__init__(
+            f"session {session_id} is where automation {automation_id} runs, and stays with it",
+            hint=f"`sm automation remove {automation_id}` ends the automation",
+        )
+
+
 class InsideAutomation(Conflict):
     kind = "inside_automation"
 
@@ -235,6 +246,18 @@ def plan(automation: Automation, now: datetime) -> Plan:
         runs, missed, seen = (None, passed, now) if is_missed else (latest, passed - 1, now)
     is_last_run = runs is not None and automation.run_count + 1 == guards.max_runs
     following = None if is_last_run else schedule.next_after(max(seen, due_at))
+    return _plan(runs, missed, following, guards)
+
+
+def plan_without_run(automation: Automation, its: Plan, now: datetime) -> Plan:
+    """What becomes of a plan if nothing can run now: the run is missed, and was not the last."""
+    assert automation.next_run_at is not None
+    following = automation.schedule.next_after(max(now, automation.next_run_at))
+    missed = its.missed + (its.run_due_at is not None)
+    return _plan(None, missed, following, automation.guards)
+
+
+def _plan(runs: datetime | None, missed: int, following: datetime | None, guards: Guards) -> Plan:
     if following is None:
         return Plan(runs, missed, None, Ended.DONE)
     if guards.expires_at is not None and following > guards.expires_at:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from navi.domain.automation import HiddenSession, is_hidden
 from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput, NotYours, SessionNotFound
 from navi.domain.ids import new_id
@@ -142,14 +143,14 @@ class Sessions:
 
     async def kill(self, user: User, session_id: str) -> Session:
         """End the session for good."""
-        await self.get(user, session_id)
+        await self._own(user, session_id)
         session = await self._store.transact(stored.kill, session_id, self._clock.now())
         await self._stop_turn(session_id, StopReason.KILLED)
         return session
 
     async def remove(self, user: User, session_id: str, *, with_automations: bool = False) -> None:
         """Delete the session with everything it had; its automations only if they are named."""
-        await self.get(user, session_id)
+        await self._own(user, session_id)
         await self._store.transact(
             stored.kill_for_removal,
             session_id,
@@ -158,6 +159,12 @@ class Sessions:
         )
         await self._stop_turn(session_id, StopReason.KILLED)
         await self._store.transact(stored.remove, session_id, self._clock.now())
+
+    async def _own(self, user: User, session_id: str) -> None:
+        """A session that stands for itself: a hidden one goes with its automation."""
+        await self.get(user, session_id)
+        if is_hidden(session_id):
+            raise HiddenSession(session_id)
 
     async def _stop_turn(self, session_id: str, reason: StopReason) -> bool:
         if not await self._store.transact(lanes.request_stop, session_id, reason):

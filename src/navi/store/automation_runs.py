@@ -22,6 +22,7 @@ from navi.domain.automation import (
     Run,
     RunNotFound,
     RunState,
+    plan_without_run,
 )
 from navi.domain.errors import SessionStopped
 from navi.domain.input import Input, NewInput
@@ -57,18 +58,16 @@ def fire(
     lane = lock(connection, automation.session_id)
     now = lane.not_before(now)
     current = automations.find(connection, automation.id)
-    if current is None or current.updated_at != automation.updated_at:
+    if current is None or current != automation:
         # Somebody fired, changed or removed it since it was read.
         return False
     if lane.session.state is SessionState.STOPPED:
         end(connection, current, Ended.SESSION_ENDED, now)
         return True
-    following: dict[str, Any] = {"next_run_at": plan.next_run_at, "ended": plan.ended}
-    if plan.ended is not None:
-        following["enabled"] = False
     if (active := _active(connection, automation.id)) is not None:
-        _meet(connection, current, active, plan, following, now)
+        _meet(connection, current, active, plan, now)
         return True
+    following = _following(plan)
     if new is not None:
         queue.keep(connection, lane, new, now, None)
         following["run_count"] = current.run_count + 1
@@ -83,11 +82,15 @@ def pass_over(connection: Connection, automation: Automation, plan: Plan, now: d
     """What is due has nothing to do this time."""
     lane = lock(connection, automation.session_id)
     current = automations.find(connection, automation.id)
-    if current is None or current.updated_at != automation.updated_at:
+    if current is None or current != automation:
         return False
     now = lane.not_before(now)
-    changes = {"next_run_at": plan.next_run_at, "last_run_at": now, "last_status": "ok"}
-    automations.change(connection, current, now, **changes)
+    if (active := _active(connection, automation.id)) is not None:
+        _meet(connection, current, active, plan, now)
+        return True
+    missed = current.missed_count + plan.missed
+    done = {"last_run_at": now, "last_status": "ok", "missed_count": missed}
+    automations.change(connection, current, now, **_following(plan), **done)
     return True
 
 
@@ -218,7 +221,7 @@ def settle_delivery(
             automation_runs.c.id == run_id,
             automation_runs.c.delivery == Delivery.PENDING.value,
         )
-        .values(delivery=delivery.value, error=error)
+        .values(delivery=delivery.value, **({} if error is None else {"error": error}))
     )
     return bool(decided.rowcount)
 
@@ -228,7 +231,6 @@ def _meet(
     automation: Automation,
     active: Run,
     plan: Plan,
-    following: dict[str, Any],
     now: datetime,
 ) -> None:
     """It is due while its earlier run still waits or runs: never two at a time."""
@@ -236,10 +238,15 @@ def _meet(
         held = {"next_run_at": None, "held_at": automation.next_run_at}
         automations.change(connection, automation, now, **held)
         return
-    missed = plan.missed + (plan.run_due_at is not None)
-    _update(connection, active.id, missed_count=active.missed_count + missed)
-    missed_in_all = automation.missed_count + missed
-    automations.change(connection, automation, now, **following, missed_count=missed_in_all)
+    instead = plan_without_run(automation, plan, now)
+    _update(connection, active.id, missed_count=active.missed_count + instead.missed)
+    missed = automation.missed_count + instead.missed
+    automations.change(connection, automation, now, **_following(instead), missed_count=missed)
+
+
+def _following(plan: Plan) -> dict[str, Any]:
+    following: dict[str, Any] = {"next_run_at": plan.next_run_at, "ended": plan.ended}
+    return following if plan.ended is None else {**following, "enabled": False}
 
 
 def _count(

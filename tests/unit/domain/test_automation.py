@@ -172,7 +172,7 @@ def test_each_occurrence_is_run_or_missed_once_whenever_one_looks(
 
 def test_a_first_run_that_never_comes_is_refused() -> None:
     with pytest.raises(InvalidInput, match="its time has passed"):
-        first_run(At(MADE), Guards(), MADE)
+        first_run(At(MADE - SECOND), Guards(), MADE)
     with pytest.raises(InvalidInput, match="expire before it ever runs"):
         first_run(HOURLY, Guards(expires_at=MADE + 59 * 60 * SECOND), MADE)
     assert first_run(HOURLY, Guards(expires_at=MADE + HOUR), MADE) == MADE + HOUR
