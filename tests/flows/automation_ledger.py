@@ -142,7 +142,8 @@ def progress(database_url: str) -> tuple[int, bool]:
     if not is_quiet:
         return position, False
     with ledger.snapshot(database_url) as query:
-        due = query("SELECT next_run_at FROM automations WHERE next_run_at IS NOT NULL")
+        is_due = "kind = 'agent_turn' AND next_run_at IS NOT NULL"
+        due = query(f"SELECT next_run_at FROM automations WHERE {is_due}")
         open_ = "state IN ('queued', 'running') OR delivery = 'pending'"
         ((unsettled,),) = query(f"SELECT count(*) FROM automation_runs WHERE {open_}")
         ((later,),) = query("SELECT last_position FROM feed")
@@ -415,7 +416,10 @@ def _wrong_updates(books: Books) -> Iterator[str]:
         stored = automation.next_run_at and automation.next_run_at.replace(
             microsecond=automation.next_run_at.microsecond // 1000 * 1000
         )
-        if (last.get("enabled"), following) != (automation.enabled, stored):
+        if not automation.is_own and (last.get("enabled"), following) != (
+            automation.enabled,
+            stored,
+        ):
             yield f"automation {automation.id}: the last update told {last}"
     dues = {run.id: (run.automation_id, run.due_at) for run in books.runs}
     for _, events in grouped(books.ledger.events, lambda event: event.session_id).items():

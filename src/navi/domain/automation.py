@@ -250,7 +250,7 @@ def plan(automation: Automation, now: datetime) -> Plan:
 
 
 def plan_without_run(automation: Automation, its: Plan, now: datetime) -> Plan:
-    """What becomes of a plan if nothing can run now: the run is missed, and was not the last."""
+    """If nothing can run: the run is missed, and is not the last. `now` is when it was planned."""
     assert automation.next_run_at is not None
     following = automation.schedule.next_after(max(now, automation.next_run_at))
     missed = its.missed + (its.run_due_at is not None)

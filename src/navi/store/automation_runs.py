@@ -56,7 +56,7 @@ def fire(
     runs stay on record.
     """
     lane = lock(connection, automation.session_id)
-    now = lane.not_before(now)
+    planned_at, now = now, lane.not_before(now)
     current = automations.find(connection, automation.id)
     if current is None or current != automation:
         # Somebody fired, changed or removed it since it was read.
@@ -65,7 +65,7 @@ def fire(
         end(connection, current, Ended.SESSION_ENDED, now)
         return True
     if (active := _active(connection, automation.id)) is not None:
-        _meet(connection, current, active, plan, now)
+        _meet(connection, current, active, plan, planned_at, now)
         return True
     following = _following(plan)
     if new is not None:
@@ -84,9 +84,9 @@ def pass_over(connection: Connection, automation: Automation, plan: Plan, now: d
     current = automations.find(connection, automation.id)
     if current is None or current != automation:
         return False
-    now = lane.not_before(now)
+    planned_at, now = now, lane.not_before(now)
     if (active := _active(connection, automation.id)) is not None:
-        _meet(connection, current, active, plan, now)
+        _meet(connection, current, active, plan, planned_at, now)
         return True
     missed = current.missed_count + plan.missed
     done = {"last_run_at": now, "last_status": "ok", "missed_count": missed}
@@ -231,6 +231,7 @@ def _meet(
     automation: Automation,
     active: Run,
     plan: Plan,
+    planned_at: datetime,
     now: datetime,
 ) -> None:
     """It is due while its earlier run still waits or runs: never two at a time."""
@@ -238,7 +239,7 @@ def _meet(
         held = {"next_run_at": None, "held_at": automation.next_run_at}
         automations.change(connection, automation, now, **held)
         return
-    instead = plan_without_run(automation, plan, now)
+    instead = plan_without_run(automation, plan, planned_at)
     _update(connection, active.id, missed_count=active.missed_count + instead.missed)
     missed = automation.missed_count + instead.missed
     automations.change(connection, automation, now, **_following(instead), missed_count=missed)

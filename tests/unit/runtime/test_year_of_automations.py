@@ -11,6 +11,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import count, product
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -242,6 +243,8 @@ def planned(total: int, chance: random.Random) -> list[Automation]:
             [Guards(), Guards(max_runs=chance.randint(1, 8)), Guards(expires_at=expires_at)],
             [6, 1, 0 if isinstance(schedule, At) else 1],
         )[0]
+        if guards.expires_at and occurrences(schedule)[0] > guards.expires_at:
+            guards = Guards()
         # Two share a session, so that one waits while the other runs.
         session_id = None if number % 5 == 0 else f"session-{number // 2}"
         made.append(automation(number, schedule, session_id, guards))
@@ -282,6 +285,7 @@ def _session(session_id: str) -> Session:
 # What a person would expect.
 
 
+@cache
 def occurrences(schedule: Schedule) -> list[datetime]:
     """All of the year, and what comes after it up to the horizon."""
     match schedule:
@@ -301,12 +305,11 @@ def occurrences(schedule: Schedule) -> list[datetime]:
 
 def _by_the_wall(expr: str, zone: str) -> list[datetime]:
     """Minute by minute, in the months that are named."""
-    months = Pattern.of(expr).months
     found: set[datetime] = set()
-    for month in months:
-        start = utc(2026, month, 1) - DAY
-        found.update(Wall.between(zone, start, start + 33 * DAY).occurrences(expr))
-    found.update(Wall.between(zone, END, HORIZON).occurrences(expr))
+    for month in Pattern.of(expr).months:
+        for year in (2026, 2027) if month < HORIZON.month else (2026,):
+            start = utc(year, month, 1) - DAY
+            found.update(Wall.between(zone, start, start + 33 * DAY).occurrences(expr))
     return sorted(each for each in found if START < each < HORIZON)
 
 
