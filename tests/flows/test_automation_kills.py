@@ -9,7 +9,7 @@ from tests.flows.conftest import Serve
 from tests.flows.test_two_servers import start_pair
 from tests.postgres import PostgresServer
 
-KILLS = 8
+KILLS = 4
 
 
 @pytest.mark.timeout(300)

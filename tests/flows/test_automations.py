@@ -7,6 +7,8 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from tests.flows import automation_ledger
 from tests.flows.automation_ledger import Asked, Books
 from tests.flows.conftest import Serve
@@ -19,6 +21,9 @@ from tests.flows.test_two_servers import start_pair
 from tests.postgres import PostgresServer
 from tests.server import Client
 from tests.unit.agents.stand_in import Answer, stand_in
+
+# Servers start one after the other, and a busy machine takes its time.
+pytestmark = pytest.mark.timeout(300)
 
 WITH_MOVED_CLOCK = mutant(
     """
