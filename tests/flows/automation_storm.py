@@ -121,6 +121,9 @@ class AutomationStorm(RecallStorm):
             }
             made = await self._add(session_id, body)
             await self._until_over(made["id"], random.uniform(2.0, 8.0))
+            if kind == "at":
+                # What was to run once has to come, also at the end.
+                await self._until_done(made["id"])
             if random.random() < 0.3:
                 await self._call("DELETE", f"/automations/{made['id']}")
                 place = next(i for i, each in enumerate(self.added) if each.name == name)
@@ -159,6 +162,13 @@ class AutomationStorm(RecallStorm):
         while asyncio.get_running_loop().time() < give_up_at:
             known = await self._call("GET", f"/automations/{automation_id}")
             if not known["enabled"] or self._is_over.is_set():
+                return
+            await asyncio.sleep(4 * LOOK_SECONDS)
+
+    async def _until_done(self, automation_id: str) -> None:
+        while True:
+            runs = await self._call("GET", f"/automations/{automation_id}/runs")
+            if runs and not any(each["state"] in ("queued", "running") for each in runs):
                 return
             await asyncio.sleep(4 * LOOK_SECONDS)
 
