@@ -21,9 +21,6 @@ from tantivy import FieldType, Occur, Query
 from navi.index.errors import IndexUnusable
 from navi.index.words import folded, folded_analyzer
 
-VERSION = 3
-"""Raised when documents or words are made differently: the folder is then made anew."""
-
 HEAP_BYTES = 100_000_000
 SMALL_HEAP_BYTES = 15_000_000
 

@@ -19,23 +19,23 @@ def command(full: bool, source: str | None, recreate: bool, verbose: bool, as_js
     from navi.index.agents import agents
     from navi.index.places import places
     from navi.index.settings import searchable_fields
-    from navi.index.shortcut import nothing_changed
+    from navi.index.shortcut import look
 
     sources = agents()
     if source is not None:
         sources = {source: sources[source]}
     where, fields = places(), searchable_fields()
-    result = None
-    if not full and not recreate:
-        result = nothing_changed(where, sources.values(), fields)
-    if result is None:
+    seen = None if full or recreate else look(where, sources.values(), fields)
+    if seen is not None and seen.nothing_changed:
+        result = seen.as_result()
+    else:
         # Only now: importing the engines takes longer than a look at the files.
         from navi.index.refresh import Refresh
 
         told = Log() if verbose else Bar()
         refresh = Refresh(where, sources, fields, clock(), tell=told.tell, is_full=full)
         try:
-            result = refresh.run(recreate=recreate)
+            result = refresh.run(recreate=recreate, seen=seen)
         finally:
             told.end()
     if as_json:
