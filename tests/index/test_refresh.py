@@ -49,7 +49,8 @@ def test_touching_one_file_indexes_that_one(world: World) -> None:
     assert (world.index().indexed, world.index().indexed) == (1, 0)
     after = world.everything()
     assert after["messages"] == before["messages"]
-    assert after["documents"] == before["documents"]
+    assert after["texts"] == before["texts"]
+    assert len(after["cards"]) == len(before["cards"]) == 2
 
 
 def test_a_second_run_opens_no_transcript(world: World, monkeypatch) -> None:
@@ -69,7 +70,7 @@ def test_an_appended_file_keeps_its_ids_and_is_in_search_once(world: World) -> N
     assert result.messages == 2
     after = world.everything()
     assert set(before["messages"]) < set(after["messages"])
-    assert set(before["documents"]) < set(after["documents"])
+    assert set(before["texts"]) < set(after["texts"])
     assert world.texts("pear") == ["the first pear", "the second pear"]
     assert world.sessions()[0]["message_count"] == 4
     assert_like_new(world)

@@ -99,7 +99,7 @@ class Loading:
     def _write_texts(self, writer: TextWriter, change: Change) -> None:
         if change.delete_from is not None:
             writer.delete(change.owner.session_id, change.delete_from)
-        writer.add_card(change.owner)
+        writer.add_card(change.card)
         if change.texts is not None:
             writer.add(change.owner, change.texts)
         for frame in change.frames:

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from duckdb import DuckDBPyConnection
 
 from navi.domain.clock import Clock
-from navi.index import backup, database, lock, shortcut, texts
+from navi.index import backup, database, lock, shortcut, tags, texts
 from navi.index.batch import Before, texts_in
+from navi.index.cards import Card, cards
 from navi.index.crew import WORKERS
 from navi.index.errors import NoIndex
 from navi.index.loading import SMALL_BYTES, Loading
@@ -28,6 +29,8 @@ from navi.index.shortcut import Seen
 from navi.index.texts import Owner, TextWriter
 from navi.sources.source import Source
 
+AFTER_ALL = 2**31 - 1
+"""Of messages: only the session's card has to be written."""
 REPAIRED_AT_ONCE = 20_000
 """Texts: few enough for memory, and for others to get at DuckDB in between."""
 
@@ -94,10 +97,11 @@ class Refresh:
         result = Refreshed(
             skipped=planned.skipped, total=planned.total, warnings=list(planned.warnings)
         )
+        pending = dict(look.pending)
         if planned.vanished or planned.returned:
-            self._note_files(planned)
-        if look.pending:
-            self._repair(look.pending)
+            pending.update(self._note_files(planned))
+        if pending:
+            self._repair(list(pending.items()))
         if planned.changed:
             for task in self._load(planned, known, result):
                 file = (task.source, task.path)
@@ -119,6 +123,7 @@ class Refresh:
             pending = connection.execute(
                 "SELECT id, texts_pending_from FROM sessions WHERE texts_pending_from IS NOT NULL"
             ).fetchall()
+            tags.note(connection, self.places)
         planned = plan(self.sources.values(), known, is_full=self.is_full)
         is_made_so = facts.get("texts") == texts_made_of(self.fields)
         return Look(known, planned, pending, is_made_so and texts.is_usable(self.places.texts))
@@ -177,13 +182,18 @@ class Refresh:
                 "INSERT INTO facts VALUES ('texts', ?)", [texts_made_of(self.fields)]
             )
 
-    def _note_files(self, planned: Plan) -> None:
+    def _note_files(self, planned: Plan) -> list[tuple[str, int]]:
+        """The sessions whose card says something else now, as if texts of theirs were missing."""
+        noted: list[tuple[str, int]] = []
         with database.writing(self.places, self.clock.now()) as connection:
             for is_archived, ids in ((True, planned.vanished), (False, planned.returned)):
-                connection.execute(
-                    "UPDATE sessions SET is_archived = ? WHERE id IN (SELECT unnest(?))",
-                    [is_archived, ids],
-                )
+                noted += connection.execute(
+                    "UPDATE sessions SET is_archived = ?, "
+                    "texts_pending_from = coalesce(texts_pending_from, ?) "
+                    "WHERE id IN (SELECT unnest(?)) RETURNING id, texts_pending_from",
+                    [is_archived, AFTER_ALL, ids],
+                ).fetchall()
+        return noted
 
     def _repair(self, pending: list[tuple[str, int]]) -> None:
         with TextWriter(self.places.texts) as writer:
@@ -197,19 +207,19 @@ class Refresh:
         self, writer: TextWriter, pending: list[tuple[str, int]]
     ) -> list[tuple[str, int]]:
         """The rest."""
-        found: list[tuple[Owner, int, list[texts.Text]]] = []
+        found: list[tuple[Card, int, list[texts.Text]]] = []
         with database.reading(self.places) as connection:
-            owners = _before(connection, [session for session, _ in pending])
+            shown = cards(connection, [session for session, _ in pending])
             count = 0
             while pending and count < REPAIRED_AT_ONCE:
                 session, from_idx = pending.pop()
                 each = texts_in(connection, session, from_idx, self.fields)
-                found.append((owners[session].owner, from_idx, each))
-                count += len(each)
-        for owner, from_idx, each in found:
-            writer.delete(owner.session_id, from_idx)
-            writer.add_card(owner)
-            writer.add(owner, each)
+                found.append((shown[session], from_idx, each))
+                count += len(each) + 1
+        for card, from_idx, each in found:
+            writer.delete(card.session_id, from_idx)
+            writer.add_card(card)
+            writer.add(Owner(card.session_id, card.source), each)
         return pending
 
 
@@ -222,11 +232,11 @@ def _known(connection: DuckDBPyConnection) -> dict[tuple[str, str], Known]:
 
 def _before(connection: DuckDBPyConnection, ids: Iterable[str]) -> dict[str, Before]:
     rows = connection.execute(
-        "SELECT id, source, source_session_id, coalesce(git_repo, cwd), cwd, title, git_repo, "
-        "texts_pending_from FROM sessions WHERE id IN (SELECT unnest(?))",
+        "SELECT id, source, cwd, git_repo, texts_pending_from FROM sessions "
+        "WHERE id IN (SELECT unnest(?))",
         [list(ids)],
     ).fetchall()
-    return {row[0]: Before(Owner(*row[:6]), row[6], row[7]) for row in rows}
+    return {row[0]: Before(Owner(*row[:2]), *row[2:]) for row in rows}
 
 
 def _marks(connection: DuckDBPyConnection, ids: list[str]) -> dict[str, tuple[bytes, int, int]]:

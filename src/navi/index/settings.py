@@ -11,7 +11,7 @@ from navi.domain.errors import UsageError
 from navi.index.places import settings_files
 
 FIELDS = ("content", "thinking", "bash")
-TEXTS_VERSION = 3
+TEXTS_VERSION = 4
 """Raised when documents or words are made differently: the full-text is then made anew."""
 
 

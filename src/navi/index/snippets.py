@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from navi.index.query import Clause
 from navi.index.words import is_unspaced
@@ -15,8 +15,7 @@ MOST_MATCHES = 500
 LONGEST_LOOKED_AT = 2_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(NamedTuple):
     text: str
     highlights: tuple[tuple[int, int], ...]
     """Where the words looked for stand in `text`."""

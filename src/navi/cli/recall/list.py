@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import click
 
 from navi.cli import formats, output
+from navi.cli.recall.masking import mask
 from navi.cli.recall.options import (
     clock,
     json_option,
@@ -38,17 +40,14 @@ def command(
     limit: int,
     as_json: bool,
 ) -> None:
-    from navi.index import database
-    from navi.index.listing import Wanted, sessions
+    from navi.index.catalogue import Wanted, sessions
     from navi.index.places import places
 
-    wanted = Wanted(source, since, project, tag)
-    with database.reading(places()) as connection:
-        found = sessions(connection, wanted, limit or None)
+    found = sessions(places(), Wanted(source, since, project, tag), limit or None)
+    for each in found:
+        each["title"] = mask(each["title"])
     if as_json:
-        from navi.cli.recall.shapes import session_json
-
-        output.say_json([session_json(each) for each in found])
+        output.say_json(found)
         return
     if not found:
         output.note("no sessions; `recall index` reads the agents' files")
@@ -57,13 +56,11 @@ def command(
     rows = []
     for each in found:
         marks = ["sub-agent"] * each["is_subagent"] + ["file gone"] * each["is_archived"]
-        marks += ["incomplete"] * (not each["is_complete"]) + [
-            f"#{tag}" for tag in each["tags"] or []
-        ]
+        marks += ["incomplete"] * (not each["is_complete"]) + [f"#{tag}" for tag in each["tags"]]
         rows.append(
             [
                 each["id"],
-                formats.age(each["ended_at"] or each["started_at"], now),
+                formats.age(_latest(each), now),
                 shown_source(each["source"]),
                 str(each["message_count"]),
                 str(each["tool_count"]),
@@ -73,3 +70,8 @@ def command(
             ]
         )
     output.table(["ID", "LATEST", "SOURCE", "MSGS", "TOOLS", "PROJECT", "TITLE"], rows)
+
+
+def _latest(session: dict[str, Any]) -> datetime | None:
+    written = session["ended_at"] or session["started_at"]
+    return None if written is None else datetime.fromisoformat(written)

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from navi.cli.recall.masking import mask
-from navi.domain.wire import instant
+from navi.domain.instants import instant
 
 if TYPE_CHECKING:
     from navi.index.search import Hit

@@ -34,7 +34,7 @@ def _overview(
 ) -> None:
     if ctx.invoked_subcommand is not None:
         return
-    from navi.domain.wire import instant
+    from navi.domain.instants import instant
     from navi.index import database, stats
     from navi.index.places import places
 
