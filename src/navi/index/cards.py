@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from duckdb import DuckDBPyConnection
 
 from navi.domain.instants import instant
+from navi.index.agents import resume_command
 from navi.index.listing import COLUMNS, LATEST
 
 
@@ -47,6 +48,7 @@ def cards(connection: DuckDBPyConnection, ids: Sequence[str]) -> dict[str, Card]
 
 def _card(session: dict[str, Any], latest_at: int, is_listed: bool) -> Card:
     shown = {name: _written(value) for name, value in session.items()}
+    shown["resume_command"] = resume_command(session)
     return Card(
         session["id"],
         session["source"],

@@ -57,6 +57,8 @@ class Hit(NamedTuple):
     project: str | None
     cwd: str | None
     title: str | None
+    resume_command: list[str] | None
+    """None if its agent can't take it up again."""
     idx: int | None
     score: float
     snippet: Snippet
@@ -197,6 +199,7 @@ def _hit(
         project=card.get("project"),
         cwd=card.get("cwd"),
         title=card.get("title"),
+        resume_command=card.get("resume_command"),
         idx=idx,
         score=score,
         snippet=snippet(mask((document.get_first("said") or b"").decode()), clauses),

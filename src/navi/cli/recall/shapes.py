@@ -55,6 +55,7 @@ def hit_json(hit: Hit) -> Json:
         "timestamp": instant(hit.timestamp),
         "project": hit.project,
         "title": mask(hit.title),
+        "resume_command": hit.resume_command,
         "score": round(hit.score, 4),
         "snippet": hit.snippet.text,
     }
