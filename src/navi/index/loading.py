@@ -51,6 +51,8 @@ class Loading:
     """Sessions whose texts the writer has, but has not committed."""
     _committed: set[str] = field(default_factory=set)
     """Sessions whose note in DuckDB can go."""
+    _begun: set[int] = field(default_factory=set)
+    """Files of which something was read."""
     _files: int = 0
     _all_bytes: int = 0
 
@@ -125,6 +127,10 @@ class Loading:
     def _count(self, frame: Frame) -> None:
         result, task = self.result, self.tasks[frame.number]
         result.messages += frame.messages[0]
+        if frame.number in self._begun:
+            # What began in an earlier stretch of the file was counted there.
+            result.messages -= len(frame.replaced_messages)
+        self._begun.add(frame.number)
         result.tool_calls += frame.tool_calls[0]
         if not frame.is_last:
             return
