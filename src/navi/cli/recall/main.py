@@ -6,6 +6,7 @@ line with click would take about as long as finding the answer.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -25,6 +26,8 @@ def _answered(words: list[str]) -> bool:
     given = plain.read(plain.COMMANDS[words[0]], words[1:])
     if given is None:
         return False  # click understands it, or says what is wrong with it
+    # The process ends in a moment: looking for circles among what it imports is a waste.
+    gc.disable()
     from navi.cli import output
 
     with output.ending():
