@@ -12,6 +12,7 @@ import duckdb
 import pytest
 
 from navi.index import texts
+from navi.index.catalogue import Wanted
 from navi.index.errors import IndexUnusable, NoIndex
 from navi.index.search import Search
 from tests.index.world import World
@@ -206,3 +207,20 @@ def test_a_full_text_of_an_older_version_is_refused_and_the_next_run_makes_it_an
         assert "recall index" in refused.value.hint
     world.index()
     assert len(world.find("pear")) == len(world.sessions()) == 1
+
+
+def test_a_lost_copy_of_the_tags_is_made_anew_by_the_next_run(world: World) -> None:
+    from navi.index import tags
+
+    world.file().say("pear")
+    world.index()
+    (session,) = world.sessions()
+    now = world.refresh().clock.now()
+    tags.change(world.places, session["id"], ["keep", "fruit"], now, is_added=True)
+    assert world.sessions()[0]["tags"] == ["fruit", "keep"]
+    world.places.tags.unlink()  # as if killed before it was written
+    world.index()
+    assert world.sessions(Wanted(tag="keep"))[0]["tags"] == ["fruit", "keep"]
+    tags.change(world.places, session["id"], ["keep", "fruit"], now, is_added=False)
+    assert world.sessions()[0]["tags"] == []
+    assert world.sessions(Wanted(tag="keep")) == []
