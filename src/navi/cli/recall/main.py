@@ -10,6 +10,8 @@ import gc
 import os
 import sys
 
+OFTEN = ("index", "list", "search")
+
 
 def main() -> None:
     if not _answered(sys.argv[1:]):
@@ -19,10 +21,10 @@ def main() -> None:
 
 
 def _answered(words: list[str]) -> bool:
+    if not words or words[0] not in OFTEN or "_RECALL_COMPLETE" in os.environ:
+        return False
     from navi.cli.recall import plain
 
-    if not words or words[0] not in plain.COMMANDS or "_RECALL_COMPLETE" in os.environ:
-        return False
     given = plain.read(plain.COMMANDS[words[0]], words[1:])
     if given is None:
         return False  # click understands it, or says what is wrong with it
