@@ -10,6 +10,7 @@ from navi.domain.event import Event
 from navi.domain.input import Admission, Input
 from navi.domain.message import Message, ToolCall
 from navi.domain.recall import Recall
+from navi.domain.reminder import Registration, Reminder
 from navi.domain.session import Session
 from navi.domain.user import User
 
@@ -108,6 +109,48 @@ def recall_json(recall: Recall) -> RecallJson:
         "missed_count": recall.missed_count,
         "created_at": instant(recall.created_at),
         "updated_at": instant(recall.updated_at),
+    }
+
+
+class RegistrationJson(TypedDict):
+    id: str
+    session_id: str
+    soft_threshold: int
+    hard_threshold: int
+    registered_at: str
+    last_reset_at: str
+    soft_fired: bool
+    due_at: str
+
+
+def registration_json(registration: Registration) -> RegistrationJson:
+    return {
+        "id": registration.id,
+        "session_id": registration.target_session_id,
+        "soft_threshold": registration.soft_threshold_seconds,
+        "hard_threshold": registration.hard_threshold_seconds,
+        "registered_at": instant(registration.registered_at),
+        "last_reset_at": instant(registration.last_reset_at),
+        "soft_fired": registration.soft_fired,
+        "due_at": instant(registration.due_at),
+    }
+
+
+class ReminderJson(TypedDict):
+    reminder_id: str
+    session_id: str
+    message: str
+    fires_at: str
+    status: str
+
+
+def reminder_json(reminder: Reminder) -> ReminderJson:
+    return {
+        "reminder_id": reminder.id,
+        "session_id": reminder.session_id,
+        "message": reminder.message,
+        "fires_at": instant(reminder.fires_at),
+        "status": reminder.status.value,
     }
 
 

@@ -92,11 +92,13 @@ def add_drafts(
 
 
 def take_back(connection: Connection, turn_id: str) -> int:
-    """Remove the message of a turn that is as if it had never begun; returns its free place."""
-    idx: int = connection.execute(
-        delete(messages).where(messages.c.turn_id == turn_id).returning(messages.c.idx)
-    ).scalar_one()
-    return idx
+    """Remove the messages of a turn that is as if it had never begun; returns their first place."""
+    places: list[int] = [
+        *connection.execute(
+            delete(messages).where(messages.c.turn_id == turn_id).returning(messages.c.idx)
+        ).scalars()
+    ]
+    return min(places)
 
 
 def read(connection: Connection, session_id: str, after_idx: int = -1) -> list[Message]:

@@ -13,14 +13,14 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from navi.domain.errors import FenceLost
-from navi.domain.event import Payload, TurnEvent, Usage, turn_event
+from navi.domain.event import HistoryCompacted, Payload, TurnEvent, Usage, turn_event
 from navi.domain.input import Admission, Input, NewInput, Origin, delivery_order
 from navi.domain.message import Draft, Message, closed, drafts_of
 from navi.domain.session import Session, Step
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
 from navi.domain.user import User
 from navi.domain.wire import input_json, session_json
-from navi.store import events, queue, recalls, sessions, transcript, users
+from navi.store import events, notices, queue, recalls, reminders, sessions, transcript, users
 from navi.store.lanes import Lane, lock
 from navi.store.tables import lanes, turns
 
@@ -33,7 +33,7 @@ _TAKE_LANE = (
         fence=bindparam("new_fence"),
         owner=bindparam("new_owner"),
         lease_until=bindparam("until"),
-        next_idx=lanes.c.next_idx + 1,
+        next_idx=lanes.c.next_idx + bindparam("count"),
     )
 )
 _FREE_LANE = (
@@ -71,6 +71,8 @@ class Begun:
     turn: Turn
     user: User
     history: Sequence[Message]
+    has_told: bool = False
+    """Whether something waits in other sessions because of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def admit(
         return admission, None
     is_next = admission.position == 0 and not admission.delivered
     begun = _begin(connection, lane, claim, kept if is_next else None, sender)
-    if begun is not None and begun.turn.input.id == new.id:
+    if begun is not None and new.id in {each.id for each in begun.turn.inputs}:
         admission = replace(admission, delivered=True, position=0)
     return admission, begun
 
@@ -123,8 +125,12 @@ def _begin(
         chosen = next((each for each in waiting if claim.may_begin(each.origin)), None)
     if chosen is None:
         return None
+    # What was admitted just now, and is next, has nobody behind it in its mode.
+    joined = [] if chosen is known_next else queue.followers(connection, chosen)
     fence = lane.fence + 1
-    now = max(lane.not_before(claim.now), chosen.queued_at or claim.now)
+    now = max(
+        [lane.not_before(claim.now), *(each.queued_at or claim.now for each in (chosen, *joined))]
+    )
     connection.execute(
         _TAKE_LANE,
         {
@@ -133,25 +139,28 @@ def _begin(
             "new_fence": fence,
             "new_owner": claim.owner,
             "until": claim.lease_until,
+            "count": 1 + len(joined),
         },
     )
     connection.execute(_INSERT, _new_turn(turn_id, session_id, fence, chosen.origin, now))
-    delivered = queue.deliver(connection, chosen, turn_id, now)
-    transcript.add_input(connection, delivered, lane.next_idx, now)
+    delivered = [queue.deliver(connection, each, turn_id, now) for each in (chosen, *joined)]
+    for idx, each in enumerate(delivered, start=lane.next_idx):
+        transcript.add_input(connection, each, idx, now)
     session = sessions.move(connection, lane.session, Step.TURN_BEGINS, now)
     begun = _begun(connection, session, delivered, turn_id, fence, now, known_user)
-    is_recall = delivered.origin is Origin.RECALL
+    is_recall = chosen.origin is Origin.RECALL
     events.emit(
         connection,
         session_id,
         turn_id,
         [
-            ("input_delivered", {"input": input_json(delivered)}),
-            ("stream_start", {"origin": delivered.origin.value, "is_recall": is_recall}),
+            *(("input_delivered", {"input": input_json(each)}) for each in delivered),
+            ("stream_start", {"origin": chosen.origin.value, "is_recall": is_recall}),
         ],
         now,
     )
-    return begun
+    reminders.register_delivered(connection, delivered, now)
+    return replace(begun, has_told=notices.delivered(connection, session, delivered, now))
 
 
 def extend(
@@ -163,6 +172,8 @@ def extend(
         # Stored before, by a commit whose answer got lost.
         return
     events.emit(connection, turn.session.id, turn.id, _items(happened), now, fence=turn.fence)
+    if any(isinstance(event, HistoryCompacted) for event in happened):
+        reminders.compaction_ended(connection, turn.session.id, now)
 
 
 def finish(
@@ -192,6 +203,8 @@ def finish(
         lane = _with_new_context(connection, lane, following_idx, now)
     lane = _with_recalls(connection, lane, turn.input, ending, now)
     _close(connection, lane, turn.id, _items(happened), ending, message_id, following_idx, now)
+    reminders.turn_ended(connection, turn.session.id, ending, reason, now)
+    notices.stopped(connection, lane.session, turn.inputs, ending, drafts[-1].content, now)
 
 
 def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool:
@@ -212,6 +225,7 @@ def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool
     was_to_stop = row.stop_reason is not None
     ending = Ending(Outcome.STOPPED) if was_to_stop else Ending(Outcome.ERROR, SERVER_STOPPED)
     message_id: str | None = None
+    answer = ""
     waiting_again: list[Input] = []
     if row.event_count == 0 and not was_to_stop:
         following_idx = transcript.take_back(connection, dead.id)
@@ -222,14 +236,17 @@ def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool
             connection, dead.session_id, dead.id, row.origin, drafts, lane.next_idx, now
         )
         following_idx = lane.next_idx + len(drafts)
+        answer = drafts[-1].content
     counts = (row.event_count, 0)
     _end(connection, dead.session_id, dead.id, counts, ending, message_id, Usage(), now)
     if row.stop_reason == StopReason.CLEARED:
         lane = _with_new_context(connection, lane, following_idx, now)
-    if not waiting_again:
-        delivered = queue.delivered_to(connection, dead.id)
-        lane = _with_recalls(connection, lane, delivered, ending, now)
+    delivered = queue.delivered_to(connection, dead.id)
+    if delivered:
+        lane = _with_recalls(connection, lane, delivered[0], ending, now)
     _close(connection, lane, dead.id, [], ending, message_id, following_idx, now)
+    reminders.turn_ended(connection, dead.session_id, ending, row.stop_reason, now)
+    notices.stopped(connection, lane.session, delivered, ending, answer, now)
     queued = [("input_queued", {"input": input_json(each)}) for each in waiting_again]
     events.emit(connection, dead.session_id, None, queued, now)
     return True
@@ -331,7 +348,7 @@ def _begun_before(connection: Connection, lane: Lane, turn_id: str) -> Begun:
 def _begun(
     connection: Connection,
     session: Session,
-    delivered: Input,
+    delivered: Sequence[Input],
     turn_id: str,
     fence: int,
     started_at: datetime,
@@ -341,7 +358,7 @@ def _begun(
     if user is None or user.id != session.user_id:
         user = users.get(connection, session.user_id, started_at)
     return Begun(
-        turn=Turn(turn_id, session, delivered, fence, started_at),
+        turn=Turn(turn_id, session, delivered[0], fence, started_at, tuple(delivered[1:])),
         user=user,
         history=transcript.visible(connection, session.id, session.context_from_idx, turn_id),
     )
