@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from navi.domain.event import TurnEvent, Usage
+from navi.domain.event import Compacting, TurnEvent, Usage
 from navi.domain.message import Message
 from navi.domain.session import Session
 from navi.domain.tool import ToolContext
@@ -24,7 +24,7 @@ class TurnRequest:
 class Driver(Protocol):
     """Runs turns of any number of sessions."""
 
-    def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent | Usage, None]:
+    def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent | Usage | Compacting, None]:
         """Run one turn. Ending normally is success.
 
         Raises `IterationLimit` or `AgentFailed`; being cancelled or closed stops everything that

@@ -66,6 +66,20 @@ class Admission:
     position: int
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How far an input has come. `text` is what the agent said last in its turn."""
+
+    input_id: str
+    status: str
+    """`queued`, `running` or `done`."""
+    turn_id: str | None = None
+    outcome: str | None = None
+    error: str | None = None
+    text: str | None = None
+    ended_at: datetime | None = None
+
+
 def require_text(text: str) -> str:
     """The text as it will be stored, or a refusal."""
     if not text.strip():

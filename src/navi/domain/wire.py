@@ -7,7 +7,7 @@ from typing import Any, TypedDict, overload
 
 from navi.domain.errors import NaviError
 from navi.domain.event import Event
-from navi.domain.input import Admission, Input
+from navi.domain.input import Admission, Answer, Input
 from navi.domain.message import Message, ToolCall
 from navi.domain.recall import Recall
 from navi.domain.reminder import Registration, Reminder
@@ -204,6 +204,33 @@ def admission_json(admission: Admission) -> AdmissionJson:
         "status": "delivered" if admission.delivered else "queued",
         "position": admission.position,
     }
+
+
+class AnswerJson(TypedDict):
+    input_id: str
+    status: str
+    turn_id: str | None
+    outcome: str | None
+    error: str | None
+    answer: str | None
+    ended_at: str | None
+
+
+def answer_json(answer: Answer) -> AnswerJson:
+    return {
+        "input_id": answer.input_id,
+        "status": answer.status,
+        "turn_id": answer.turn_id,
+        "outcome": answer.outcome,
+        "error": answer.error,
+        "answer": answer.text,
+        "ended_at": instant(answer.ended_at),
+    }
+
+
+class RestJson(TypedDict):
+    idle: bool
+    session: SessionJson
 
 
 def event_json(event: Event) -> Json:

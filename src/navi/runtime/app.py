@@ -15,27 +15,34 @@ from navi.agents.builtin import BuiltinDriver
 from navi.agents.driver import Driver
 from navi.domain.clock import Clock
 from navi.domain.event import Event
+from navi.domain.reminder import Thresholds
 from navi.domain.tool import Tool
 from navi.runtime.accounts import Accounts
 from navi.runtime.admit import Admissions
-from navi.runtime.clock import DueLoop
+from navi.runtime.clock import DueLoop, Kind
 from navi.runtime.feed import Feed
+from navi.runtime.messages import Messages
 from navi.runtime.owner import own_identity
 from navi.runtime.queue import Queue
 from navi.runtime.recall_due import RecallsDue
 from navi.runtime.recalls import Recalls
 from navi.runtime.recovery import Recovery
+from navi.runtime.reminders import Reminders
+from navi.runtime.reminders_due import NudgesDue, RemindersDue
 from navi.runtime.room import Room
 from navi.runtime.sessions import Sessions
 from navi.runtime.settings import Settings, model_of, timezone_of
 from navi.runtime.system_clock import SystemClock
 from navi.runtime.turns import Turns
+from navi.runtime.waiting import Waiting
 from navi.store import signals
 from navi.store.store import Store
 from navi.tools.filesystem import Filesystem
 from navi.tools.http_request import HttpRequest
 from navi.tools.manage_recall import ManageRecall
+from navi.tools.report_status import ReportStatus
 from navi.tools.schedule_recall import ScheduleRecall
+from navi.tools.send_message import SendMessage
 from navi.tools.terminal import Terminal
 
 log = logging.getLogger("navi")
@@ -51,6 +58,9 @@ class Navi:
     sessions: Sessions
     recalls: Recalls
     admissions: Admissions
+    messages: Messages
+    reminders: Reminders
+    waiting: Waiting
     feed: Feed
 
 
@@ -76,9 +86,19 @@ async def running(
     queue = Queue(store, turns, room)
     sessions = Sessions(store, clock, turns, chosen_drivers.keys())
     recalls = Recalls(store, clock, sessions, timezone_of(settings))
+    thresholds = Thresholds(
+        settings.remind.soft_threshold_seconds, settings.remind.hard_gap_seconds
+    )
+    admissions = Admissions(store, clock, turns, queue)
+    messages = Messages(store, clock, sessions, admissions, queue, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
-    chosen_drivers.update(drivers or built_in_drivers(settings, recalls))
-    due = DueLoop(store, clock, [RecallsDue(store, clock)], queue.poke)
+    chosen_drivers.update(drivers or built_in_drivers(settings, recalls, messages))
+    kinds: list[Kind] = [
+        RecallsDue(store, clock),
+        NudgesDue(store, clock, turns),
+        RemindersDue(store, clock, turns),
+    ]
+    due = DueLoop(store, clock, kinds, queue.poke)
     recovery = Recovery(store, clock, owner, turns, queue, lease)
 
     def on_events(events: Sequence[Event]) -> None:
@@ -106,7 +126,10 @@ async def running(
             accounts=Accounts(store, clock, token),
             sessions=sessions,
             recalls=recalls,
-            admissions=Admissions(store, clock, turns, queue),
+            admissions=admissions,
+            messages=messages,
+            reminders=Reminders(store, clock, sessions, thresholds),
+            waiting=Waiting(store, feed, sessions),
             feed=feed,
         )
     finally:
@@ -120,7 +143,7 @@ async def running(
         await store.close()
 
 
-def built_in_drivers(settings: Settings, recalls: Recalls) -> dict[str, Driver]:
+def built_in_drivers(settings: Settings, recalls: Recalls, messages: Messages) -> dict[str, Driver]:
     tools: list[Tool] = [
         Filesystem(),
         Terminal(
@@ -130,6 +153,8 @@ def built_in_drivers(settings: Settings, recalls: Recalls) -> dict[str, Driver]:
         HttpRequest(allow_private=settings.tools.http_allow_private),
         ScheduleRecall(recalls),
         ManageRecall(recalls),
+        ReportStatus(messages),
+        SendMessage(messages),
     ]
     builtin = BuiltinDriver(
         model=model_of(settings),

@@ -76,6 +76,20 @@ class RecallSettings(Section):
         return value
 
 
+class RemindSettings(Section):
+    """Agents that are asked to report what they do."""
+
+    soft_threshold_seconds: int = Field(
+        180,
+        gt=0,
+        description="How long an agent may say nothing before it is asked at its next turn, where "
+        "`--remind` names no other time.",
+    )
+    hard_gap_seconds: int = Field(
+        120, gt=0, description="How much later it is interrupted, if it still says nothing."
+    )
+
+
 class AgentSettings(Section):
     """The built-in agent."""
 
@@ -122,6 +136,7 @@ class Settings(Section):
     server: ServerSettings = ServerSettings()
     turns: TurnSettings = TurnSettings()
     recalls: RecallSettings = RecallSettings()
+    remind: RemindSettings = RemindSettings()
     agent: AgentSettings = AgentSettings()
     tools: ToolSettings = ToolSettings()
 

@@ -156,6 +156,11 @@ def compaction_ended(connection: Connection, session_id: str, at: datetime) -> N
     scheduled_reminders.pull_forward(connection, session_id, at)
 
 
+def compaction_reported(connection: Connection, session_id: str, emitted_at: datetime) -> None:
+    lock(connection, session_id)
+    compaction_ended(connection, session_id, emitted_at)
+
+
 def earliest(connection: Connection) -> datetime | None:
     return connection.execute(_EARLIEST).scalar()
 

@@ -106,7 +106,9 @@ def report(connection: Connection, session_id: str, text: str | None, now: datet
     return session
 
 
-def complete_task(connection: Connection, session_id: str, told: NewInput, now: datetime) -> bool:
+def complete_task(
+    connection: Connection, session_id: str, told: NewInput | None, now: datetime
+) -> bool:
     """The agent says that it is done: nobody reminds it any more, and `told` goes to its parent.
 
     True if the parent could be told.
@@ -115,7 +117,7 @@ def complete_task(connection: Connection, session_id: str, told: NewInput, now: 
     if lane.session.task is not None:
         change(connection, session_id, {"task": None}, now)
     reminders.cancel(connection, session_id, lane.not_before(now))
-    return queue.tell(connection, told, now) if told.session_id else False
+    return told is not None and queue.tell(connection, told, now)
 
 
 def clear(connection: Connection, session_id: str, now: datetime) -> bool:

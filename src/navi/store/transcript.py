@@ -110,6 +110,11 @@ def read(connection: Connection, session_id: str, after_idx: int = -1) -> list[M
     return [_message(row) for row in connection.execute(query)]
 
 
+def content(connection: Connection, message_id: str) -> str | None:
+    query = select(messages.c.content).where(messages.c.id == message_id)
+    return connection.execute(query).scalar()
+
+
 def visible(
     connection: Connection, session_id: str, context_from_idx: int, turn_id: str
 ) -> list[Message]:

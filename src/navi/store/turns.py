@@ -14,7 +14,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from navi.domain.errors import FenceLost
 from navi.domain.event import HistoryCompacted, Payload, TurnEvent, Usage, turn_event
-from navi.domain.input import Admission, Input, NewInput, Origin, delivery_order
+from navi.domain.input import Admission, Answer, Input, NewInput, Origin, delivery_order
 from navi.domain.message import Draft, Message, closed, drafts_of
 from navi.domain.session import Session, Step
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
@@ -250,6 +250,18 @@ def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool
     queued = [("input_queued", {"input": input_json(each)}) for each in waiting_again]
     events.emit(connection, dead.session_id, None, queued, now)
     return True
+
+
+def answer(connection: Connection, session_id: str, input_id: str) -> Answer:
+    """How far an input has come, and what the agent said to it."""
+    turn_id = queue.find(connection, session_id, input_id).turn_id
+    if turn_id is None:
+        return Answer(input_id, "queued")
+    row = connection.execute(select(turns).where(turns.c.id == turn_id)).one()
+    if row.outcome is None:
+        return Answer(input_id, "running", turn_id)
+    text = None if row.message_id is None else transcript.content(connection, row.message_id)
+    return Answer(input_id, "done", turn_id, row.outcome, row.error, text, row.ended_at)
 
 
 def _with_recalls(
