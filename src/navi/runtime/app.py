@@ -62,6 +62,7 @@ class Navi:
     reminders: Reminders
     waiting: Waiting
     feed: Feed
+    due: DueLoop
 
 
 @asynccontextmanager
@@ -131,6 +132,7 @@ async def running(
             reminders=Reminders(store, clock, sessions, thresholds),
             waiting=Waiting(store, feed, sessions),
             feed=feed,
+            due=due,
         )
     finally:
         queue.close()
