@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from navi.agents.driver import TurnRequest
+from navi.agents.driver import Driver, TurnRequest
 from navi.domain.automation import (
     Automation,
     AutomationNotFound,
@@ -146,7 +146,7 @@ async def test_a_failing_turn_is_recorded_whole_and_told_shortly(
     assert "Traceback" not in str([m.metadata for m in await world.messages(session)]) + said[2]
 
 
-class Silent:
+class Silent(Driver):
     """An agent that uses a tool and says nothing."""
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent | Usage, None]:
@@ -531,7 +531,7 @@ async def test_automations_of_others_can_not_be_seen_or_touched(world: World) ->
     assert await world.navi.automations.listing(stranger) == []
 
 
-class Parrot:
+class Parrot(Driver):
     """An agent that says what it knows: its history, and what it was told now."""
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent | Usage, None]:
