@@ -68,9 +68,9 @@ def sender(told: Json, origin: str) -> str:
     return "sm" if "notice" in told["metadata"] else origin
 
 
-def moment(at: datetime, now: datetime) -> str:
-    """`in 5 min, …`, in the machine's zone."""
-    return describe(at, now, _local(at))
+def moment(at: datetime) -> str:
+    """In the machine's zone and in UTC."""
+    return describe_moment(at, _local(at))
 
 
 def wakes(recall: RecallJson, now: datetime, timezone: tzinfo | None) -> str:

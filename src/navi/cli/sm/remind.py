@@ -62,7 +62,8 @@ def once(delay: str, words: tuple[str, ...], to: str | None, *, as_json: bool) -
         output.say_json(made)
         return
     at = datetime.fromisoformat(made["fires_at"])
-    output.say(f"reminder {made['reminder_id']} comes {lines.moment(at, client.now())}")
+    away = lines.length(int(seconds)) if seconds >= 1 else f"{seconds:g} s"
+    output.say(f"reminder {made['reminder_id']} comes in {away}, {lines.moment(at)}")
 
 
 def stop(session: str, *, as_json: bool) -> None:
