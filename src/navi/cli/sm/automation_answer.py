@@ -121,7 +121,7 @@ class Answer:
     def _next(self, automation: AutomationJson) -> str:
         at = automation["next_run_at"]
         if at is not None:
-            return f"next {lines.moment(datetime.fromisoformat(at), self.client.now())}"
+            return f"next {lines.coming(at, self.client.now())}"
         if automation["enabled"]:
             return "next: right after the run that is under way"
         why = automation["ended"] or "paused"
@@ -138,7 +138,7 @@ class Answer:
 
     def _say_times(self, times: Sequence[str]) -> None:
         for at in times:
-            output.say(f"  {lines.moment(datetime.fromisoformat(at), self.client.now())}")
+            output.say(f"  {lines.coming(at, self.client.now())}")
 
     def _row(self, automation: AutomationJson, names: Mapping[str, str]) -> list[str]:
         key = automation["session_key"]
@@ -148,9 +148,7 @@ class Answer:
             lines.plain(automation["name"], NAME_LENGTH),
             automation["category"] if key is None else lines.plain(names.get(key, key), 30),
             lines.plain(automation["schedule_words"], lines.LONGEST),
-            self._next(automation)
-            if at is None
-            else lines.distance(datetime.fromisoformat(at), self.client.now()),
+            self._next(automation) if at is None else lines.distance(at, self.client.now()),
             _last(automation),
         ]
 

@@ -86,8 +86,14 @@ def time_of(recall: RecallJson, now: datetime, timezone: tzinfo | None) -> str:
     return describe(at, now, zone) if recall["status"] == "pending" else describe_moment(at, zone)
 
 
-def distance(at: datetime, now: datetime) -> str:
-    return moment(at, now).split(",")[0]
+def coming(at: str, now: datetime) -> str:
+    """`in 30 min, …`, in the machine's zone and in UTC."""
+    instant = datetime.fromisoformat(at)
+    return describe(instant, now, _local(instant))
+
+
+def distance(at: str, now: datetime) -> str:
+    return coming(at, now).split(",")[0]
 
 
 def stamp(at: str) -> str:
