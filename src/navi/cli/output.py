@@ -23,14 +23,14 @@ def say(text: str = "") -> None:
 
 def stream(text: str) -> None:
     """A piece of data whose end is not known yet."""
-    click.echo(text, nl=False)
+    _write(sys.stdout, text)
 
 
 def screen(lines: Sequence[str]) -> None:
     """Lines in place of all that the terminal shows, cut to its size."""
     width, height = os.get_terminal_size(sys.stdout.fileno())
     shown = [line[:width] for line in lines[: height - 1]]
-    click.echo("\x1b[H" + "".join(f"{line}\x1b[K\n" for line in shown) + "\x1b[J", nl=False)
+    _write(sys.stdout, "\x1b[H" + "".join(f"{line}\x1b[K\n" for line in shown) + "\x1b[J")
 
 
 def note(text: str) -> None:
