@@ -99,12 +99,12 @@ async def test_a_hard_reminder_interrupts_a_turn_that_another_server_runs(
 
 async def remind_once(client: Client, session_id: str, delay: float) -> None:
     asked = {"session_id": session_id, "delay_seconds": delay, "message": "hello"}
-    await client.call("POST", "/scheduler/remind", asked, expect=201)
+    await client.call("POST", "/scheduler/remind", asked)
 
 
 async def remind_again(client: Client, session_id: str) -> None:
     path = f"/sessions/{session_id}/remind"
-    await client.call("POST", path, {"soft_threshold": 1}, expect=201)
+    await client.call("POST", path, {"soft_threshold": 1})
 
 
 async def until_came(server: ServerProcess, session_id: str, count: int) -> list[str]:
