@@ -11,7 +11,8 @@ import click
 from navi.cli import output
 
 if TYPE_CHECKING:
-    from navi.client import Client, Events
+    from navi.client import Client
+    from navi.client.events import Events
 
 HELP = """Show all sessions as they change, until Ctrl-C: on a terminal as a table that is kept up
 to date, elsewhere a line for each change.
