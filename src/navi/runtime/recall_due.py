@@ -12,7 +12,7 @@ from navi.runtime.recalls import compose
 from navi.store import due, recalls
 from navi.store.store import Store
 
-BATCH = 256
+BATCH = 512
 AT_ONCE = timedelta(milliseconds=50)
 """What follows so closely belongs to it. With less time than that, making ready would be late."""
 AHEAD_LIMIT = 4096
@@ -53,7 +53,4 @@ class RecallsDue:
 
 
 def _composed(upcoming: Sequence[Recall]) -> dict[str, due.Ready]:
-    return {
-        recall.id: due.Ready(recall.updated_at, compose(recall, recall.due_at, missed=0))
-        for recall in upcoming
-    }
+    return {recall.id: due.make_ready(recall, compose) for recall in upcoming}

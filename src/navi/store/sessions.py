@@ -12,6 +12,7 @@ from navi.domain.errors import Conflict, SessionBusy, SessionNotFound
 from navi.domain.session import Session, SessionState, Step, after
 from navi.domain.turn import StopReason
 from navi.domain.wire import session_json
+from navi.store import queue
 from navi.store.events import emit, forget_session
 from navi.store.lanes import lock, request_stop
 from navi.store.recalls import session_ended
@@ -130,6 +131,7 @@ def remove(connection: Connection, session_id: str, now: datetime) -> None:
     gone = {"session": session_json(lane.session), "deleted": True}
     last_seq = emit(connection, session_id, None, [("session_update", gone)], now)
     forget_session(connection, session_id, last_seq)
+    queue.forget_session(connection, session_id)
     connection.execute(delete(sessions).where(sessions.c.id == session_id))
 
 

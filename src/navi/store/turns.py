@@ -16,7 +16,7 @@ from navi.domain.errors import FenceLost
 from navi.domain.event import Payload, TurnEvent, Usage, turn_event
 from navi.domain.input import Admission, Input, NewInput, Origin, delivery_order
 from navi.domain.message import Draft, Message, closed, drafts_of
-from navi.domain.session import Session, Step
+from navi.domain.session import Session, SessionState, Step
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
 from navi.domain.user import User
 from navi.domain.wire import input_json, session_json
@@ -241,6 +241,9 @@ def _with_recalls(
     """The session's recalls after the turn: one that ran is done, one that waited is due."""
     if ended.origin is Origin.RECALL:
         recalls.turn_ended(connection, ended, ending, now)
+    if lane.session.state is SessionState.STOPPED:
+        # It was killed meanwhile: a recurring recall has no next beat.
+        recalls.session_ended(connection, lane.session.id, now)
     # Read anew: the lock guards the lane's row, but recalls have rows of their own.
     pending = recalls.pull_forward(connection, lane.session.id, now)
     return replace(lane, session=replace(lane.session, pending=pending))
