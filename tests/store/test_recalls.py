@@ -4,6 +4,8 @@ import asyncio
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+import pytest
+
 from navi.domain.event import TextDelta, Usage
 from navi.domain.ids import new_id
 from navi.domain.input import NewInput
@@ -11,7 +13,9 @@ from navi.domain.message import drafts_of
 from navi.domain.recall import CallType, Recall, RecallStatus
 from navi.domain.session import Session
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome
+from navi.runtime import recall_due
 from navi.runtime.recalls import compose
+from navi.runtime.system_clock import SystemClock
 from navi.store import due, lanes, queue, recalls, sessions, turns
 from tests.store.conftest import World
 
@@ -284,6 +288,77 @@ async def test_a_recurring_recall_whose_session_was_killed_during_its_turn_has_n
 
     assert (await newest(world, session)).status is RecallStatus.CANCELLED
     assert await world.store.transact(due.fire, world.now + 60 * MINUTE, 10, compose) == 0
+
+
+async def test_what_is_written_ahead_of_its_time_never_happened_if_the_time_does_not_come(
+    world: World,
+) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session)
+    told = len(world.told)
+
+    def wait() -> None:
+        raise recall_due.ClockSetBack("it is a minute too early")
+
+    with pytest.raises(recall_due.ClockSetBack):
+        await world.store.transact(due.fire, recall.due_at, 10, compose, {}, wait)
+
+    assert await world.store.transact(queue.waiting, session.id) == []
+    assert (await newest(world, session)).status is RecallStatus.PENDING
+    assert len(world.told) == told
+    assert await fire(world, session, recall.due_at)
+
+
+async def test_a_crowd_that_is_written_ahead_fires_once_each_and_never_before_its_time(
+    world: World,
+) -> None:
+    clock = SystemClock()
+    kind = recall_due.RecallsDue(world.store, clock)
+    crowd = [await world.session() for _ in range(recall_due.CROWD + 1)]
+    at = clock.now() + timedelta(seconds=0.5)
+    world.now = at - MINUTE
+    for session in crowd:
+        await scheduled(world, session)
+    told_at: list[datetime] = []
+    world.store.on_events = lambda events: told_at.append(clock.now())
+
+    await kind.make_ready(at)
+    await asyncio.gather(*kind._early.values())
+    fired = await kind.fire()
+
+    assert fired == len(crowd)
+    assert min(told_at) >= at
+    for session in crowd:
+        assert len(await world.store.transact(queue.waiting, session.id)) == 1
+
+
+async def test_a_crowd_waits_for_its_time_even_if_the_clock_is_set_back_meanwhile(
+    world: World,
+) -> None:
+    clock = SettableClock()
+    kind = recall_due.RecallsDue(world.store, clock)
+    crowd = [await world.session() for _ in range(recall_due.CROWD)]
+    at = clock.now() + timedelta(seconds=0.5)
+    world.now = at - MINUTE
+    for session in crowd:
+        await scheduled(world, session)
+
+    await kind.make_ready(at)
+    await asyncio.sleep(0)  # It has begun to wait.
+    clock.offset = timedelta(minutes=-1)
+    (early,) = kind._early.values()
+
+    assert await early == 0
+    assert await kind.fire() == 0
+    clock.offset = timedelta(minutes=1)
+    assert await kind.fire() == len(crowd)
+
+
+class SettableClock(SystemClock):
+    offset = timedelta(0)
+
+    def now(self) -> datetime:
+        return super().now() + self.offset
 
 
 def _must_not_compose(recall: Recall, now: datetime, missed: int) -> NewInput:

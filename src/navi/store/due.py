@@ -17,7 +17,7 @@ from navi.domain.input import NewInput
 from navi.domain.recall import Recall, RecallStatus, next_beat
 from navi.store import queue, recalls
 from navi.store.bulk import ADDRESS, among, at_address, update_at, values
-from navi.store.events import emit_each, lane_locked
+from navi.store.events import emit_each, lane_locked, store_emitted
 from navi.store.rows import IS_PENDING, recall_of
 from navi.store.tables import lanes, session_recalls
 
@@ -129,9 +129,12 @@ def fire(
     limit: int,
     compose: Compose,
     ready: Mapping[str, Ready] | None = None,
+    wait: Callable[[], None] | None = None,
 ) -> int:
     """Claim recalls that are due and admit their inputs, all or none; returns how many it saw.
 
+    `now` may lie a moment ahead, if `wait` returns when it has come: before that nothing is
+    committed, hence nothing has happened.
     The recall of a busy session is moved instead. An ended session has none that is pending.
     """
     found = connection.execute(_DUE[connection.dialect.name], {"now": now, "most": limit})
@@ -150,6 +153,11 @@ def fire(
         # Only these: composing counts what was missed, and a recall that is moved comes again.
         drafts = _drafts(connection, firing, now, compose, ready or {})
         _admit(connection, firing, drafts, now)
+    if rows and wait is not None:
+        if connection.dialect.name == "sqlite":
+            # The only writer may as well write these now. In PostgreSQL others would wait for it.
+            store_emitted(connection)
+        wait()
     return len(rows)
 
 
