@@ -47,6 +47,7 @@ class InputBody(Body):
     delivery_mode: DeliveryMode = Field(DeliveryMode.SEQUENTIAL, strict=False)
     input_id: str | None = Field(None, min_length=8, max_length=64, pattern=r"^[A-Za-z0-9._-]+$")
     sender_session_id: str | None = None
+    remind: bool = False
     remind_soft_threshold: int | None = Field(None, gt=0)
     notify_on_delivery: bool = False
     notify_on_stop: bool = False
@@ -66,9 +67,70 @@ class NewRecall(Body):
     internal_comment: str | None = None
 
 
+class SchedulePreview(Body):
+    at: str | None = None
+    every_seconds: int | None = None
+    cron_expr: str | None = None
+    tz: str | None = None
+    count: int = Field(5, ge=1, le=100)
+
+
+class NewAutomation(Body):
+    name: str
+    message: str
+    at: str | None = None
+    every_seconds: int | None = None
+    cron_expr: str | None = None
+    tz: str | None = None
+    catch_up: str | None = None
+    max_runs: int | None = None
+    expires_at: str | None = None
+    max_failures: int | None = None
+    time_limit_seconds: int | None = None
+
+
+class AutomationChange(Body):
+    # Only fields that are set are changed; those that may be null are taken away by it.
+    name: str = ""
+    message: str = ""
+    enabled: bool = True
+    at: str | None = None
+    every_seconds: int | None = None
+    cron_expr: str | None = None
+    tz: str | None = None
+    catch_up: str | None = None
+    max_runs: int | None = None
+    expires_at: str | None = None
+    max_failures: int = 5
+    time_limit_seconds: int | None = None
+
+
+class Requester(Body):
+    requester_session_id: str | None = None
+
+
+class NewRegistration(Body):
+    soft_threshold: int | None = None
+    hard_threshold: int | None = None
+
+
+class NewReminder(Body):
+    session_id: str
+    delay_seconds: float
+    message: str
+
+
+class StatusReport(Body):
+    text: str | None
+
+
+class Completion(Body):
+    text: str | None = None
+
+
 async def read(request: Request, model: type[Model]) -> Model:
     """The request's body, or a refusal that names the field."""
-    return parse(await _read_bytes(request), model)
+    return parse(await read_bytes(request), model)
 
 
 def parse(data: bytes | str, model: type[Model]) -> Model:
@@ -91,6 +153,14 @@ def validate(value: Any, model: type[Model]) -> Model:
         ) from error
 
 
+def seconds(request: Request, name: str) -> float:
+    """A time to wait for, as a query parameter; none without it."""
+    text = request.query_params.get(name)
+    if text is None:
+        return 0.0
+    return float(max(0, whole_number(name, text)))
+
+
 def number(request: Request, name: str, default: int) -> int:
     text = request.query_params.get(name)
     if text is None:
@@ -104,7 +174,7 @@ def whole_number(name: str, text: str) -> int:
     return int(text)
 
 
-async def _read_bytes(request: Request) -> bytes:
+async def read_bytes(request: Request) -> bytes:
     too_large = TooLarge(
         f"the request has more than {BODY_LIMIT_BYTES:,} bytes",
         hint=f"one input may have {TEXT_LIMIT_BYTES:,} bytes of text",

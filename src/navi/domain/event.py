@@ -79,6 +79,14 @@ TurnEvent = ThinkingDelta | TextDelta | ToolStarted | ToolFinished | HistoryComp
 
 
 @dataclass(frozen=True, slots=True)
+class Compacting:
+    """The agent begins to summarise its history, and takes nothing in until that is done.
+
+    Reported by drivers; `HistoryCompacted` or the end of the turn ends it. Not streamed.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens that a turn has used so far. Reported by drivers, kept with the turn, not streamed."""
 
@@ -86,6 +94,13 @@ class Usage:
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_creation_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What the agent itself calls the session. Reported by drivers, kept, not streamed."""
+
+    agent_session_id: str
 
 
 class Event(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -38,6 +38,12 @@ class Turn:
     input: Input
     fence: int
     started_at: datetime
+    joined: tuple[Input, ...] = ()
+    """Further messages that waited with it, and are answered in the same turn."""
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        return (self.input, *self.joined)
 
     @property
     def origin(self) -> Origin:
@@ -60,4 +66,6 @@ class RunningTurn:
 class Ending:
     outcome: Outcome
     error: str | None = None
-    """Short and fit to show in the session; details belong in the log."""
+    """Fit to show in the session."""
+    detail: str | None = field(default=None, compare=False)
+    """Everything that is known about a failure, for the record of a run."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from navi.domain.clock import Clock
-from navi.domain.errors import InvalidInput, NotYours
+from navi.domain.errors import InvalidInput, NotAllowed, NotYours, SessionNotFound
 from navi.domain.ids import new_id
 from navi.domain.input import Input, require_text
 from navi.domain.message import Message
@@ -18,7 +18,7 @@ from navi.domain.turn import StopReason
 from navi.domain.user import User
 from navi.runtime import places
 from navi.runtime.turns import Turns
-from navi.store import lanes, queue, transcript
+from navi.store import agent_sessions, lanes, queue, transcript, withdrawal
 from navi.store import sessions as stored
 from navi.store.store import Store
 
@@ -77,6 +77,13 @@ class Sessions:
             raise NotYours(session_id)
         return session
 
+    async def of_agent(self, user: User, agent_session_id: str) -> Session:
+        """By the name that its agent has for it."""
+        session_id = await self._store.transact(agent_sessions.session_of, agent_session_id)
+        if session_id is None:
+            raise SessionNotFound(agent_session_id)
+        return await self.get(user, session_id)
+
     async def listing(
         self, user: User, parent_id: str | None = None, *, with_recall: bool = False
     ) -> list[Session]:
@@ -119,31 +126,71 @@ class Sessions:
 
     async def remove_input(self, user: User, session_id: str, input_id: str) -> None:
         await self.get(user, session_id)
-        await self._store.transact(queue.remove, session_id, input_id, self._clock.now())
+        await self._store.transact(withdrawal.withdraw, session_id, input_id, self._clock.now())
 
     async def stop(self, user: User, session_id: str) -> bool:
         """End the running turn, wherever it runs. False if none does."""
         await self.get(user, session_id)
         return await self._stop_turn(session_id, StopReason.PERSON)
 
-    async def clear(self, user: User, session_id: str) -> Session:
-        """A new context: the agent forgets, the transcript doesn't. Ends a running turn."""
+    async def children(
+        self, user: User, session_id: str, *, recursive: bool = False
+    ) -> list[Session]:
+        """The sessions that it made; perhaps also those that they made, and so on."""
         await self.get(user, session_id)
+        if not recursive:
+            return await self.listing(user, session_id)
+        found = await self._store.transact(stored.descendants, session_id)
+        return [each for each in found if user.may_touch(each.user_id)]
+
+    async def clear(
+        self, user: User, session_id: str, requester_session_id: str | None = None
+    ) -> Session:
+        """A new context: the agent forgets, the transcript doesn't. Ends a running turn."""
+        await self._mastered(user, session_id, requester_session_id, "clear")
         if await self._store.transact(stored.clear, session_id, self._clock.now()):
             await self._turn_ends(session_id)
         return await self.get(user, session_id)
 
-    async def kill(self, user: User, session_id: str) -> Session:
+    async def kill(
+        self, user: User, session_id: str, requester_session_id: str | None = None
+    ) -> Session:
         """End the session for good."""
-        await self.get(user, session_id)
+        await self._mastered(user, session_id, requester_session_id, "kill")
         session = await self._store.transact(stored.kill, session_id, self._clock.now())
         await self._stop_turn(session_id, StopReason.KILLED)
         return session
 
-    async def remove(self, user: User, session_id: str) -> None:
-        """Delete the session with everything it had."""
-        await self.kill(user, session_id)
+    async def remove(
+        self,
+        user: User,
+        session_id: str,
+        requester_session_id: str | None = None,
+        *,
+        with_automations: bool = False,
+    ) -> None:
+        """Delete the session with everything it had; its automations only if they are named."""
+        await self._mastered(user, session_id, requester_session_id, "delete")
+        await self._store.transact(
+            stored.kill_for_removal,
+            session_id,
+            self._clock.now(),
+            with_automations=with_automations,
+        )
+        await self._stop_turn(session_id, StopReason.KILLED)
         await self._store.transact(stored.remove, session_id, self._clock.now())
+
+    async def _mastered(
+        self, user: User, session_id: str, requester_session_id: str | None, verb: str
+    ) -> None:
+        """People may do anything with what is theirs; an agent only with what it started."""
+        session = await self.get(user, session_id)
+        if requester_session_id is not None and session.parent_id != requester_session_id:
+            raise NotAllowed(
+                f"session {requester_session_id} may not {verb} session {session_id}: only its "
+                "parent or a person may",
+                hint="ask its parent, or whoever started it",
+            )
 
     async def _stop_turn(self, session_id: str, reason: StopReason) -> bool:
         if not await self._store.transact(lanes.request_stop, session_id, reason):

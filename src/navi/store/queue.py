@@ -20,7 +20,13 @@ from sqlalchemy import (
     update,
 )
 
-from navi.domain.errors import Conflict, InputNotFound, NotYours, SessionStopped
+from navi.domain.errors import (
+    Conflict,
+    InputNotFound,
+    NotYours,
+    SessionNotFound,
+    SessionStopped,
+)
 from navi.domain.input import (
     Admission,
     DeliveryMode,
@@ -28,6 +34,8 @@ from navi.domain.input import (
     NewInput,
     Origin,
     delivery_order,
+    joined_with,
+    may_join,
     modes_before,
 )
 from navi.domain.session import SessionState
@@ -158,6 +166,10 @@ def heads(connection: Connection, session_id: str) -> list[Input]:
     return [_input(row) for row in connection.execute(_HEADS, {"session_id": session_id})]
 
 
+def is_known(connection: Connection, input_id: str) -> bool:
+    return _find(connection, input_id) is not None
+
+
 def edit(
     connection: Connection,
     session_id: str,
@@ -167,7 +179,11 @@ def edit(
 ) -> Input:
     """Change an input that was not delivered yet."""
     lock(connection, session_id)
-    _waiting_input(connection, session_id, input_id)
+    if _waiting_input(connection, session_id, input_id).prompt is not None and "text" in changes:
+        raise Conflict(
+            "what was scheduled can't be reworded any more",
+            hint="take it out of the queue and schedule it anew",
+        )
     connection.execute(
         update(message_queue).where(message_queue.c.id == input_id).values(**changes)
     )
@@ -178,11 +194,25 @@ def edit(
     return edited
 
 
-def remove(connection: Connection, session_id: str, input_id: str, now: datetime) -> None:
+def remove(connection: Connection, session_id: str, input_id: str, now: datetime) -> Input:
     lock(connection, session_id)
     removed = _waiting_input(connection, session_id, input_id)
     connection.execute(delete(message_queue).where(message_queue.c.id == input_id))
     emit(connection, session_id, None, [("input_removed", {"input_id": removed.id})], now)
+    return removed
+
+
+def remove_all(connection: Connection, session_id: str, now: datetime) -> list[Input]:
+    """Empty the queue of a session that ends."""
+    rows = connection.execute(
+        delete(message_queue)
+        .where(message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None))
+        .returning(message_queue)
+    )
+    removed = sorted((_input(row) for row in rows), key=lambda each: each.ordinal)
+    gone = [("input_removed", {"input_id": each.id}) for each in removed]
+    emit(connection, session_id, None, gone, now)
+    return removed
 
 
 def forget_session(connection: Connection, session_id: str) -> None:
@@ -200,9 +230,38 @@ def deliver(connection: Connection, chosen: Input, turn_id: str, now: datetime) 
     return replace(chosen, delivered_at=now, turn_id=turn_id)
 
 
-def delivered_to(connection: Connection, turn_id: str) -> Input:
+def followers(connection: Connection, first: Input) -> list[Input]:
+    """What else waits and may join it, in the order of delivery."""
+    if not may_join(first):
+        return []
+    others = [each for each in waiting(connection, first.session_id) if each.id != first.id]
+    return joined_with(first, others)
+
+
+def delivered_to(connection: Connection, turn_id: str) -> list[Input]:
+    """The inputs of a turn, in the order of delivery: at least one."""
     query = select(message_queue).where(message_queue.c.turn_id == turn_id)
-    return _input(connection.execute(query).one())
+    return delivery_order([_input(row) for row in connection.execute(query)])
+
+
+def find(connection: Connection, session_id: str, input_id: str) -> Input:
+    """Whether it waits or was delivered."""
+    found = _find(connection, input_id)
+    if found is None or found.session_id != session_id:
+        raise InputNotFound(input_id)
+    return found
+
+
+def tell(connection: Connection, new: NewInput, now: datetime) -> bool:
+    """Admit what one session has to say to another; False if that is known, or ended, or gone."""
+    try:
+        lane = lock(connection, new.session_id)
+    except SessionNotFound:
+        return False
+    if lane.session.state is SessionState.STOPPED or _find(connection, new.id) is not None:
+        return False
+    keep(connection, lane, new, now, None)
+    return True
 
 
 def give_back(connection: Connection, turn_id: str) -> list[Input]:

@@ -6,18 +6,28 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
+from navi.domain.automation import HIDDEN_PREFIX, BlockedByAutomations
 from navi.domain.errors import Conflict, SessionBusy, SessionNotFound
+from navi.domain.input import NewInput
 from navi.domain.session import Session, SessionState, Step, after
 from navi.domain.turn import StopReason
 from navi.domain.wire import session_json
-from navi.store import queue
+from navi.store import (
+    automation_runs,
+    automations,
+    notices,
+    queue,
+    recalls,
+    reminders,
+    scheduled_reminders,
+    withdrawal,
+)
 from navi.store.events import emit, forget_session
 from navi.store.lanes import lock, request_stop
-from navi.store.recalls import session_ended
 from navi.store.rows import SESSIONS, session_of
-from navi.store.tables import lanes, message_queue, session_recalls, sessions
+from navi.store.tables import lanes, session_recalls, sessions
 
 _GET = SESSIONS.where(sessions.c.id == bindparam("session_id"))
 _MOVE = (
@@ -59,8 +69,9 @@ def listing(
     parent_id: str | None = None,
     with_recall: bool = False,
 ) -> list[Session]:
-    """Newest activity first; of one user, or of all with None."""
-    query = SESSIONS.order_by(sessions.c.updated_at.desc(), sessions.c.id)
+    """Newest activity first; of one user, or of all with None. Without the hidden ones."""
+    is_shown = sessions.c.id.not_like(f"{HIDDEN_PREFIX}%")
+    query = SESSIONS.where(is_shown).order_by(sessions.c.updated_at.desc(), sessions.c.id)
     if user_id is not None:
         query = query.where(sessions.c.user_id == user_id)
     if parent_id is not None:
@@ -83,12 +94,49 @@ def change(
     return session
 
 
+def descendants(connection: Connection, session_id: str) -> list[Session]:
+    """The sessions that this one made, and those that they made; newest activity first."""
+    below = select(sessions.c.id).where(sessions.c.parent_id == session_id).cte(recursive=True)
+    # UNION, not UNION ALL: whatever parents are written there, this comes to an end.
+    below = below.union(select(sessions.c.id).where(sessions.c.parent_id == below.c.id))
+    query = SESSIONS.where(sessions.c.id.in_(select(below.c.id)), sessions.c.id != session_id)
+    rows = connection.execute(query.order_by(sessions.c.updated_at.desc(), sessions.c.id))
+    return [session_of(row) for row in rows]
+
+
+def report(connection: Connection, session_id: str, text: str | None, now: datetime) -> Session:
+    """What the agent says it does. A report answers reminders; taking one back does not."""
+    lane = lock(connection, session_id)
+    now = lane.not_before(now)
+    at = None if text is None else now
+    changes = {"agent_status_text": text, "agent_status_at": at}
+    session = change(connection, session_id, changes, now)
+    if text is not None:
+        reminders.reset(connection, session_id, now)
+    return session
+
+
+def complete_task(
+    connection: Connection, session_id: str, told: NewInput | None, now: datetime
+) -> bool:
+    """The agent says that it is done: nobody reminds it any more, and `told` goes to its parent.
+
+    True if the parent could be told.
+    """
+    lane = lock(connection, session_id)
+    if lane.session.task is not None:
+        change(connection, session_id, {"task": None}, now)
+    reminders.cancel(connection, session_id, lane.not_before(now))
+    return told is not None and queue.tell(connection, told, now)
+
+
 def clear(connection: Connection, session_id: str, now: datetime) -> bool:
     """The agent starts afresh; the transcript keeps everything.
 
     A running turn is asked to end, and its end begins the new context: then True.
     """
     lane = lock(connection, session_id)
+    reminders.cancel(connection, session_id, lane.not_before(now))
     if lane.turn_id is not None:
         return request_stop(connection, session_id, StopReason.CLEARED)
     change(connection, session_id, {"context_from_idx": lane.next_idx}, now)
@@ -103,24 +151,28 @@ def kill(connection: Connection, session_id: str, now: datetime) -> Session:
     now = lane.not_before(now)
     if lane.turn_id is not None:
         request_stop(connection, session_id, StopReason.KILLED)
-    removed = connection.execute(
-        delete(message_queue)
-        .where(message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None))
-        .returning(message_queue.c.id)
-    ).scalars()
-    session_ended(connection, session_id, now)
+    reminders.cancel(connection, session_id, now)
+    scheduled_reminders.session_ended(connection, session_id, now)
+    removed = queue.remove_all(connection, session_id, now)
+    for each in removed:
+        withdrawal.tell_origin(connection, each, recalls.SESSION_ENDED, now)
+    recalls.session_ended(connection, session_id, now)
+    automation_runs.session_ended(connection, session_id, now)
     session = replace(move(connection, lane.session, Step.KILLED, now), pending=None)
-    emit(
-        connection,
-        session_id,
-        None,
-        [
-            *(("input_removed", {"input_id": input_id}) for input_id in sorted(removed)),
-            ("session_update", {"session": session_json(session)}),
-        ],
-        now,
-    )
+    announce(connection, session, now)
+    notices.lost(connection, session, removed, now)
     return session
+
+
+def kill_for_removal(
+    connection: Connection, session_id: str, now: datetime, *, with_automations: bool
+) -> Session:
+    """`kill`, unless automations of people would be lost that nobody spoke of."""
+    lock(connection, session_id)
+    blocking = automations.blocking(connection, session_id)
+    if blocking and not with_automations:
+        raise BlockedByAutomations(session_id, blocking)
+    return kill(connection, session_id, now)
 
 
 def remove(connection: Connection, session_id: str, now: datetime) -> None:

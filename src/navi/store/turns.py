@@ -6,21 +6,31 @@ and fails with `FenceLost` once somebody else took over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from navi.domain.errors import FenceLost
-from navi.domain.event import Payload, TurnEvent, Usage, turn_event
-from navi.domain.input import Admission, Input, NewInput, Origin, delivery_order
-from navi.domain.message import Draft, Message, closed, drafts_of
+from navi.domain.event import HistoryCompacted, Payload, TurnEvent, Usage, turn_event
+from navi.domain.input import Admission, Answer, Input, NewInput, Origin, delivery_order
+from navi.domain.message import Draft, Message, Notice, closed, drafts_of
 from navi.domain.session import Session, SessionState, Step
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
 from navi.domain.user import User
-from navi.domain.wire import input_json, session_json
-from navi.store import events, queue, recalls, sessions, transcript, users
+from navi.domain.wire import input_json, message_json, session_json
+from navi.store import (
+    automation_runs,
+    events,
+    notices,
+    queue,
+    recalls,
+    reminders,
+    sessions,
+    transcript,
+    users,
+)
 from navi.store.lanes import Lane, lock
 from navi.store.tables import lanes, turns
 
@@ -33,7 +43,7 @@ _TAKE_LANE = (
         fence=bindparam("new_fence"),
         owner=bindparam("new_owner"),
         lease_until=bindparam("until"),
-        next_idx=lanes.c.next_idx + 1,
+        next_idx=lanes.c.next_idx + bindparam("count"),
     )
 )
 _FREE_LANE = (
@@ -71,6 +81,10 @@ class Begun:
     turn: Turn
     user: User
     history: Sequence[Message]
+    told: Sequence[TurnEvent] = ()
+    """What is stored of it already, if it was taken over."""
+    has_told: bool = False
+    """Whether something waits in other sessions because of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +109,7 @@ def admit(
         return admission, None
     is_next = admission.position == 0 and not admission.delivered
     begun = _begin(connection, lane, claim, kept if is_next else None, sender)
-    if begun is not None and begun.turn.input.id == new.id:
+    if begun is not None and new.id in {each.id for each in begun.turn.inputs}:
         admission = replace(admission, delivered=True, position=0)
     return admission, begun
 
@@ -123,8 +137,12 @@ def _begin(
         chosen = next((each for each in waiting if claim.may_begin(each.origin)), None)
     if chosen is None:
         return None
+    # What was admitted just now, and is next, has nobody behind it in its mode.
+    joined = [] if chosen is known_next else queue.followers(connection, chosen)
     fence = lane.fence + 1
-    now = max(lane.not_before(claim.now), chosen.queued_at or claim.now)
+    now = max(
+        [lane.not_before(claim.now), *(each.queued_at or claim.now for each in (chosen, *joined))]
+    )
     connection.execute(
         _TAKE_LANE,
         {
@@ -133,25 +151,30 @@ def _begin(
             "new_fence": fence,
             "new_owner": claim.owner,
             "until": claim.lease_until,
+            "count": 1 + len(joined),
         },
     )
     connection.execute(_INSERT, _new_turn(turn_id, session_id, fence, chosen.origin, now))
-    delivered = queue.deliver(connection, chosen, turn_id, now)
-    transcript.add_input(connection, delivered, lane.next_idx, now)
+    delivered = [queue.deliver(connection, each, turn_id, now) for each in (chosen, *joined)]
+    if chosen.origin is Origin.AUTOMATION:
+        automation_runs.turn_began(connection, chosen, now)
+    for idx, each in enumerate(delivered, start=lane.next_idx):
+        transcript.add_input(connection, each, idx, now)
     session = sessions.move(connection, lane.session, Step.TURN_BEGINS, now)
     begun = _begun(connection, session, delivered, turn_id, fence, now, known_user)
-    is_recall = delivered.origin is Origin.RECALL
+    is_recall = chosen.origin is Origin.RECALL
     events.emit(
         connection,
         session_id,
         turn_id,
         [
-            ("input_delivered", {"input": input_json(delivered)}),
-            ("stream_start", {"origin": delivered.origin.value, "is_recall": is_recall}),
+            *(("input_delivered", {"input": input_json(each)}) for each in delivered),
+            ("stream_start", {"origin": chosen.origin.value, "is_recall": is_recall}),
         ],
         now,
     )
-    return begun
+    reminders.register_delivered(connection, delivered, now)
+    return replace(begun, has_told=notices.delivered(connection, session, delivered, now))
 
 
 def extend(
@@ -163,6 +186,8 @@ def extend(
         # Stored before, by a commit whose answer got lost.
         return
     events.emit(connection, turn.session.id, turn.id, _items(happened), now, fence=turn.fence)
+    if any(isinstance(event, HistoryCompacted) for event in happened):
+        reminders.compaction_ended(connection, turn.session.id, now)
 
 
 def finish(
@@ -183,15 +208,53 @@ def finish(
         return
     now = lane.not_before(now)
     message_id = transcript.add_drafts(
-        connection, turn.session.id, turn.id, turn.origin, drafts, lane.next_idx, now
+        connection, turn.session.id, turn.id, turn.input, drafts, lane.next_idx, now
     )
     counts = (counted, len(happened))
     following_idx = lane.next_idx + len(drafts)
     reason = _end(connection, turn.session.id, turn.id, counts, ending, message_id, usage, now)
     if reason == StopReason.CLEARED:
         lane = _with_new_context(connection, lane, following_idx, now)
-    lane = _with_recalls(connection, lane, turn.input, ending, now)
+    lane, remarks = _settled(connection, lane, turn.input, ending, message_id, now)
+    following_idx = _add_remarks(connection, lane, remarks, following_idx, now)
     _close(connection, lane, turn.id, _items(happened), ending, message_id, following_idx, now)
+    reminders.turn_ended(connection, turn.session.id, ending, reason, now)
+    notices.stopped(connection, lane.session, turn.inputs, ending, drafts[-1].content, now)
+
+
+def is_driven_by(connection: Connection, session_id: str, drivers: Collection[str]) -> bool:
+    return sessions.get(connection, session_id).driver in drivers
+
+
+def take_over(connection: Connection, dead: RunningTurn, claim: Claim) -> Begun | None:
+    """Go on with a turn whose process is gone and whose agent is not.
+
+    None if somebody else was faster, or if there is no room for it yet.
+    """
+    lane = lock(connection, dead.session_id)
+    owner = connection.execute(
+        select(lanes.c.owner).where(lanes.c.session_id == dead.session_id)
+    ).scalar_one()
+    # The second case is our own take-over, after a commit whose answer got lost.
+    if lane.turn_id != dead.id or (lane.fence, owner) not in (
+        (dead.fence, dead.owner),
+        (dead.fence + 1, claim.owner),
+    ):
+        return None
+    delivered = queue.delivered_to(connection, dead.id)
+    if not claim.may_begin(delivered[0].origin):
+        return None
+    fence = dead.fence + 1
+    started_at = connection.execute(
+        update(turns).where(turns.c.id == dead.id).values(fence=fence).returning(turns.c.started_at)
+    ).scalar_one()
+    connection.execute(
+        update(lanes)
+        .where(lanes.c.session_id == dead.session_id)
+        .values(fence=fence, owner=claim.owner, lease_until=claim.lease_until)
+    )
+    begun = _begun(connection, lane.session, delivered, dead.id, fence, started_at)
+    return replace(begun, told=_stored_events(connection, dead))
 
 
 def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool:
@@ -204,49 +267,95 @@ def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool
         return False
     now = lane.not_before(now)
     row = connection.execute(
-        select(turns.c.event_count, turns.c.origin, turns.c.stop_reason).where(
-            turns.c.id == dead.id
-        )
+        select(turns.c.event_count, turns.c.stop_reason).where(turns.c.id == dead.id)
     ).one()
     # Somebody had asked it to end: then it ended as wanted, and must not come back.
     was_to_stop = row.stop_reason is not None
     ending = Ending(Outcome.STOPPED) if was_to_stop else Ending(Outcome.ERROR, SERVER_STOPPED)
     message_id: str | None = None
+    answer = ""
     waiting_again: list[Input] = []
+    remarks: list[Notice] = []
     if row.event_count == 0 and not was_to_stop:
         following_idx = transcript.take_back(connection, dead.id)
         waiting_again = queue.give_back(connection, dead.id)
+        for each in waiting_again:
+            if each.origin is Origin.AUTOMATION:
+                automation_runs.turn_given_back(connection, each)
     else:
-        drafts = closed(drafts_of(_stored_events(connection, dead)), ending)
+        cause = queue.delivered_to(connection, dead.id)[0]
+        happened = drafts_of(_stored_events(connection, dead))
+        drafts = closed(happened, ending, must_speak=cause.origin is Origin.AUTOMATION)
         message_id = transcript.add_drafts(
-            connection, dead.session_id, dead.id, row.origin, drafts, lane.next_idx, now
+            connection, dead.session_id, dead.id, cause, drafts, lane.next_idx, now
         )
         following_idx = lane.next_idx + len(drafts)
+        answer = drafts[-1].content
     counts = (row.event_count, 0)
     _end(connection, dead.session_id, dead.id, counts, ending, message_id, Usage(), now)
     if row.stop_reason == StopReason.CLEARED:
         lane = _with_new_context(connection, lane, following_idx, now)
-    if not waiting_again:
-        delivered = queue.delivered_to(connection, dead.id)
-        lane = _with_recalls(connection, lane, delivered, ending, now)
+    delivered = queue.delivered_to(connection, dead.id)
+    if delivered:
+        lane, remarks = _settled(connection, lane, delivered[0], ending, message_id, now)
+    following_idx = _add_remarks(connection, lane, remarks, following_idx, now)
     _close(connection, lane, dead.id, [], ending, message_id, following_idx, now)
+    reminders.turn_ended(connection, dead.session_id, ending, row.stop_reason, now)
+    notices.stopped(connection, lane.session, delivered, ending, answer, now)
     queued = [("input_queued", {"input": input_json(each)}) for each in waiting_again]
     events.emit(connection, dead.session_id, None, queued, now)
     return True
 
 
-def _with_recalls(
-    connection: Connection, lane: Lane, ended: Input, ending: Ending, now: datetime
-) -> Lane:
-    """The session's recalls after the turn: one that ran is done, one that waited is due."""
+def answer(connection: Connection, session_id: str, input_id: str) -> Answer:
+    """How far an input has come, and what the agent said to it."""
+    turn_id = queue.find(connection, session_id, input_id).turn_id
+    if turn_id is None:
+        return Answer(input_id, "queued")
+    row = connection.execute(select(turns).where(turns.c.id == turn_id)).one()
+    if row.outcome is None:
+        return Answer(input_id, "running", turn_id)
+    text = None if row.message_id is None else transcript.content(connection, row.message_id)
+    return Answer(input_id, "done", turn_id, row.outcome, row.error, text, row.ended_at)
+
+
+def _settled(
+    connection: Connection,
+    lane: Lane,
+    ended: Input,
+    ending: Ending,
+    message_id: str | None,
+    now: datetime,
+) -> tuple[Lane, list[Notice]]:
+    """What was scheduled, after the turn: what ran is done, a recall that waited is due.
+
+    Also what the session should be told about it.
+    """
+    remarks: list[Notice] = []
     if ended.origin is Origin.RECALL:
         recalls.turn_ended(connection, ended, ending, now)
+    elif ended.origin is Origin.AUTOMATION:
+        told = automation_runs.turn_ended(connection, ended, ending, message_id, now)
+        if told is not None:
+            remarks.append(Notice(f"{ended.id}.ended", told, ended.origin, ended.metadata))
     if lane.session.state is SessionState.STOPPED:
         # It was killed meanwhile: a recurring recall has no next beat.
         recalls.session_ended(connection, lane.session.id, now)
     # Read anew: the lock guards the lane's row, but recalls have rows of their own.
     pending = recalls.pull_forward(connection, lane.session.id, now)
-    return replace(lane, session=replace(lane.session, pending=pending))
+    return replace(lane, session=replace(lane.session, pending=pending)), remarks
+
+
+def _add_remarks(
+    connection: Connection, lane: Lane, remarks: Sequence[Notice], idx: int, now: datetime
+) -> int:
+    """Returns the next free place in the transcript."""
+    for notice in remarks:
+        message = transcript.add_notice(connection, lane.session.id, notice, idx, now)
+        told = ("message_added", {"message": message_json(message)})
+        events.emit(connection, lane.session.id, None, [told], now)
+        idx += 1
+    return idx
 
 
 def _end(
@@ -334,7 +443,7 @@ def _begun_before(connection: Connection, lane: Lane, turn_id: str) -> Begun:
 def _begun(
     connection: Connection,
     session: Session,
-    delivered: Input,
+    delivered: Sequence[Input],
     turn_id: str,
     fence: int,
     started_at: datetime,
@@ -344,7 +453,7 @@ def _begun(
     if user is None or user.id != session.user_id:
         user = users.get(connection, session.user_id, started_at)
     return Begun(
-        turn=Turn(turn_id, session, delivered, fence, started_at),
+        turn=Turn(turn_id, session, delivered[0], fence, started_at, tuple(delivered[1:])),
         user=user,
         history=transcript.visible(connection, session.id, session.context_from_idx, turn_id),
     )
