@@ -67,6 +67,44 @@ class NewRecall(Body):
     internal_comment: str | None = None
 
 
+class SchedulePreview(Body):
+    at: str | None = None
+    every_seconds: int | None = None
+    cron_expr: str | None = None
+    tz: str | None = None
+    count: int = Field(5, ge=1, le=100)
+
+
+class NewAutomation(Body):
+    name: str
+    message: str
+    at: str | None = None
+    every_seconds: int | None = None
+    cron_expr: str | None = None
+    tz: str | None = None
+    catch_up: str | None = None
+    max_runs: int | None = None
+    expires_at: str | None = None
+    max_failures: int | None = None
+    time_limit_seconds: int | None = None
+
+
+class AutomationChange(Body):
+    # Only fields that are set are changed; those that may be null are taken away by it.
+    name: str = ""
+    message: str = ""
+    enabled: bool = True
+    at: str | None = None
+    every_seconds: int | None = None
+    cron_expr: str | None = None
+    tz: str | None = None
+    catch_up: str | None = None
+    max_runs: int | None = None
+    expires_at: str | None = None
+    max_failures: int = 5
+    time_limit_seconds: int | None = None
+
+
 class Requester(Body):
     requester_session_id: str | None = None
 
@@ -92,7 +130,7 @@ class Completion(Body):
 
 async def read(request: Request, model: type[Model]) -> Model:
     """The request's body, or a refusal that names the field."""
-    return parse(await _read_bytes(request), model)
+    return parse(await read_bytes(request), model)
 
 
 def parse(data: bytes | str, model: type[Model]) -> Model:
@@ -136,7 +174,7 @@ def whole_number(name: str, text: str) -> int:
     return int(text)
 
 
-async def _read_bytes(request: Request) -> bytes:
+async def read_bytes(request: Request) -> bytes:
     too_large = TooLarge(
         f"the request has more than {BODY_LIMIT_BYTES:,} bytes",
         hint=f"one input may have {TEXT_LIMIT_BYTES:,} bytes of text",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from navi.client.wire import Wire
@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from navi.domain.wire import (
         AdmissionJson,
         AnswerJson,
+        AutomationJson,
         Json,
+        PreviewJson,
         RecallJson,
         RegistrationJson,
         ReminderJson,
         RestJson,
+        RunJson,
         ScheduledJson,
         SessionJson,
     )
@@ -226,6 +229,50 @@ class Client(Wire):
     def skip_recall(self, session_id: str) -> RecallJson:
         skipped: RecallJson = self._call("POST", _session(session_id, "/recall/skip"))
         return skipped
+
+    def automations(self, session_id: str | None = None) -> list[AutomationJson]:
+        """Those of a session, or all that may be seen."""
+        path = "/automations" if session_id is None else _session(session_id, "/automations")
+        found: list[AutomationJson] = self._call("GET", path)
+        return found
+
+    def add_automation(self, session_id: str, **fields: Any) -> AutomationJson:
+        made: AutomationJson = self._call("POST", _session(session_id, "/automations"), fields)
+        return made
+
+    def preview_automation(self, **schedule: Any) -> PreviewJson:
+        meant: PreviewJson = self._call("POST", "/automations/preview", schedule)
+        return meant
+
+    def change_automation(self, automation_id: str, **changes: Any) -> AutomationJson:
+        path = f"/automations/{quote(automation_id, safe='')}"
+        changed: AutomationJson = self._call("PATCH", path, changes)
+        return changed
+
+    def remove_automation(self, automation_id: str) -> None:
+        self._call("DELETE", f"/automations/{quote(automation_id, safe='')}")
+
+    def automation_runs(self, automation_id: str) -> list[RunJson]:
+        """Newest first."""
+        path = f"/automations/{quote(automation_id, safe='')}/runs"
+        found: list[RunJson] = self._call("GET", path)
+        return found
+
+    def ask_mcp(self, request: str, headers: Mapping[str, str]) -> Any:
+        """What /mcp answers to a request as it stands; None if it answers nothing."""
+        import json
+
+        sent = {**headers, "Content-Type": "application/json", **self._headers()}
+        answer = self._exchange("POST", "/mcp", request.encode(), sent)
+        if not answer.body:
+            return None
+        try:
+            value = json.loads(answer.body)
+            if answer.status in (401, 403):
+                raise self._refusal(answer.status, value["error"])
+        except (ValueError, TypeError, KeyError) as error:
+            raise self._stranger() from error
+        return value
 
 
 def _patiently(

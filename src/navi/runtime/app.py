@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,15 +13,23 @@ from datetime import timedelta
 from typing import Any
 
 from navi.agents.builtin import BuiltinDriver
+from navi.agents.claude_code import ClaudeCodeDriver
+from navi.agents.client_environment import Reach
+from navi.agents.codex import CodexDriver
 from navi.agents.driver import Driver
 from navi.domain.clock import Clock
 from navi.domain.event import Event
 from navi.domain.reminder import Thresholds
 from navi.domain.tool import Tool
+from navi.runtime import places
 from navi.runtime.accounts import Accounts
 from navi.runtime.admit import Admissions
+from navi.runtime.automation_due import AutomationsDue
+from navi.runtime.automations import Automations, defaults_of
 from navi.runtime.clock import DueLoop, Kind
+from navi.runtime.deliveries import Deliveries
 from navi.runtime.feed import Feed
+from navi.runtime.library import Library
 from navi.runtime.messages import Messages
 from navi.runtime.owner import own_identity
 from navi.runtime.queue import Queue
@@ -30,18 +39,21 @@ from navi.runtime.recovery import Recovery
 from navi.runtime.reminders import Reminders
 from navi.runtime.reminders_due import NudgesDue, RemindersDue
 from navi.runtime.room import Room
-from navi.runtime.sessions import Sessions
+from navi.runtime.sessions import DEFAULT_DRIVER, Sessions
 from navi.runtime.settings import Settings, model_of, timezone_of
 from navi.runtime.system_clock import SystemClock
+from navi.runtime.system_jobs import SystemJobs, remembered, wishes_of
 from navi.runtime.turns import Turns
 from navi.runtime.waiting import Waiting
 from navi.store import signals
 from navi.store.store import Store
+from navi.tools.cron import Cron
 from navi.tools.filesystem import Filesystem
 from navi.tools.http_request import HttpRequest
 from navi.tools.manage_recall import ManageRecall
 from navi.tools.report_status import ReportStatus
 from navi.tools.schedule_recall import ScheduleRecall
+from navi.tools.search_sessions import SearchSessions
 from navi.tools.send_message import SendMessage
 from navi.tools.terminal import Terminal
 
@@ -57,12 +69,15 @@ class Navi:
     accounts: Accounts
     sessions: Sessions
     recalls: Recalls
+    automations: Automations
     admissions: Admissions
     messages: Messages
     reminders: Reminders
     waiting: Waiting
     feed: Feed
     due: DueLoop
+    tools: Mapping[str, Tool]
+    """What every agent is offered, Navi's own and others alike."""
 
 
 @asynccontextmanager
@@ -73,8 +88,12 @@ async def running(
     *,
     clock: Clock | None = None,
     drivers: Mapping[str, Driver] | None = None,
+    address: str | None = None,
 ) -> AsyncIterator[Navi]:
-    """Navi at work. On leaving, running turns are closed and nothing is lost."""
+    """Navi at work. On leaving, running turns are closed and nothing is lost.
+
+    `address` is where the agents that it starts find it.
+    """
     clock = clock or SystemClock()
     lease = timedelta(seconds=settings.turns.lease_seconds)
     owner = own_identity()
@@ -87,15 +106,22 @@ async def running(
     queue = Queue(store, turns, room)
     sessions = Sessions(store, clock, turns, chosen_drivers.keys())
     recalls = Recalls(store, clock, sessions, timezone_of(settings))
+    automations = Automations(store, clock, sessions, defaults_of(settings))
     thresholds = Thresholds(
         settings.remind.soft_threshold_seconds, settings.remind.hard_gap_seconds
     )
     admissions = Admissions(store, clock, turns, queue)
     messages = Messages(store, clock, sessions, admissions, queue, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
-    chosen_drivers.update(drivers or built_in_drivers(settings, recalls, messages))
+    tools = agent_tools(recalls, automations, messages)
+    reach = None if address is None else Reach(address, token)
+    builtin = built_in_driver(settings, tools)
+    chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
+    system_jobs = SystemJobs(store, clock, places.workspace(), DEFAULT_DRIVER)
+    deliveries = Deliveries(store, clock, builtin.is_worth_telling)
     kinds: list[Kind] = [
         RecallsDue(store, clock),
+        AutomationsDue(store, clock, system_jobs, settings.automations.keep_runs),
         NudgesDue(store, clock, turns),
         RemindersDue(store, clock, turns),
     ]
@@ -105,15 +131,18 @@ async def running(
     def on_events(events: Sequence[Event]) -> None:
         feed.publish(events)
         due.notice(events)
+        deliveries.notice(events)
 
     store.on_events = on_events
     store.start()
+    await system_jobs.set_up(wishes_of(settings))
     await recovery.look()
     background = [
         asyncio.create_task(feed.run(), name="feed"),
         asyncio.create_task(queue.run(), name="queue"),
         asyncio.create_task(recovery.run(), name="recovery"),
         asyncio.create_task(due.run(), name="clock"),
+        asyncio.create_task(deliveries.run(), name="deliveries"),
     ]
     if store.kind == "postgresql":
         on_signal = _Listener(store.id, feed, queue, recovery, due)
@@ -127,12 +156,14 @@ async def running(
             accounts=Accounts(store, clock, token),
             sessions=sessions,
             recalls=recalls,
+            automations=automations,
             admissions=admissions,
             messages=messages,
             reminders=Reminders(store, clock, sessions, thresholds),
             waiting=Waiting(store, feed, sessions),
             feed=feed,
             due=due,
+            tools={tool.name: tool for tool in tools},
         )
     finally:
         queue.close()
@@ -145,7 +176,19 @@ async def running(
         await store.close()
 
 
-def built_in_drivers(settings: Settings, recalls: Recalls, messages: Messages) -> dict[str, Driver]:
+def agent_tools(recalls: Recalls, automations: Automations, messages: Messages) -> list[Tool]:
+    """What every agent is offered: the built-in one as it is, others by MCP."""
+    return [
+        ScheduleRecall(recalls),
+        ManageRecall(recalls),
+        Cron(automations),
+        SearchSessions(Library()),
+        ReportStatus(messages),
+        SendMessage(messages),
+    ]
+
+
+def built_in_driver(settings: Settings, shared_tools: Sequence[Tool]) -> BuiltinDriver:
     tools: list[Tool] = [
         Filesystem(),
         Terminal(
@@ -153,12 +196,9 @@ def built_in_drivers(settings: Settings, recalls: Recalls, messages: Messages) -
             output_limit_characters=settings.tools.terminal_output_characters,
         ),
         HttpRequest(allow_private=settings.tools.http_allow_private),
-        ScheduleRecall(recalls),
-        ManageRecall(recalls),
-        ReportStatus(messages),
-        SendMessage(messages),
+        *shared_tools,
     ]
-    builtin = BuiltinDriver(
+    return BuiltinDriver(
         model=model_of(settings),
         tools=tools,
         max_iterations=settings.agent.max_iterations,
@@ -172,9 +212,35 @@ def built_in_drivers(settings: Settings, recalls: Recalls, messages: Messages) -
             )
             if url is not None
         },
+        remembered=remembered,
     )
+
+
+def built_in_drivers(
+    settings: Settings, builtin: BuiltinDriver, reach: Reach | None = None
+) -> dict[str, Driver]:
     # The same agent: a session with the driver `scripted` always plays the scripted model.
-    return {"builtin": builtin, "scripted": builtin}
+    return {"builtin": builtin, "scripted": builtin, **_outside_drivers(settings, reach)}
+
+
+def _outside_drivers(settings: Settings, reach: Reach | None) -> dict[str, Driver]:
+    """Those of agents that are programs of their own."""
+    return {
+        "claude_code": ClaudeCodeDriver(
+            command=settings.claude_code.command,
+            arguments=settings.claude_code.arguments,
+            runs=places.runs(),
+            environment=os.environ,
+            reach=reach,
+        ),
+        "codex": CodexDriver(
+            command=settings.codex.command,
+            arguments=settings.codex.arguments,
+            runs=places.runs(),
+            environment=os.environ,
+            reach=reach,
+        ),
+    }
 
 
 class _Listener:

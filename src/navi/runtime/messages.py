@@ -13,7 +13,6 @@ from navi.domain.tool import ToolContext
 from navi.domain.user import User
 from navi.runtime.admit import Admissions
 from navi.runtime.queue import Queue
-from navi.runtime.recalls import user_of
 from navi.runtime.sessions import Sessions
 from navi.store import sessions as stored
 from navi.store.store import Store
@@ -115,7 +114,7 @@ class Messages:
         self, context: ToolContext, target: str, text: str, delivery_mode: DeliveryMode
     ) -> str:
         """For the tool: an agent writes to another session, named by id, beginning or name."""
-        user = user_of(context)
+        user = context.user
         listed = await self._sessions.listing(user)
         meant = choose(listed, target, lambda each: (each.id, each.name))
         admission = await self.send(
@@ -130,5 +129,5 @@ class Messages:
 
     async def report_for(self, context: ToolContext, text: str) -> str:
         """For the tool."""
-        session = await self.report(user_of(context), context.session_id, text)
+        session = await self.report(context.user, context.session_id, text)
         return f"Your status is now: {session.agent_status_text}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from navi.domain.clock import Clock
-from navi.domain.errors import InvalidInput, NotAllowed, NotYours
+from navi.domain.errors import InvalidInput, NotAllowed, NotYours, SessionNotFound
 from navi.domain.ids import new_id
 from navi.domain.input import Input, require_text
 from navi.domain.message import Message
@@ -18,7 +18,7 @@ from navi.domain.turn import StopReason
 from navi.domain.user import User
 from navi.runtime import places
 from navi.runtime.turns import Turns
-from navi.store import lanes, queue, transcript
+from navi.store import agent_sessions, lanes, queue, transcript, withdrawal
 from navi.store import sessions as stored
 from navi.store.store import Store
 
@@ -77,6 +77,13 @@ class Sessions:
             raise NotYours(session_id)
         return session
 
+    async def of_agent(self, user: User, agent_session_id: str) -> Session:
+        """By the name that its agent has for it."""
+        session_id = await self._store.transact(agent_sessions.session_of, agent_session_id)
+        if session_id is None:
+            raise SessionNotFound(agent_session_id)
+        return await self.get(user, session_id)
+
     async def listing(
         self, user: User, parent_id: str | None = None, *, with_recall: bool = False
     ) -> list[Session]:
@@ -119,7 +126,7 @@ class Sessions:
 
     async def remove_input(self, user: User, session_id: str, input_id: str) -> None:
         await self.get(user, session_id)
-        await self._store.transact(queue.remove, session_id, input_id, self._clock.now())
+        await self._store.transact(withdrawal.withdraw, session_id, input_id, self._clock.now())
 
     async def stop(self, user: User, session_id: str) -> bool:
         """End the running turn, wherever it runs. False if none does."""
@@ -155,10 +162,22 @@ class Sessions:
         return session
 
     async def remove(
-        self, user: User, session_id: str, requester_session_id: str | None = None
+        self,
+        user: User,
+        session_id: str,
+        requester_session_id: str | None = None,
+        *,
+        with_automations: bool = False,
     ) -> None:
-        """Delete the session with everything it had."""
-        await self.kill(user, session_id, requester_session_id)
+        """Delete the session with everything it had; its automations only if they are named."""
+        await self._mastered(user, session_id, requester_session_id, "delete")
+        await self._store.transact(
+            stored.kill_for_removal,
+            session_id,
+            self._clock.now(),
+            with_automations=with_automations,
+        )
+        await self._stop_turn(session_id, StopReason.KILLED)
         await self._store.transact(stored.remove, session_id, self._clock.now())
 
     async def _mastered(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -13,8 +14,8 @@ from pathlib import Path
 
 from navi.agents.driver import Driver, TurnRequest
 from navi.domain.clock import Clock
-from navi.domain.errors import FenceLost, IterationLimit, NaviError
-from navi.domain.event import Compacting, Usage
+from navi.domain.errors import AgentFailed, FenceLost, IterationLimit, NaviError
+from navi.domain.event import Compacting, Conversation, Usage
 from navi.domain.ids import new_id
 from navi.domain.input import Admission, NewInput, told
 from navi.domain.tool import ToolContext
@@ -22,9 +23,12 @@ from navi.domain.turn import Ending, Outcome, RunningTurn, Turn
 from navi.domain.user import User
 from navi.runtime.pump import Pump
 from navi.runtime.room import Room
-from navi.store import compactions
+from navi.store import agent_sessions, compactions
 from navi.store import turns as stored
 from navi.store.store import Store
+
+TIME_LIMIT = "time_limit_seconds"
+"""In the metadata of an input: how long its turn may take."""
 
 log = logging.getLogger("navi.turns")
 
@@ -106,6 +110,29 @@ class Turns:
             if not self.is_ours(turn_id):
                 self._room.free(turn_id)
 
+    async def take_over(self, dead: RunningTurn) -> bool:
+        """Go on with a dead server's turn whose agent may still be at work.
+
+        False if it is none of that kind: then there is nothing left of it but its record.
+        """
+        surviving = {name for name, driver in self._drivers.items() if driver.survives}
+        if not await self._store.transact(stored.is_driven_by, dead.session_id, surviving):
+            return False
+        now = self._clock.now()
+        room = partial(self._room.take, dead.id)
+        claim = stored.Claim(dead.id, self._owner, now + self._lease, now, room)
+        self._beginning.add(dead.id)
+        try:
+            begun = await self._store.transact(stored.take_over, dead, claim)
+            self._start(begun)
+        finally:
+            self._beginning.discard(dead.id)
+            if not self.is_ours(dead.id):
+                self._room.free(dead.id)
+        if dead.stop_reason is not None:
+            self.interrupt(dead.session_id)
+        return True
+
     def interrupt(self, session_id: str) -> None:
         """End the session's turn early, if this process runs it."""
         if local := self._local.get(session_id):
@@ -163,7 +190,7 @@ class Turns:
     async def _run(self, begun: stored.Begun) -> None:
         turn = begun.turn
         local = self._local[turn.session.id]
-        pump = Pump(self._store, self._clock, turn)
+        pump = Pump(self._store, self._clock, turn, begun.told)
         log.info("turn %s of session %s begins (%s)", turn.id, turn.session.id, turn.origin)
         try:
             ending = await self._drive_to_end(begun, local, pump)
@@ -173,7 +200,9 @@ class Turns:
                 and ending.outcome is Outcome.STOPPED
                 and not local.is_to_stop
             ):
-                await self._close_as_dead(turn)
+                # An agent that outlives us is still at work: the next server goes on with it.
+                if not self._drivers[turn.session.driver].survives:
+                    await self._close_as_dead(turn)
             else:
                 await pump.finish(ending, local.usage)
                 log.info("turn %s of session %s: %s", turn.id, turn.session.id, ending.outcome)
@@ -203,6 +232,10 @@ class Turns:
 
     async def _drive(self, begun: stored.Begun, local: _Local, pump: Pump) -> None:
         session, user = begun.turn.session, begun.user
+        driver = self._drivers[session.driver]
+        known = None
+        if driver.survives:
+            known = await self._store.transact(agent_sessions.known, session)
         request = TurnRequest(
             session=session,
             prompt=told(begun.turn.inputs),
@@ -213,17 +246,33 @@ class Turns:
                 current_user_id=user.id,
                 current_user_role=user.role,
                 current_user_info=user.info,
+                origin=begun.turn.origin,
                 on_record=pump.on_record,
             ),
+            turn_id=begun.turn.id,
+            conversation=None if known is None else known.agent_session_id,
+            spent=Usage() if known is None else known.spent,
+            is_to_stop=lambda: local.is_to_stop,
         )
-        async with aclosing(self._drivers[session.driver].turn(request)) as events:
-            async for event in events:
-                if isinstance(event, Usage):
-                    local.usage = event
-                elif isinstance(event, Compacting):
-                    await self._store.transact(compactions.begin, session.id, self._clock.now())
-                else:
-                    await pump.put(event)
+        limit = begun.turn.input.metadata.get(TIME_LIMIT)
+        deadline = asyncio.timeout(limit)
+        try:
+            async with deadline, aclosing(driver.turn(request)) as events:
+                async for event in events:
+                    if isinstance(event, Usage):
+                        local.usage = event
+                    elif isinstance(event, Compacting):
+                        await self._store.transact(compactions.begin, session.id, self._clock.now())
+                    elif isinstance(event, Conversation):
+                        if known is None:
+                            name, now = event.agent_session_id, self._clock.now()
+                            await self._store.transact(agent_sessions.remember, session, name, now)
+                    else:
+                        await pump.put(event)
+        except TimeoutError as error:
+            if not deadline.expired():
+                raise
+            raise AgentFailed(f"it took longer than {limit} seconds and was ended") from error
 
     async def _close_as_dead(self, turn: Turn) -> None:
         now = self._clock.now()
@@ -239,8 +288,8 @@ async def _ending_of(driving: asyncio.Task[None]) -> Ending:
     except IterationLimit as limit:
         return Ending(Outcome.MAX_ITERATIONS, limit.sentence)
     except NaviError as error:
-        return Ending(Outcome.ERROR, error.sentence)
+        return Ending(Outcome.ERROR, error.sentence, traceback.format_exc())
     except Exception as error:
         log.exception("a driver failed")
-        return Ending(Outcome.ERROR, f"{type(error).__name__}: {error}")
+        return Ending(Outcome.ERROR, f"{type(error).__name__}: {error}", traceback.format_exc())
     return Ending(Outcome.OK)

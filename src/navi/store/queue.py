@@ -143,6 +143,10 @@ def heads(connection: Connection, session_id: str) -> list[Input]:
     return [_input(row) for row in connection.execute(_HEADS, {"session_id": session_id})]
 
 
+def is_known(connection: Connection, input_id: str) -> bool:
+    return _find(connection, input_id) is not None
+
+
 def edit(
     connection: Connection,
     session_id: str,
@@ -152,7 +156,11 @@ def edit(
 ) -> Input:
     """Change an input that was not delivered yet."""
     lock(connection, session_id)
-    _waiting_input(connection, session_id, input_id)
+    if _waiting_input(connection, session_id, input_id).prompt is not None and "text" in changes:
+        raise Conflict(
+            "what was scheduled can't be reworded any more",
+            hint="take it out of the queue and schedule it anew",
+        )
     connection.execute(
         update(message_queue).where(message_queue.c.id == input_id).values(**changes)
     )
@@ -163,11 +171,25 @@ def edit(
     return edited
 
 
-def remove(connection: Connection, session_id: str, input_id: str, now: datetime) -> None:
+def remove(connection: Connection, session_id: str, input_id: str, now: datetime) -> Input:
     lock(connection, session_id)
     removed = _waiting_input(connection, session_id, input_id)
     connection.execute(delete(message_queue).where(message_queue.c.id == input_id))
     emit(connection, session_id, None, [("input_removed", {"input_id": removed.id})], now)
+    return removed
+
+
+def remove_all(connection: Connection, session_id: str, now: datetime) -> list[Input]:
+    """Empty the queue of a session that ends."""
+    rows = connection.execute(
+        delete(message_queue)
+        .where(message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None))
+        .returning(message_queue)
+    )
+    removed = sorted((_input(row) for row in rows), key=lambda each: each.ordinal)
+    gone = [("input_removed", {"input_id": each.id}) for each in removed]
+    emit(connection, session_id, None, gone, now)
+    return removed
 
 
 def deliver(connection: Connection, chosen: Input, turn_id: str, now: datetime) -> Input:

@@ -6,7 +6,7 @@ and fails with `FenceLost` once somebody else took over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -15,12 +15,22 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from navi.domain.errors import FenceLost
 from navi.domain.event import HistoryCompacted, Payload, TurnEvent, Usage, turn_event
 from navi.domain.input import Admission, Answer, Input, NewInput, Origin, delivery_order
-from navi.domain.message import Draft, Message, closed, drafts_of
+from navi.domain.message import Draft, Message, Notice, closed, drafts_of
 from navi.domain.session import Session, Step
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
 from navi.domain.user import User
-from navi.domain.wire import input_json, session_json
-from navi.store import events, notices, queue, recalls, reminders, sessions, transcript, users
+from navi.domain.wire import input_json, message_json, session_json
+from navi.store import (
+    automation_runs,
+    events,
+    notices,
+    queue,
+    recalls,
+    reminders,
+    sessions,
+    transcript,
+    users,
+)
 from navi.store.lanes import Lane, lock
 from navi.store.tables import lanes, turns
 
@@ -71,6 +81,8 @@ class Begun:
     turn: Turn
     user: User
     history: Sequence[Message]
+    told: Sequence[TurnEvent] = ()
+    """What is stored of it already, if it was taken over."""
     has_told: bool = False
     """Whether something waits in other sessions because of it."""
 
@@ -144,6 +156,8 @@ def _begin(
     )
     connection.execute(_INSERT, _new_turn(turn_id, session_id, fence, chosen.origin, now))
     delivered = [queue.deliver(connection, each, turn_id, now) for each in (chosen, *joined)]
+    if chosen.origin is Origin.AUTOMATION:
+        automation_runs.turn_began(connection, chosen, now)
     for idx, each in enumerate(delivered, start=lane.next_idx):
         transcript.add_input(connection, each, idx, now)
     session = sessions.move(connection, lane.session, Step.TURN_BEGINS, now)
@@ -194,17 +208,53 @@ def finish(
         return
     now = lane.not_before(now)
     message_id = transcript.add_drafts(
-        connection, turn.session.id, turn.id, turn.origin, drafts, lane.next_idx, now
+        connection, turn.session.id, turn.id, turn.input, drafts, lane.next_idx, now
     )
     counts = (counted, len(happened))
     following_idx = lane.next_idx + len(drafts)
     reason = _end(connection, turn.session.id, turn.id, counts, ending, message_id, usage, now)
     if reason == StopReason.CLEARED:
         lane = _with_new_context(connection, lane, following_idx, now)
-    lane = _with_recalls(connection, lane, turn.input, ending, now)
+    lane, remarks = _settled(connection, lane, turn.input, ending, message_id, now)
+    following_idx = _add_remarks(connection, lane, remarks, following_idx, now)
     _close(connection, lane, turn.id, _items(happened), ending, message_id, following_idx, now)
     reminders.turn_ended(connection, turn.session.id, ending, reason, now)
     notices.stopped(connection, lane.session, turn.inputs, ending, drafts[-1].content, now)
+
+
+def is_driven_by(connection: Connection, session_id: str, drivers: Collection[str]) -> bool:
+    return sessions.get(connection, session_id).driver in drivers
+
+
+def take_over(connection: Connection, dead: RunningTurn, claim: Claim) -> Begun | None:
+    """Go on with a turn whose process is gone and whose agent is not.
+
+    None if somebody else was faster, or if there is no room for it yet.
+    """
+    lane = lock(connection, dead.session_id)
+    owner = connection.execute(
+        select(lanes.c.owner).where(lanes.c.session_id == dead.session_id)
+    ).scalar_one()
+    # The second case is our own take-over, after a commit whose answer got lost.
+    if lane.turn_id != dead.id or (lane.fence, owner) not in (
+        (dead.fence, dead.owner),
+        (dead.fence + 1, claim.owner),
+    ):
+        return None
+    delivered = queue.delivered_to(connection, dead.id)
+    if not claim.may_begin(delivered[0].origin):
+        return None
+    fence = dead.fence + 1
+    started_at = connection.execute(
+        update(turns).where(turns.c.id == dead.id).values(fence=fence).returning(turns.c.started_at)
+    ).scalar_one()
+    connection.execute(
+        update(lanes)
+        .where(lanes.c.session_id == dead.session_id)
+        .values(fence=fence, owner=claim.owner, lease_until=claim.lease_until)
+    )
+    begun = _begun(connection, lane.session, delivered, dead.id, fence, started_at)
+    return replace(begun, told=_stored_events(connection, dead))
 
 
 def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool:
@@ -217,9 +267,7 @@ def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool
         return False
     now = lane.not_before(now)
     row = connection.execute(
-        select(turns.c.event_count, turns.c.origin, turns.c.stop_reason).where(
-            turns.c.id == dead.id
-        )
+        select(turns.c.event_count, turns.c.stop_reason).where(turns.c.id == dead.id)
     ).one()
     # Somebody had asked it to end: then it ended as wanted, and must not come back.
     was_to_stop = row.stop_reason is not None
@@ -227,13 +275,19 @@ def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool
     message_id: str | None = None
     answer = ""
     waiting_again: list[Input] = []
+    remarks: list[Notice] = []
     if row.event_count == 0 and not was_to_stop:
         following_idx = transcript.take_back(connection, dead.id)
         waiting_again = queue.give_back(connection, dead.id)
+        for each in waiting_again:
+            if each.origin is Origin.AUTOMATION:
+                automation_runs.turn_given_back(connection, each)
     else:
-        drafts = closed(drafts_of(_stored_events(connection, dead)), ending)
+        cause = queue.delivered_to(connection, dead.id)[0]
+        happened = drafts_of(_stored_events(connection, dead))
+        drafts = closed(happened, ending, must_speak=cause.origin is Origin.AUTOMATION)
         message_id = transcript.add_drafts(
-            connection, dead.session_id, dead.id, row.origin, drafts, lane.next_idx, now
+            connection, dead.session_id, dead.id, cause, drafts, lane.next_idx, now
         )
         following_idx = lane.next_idx + len(drafts)
         answer = drafts[-1].content
@@ -243,7 +297,8 @@ def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool
         lane = _with_new_context(connection, lane, following_idx, now)
     delivered = queue.delivered_to(connection, dead.id)
     if delivered:
-        lane = _with_recalls(connection, lane, delivered[0], ending, now)
+        lane, remarks = _settled(connection, lane, delivered[0], ending, message_id, now)
+    following_idx = _add_remarks(connection, lane, remarks, following_idx, now)
     _close(connection, lane, dead.id, [], ending, message_id, following_idx, now)
     reminders.turn_ended(connection, dead.session_id, ending, row.stop_reason, now)
     notices.stopped(connection, lane.session, delivered, ending, answer, now)
@@ -264,15 +319,40 @@ def answer(connection: Connection, session_id: str, input_id: str) -> Answer:
     return Answer(input_id, "done", turn_id, row.outcome, row.error, text, row.ended_at)
 
 
-def _with_recalls(
-    connection: Connection, lane: Lane, ended: Input, ending: Ending, now: datetime
-) -> Lane:
-    """The session's recalls after the turn: one that ran is done, one that waited is due."""
+def _settled(
+    connection: Connection,
+    lane: Lane,
+    ended: Input,
+    ending: Ending,
+    message_id: str | None,
+    now: datetime,
+) -> tuple[Lane, list[Notice]]:
+    """What was scheduled, after the turn: what ran is done, a recall that waited is due.
+
+    Also what the session should be told about it.
+    """
+    remarks: list[Notice] = []
     if ended.origin is Origin.RECALL:
         recalls.turn_ended(connection, ended, ending, now)
+    elif ended.origin is Origin.AUTOMATION:
+        told = automation_runs.turn_ended(connection, ended, ending, message_id, now)
+        if told is not None:
+            remarks.append(Notice(f"{ended.id}.ended", told, ended.origin, ended.metadata))
     # Read anew: the lock guards the lane's row, but recalls have rows of their own.
     pending = recalls.pull_forward(connection, lane.session.id, now)
-    return replace(lane, session=replace(lane.session, pending=pending))
+    return replace(lane, session=replace(lane.session, pending=pending)), remarks
+
+
+def _add_remarks(
+    connection: Connection, lane: Lane, remarks: Sequence[Notice], idx: int, now: datetime
+) -> int:
+    """Returns the next free place in the transcript."""
+    for notice in remarks:
+        message = transcript.add_notice(connection, lane.session.id, notice, idx, now)
+        told = ("message_added", {"message": message_json(message)})
+        events.emit(connection, lane.session.id, None, [told], now)
+        idx += 1
+    return idx
 
 
 def _end(

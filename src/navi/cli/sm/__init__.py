@@ -10,6 +10,8 @@ remind.py         a reminder for once; the end of repeated ones
 recall.py         a session's wake-up, with
 recall_plan.py    what its words ask for, and
 recall_answer.py  what is done and said then
+automation.py     turns on a schedule, with
+automation_answer.py  what is done and said about them
 completions.py    a shell's completion script
 answer.py         the answer to an input, waited for
 target.py         which session somebody means, and which one is calling

@@ -94,6 +94,23 @@ def time_of(recall: RecallJson, now: datetime, timezone: tzinfo | None) -> str:
     return describe(at, now, zone) if recall["status"] == "pending" else describe_moment(at, zone)
 
 
+def coming(at: str, now: datetime) -> str:
+    """`in 30 min, …`, in the machine's zone and in UTC."""
+    from navi.domain.when import describe
+
+    instant = datetime.fromisoformat(at)
+    return describe(instant, now, _local(instant))
+
+
+def distance(at: str, now: datetime) -> str:
+    return coming(at, now).split(",")[0]
+
+
+def stamp(at: str) -> str:
+    """In the machine's zone, to the second."""
+    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
 def then(recall: RecallJson) -> str:
     """How a recurring recall goes on."""
     seconds = recall["interval_seconds"]

@@ -25,6 +25,7 @@ COMMANDS = {
     "kill": ("navi.cli.sm.kill", "End a session for good."),
     "remind": ("navi.cli.sm.remind", "Be reminded once; or remind a session no more."),
     "recall": ("navi.cli.sm.recall", "Wake a session later, or on a beat."),
+    "automation": ("navi.cli.sm.automation", "Let sessions work on a schedule."),
     "completions": ("navi.cli.sm.completions", "Print a shell's completion script."),
 }
 

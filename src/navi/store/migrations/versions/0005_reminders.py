@@ -1,6 +1,6 @@
 """Reminders: for agents that have not reported, and for once; and who is compacting.
 
-Revision ID: 0003
+Revision ID: 0005
 """
 
 import sqlalchemy as sa
@@ -8,8 +8,8 @@ from alembic import op
 
 from navi.store.tables import Instant
 
-revision = "0003"
-down_revision = "0002"
+revision = "0005"
+down_revision = "0004"
 branch_labels = None
 depends_on = None
 
