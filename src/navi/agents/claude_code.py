@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from navi.agents.claude_code_files import ClaudeCodeFiles
 from navi.agents.claude_code_lines import CLIENT, ClaudeCodeReader
+from navi.agents.client_environment import Reach
 from navi.agents.driver import TurnRequest
 from navi.agents.headless import HeadlessDriver, Order, Reader
 from navi.domain.errors import OpenElsewhere
@@ -40,27 +41,28 @@ class ClaudeCodeDriver(HeadlessDriver):
         ]
         if request.session.model:
             arguments.append(f"--model={request.session.model}")
-        arguments += self._tools()
+        arguments += tool_arguments(self._reach)
         return Order(arguments, message_line(request))
 
     def _reader(self, request: TurnRequest) -> Reader:
         return ClaudeCodeReader()
 
-    def _tools(self) -> list[str]:
-        """Navi's tools, from this server itself: nothing to install, and no process more."""
-        if self._reach is None:
-            return []
-        # Claude Code puts the values in from its environment: no token on the command line.
-        server = {
-            "type": "http",
-            "url": "${NAVI_URL}/mcp",
-            "headers": {
-                "Authorization": "Bearer ${NAVI_TOKEN}",
-                "Navi-Session": "${NAVI_SESSION_ID}",
-            },
-        }
-        config = json.dumps({"mcpServers": {"navi": server}})
-        return [f"--mcp-config={config}", "--allowedTools=mcp__navi"]
+
+def tool_arguments(reach: Reach | None) -> list[str]:
+    """Navi's tools, from this server itself: nothing to install, and no process more."""
+    if reach is None:
+        return []
+    # Claude Code puts the values in from its environment: no token on the command line.
+    server = {
+        "type": "http",
+        "url": "${NAVI_URL}/mcp",
+        "headers": {
+            "Authorization": "Bearer ${NAVI_TOKEN}",
+            "Navi-Session": "${NAVI_SESSION_ID}",
+        },
+    }
+    config = json.dumps({"mcpServers": {"navi": server}})
+    return [f"--mcp-config={config}", "--allowedTools=mcp__navi"]
 
 
 def conversation_of(request: TurnRequest) -> str:

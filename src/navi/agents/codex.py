@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from navi.agents.client_environment import Reach
 from navi.agents.codex_lines import CLIENT, CodexReader
 from navi.agents.driver import TurnRequest
 from navi.agents.headless import HeadlessDriver, Order, Reader
@@ -20,20 +21,21 @@ class CodexDriver(HeadlessDriver):
         arguments += ["--json", "--skip-git-repo-check", *self._arguments]
         if request.session.model:
             arguments.append(f"--model={request.session.model}")
-        arguments += [*self._tools(), "-"]
+        arguments += [*tool_arguments(self._reach), "-"]
         return Order(arguments, request.prompt)
 
     def _reader(self, request: TurnRequest) -> Reader:
         return CodexReader(request.spent)
 
-    def _tools(self) -> list[str]:
-        """Navi's tools, from this server itself. The values come from Codex's environment."""
-        if self._reach is None:
-            return []
-        settings = {
-            "url": f"{self._reach.address}/mcp",
-            "bearer_token_env_var": "NAVI_TOKEN",
-            "env_http_headers.Navi-Session": "NAVI_SESSION_ID",
-            "default_tools_approval_mode": "approve",
-        }
-        return [f"--config=mcp_servers.navi.{key}={json.dumps(v)}" for key, v in settings.items()]
+
+def tool_arguments(reach: Reach | None) -> list[str]:
+    """Navi's tools, from this server itself. The values come from Codex's environment."""
+    if reach is None:
+        return []
+    settings = {
+        "url": f"{reach.address}/mcp",
+        "bearer_token_env_var": "NAVI_TOKEN",
+        "env_http_headers.Navi-Session": "NAVI_SESSION_ID",
+        "default_tools_approval_mode": "approve",
+    }
+    return [f"--config=mcp_servers.navi.{key}={json.dumps(v)}" for key, v in settings.items()]

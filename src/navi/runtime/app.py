@@ -14,9 +14,13 @@ from typing import Any
 
 from navi.agents.builtin import BuiltinDriver
 from navi.agents.claude_code import ClaudeCodeDriver
+from navi.agents.claude_code_pane import ClaudeCodePane
 from navi.agents.client_environment import Reach
 from navi.agents.codex import CodexDriver
+from navi.agents.codex_pane import CodexPane
 from navi.agents.driver import Driver
+from navi.agents.pane_agent import PaneAgent
+from navi.agents.panes import PaneDriver
 from navi.domain.clock import Clock
 from navi.domain.event import Event
 from navi.domain.tool import Tool
@@ -87,7 +91,7 @@ async def running(
     chosen_drivers: dict[str, Driver] = {}
     turns = Turns(store, clock, owner, chosen_drivers, lease, room)
     queue = Queue(store, turns, room)
-    sessions = Sessions(store, clock, turns, chosen_drivers.keys())
+    sessions = Sessions(store, clock, turns, chosen_drivers)
     recalls = Recalls(store, clock, sessions, timezone_of(settings))
     # Drivers offer tools that use all of the above, so they come last.
     tools = agent_tools(recalls)
@@ -174,19 +178,34 @@ def built_in_drivers(
 
 def _outside_drivers(settings: Settings, reach: Reach | None) -> dict[str, Driver]:
     """Those of agents that are programs of their own."""
+    runs, environment = places.runs(), os.environ
+    claude_code, codex = settings.claude_code, settings.codex
+    in_panes: dict[str, PaneAgent] = {
+        "claude_code": ClaudeCodePane(
+            claude_code.command, claude_code.arguments, environment, reach
+        ),
+        "codex": CodexPane(codex.command, codex.arguments, environment, reach),
+    }
     return {
         "claude_code": ClaudeCodeDriver(
-            command=settings.claude_code.command,
-            arguments=settings.claude_code.arguments,
-            runs=places.runs(),
-            environment=os.environ,
+            command=claude_code.command,
+            arguments=claude_code.arguments,
+            runs=runs,
+            environment=environment,
             reach=reach,
         ),
         "codex": CodexDriver(
-            command=settings.codex.command,
-            arguments=settings.codex.arguments,
-            runs=places.runs(),
-            environment=os.environ,
+            command=codex.command,
+            arguments=codex.arguments,
+            runs=runs,
+            environment=environment,
+            reach=reach,
+        ),
+        "tmux": PaneDriver(
+            in_panes,
+            socket=places.tmux_socket(),
+            runs=runs,
+            environment=environment,
             reach=reach,
         ),
     }
