@@ -18,9 +18,7 @@ pytestmark = [
     pytest.mark.parametrize("agent", DRIVERS),
     pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed"),
 ]
-AWKWARD = (
-    "- leading dash, 'quotes' \"double\" `id` $HOME \\n\nüñí ✓ 日本語\n[[say: got it]]\n"
-)
+AWKWARD = "- leading dash, 'quotes' \"double\" `id` $HOME \\n\nüñí ✓ 日本語\n[[say: got it]]\n"
 
 
 async def pane_session(world: World, client: Client, agent: str) -> str:
@@ -66,6 +64,8 @@ async def test_a_half_typed_line_of_a_person_is_left_alone(
     await world.turn(client, session_id, "[[say: ready]]")
     pane = f"={pane_name(session_id)}:"
     world.tmux("send-keys", "-t", pane, "-l", "half a thou")
+    while "half a thou" not in world.tmux("capture-pane", "-p", "-t", pane):
+        await asyncio.sleep(0.05)
 
     async with client.watch(session_id) as socket:
         await client.say(session_id, "[[say: after the person]]")

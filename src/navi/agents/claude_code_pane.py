@@ -48,7 +48,7 @@ class ClaudeCodePane:
             *tool_arguments(self._reach),
         ]
 
-    def conversation(self, pane: Pane, request: TurnRequest) -> str | None:
+    def conversation(self, pane: Pane) -> str | None:
         entry = self._entry(pane)
         return None if entry is None else entry.agent_session_id
 

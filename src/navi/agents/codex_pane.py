@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -46,7 +47,7 @@ class CodexPane:
         tools = tool_arguments(self._reach)
         return [self._command, *resume, "--no-daemon", *self._arguments, *tools]
 
-    def conversation(self, pane: Pane, request: TurnRequest) -> str | None:
+    def conversation(self, pane: Pane) -> str | None:
         """The thread whose lock the pane's process holds."""
         for handle in Path(f"/proc/{pane.pid}/fd").glob("*"):
             try:
@@ -59,7 +60,7 @@ class CodexPane:
 
     def mood(self, pane: Pane) -> Mood:
         """By the last word of its rollout about turns. A new thread has none yet."""
-        thread = self.conversation(pane, _NOBODY)
+        thread = self.conversation(pane)
         path = None if thread is None else self.transcript(thread)
         if thread is None:
             return Mood.UNKNOWN
@@ -70,8 +71,9 @@ class CodexPane:
             rollout.seek(max(0, size - TAIL_BYTES))
             lines = rollout.read().split(b"\n")
         for line in reversed(lines):
-            kind = _event(line)
-            if kind in ENDS:
+            kind, at = _event(line)
+            # A turn that began before this process did died with another one.
+            if kind in ENDS or (kind in BEGINNINGS and at < pane.started):
                 return Mood.IDLE
             if kind in BEGINNINGS:
                 return Mood.BUSY
@@ -83,9 +85,6 @@ class CodexPane:
 
     def reader(self, request: TurnRequest) -> PaneReader:
         return CodexPaneReader()
-
-
-_NOBODY: Any = None
 
 
 class CodexPaneReader:
@@ -137,14 +136,16 @@ class CodexPaneReader:
                     yield ToolFinished(item["call_id"], name, arguments, text)
 
 
-def _event(line: bytes) -> str | None:
+def _event(line: bytes) -> tuple[str | None, float]:
+    """The kind of a line about turns, and when it was written."""
     if b'"event_msg"' not in line:
-        return None
+        return None, 0.0
     try:
-        kind = json.loads(line)["payload"]["type"]
+        said = json.loads(line)
+        moment = datetime.fromisoformat(said["timestamp"]).timestamp()
+        return str(said["payload"]["type"]), moment
     except (ValueError, KeyError, TypeError):
-        return None
-    return kind if isinstance(kind, str) else None
+        return None, 0.0
 
 
 def _arguments(item: Mapping[str, Any]) -> Mapping[str, Any]:

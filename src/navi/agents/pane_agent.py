@@ -53,7 +53,7 @@ class PaneAgent(Protocol):
 
     def command(self, request: TurnRequest, environment: Mapping[str, str]) -> Sequence[str]: ...
 
-    def conversation(self, pane: Pane, request: TurnRequest) -> str | None:
+    def conversation(self, pane: Pane) -> str | None:
         """The agent's own name for what it has open in the pane; None until it is known."""
 
     def mood(self, pane: Pane) -> Mood: ...

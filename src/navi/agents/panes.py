@@ -127,7 +127,7 @@ class _Work:
             return self._request.conversation
         deadline = _now() + START_SECONDS
         while True:
-            name = await asyncio.to_thread(self.agent.conversation, pane, self._request)
+            name = await asyncio.to_thread(self.agent.conversation, pane)
             lines = await self._tmux.screen(pane)
             if name is not None and draft_in(lines, self.agent.mark) is not None:
                 return name
@@ -223,13 +223,16 @@ class _Work:
     async def _is_free(self, pane: Pane) -> None:
         """Wait for the agent to be idle, and for a person to finish their line."""
         assert self.agent is not None
+        free_looks = 0
         while True:
             now = await self._tmux.pane(self._name)
             if now is not None and now.is_in_mode:
                 await self._tmux.leave_mode(pane)
             mood = await asyncio.to_thread(self.agent.mood, pane)
             draft = draft_in(await self._tmux.screen(pane), self.agent.mark)
-            if mood is Mood.IDLE and draft == "":
+            # Looked at twice: what is being typed takes a moment to be shown.
+            free_looks = free_looks + 1 if mood is Mood.IDLE and draft == "" else 0
+            if free_looks == 2:
                 return
             await self._must_live()
             await asyncio.sleep(LOOK_SECONDS)

@@ -17,9 +17,13 @@ from navi.domain.errors import AgentFailed
 
 WIDTH, HEIGHT = 200, 50
 PATIENCE_SECONDS = 10.0
-TURN, CONTEXT = "@navi_turn", "@navi_context"
-"""What Navi notes at a pane: the turn that was put in last, and which context it belongs to."""
-FORMAT = "#{pane_id}\t#{pane_pid}\t#{pane_dead}\t#{pane_in_mode}\t#{@navi_turn}\t#{@navi_context}"
+TURN, CONTEXT, STARTED = "@navi_turn", "@navi_context", "@navi_started"
+"""What Navi notes at a pane: the turn that was put in last, which context it belongs to, and when
+its program was started."""
+FORMAT = "\t".join(
+    f"#{{{name}}}"
+    for name in ("pane_id", "pane_pid", "pane_dead", "pane_in_mode", TURN, CONTEXT, STARTED)
+)
 SEQUENCE = re.compile(r"\x1b\[([0-9;]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]")
 
 
@@ -32,6 +36,8 @@ class Pane:
     """A person scrolls in it: keys would not reach the agent."""
     turn_id: str
     context: str
+    started: float
+    """In seconds since the epoch, by the clock that also dates files."""
 
 
 class Tmux:
@@ -46,8 +52,11 @@ class Tmux:
         shown = await self._run("list-panes", "-t", f"={name}:", "-F", FORMAT, may_fail=True)
         if not shown:
             return None
-        pane_id, pid, dead, mode, turn_id, context = shown.splitlines()[0].split("\t")
-        return Pane(pane_id, int(pid), dead == "1", mode == "1", turn_id, context)
+        pane_id, pid, dead, mode, turn_id, context, started = shown.splitlines()[0].split("\t")
+        is_in_mode = mode == "1"
+        return Pane(
+            pane_id, int(pid), dead == "1", is_in_mode, turn_id, context, float(started or 0)
+        )
 
     async def start(
         self, name: str, command: Sequence[str], cwd: Path, folder: Path, context: str
@@ -62,6 +71,7 @@ class Tmux:
             *("new-session", "-d", "-s", name, *size, "-c", str(cwd)),
             *("/bin/sh", "-c", inside, str(launch), ";"),
             *("set-option", "-t", f"={name}:", "history-limit", "20000", ";"),
+            *("set-option", "-p", "-t", f"={name}:", STARTED, str(launch.stat().st_mtime), ";"),
             *("set-option", "-p", "-t", f"={name}:", CONTEXT, context),
         )
         pane = await self.pane(name)
