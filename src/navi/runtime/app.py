@@ -27,7 +27,10 @@ from navi.domain.tool import Tool
 from navi.runtime import places
 from navi.runtime.accounts import Accounts
 from navi.runtime.admit import Admissions
-from navi.runtime.clock import DueLoop
+from navi.runtime.automation_due import AutomationsDue
+from navi.runtime.automations import Automations, defaults_of
+from navi.runtime.clock import DueLoop, Kind
+from navi.runtime.deliveries import Deliveries
 from navi.runtime.feed import Feed
 from navi.runtime.library import Library
 from navi.runtime.owner import own_identity
@@ -36,12 +39,14 @@ from navi.runtime.recall_due import RecallsDue
 from navi.runtime.recalls import Recalls
 from navi.runtime.recovery import Recovery
 from navi.runtime.room import Room
-from navi.runtime.sessions import Sessions
+from navi.runtime.sessions import DEFAULT_DRIVER, Sessions
 from navi.runtime.settings import Settings, model_of, timezone_of
 from navi.runtime.system_clock import SystemClock
+from navi.runtime.system_jobs import SystemJobs, remembered, wishes_of
 from navi.runtime.turns import Turns
 from navi.store import signals
 from navi.store.store import Store
+from navi.tools.cron import Cron
 from navi.tools.filesystem import Filesystem
 from navi.tools.http_request import HttpRequest
 from navi.tools.manage_recall import ManageRecall
@@ -61,6 +66,7 @@ class Navi:
     accounts: Accounts
     sessions: Sessions
     recalls: Recalls
+    automations: Automations
     admissions: Admissions
     feed: Feed
     tools: Mapping[str, Tool]
@@ -93,25 +99,36 @@ async def running(
     queue = Queue(store, turns, room)
     sessions = Sessions(store, clock, turns, chosen_drivers)
     recalls = Recalls(store, clock, sessions, timezone_of(settings))
+    automations = Automations(store, clock, sessions, defaults_of(settings))
     # Drivers offer tools that use all of the above, so they come last.
-    tools = agent_tools(recalls)
+    tools = agent_tools(recalls, automations)
     reach = None if address is None else Reach(address, token)
-    chosen_drivers.update(drivers or built_in_drivers(settings, tools, reach))
-    due = DueLoop(store, clock, [RecallsDue(store, clock)], queue.poke)
+    builtin = built_in_driver(settings, tools)
+    chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
+    system_jobs = SystemJobs(store, clock, places.workspace(), DEFAULT_DRIVER)
+    deliveries = Deliveries(store, clock, builtin.is_worth_telling)
+    kinds: list[Kind] = [
+        RecallsDue(store, clock),
+        AutomationsDue(store, clock, system_jobs, settings.automations.keep_runs),
+    ]
+    due = DueLoop(store, clock, kinds, queue.poke)
     recovery = Recovery(store, clock, owner, turns, queue, lease)
 
     def on_events(events: Sequence[Event]) -> None:
         feed.publish(events)
         due.notice(events)
+        deliveries.notice(events)
 
     store.on_events = on_events
     store.start()
+    await system_jobs.set_up(wishes_of(settings))
     await recovery.look()
     background = [
         asyncio.create_task(feed.run(), name="feed"),
         asyncio.create_task(queue.run(), name="queue"),
         asyncio.create_task(recovery.run(), name="recovery"),
         asyncio.create_task(due.run(), name="clock"),
+        asyncio.create_task(deliveries.run(), name="deliveries"),
     ]
     if store.kind == "postgresql":
         on_signal = _Listener(store.id, feed, queue, recovery, due)
@@ -125,6 +142,7 @@ async def running(
             accounts=Accounts(store, clock, token),
             sessions=sessions,
             recalls=recalls,
+            automations=automations,
             admissions=Admissions(store, clock, turns, queue),
             feed=feed,
             tools={tool.name: tool for tool in tools},
@@ -140,14 +158,17 @@ async def running(
         await store.close()
 
 
-def agent_tools(recalls: Recalls) -> list[Tool]:
+def agent_tools(recalls: Recalls, automations: Automations) -> list[Tool]:
     """What every agent is offered: the built-in one as it is, others by MCP."""
-    return [ScheduleRecall(recalls), ManageRecall(recalls), SearchSessions(Library())]
+    return [
+        ScheduleRecall(recalls),
+        ManageRecall(recalls),
+        Cron(automations),
+        SearchSessions(Library()),
+    ]
 
 
-def built_in_drivers(
-    settings: Settings, shared_tools: Sequence[Tool], reach: Reach | None = None
-) -> dict[str, Driver]:
+def built_in_driver(settings: Settings, shared_tools: Sequence[Tool]) -> BuiltinDriver:
     tools: list[Tool] = [
         Filesystem(),
         Terminal(
@@ -157,7 +178,7 @@ def built_in_drivers(
         HttpRequest(allow_private=settings.tools.http_allow_private),
         *shared_tools,
     ]
-    builtin = BuiltinDriver(
+    return BuiltinDriver(
         model=model_of(settings),
         tools=tools,
         max_iterations=settings.agent.max_iterations,
@@ -171,7 +192,13 @@ def built_in_drivers(
             )
             if url is not None
         },
+        remembered=remembered,
     )
+
+
+def built_in_drivers(
+    settings: Settings, builtin: BuiltinDriver, reach: Reach | None = None
+) -> dict[str, Driver]:
     # The same agent: a session with the driver `scripted` always plays the scripted model.
     return {"builtin": builtin, "scripted": builtin, **_outside_drivers(settings, reach)}
 

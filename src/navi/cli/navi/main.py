@@ -13,6 +13,7 @@ COMMANDS = {
     "mcp": ("navi.cli.navi.mcp", "Offer Navi's tools to an agent."),
     "user": ("navi.cli.navi.user", "Add, list and remove users."),
     "when": ("navi.cli.navi.when", "Say how a time would be read."),
+    "import-jobs": ("navi.cli.navi.import_jobs", "Take over automations from a jobs.json."),
     "completions": ("navi.cli.navi.completions", "Print a shell's completion script."),
 }
 

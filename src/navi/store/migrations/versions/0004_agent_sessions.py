@@ -1,6 +1,6 @@
 """What agents themselves call their sessions.
 
-Revision ID: 0003
+Revision ID: 0004
 """
 
 import sqlalchemy as sa
@@ -8,8 +8,8 @@ from alembic import op
 
 from navi.store.tables import Instant
 
-revision = "0003"
-down_revision = "0002"
+revision = "0004"
+down_revision = "0003"
 branch_labels = None
 depends_on = None
 
