@@ -175,4 +175,6 @@ def text_of(frames: list[dict[str, Any]]) -> str:
 
 
 def outcomes(frames: list[dict[str, Any]]) -> list[str]:
-    return [frame["outcome"] for frame in frames_of(frames, "stream_end")]
+    """How the turns ended; an error in its words."""
+    ends = frames_of(frames, "stream_end")
+    return [end["error"] if end["outcome"] == "error" else end["outcome"] for end in ends]

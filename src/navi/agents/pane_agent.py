@@ -2,46 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Protocol
 
 from navi.agents.driver import TurnRequest
-from navi.agents.headless import Told
+from navi.agents.following import Mood, TranscriptReader
 from navi.agents.tmux import Pane
-
-
-class Mood(Enum):
-    """Where the agent is, by its own files."""
-
-    IDLE = "idle"
-    BUSY = "busy"
-    ASKING = "asking"
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Up to where its transcript was read."""
-
-    path: Path | None
-    offset: int
-
-
-class PaneReader(Protocol):
-    """The transcript of one turn, line by line."""
-
-    has_ended: bool
-    """Its lines say that the turn is over."""
-    has_begun: bool
-    """Its lines say that the prompt arrived."""
-
-    def read(self, line: bytes) -> Iterator[Told]: ...
-
-    def judge(self) -> None:
-        """Raise `AgentFailed` unless the turn went well."""
 
 
 class PaneAgent(Protocol):
@@ -60,4 +27,4 @@ class PaneAgent(Protocol):
 
     def transcript(self, conversation: str) -> Path | None: ...
 
-    def reader(self, request: TurnRequest) -> PaneReader: ...
+    def reader(self, request: TurnRequest) -> TranscriptReader: ...

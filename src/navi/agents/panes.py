@@ -15,9 +15,9 @@ from pathlib import Path
 
 from navi.agents.client_environment import Reach, environment_of
 from navi.agents.client_run import forget_runs
-from navi.agents.driver import Driver, TurnRequest
-from navi.agents.headless import Told
-from navi.agents.pane_agent import Mood, PaneAgent, Place
+from navi.agents.driver import Driver, Told, TurnRequest
+from navi.agents.following import LOOK_SECONDS, Mood, Place, follow
+from navi.agents.pane_agent import PaneAgent
 from navi.agents.tmux import Pane, Tmux, draft_in, is_held
 from navi.domain.errors import AgentFailed
 from navi.domain.event import Conversation, TextDelta
@@ -26,9 +26,7 @@ from navi.domain.session import Session
 
 START_SECONDS = 60.0
 """A client that shows no prompt by then asks something that only a person can answer."""
-LOOK_SECONDS = 0.1
 INTERRUPT_SECONDS = 5.0
-ARRIVAL_SECONDS = 15.0
 DEFAULT_AGENT = "claude_code"
 
 
@@ -145,45 +143,31 @@ class _Work:
         await self._order_ends()
         known = await self._tmux.pane(self._name)
         if known is not None and known.turn_id == self._request.turn_id:
-            return _noted(self._note)
+            return Place.noted(self._note)
         await self._is_free(pane)
         path = await asyncio.to_thread(self.agent.transcript, name)
-        place = Place(path, 0 if path is None else path.stat().st_size)
-        self._note.write_text(f"{place.offset}\n{place.path or ''}")
+        place = Place.end_of(path)
+        place.write(self._note)
         await self._put(pane, self.agent.pause_seconds)
         return place
 
-    async def follow(self, pane: Pane, name: str, place: Place) -> AsyncIterator[Told]:
+    def follow(self, pane: Pane, name: str, place: Place) -> AsyncIterator[Told]:
         """What the agent says until it is idle again."""
         agent = self.agent
         assert agent is not None
-        reader = agent.reader(self._request)
-        rest, offset, path = b"", place.offset, place.path
-        late_at = _now() + ARRIVAL_SECONDS
-        quiet = 0
-        while not reader.has_ended:
-            mood = await asyncio.to_thread(agent.mood, pane)
-            path = path or await asyncio.to_thread(agent.transcript, name)
-            data = b"" if path is None else await asyncio.to_thread(_read, path, offset)
-            offset += len(data)
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
-                for told in reader.read(line):
-                    yield told
-            if data:
-                quiet = 0
-                continue
-            # Some versions of agents don't write down that a turn is over.
-            quiet = quiet + 1 if mood is Mood.IDLE and reader.has_begun else 0
-            if quiet * LOOK_SECONDS > 1.0:
-                break
-            if mood in (Mood.IDLE, Mood.UNKNOWN):
-                await self._must_live()
-            if not reader.has_begun and _now() > late_at and mood is Mood.IDLE:
+
+        async def when_lost(is_overdue: bool) -> None:
+            await self._must_live()
+            if is_overdue:
                 await self._press_again(pane)
-                late_at = _now() + ARRIVAL_SECONDS
-            await asyncio.sleep(LOOK_SECONDS)
-        reader.judge()
+
+        return follow(
+            agent.reader(self._request),
+            place,
+            lambda: agent.transcript(name),
+            lambda: agent.mood(pane),
+            when_lost,
+        )
 
     async def send_blindly(self, pane: Pane) -> str:
         """To a program of which nothing is known but that it reads what is typed."""
@@ -260,23 +244,6 @@ class _Work:
         if pane is None or pane.is_dead:
             client = "the program" if self.agent is None else self.agent.client
             raise AgentFailed(f"{client} ended in its pane during this turn")
-
-
-def _noted(note: Path) -> Place:
-    try:
-        offset, path = note.read_text().split("\n", 1)
-    except (OSError, ValueError):
-        return Place(None, 0)
-    return Place(Path(path) if path else None, int(offset))
-
-
-def _read(path: Path, offset: int) -> bytes:
-    try:
-        with path.open("rb") as transcript:
-            transcript.seek(offset)
-            return transcript.read()
-    except FileNotFoundError:
-        return b""
 
 
 def _now() -> float:

@@ -27,6 +27,7 @@ from navi.domain.tool import Tool
 from navi.runtime import places
 from navi.runtime.accounts import Accounts
 from navi.runtime.admit import Admissions
+from navi.runtime.adoption import Adoption
 from navi.runtime.automation_due import AutomationsDue
 from navi.runtime.automations import Automations, defaults_of
 from navi.runtime.clock import DueLoop, Kind
@@ -69,6 +70,7 @@ class Navi:
     automations: Automations
     admissions: Admissions
     feed: Feed
+    adoption: Adoption
     tools: Mapping[str, Tool]
     """What every agent is offered, Navi's own and others alike."""
 
@@ -113,6 +115,7 @@ async def running(
     ]
     due = DueLoop(store, clock, kinds, queue.poke)
     recovery = Recovery(store, clock, owner, turns, queue, lease)
+    adoption = Adoption(store, clock, turns, queue, chosen_drivers)
 
     def on_events(events: Sequence[Event]) -> None:
         feed.publish(events)
@@ -128,6 +131,7 @@ async def running(
         asyncio.create_task(queue.run(), name="queue"),
         asyncio.create_task(recovery.run(), name="recovery"),
         asyncio.create_task(due.run(), name="clock"),
+        asyncio.create_task(adoption.run(), name="adoption"),
         asyncio.create_task(deliveries.run(), name="deliveries"),
     ]
     if store.kind == "postgresql":
@@ -145,6 +149,7 @@ async def running(
             automations=automations,
             admissions=Admissions(store, clock, turns, queue),
             feed=feed,
+            adoption=adoption,
             tools={tool.name: tool for tool in tools},
         )
     finally:
