@@ -8,11 +8,13 @@ was closed meanwhile. Proxies in the environment are not used: the server is nea
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from navi.domain import places
@@ -21,13 +23,19 @@ from navi.domain.errors import NaviError, NotAuthenticated, UsageError
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
 
+    from websockets.sync.client import ClientConnection
+
     from navi.domain.input import DeliveryMode
     from navi.domain.wire import (
         AdmissionJson,
+        AnswerJson,
         AutomationJson,
         Json,
         PreviewJson,
         RecallJson,
+        RegistrationJson,
+        ReminderJson,
+        RestJson,
         RunJson,
         ScheduledJson,
         SessionJson,
@@ -35,6 +43,12 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 30.0
 """Longer than the server waits for a turn that it stops, and than it tries to reach its store."""
+
+
+WAIT_SECONDS = 20.0
+"""Of one call that waits for something to happen: the server answers by then."""
+
+Found = TypeVar("Found")
 
 
 class NoServer(NaviError):
@@ -133,14 +147,132 @@ class Client:
         *,
         delivery_mode: DeliveryMode | None = None,
         sender_session_id: str | None = None,
+        remind: bool = False,
+        remind_soft_threshold: int | None = None,
+        notify_on_delivery: bool = False,
+        notify_on_stop: bool = False,
     ) -> AdmissionJson:
+        """`remind` asks for reminders after the server's usual time, the threshold after this."""
         body = {
             "text": text,
             "delivery_mode": delivery_mode,
             "sender_session_id": sender_session_id,
+            "remind": remind or None,
+            "remind_soft_threshold": remind_soft_threshold,
+            "notify_on_delivery": notify_on_delivery or None,
+            "notify_on_stop": notify_on_stop or None,
         }
         admitted: AdmissionJson = self._call("POST", _session(session_id, "/input"), body)
         return admitted
+
+    def answer(self, session_id: str, input_id: str, seconds: float = 0) -> AnswerJson:
+        """How far an input has come; waits so long for the end of its turn."""
+
+        def ask(part: float) -> AnswerJson:
+            query = {"wait": str(math.ceil(part))}
+            path = _session(session_id, f"/input/{quote(input_id, safe='')}")
+            found: AnswerJson = self._call("GET", path, query=query)
+            return found
+
+        return _patiently(ask, lambda found: found["status"] == "done", seconds)
+
+    def wait(self, session_id: str, seconds: float) -> RestJson:
+        """The session when it is idle with nothing to do, or ended, or when the time is up."""
+
+        def ask(part: float) -> RestJson:
+            query = {"seconds": str(math.ceil(part))}
+            found: RestJson = self._call("GET", _session(session_id, "/wait"), query=query)
+            return found
+
+        return _patiently(ask, lambda found: found["idle"], seconds)
+
+    def messages(self, session_id: str, after_idx: int | None = None) -> list[Json]:
+        """The transcript."""
+        query = {"after_idx": None if after_idx is None else str(after_idx)}
+        found: list[Json] = self._call("GET", _session(session_id, "/messages"), query=query)
+        return found
+
+    def change_session(self, session_id: str, changes: Mapping[str, str | None]) -> SessionJson:
+        changed: SessionJson = self._call("PATCH", _session(session_id), changes, keep_none=True)
+        return changed
+
+    def children(self, session_id: str, *, recursive: bool = False) -> list[SessionJson]:
+        query = {"recursive": "true" if recursive else None}
+        found: list[SessionJson] = self._call("GET", _session(session_id, "/children"), query=query)
+        return found
+
+    def queue(self, session_id: str) -> list[Json]:
+        """What waits, the next one first."""
+        found: list[Json] = self._call("GET", _session(session_id, "/queue"))
+        return found
+
+    def remove_input(self, session_id: str, input_id: str) -> None:
+        self._call("DELETE", _session(session_id, f"/queue/{quote(input_id, safe='')}"))
+
+    def report_status(self, session_id: str, text: str | None) -> SessionJson:
+        """What an agent says it does; None takes it back."""
+        path = _session(session_id, "/agent-status")
+        session: SessionJson = self._call("POST", path, {"text": text}, keep_none=True)
+        return session
+
+    def complete_task(self, session_id: str, text: str | None = None) -> bool:
+        """An agent says that it is done. False if it has no parent who could be told."""
+        path = _session(session_id, "/task-complete")
+        return bool(self._call("POST", path, {"text": text})["parent_told"])
+
+    def remind(
+        self, session_id: str, soft_threshold: int | None = None, hard_threshold: int | None = None
+    ) -> RegistrationJson:
+        """Remind the session from now on, until it is done."""
+        body = {"soft_threshold": soft_threshold, "hard_threshold": hard_threshold}
+        made: RegistrationJson = self._call("POST", _session(session_id, "/remind"), body)
+        return made
+
+    def stop_reminding(self, session_id: str) -> RegistrationJson:
+        stopped: RegistrationJson = self._call("DELETE", _session(session_id, "/remind"))
+        return stopped
+
+    def schedule_reminder(
+        self, session_id: str, delay_seconds: float, message: str
+    ) -> ReminderJson:
+        body = {"session_id": session_id, "delay_seconds": delay_seconds, "message": message}
+        made: ReminderJson = self._call("POST", "/scheduler/remind", body)
+        return made
+
+    def cancel_reminder(self, reminder_id: str) -> ReminderJson:
+        path = f"/scheduler/remind/{quote(reminder_id, safe='')}"
+        cancelled: ReminderJson = self._call("DELETE", path)
+        return cancelled
+
+    def clear(self, session_id: str, requester_session_id: str | None = None) -> SessionJson:
+        """`requester_session_id` is the agent that asks; none for a person."""
+        body = {"requester_session_id": requester_session_id}
+        cleared: SessionJson = self._call("POST", _session(session_id, "/clear"), body)
+        return cleared
+
+    def kill(self, session_id: str, requester_session_id: str | None = None) -> SessionJson:
+        body = {"requester_session_id": requester_session_id}
+        killed: SessionJson = self._call("POST", _session(session_id, "/kill"), body)
+        return killed
+
+    def events(self, session_id: str | None = None, after: int | None = None) -> Events:
+        """What happens from now on, or after that number, in one session or in all."""
+        from websockets.exceptions import InvalidStatus, WebSocketException
+        from websockets.sync.client import connect
+
+        path = "/ws" if session_id is None else f"/ws/sessions/{quote(session_id, safe='')}"
+        query = "" if after is None else f"?after={after}"
+        address = "ws" + self._server.address.removeprefix("http")
+        headers = {} if self._server.token is None else _bearer(self._server)
+        try:
+            socket = connect(
+                f"{address}{path}{query}", additional_headers=headers, max_size=None, proxy=None
+            )
+        except (InvalidStatus, WebSocketException) as error:
+            raise self._stranger() from error
+        except OSError as error:
+            raise self._nobody(error) from error
+        return Events(socket)
 
     def stop(self, session_id: str) -> bool:
         """End the running turn. False if none ran."""
@@ -239,8 +371,9 @@ class Client:
         body: Mapping[str, Any] | None = None,
         *,
         query: Mapping[str, str | None] | None = None,
+        keep_none: bool = False,
     ) -> Any:
-        """The answer's JSON. What is None in `body` and `query` is not sent."""
+        """The answer's JSON. What is None in `query` is not sent, and in `body` only if kept."""
         import json
 
         asked = urlencode(_given(query or {}))
@@ -248,7 +381,7 @@ class Client:
         data = None
         if body is not None:
             headers["Content-Type"] = "application/json"
-            data = json.dumps(_given(body)).encode()
+            data = json.dumps(body if keep_none else _given(body)).encode()
         response, text = self._exchange(method, f"{path}?{asked}" if asked else path, data, headers)
         try:
             answer = json.loads(text)
@@ -307,6 +440,46 @@ class Client:
             f"what answers at {self._server.address} is not Navi",
             hint="set NAVI_URL to the address that `navi serve` prints",
         )
+
+
+class Events:
+    """A connection that hears of everything that happens."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+
+    def next(self, seconds: float | None = None) -> Json | None:
+        """The next event; None if there is none for so long."""
+        import json
+
+        from websockets.exceptions import ConnectionClosed
+
+        try:
+            event: Json = json.loads(self._socket.recv(timeout=seconds))
+        except TimeoutError:
+            return None
+        except ConnectionClosed as error:
+            raise NoServer(
+                "the server has closed the connection", hint="start it with `navi serve`"
+            ) from error
+        if event["type"] == "error":
+            raise ServerRefused(400, event)
+        return event
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def _patiently(
+    ask: Callable[[float], Found], is_done: Callable[[Found], bool], seconds: float
+) -> Found:
+    """Ask again and again, for the server answers every call within its own time."""
+    end = time.monotonic() + seconds
+    while True:
+        left = end - time.monotonic()
+        found = ask(max(0.0, min(left, WAIT_SECONDS)))
+        if is_done(found) or left <= WAIT_SECONDS:
+            return found
 
 
 def _session(session_id: str, rest: str = "") -> str:

@@ -7,12 +7,12 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from navi.domain.event import Conversation, TurnEvent, Usage
+from navi.domain.event import Compacting, Conversation, TurnEvent, Usage
 from navi.domain.message import Message
 from navi.domain.session import Session
 from navi.domain.tool import ToolContext
 
-Told = TurnEvent | Usage | Conversation
+Told = TurnEvent | Usage | Conversation | Compacting
 """What a driver reports."""
 
 

@@ -124,11 +124,13 @@ def add_notice(
 
 
 def take_back(connection: Connection, turn_id: str) -> int:
-    """Remove the message of a turn that is as if it had never begun; returns its free place."""
-    idx: int = connection.execute(
-        delete(messages).where(messages.c.turn_id == turn_id).returning(messages.c.idx)
-    ).scalar_one()
-    return idx
+    """Remove the messages of a turn that is as if it had never begun; returns their first place."""
+    places: list[int] = [
+        *connection.execute(
+            delete(messages).where(messages.c.turn_id == turn_id).returning(messages.c.idx)
+        ).scalars()
+    ]
+    return min(places)
 
 
 def read(connection: Connection, session_id: str, after_idx: int = -1) -> list[Message]:
@@ -172,6 +174,11 @@ def find(connection: Connection, message_id: str) -> Message | None:
     query = select(messages).where(messages.c.id == message_id)
     row = connection.execute(query).one_or_none()
     return None if row is None else _message(row)
+
+
+def content(connection: Connection, message_id: str) -> str | None:
+    query = select(messages.c.content).where(messages.c.id == message_id)
+    return connection.execute(query).scalar()
 
 
 def visible(
