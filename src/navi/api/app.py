@@ -9,6 +9,7 @@ from starlette.routing import BaseRoute
 
 from navi.api import (
     automations,
+    hooks,
     inputs,
     mcp,
     pages,
@@ -33,6 +34,7 @@ def routes() -> list[BaseRoute]:
         *automations.routes(),
         *reminders.routes(),
         *mcp.routes(),
+        *hooks.routes(),
         *sockets.routes(),
     ]
 

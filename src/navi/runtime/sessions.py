@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from navi.agents.driver import Driver
 from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput, NotAllowed, NotYours, SessionNotFound
 from navi.domain.ids import new_id
@@ -28,7 +29,9 @@ REMOTE_LOOK_SECONDS = 0.05
 
 
 class Sessions:
-    def __init__(self, store: Store, clock: Clock, turns: Turns, drivers: Collection[str]) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, turns: Turns, drivers: Mapping[str, Driver]
+    ) -> None:
         self._store = store
         self._clock = clock
         self._turns = turns
@@ -159,6 +162,8 @@ class Sessions:
         await self._mastered(user, session_id, requester_session_id, "kill")
         session = await self._store.transact(stored.kill, session_id, self._clock.now())
         await self._stop_turn(session_id, StopReason.KILLED)
+        if driver := self._drivers.get(session.driver):
+            await driver.end(session)
         return session
 
     async def remove(

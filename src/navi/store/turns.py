@@ -21,6 +21,7 @@ from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopR
 from navi.domain.user import User
 from navi.domain.wire import input_json, message_json, session_json
 from navi.store import (
+    agent_sessions,
     automation_runs,
     events,
     notices,
@@ -97,6 +98,8 @@ class Claim:
     now: datetime
     may_begin: Callable[[Origin], bool] = lambda origin: True
     """Whether there is room for a turn of that origin."""
+    is_hand_over: bool = False
+    """The session's own terminal asks for it."""
 
 
 def admit(
@@ -130,6 +133,8 @@ def _begin(
     if lane.turn_id == turn_id:
         return _begun_before(connection, lane, turn_id)
     if lane.turn_id is not None:
+        return None
+    if not claim.is_hand_over and agent_sessions.is_open(connection, lane.session):
         return None
     chosen = known_next
     if chosen is None or not claim.may_begin(chosen.origin):
@@ -257,8 +262,12 @@ def take_over(connection: Connection, dead: RunningTurn, claim: Claim) -> Begun 
     return replace(begun, told=_stored_events(connection, dead))
 
 
-def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool:
-    """End a turn whose process is gone. If it produced nothing, its input waits again.
+def close_dead(
+    connection: Connection, dead: RunningTurn, now: datetime, why: str = SERVER_STOPPED
+) -> bool:
+    """End a turn whose process is gone, or whose input did not reach its agent.
+
+    If it produced nothing, its input waits again.
 
     False if somebody else was faster.
     """
@@ -271,7 +280,7 @@ def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool
     ).one()
     # Somebody had asked it to end: then it ended as wanted, and must not come back.
     was_to_stop = row.stop_reason is not None
-    ending = Ending(Outcome.STOPPED) if was_to_stop else Ending(Outcome.ERROR, SERVER_STOPPED)
+    ending = Ending(Outcome.STOPPED) if was_to_stop else Ending(Outcome.ERROR, why)
     message_id: str | None = None
     answer = ""
     waiting_again: list[Input] = []
