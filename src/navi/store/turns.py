@@ -286,7 +286,9 @@ def close_dead(
     waiting_again: list[Input] = []
     remarks: list[Notice] = []
     if row.event_count == 0 and not was_to_stop:
-        following_idx = transcript.take_back(connection, dead.id)
+        freed = transcript.take_back(connection, dead.id)
+        # Something may have been told meanwhile. It keeps its place, and none is used twice.
+        following_idx = min(freed) if max(freed) + 1 == lane.next_idx else lane.next_idx
         waiting_again = queue.give_back(connection, dead.id)
         for each in waiting_again:
             if each.origin is Origin.AUTOMATION:
