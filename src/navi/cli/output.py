@@ -21,6 +21,18 @@ def say(text: str = "") -> None:
     _write(sys.stdout, text + "\n")
 
 
+def stream(text: str) -> None:
+    """A piece of data whose end is not known yet."""
+    _write(sys.stdout, text)
+
+
+def screen(lines: Sequence[str]) -> None:
+    """Lines in place of all that the terminal shows, cut to its size."""
+    width, height = os.get_terminal_size(sys.stdout.fileno())
+    shown = [line[:width] for line in lines[: height - 1]]
+    _write(sys.stdout, "\x1b[H" + "".join(f"{line}\x1b[K\n" for line in shown) + "\x1b[J")
+
+
 def note(text: str) -> None:
     """Talk on the side: progress, what is being done."""
     _write(sys.stderr, text + "\n")
@@ -47,14 +59,21 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 def columns(rows: Sequence[Sequence[str]], separator: str) -> None:
     """Rows without a head, whose last cells may be missing."""
+    for line in aligned(rows, separator):
+        say(line)
+
+
+def aligned(rows: Sequence[Sequence[str]], separator: str) -> list[str]:
     count = max((len(row) for row in rows), default=0)
     widths = [
         max((len(row[at]) for row in rows if at < len(row)), default=0) for at in range(count)
     ]
+    lines = []
     for row in rows:
         last = len(row) - 1
         cells = [each.ljust(widths[at]) if at < last else each for at, each in enumerate(row)]
-        say(separator.join(cells))
+        lines.append(separator.join(cells))
+    return lines
 
 
 def page(lines: Sequence[str]) -> None:

@@ -123,12 +123,15 @@ def add_notice(
     return _message(connection.execute(query).one())
 
 
-def take_back(connection: Connection, turn_id: str) -> int:
-    """Remove the message of a turn that is as if it had never begun; returns its free place."""
-    idx: int = connection.execute(
-        delete(messages).where(messages.c.turn_id == turn_id).returning(messages.c.idx)
-    ).scalar_one()
-    return idx
+def take_back(connection: Connection, turn_id: str) -> Sequence[int]:
+    """Remove the messages of a turn that is as if it had never begun; returns their places."""
+    return (
+        connection.execute(
+            delete(messages).where(messages.c.turn_id == turn_id).returning(messages.c.idx)
+        )
+        .scalars()
+        .all()
+    )
 
 
 def read(connection: Connection, session_id: str, after_idx: int = -1) -> list[Message]:
@@ -172,6 +175,11 @@ def find(connection: Connection, message_id: str) -> Message | None:
     query = select(messages).where(messages.c.id == message_id)
     row = connection.execute(query).one_or_none()
     return None if row is None else _message(row)
+
+
+def content(connection: Connection, message_id: str) -> str | None:
+    query = select(messages.c.content).where(messages.c.id == message_id)
+    return connection.execute(query).scalar()
 
 
 def visible(
