@@ -230,6 +230,22 @@ class Client(Wire):
         skipped: RecallJson = self._call("POST", _session(session_id, "/recall/skip"))
         return skipped
 
+    def ask_mcp(self, request: str, headers: Mapping[str, str]) -> Any:
+        """What /mcp answers to a request as it stands; None if it answers nothing."""
+        import json
+
+        sent = {**headers, **self._headers(), "Content-Type": "application/json"}
+        answer = self._exchange("POST", "/mcp", request.encode(), sent)
+        if not answer.body:
+            return None
+        try:
+            value = json.loads(answer.body)
+            if answer.status in (401, 403):
+                raise self._refusal(answer.status, value["error"])
+        except (ValueError, TypeError, KeyError) as error:
+            raise self._stranger() from error
+        return value
+
     def automations(self, session_id: str | None = None) -> list[AutomationJson]:
         """Those of a session, or all that may be seen."""
         path = "/automations" if session_id is None else _session(session_id, "/automations")
@@ -245,34 +261,20 @@ class Client(Wire):
         return meant
 
     def change_automation(self, automation_id: str, **changes: Any) -> AutomationJson:
-        path = f"/automations/{quote(automation_id, safe='')}"
-        changed: AutomationJson = self._call("PATCH", path, changes)
+        changed: AutomationJson = self._call("PATCH", _automation(automation_id), changes)
         return changed
 
     def remove_automation(self, automation_id: str) -> None:
-        self._call("DELETE", f"/automations/{quote(automation_id, safe='')}")
+        self._call("DELETE", _automation(automation_id))
 
     def automation_runs(self, automation_id: str) -> list[RunJson]:
         """Newest first."""
-        path = f"/automations/{quote(automation_id, safe='')}/runs"
-        found: list[RunJson] = self._call("GET", path)
+        found: list[RunJson] = self._call("GET", _automation(automation_id, "/runs"))
         return found
 
-    def ask_mcp(self, request: str, headers: Mapping[str, str]) -> Any:
-        """What /mcp answers to a request as it stands; None if it answers nothing."""
-        import json
 
-        sent = {**headers, "Content-Type": "application/json", **self._headers()}
-        answer = self._exchange("POST", "/mcp", request.encode(), sent)
-        if not answer.body:
-            return None
-        try:
-            value = json.loads(answer.body)
-            if answer.status in (401, 403):
-                raise self._refusal(answer.status, value["error"])
-        except (ValueError, TypeError, KeyError) as error:
-            raise self._stranger() from error
-        return value
+def _automation(automation_id: str, rest: str = "") -> str:
+    return f"/automations/{quote(automation_id, safe='')}{rest}"
 
 
 def _patiently(
