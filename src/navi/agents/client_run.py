@@ -103,14 +103,14 @@ class ClientRun:
         finally:
             self._signal(signal.SIGKILL)
             await self._ends(KILL_GRACE_SECONDS)
-            await asyncio.to_thread(self._end_orphans)
+            await self._end_orphans()
 
     async def clean_up(self) -> None:
         """End what a client that was killed left behind. One that ended by itself saw to it."""
         code = self.exit_code
         if code is None or code > 128:
             self._signal(signal.SIGKILL)
-            await asyncio.to_thread(self._end_orphans)
+            await self._end_orphans()
 
     @property
     def exit_code(self) -> int | None:
@@ -164,16 +164,28 @@ class ClientRun:
                 return
             await asyncio.sleep(min(left, 0.02))
 
-    def _end_orphans(self) -> None:
+    async def _end_orphans(self) -> None:
         """Agents give the commands of their tools process groups of their own, so they are known
         by their environment. Only where /proc is; elsewhere they are left."""
+        deadline = asyncio.get_running_loop().time() + KILL_GRACE_SECONDS
+        while await asyncio.to_thread(self._kill_orphans):
+            # A killed process has no environment any more, so none is left when none is found.
+            if asyncio.get_running_loop().time() > deadline:
+                return
+            await asyncio.sleep(SHORTEST_PAUSE_SECONDS)
+
+    def _kill_orphans(self) -> bool:
+        """Whether there were any."""
         mark = f"{TURN}={self._folder.name}".encode()
+        was_one = False
         for process in Path("/proc").glob("[0-9]*"):
             try:
                 if mark in (process / "environ").read_bytes().split(b"\0"):
+                    was_one = True
                     os.kill(int(process.name), signal.SIGKILL)
             except OSError:
                 pass
+        return was_one
 
     def _signal(self, number: int) -> None:
         if not self._was_seen_at_work:
