@@ -8,7 +8,7 @@ ARGS ?=
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test format docs lock bench clean
+.PHONY: help install run test format docs pictures lock bench clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ format: .venv/.test ## Format the code and apply the safe lint fixes
 
 docs: .venv/.run ## Rewrite the parts of the reference that are made from the code
 	$(BIN)/python docs/generate.py
+
+pictures: .venv/.run ## Make the pictures in docs/pictures anew
+	$(BIN)/python docs/pictures/make.py
 
 bench: .venv/.test ## Measure turns; pass options with ARGS="..."
 	$(BIN)/python -m benchmarks.turns $(ARGS)

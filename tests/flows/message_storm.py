@@ -109,7 +109,7 @@ class MessageStorm:
                 # Asked once only: a lost answer would leave one that nobody knows of.
                 asked = {"session_id": worker, "delay_seconds": 0.5, "message": f"nudge {number}"}
                 with suppress(httpx2.TransportError):
-                    made = await self._try("POST", "/scheduler/remind", asked, 201)
+                    made = await self._try("POST", "/scheduler/remind", asked, 200)
                     self._reminders[made["reminder_id"]] = worker
             await asyncio.sleep(self._random.uniform(0.0, 0.2))
 

@@ -34,7 +34,7 @@ async def register(request: Request) -> Response:
     made = await navi.reminders.register(
         user, request.path_params["id"], body.soft_threshold, body.hard_threshold
     )
-    return answer(registration_json(made), 201)
+    return answer(registration_json(made))
 
 
 async def stop(request: Request) -> Response:
@@ -46,7 +46,7 @@ async def schedule(request: Request) -> Response:
     navi, user = await caller(request)
     body = await bodies.read(request, bodies.NewReminder)
     made = await navi.reminders.schedule(user, **body.model_dump())
-    return answer(reminder_json(made), 201)
+    return answer(reminder_json(made))
 
 
 async def cancel(request: Request) -> Response:

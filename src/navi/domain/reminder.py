@@ -96,6 +96,9 @@ class Fired:
     interrupted: list[tuple[str, str]] = field(default_factory=list)
     """Session and turn."""
 
+    def __bool__(self) -> bool:
+        return self.count > 0
+
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:

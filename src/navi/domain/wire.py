@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Any, TypedDict, overload
+from typing import Any, TypedDict
 
 from navi.domain.automation import Automation, Run
 from navi.domain.errors import NaviError
 from navi.domain.event import Event
 from navi.domain.input import Admission, Answer, Input
+from navi.domain.instants import instant as instant
 from navi.domain.message import Message, ToolCall
 from navi.domain.recall import Recall
 from navi.domain.reminder import Registration, Reminder
@@ -17,16 +17,6 @@ from navi.domain.session import Session
 from navi.domain.user import User
 
 Json = dict[str, Any]
-
-
-@overload
-def instant(moment: datetime) -> str: ...
-@overload
-def instant(moment: None) -> None: ...
-def instant(moment: datetime | None) -> str | None:
-    if moment is None:
-        return None
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class RecallJson(TypedDict):

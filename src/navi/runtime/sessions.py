@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from navi.agents.driver import Driver
+from navi.domain.automation import HiddenSession, is_hidden
 from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput, NotAllowed, NotYours, SessionNotFound
 from navi.domain.ids import new_id
@@ -190,6 +191,9 @@ class Sessions:
     ) -> None:
         """People may do anything with what is theirs; an agent only with what it started."""
         session = await self.get(user, session_id)
+        if is_hidden(session_id) and verb != "clear":
+            # It goes with its automation.
+            raise HiddenSession(session_id)
         if requester_session_id is not None and session.parent_id != requester_session_id:
             raise NotAllowed(
                 f"session {requester_session_id} may not {verb} session {session_id}: only its "

@@ -16,7 +16,7 @@ from navi.domain.errors import FenceLost
 from navi.domain.event import HistoryCompacted, Payload, TurnEvent, Usage, turn_event
 from navi.domain.input import Admission, Answer, Input, NewInput, Origin, delivery_order
 from navi.domain.message import Draft, Message, Notice, closed, drafts_of
-from navi.domain.session import Session, Step
+from navi.domain.session import Session, SessionState, Step
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
 from navi.domain.user import User
 from navi.domain.wire import input_json, message_json, session_json
@@ -286,7 +286,9 @@ def close_dead(
     waiting_again: list[Input] = []
     remarks: list[Notice] = []
     if row.event_count == 0 and not was_to_stop:
-        following_idx = transcript.take_back(connection, dead.id)
+        freed = transcript.take_back(connection, dead.id)
+        # Something may have been told meanwhile. It keeps its place, and none is used twice.
+        following_idx = min(freed) if max(freed) + 1 == lane.next_idx else lane.next_idx
         waiting_again = queue.give_back(connection, dead.id)
         for each in waiting_again:
             if each.origin is Origin.AUTOMATION:
@@ -347,6 +349,9 @@ def _settled(
         told = automation_runs.turn_ended(connection, ended, ending, message_id, now)
         if told is not None:
             remarks.append(Notice(f"{ended.id}.ended", told, ended.origin, ended.metadata))
+    if lane.session.state is SessionState.STOPPED:
+        # It was killed meanwhile: a recurring recall has no next beat.
+        recalls.session_ended(connection, lane.session.id, now)
     # Read anew: the lock guards the lane's row, but recalls have rows of their own.
     pending = recalls.pull_forward(connection, lane.session.id, now)
     return replace(lane, session=replace(lane.session, pending=pending)), remarks

@@ -22,7 +22,7 @@ from navi.domain.reminder import HARD_TEXT, SOFT_TEXT, NoRegistration, ReminderN
 from navi.domain.session import Session
 from navi.runtime.app import running
 from navi.runtime.clock import PASSED_OVER
-from navi.runtime.settings import RemindSettings, Settings
+from navi.runtime.settings import AgentSettings, RemindSettings, Settings
 from navi.store import events
 from tests.unit.runtime.conftest import LOCAL, LONG
 from tests.unit.runtime.conftest import World as PlainWorld
@@ -364,6 +364,28 @@ async def test_a_compaction_whose_end_nobody_tells_holds_a_reminder_for_300_seco
     assert await world.nudges(session) == []
     await world.forward(1)
     assert await world.nudges(session) == [("urgent", "[sm remind] once")]
+
+
+async def test_the_built_in_agent_gets_a_full_period_after_it_has_compacted_its_history(
+    database_url: str, tmp_path: Path
+) -> None:
+    clock = HandClock(datetime(2026, 11, 16, 12, tzinfo=UTC))
+    settings = Settings(agent=AgentSettings(history_tokens=1000))
+    async with running(settings, database_url, "token", clock=clock) as navi:
+        world = World(navi, tmp_path, clock)
+        session = await world.session()
+        await world.say(session, "[[say: " + "word " * 2000 + "]]")
+        await world.ended(session)
+        await world.navi.reminders.register(LOCAL, session.id, 10)
+        await world.forward(9)
+        await world.say(session, LONG)
+        await world.frames_until(session, lambda frame: frame["type"] == "history_compacted")
+        registered = await world.navi.reminders.registered(LOCAL, session.id)
+        assert registered.last_reset_at == clock.moment
+        # Nothing is held back any more.
+        await world.navi.reminders.schedule(LOCAL, session.id, 1, "once")
+        await world.forward(1)
+        assert await world.nudges(session) == [("urgent", "[sm remind] once")]
 
 
 async def test_the_reminder_of_an_interrupted_task_goes_on(world: World) -> None:

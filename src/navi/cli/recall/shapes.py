@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from navi.cli.recall.masking import mask
-from navi.domain.wire import instant
+from navi.domain.instants import instant
 
 if TYPE_CHECKING:
     from navi.index.search import Hit
@@ -55,6 +55,7 @@ def hit_json(hit: Hit) -> Json:
         "timestamp": instant(hit.timestamp),
         "project": hit.project,
         "title": mask(hit.title),
+        "resume_command": hit.resume_command,
         "score": round(hit.score, 4),
         "snippet": hit.snippet.text,
     }

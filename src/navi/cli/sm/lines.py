@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
-from navi.domain.when import describe, describe_age, describe_length, describe_moment
-
 if TYPE_CHECKING:
     from navi.domain.wire import AdmissionJson, Json, RecallJson, SessionJson
 
 LONGEST = 60
 """Characters of a text that somebody wrote, where it shares its line with other things."""
+
+# What tells times is imported where it is used: an agent that reports its status need not wait.
 
 
 def named(session: SessionJson) -> str:
@@ -20,6 +20,8 @@ def named(session: SessionJson) -> str:
 
 def status(session: SessionJson, now: datetime) -> str:
     """What the agent says it does, and how long ago it said so."""
+    from navi.domain.when import describe_age
+
     text, at = session["agent_status_text"], session["agent_status_at"]
     if text is None:
         return "(no status)"
@@ -51,6 +53,8 @@ def admitted(session: SessionJson, admission: AdmissionJson) -> str:
 
 def waiting(each: Json, now: datetime) -> list[str]:
     """An input in a table of those that wait."""
+    from navi.domain.when import describe_age
+
     return [
         each["id"],
         each["delivery_mode"],
@@ -70,6 +74,8 @@ def sender(told: Json, origin: str) -> str:
 
 def moment(at: datetime) -> str:
     """In the machine's zone and in UTC."""
+    from navi.domain.when import describe_moment
+
     return describe_moment(at, _local(at))
 
 
@@ -81,6 +87,8 @@ def wakes(recall: RecallJson, now: datetime, timezone: tzinfo | None) -> str:
 
 def time_of(recall: RecallJson, now: datetime, timezone: tzinfo | None) -> str:
     """With its distance only while it is still to come: one that was cancelled never will."""
+    from navi.domain.when import describe, describe_moment
+
     at = datetime.fromisoformat(recall["trigger_at"])
     zone = timezone or _local(at)
     return describe(at, now, zone) if recall["status"] == "pending" else describe_moment(at, zone)
@@ -88,6 +96,8 @@ def time_of(recall: RecallJson, now: datetime, timezone: tzinfo | None) -> str:
 
 def coming(at: str, now: datetime) -> str:
     """`in 30 min, …`, in the machine's zone and in UTC."""
+    from navi.domain.when import describe
+
     instant = datetime.fromisoformat(at)
     return describe(instant, now, _local(instant))
 
@@ -123,6 +133,8 @@ def result(recall: RecallJson) -> str:
 
 
 def length(seconds: int) -> str:
+    from navi.domain.when import describe_length
+
     return describe_length(timedelta(seconds=seconds))
 
 

@@ -9,7 +9,7 @@ import click
 from navi.cli import output
 
 if TYPE_CHECKING:
-    from navi.client import Events
+    from navi.client.events import Events
 
 
 @click.command("tail", help="Show the last messages of SESSION, with tool calls.")

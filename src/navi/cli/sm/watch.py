@@ -11,7 +11,8 @@ import click
 from navi.cli import output
 
 if TYPE_CHECKING:
-    from navi.client import Client, Events
+    from navi.client import Client
+    from navi.client.events import Events
 
 HELP = """Show all sessions as they change, until Ctrl-C: on a terminal as a table that is kept up
 to date, elsewhere a line for each change.
@@ -49,7 +50,7 @@ def _draw(client: Client, events: Events) -> None:
             sessions = client.sessions()
             now = client.now()
             running = sum(session["state"] == "running" for session in sessions)
-            head = f"{len(sessions)} sessions, {running} running; Ctrl-C ends this"
+            head = f"sessions: {len(sessions)}, running: {running}; Ctrl-C ends this"
             rows = [lines.cells(session, now) for session in sessions]
             output.screen([head, "", *output.aligned(rows, " | ")])
             _wait_for_change(events)
