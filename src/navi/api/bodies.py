@@ -66,6 +66,12 @@ class NewRecall(Body):
     internal_comment: str | None = None
 
 
+class TimeWords(Body):
+    when: str = Field(max_length=200)
+    timezone_offset: str | None = None
+    interval_seconds: int | None = Field(None, gt=0, le=100 * 365 * 86_400)
+
+
 async def read(request: Request, model: type[Model]) -> Model:
     """The request's body, or a refusal that names the field."""
     return parse(await _read_bytes(request), model)
@@ -92,10 +98,20 @@ def validate(value: Any, model: type[Model]) -> Model:
 
 
 def number(request: Request, name: str, default: int) -> int:
+    found = optional_number(request, name)
+    return default if found is None else found
+
+
+def optional_number(request: Request, name: str) -> int | None:
     text = request.query_params.get(name)
-    if text is None:
-        return default
-    return whole_number(name, text)
+    return None if text is None else whole_number(name, text)
+
+
+def limit(request: Request) -> int | None:
+    found = optional_number(request, "limit")
+    if found is not None and found < 0:
+        raise InvalidInput(f"limit={found} is less than nothing", hint="like ?limit=100")
+    return found
 
 
 def whole_number(name: str, text: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, insert, select
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select
 
 from navi.domain.input import Input, Origin
 from navi.domain.message import Draft, Message, MessageRole, ToolCall
@@ -51,11 +51,18 @@ def add_input(connection: Connection, delivered: Input, idx: int, now: datetime)
             "tool_calls": [],
             "is_recall": delivered.origin is Origin.RECALL,
             "source": delivered.origin,
-            "metadata": dict(delivered.metadata),
+            "metadata": _metadata_of(delivered),
             "compacted_up_to": None,
             "timestamp": now,
         },
     )
+
+
+def _metadata_of(delivered: Input) -> dict[str, Any]:
+    """With who sent it: the transcript outlives the queue."""
+    if delivered.sender_session_id is None:
+        return dict(delivered.metadata)
+    return {**delivered.metadata, "sender_session_id": delivered.sender_session_id}
 
 
 def add_drafts(
@@ -99,13 +106,27 @@ def take_back(connection: Connection, turn_id: str) -> int:
     return idx
 
 
-def read(connection: Connection, session_id: str, after_idx: int = -1) -> list[Message]:
-    query = (
-        select(messages)
-        .where(messages.c.session_id == session_id, messages.c.idx > after_idx)
-        .order_by(messages.c.idx)
-    )
-    return [_message(row) for row in connection.execute(query)]
+def read(
+    connection: Connection,
+    session_id: str,
+    after_idx: int = -1,
+    before_idx: int | None = None,
+    limit: int | None = None,
+) -> list[Message]:
+    """Those between the two, oldest first; with a limit the last ones of them."""
+    query = select(messages).where(messages.c.session_id == session_id, messages.c.idx > after_idx)
+    if before_idx is not None:
+        query = query.where(messages.c.idx < before_idx)
+    if limit is None:
+        return [_message(row) for row in connection.execute(query.order_by(messages.c.idx))]
+    rows = connection.execute(query.order_by(messages.c.idx.desc()).limit(limit)).all()
+    return [_message(row) for row in reversed(rows)]
+
+
+def first_idx(connection: Connection, turn_id: str) -> int | None:
+    query = select(func.min(messages.c.idx)).where(messages.c.turn_id == turn_id)
+    idx: int | None = connection.execute(query).scalar()
+    return idx
 
 
 def visible(

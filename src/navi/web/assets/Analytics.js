@@ -1,0 +1,1 @@
+import{f as e,n as t,r as n}from"./page.js";e();var r=n(`<p>Analytics</p>`);function i(e){var n=r();t(e,n)}export{i as default};

@@ -1,0 +1,1 @@
+import{c as e,n as t,o as n,r,t as i}from"./page.js";var a=r(`<p> </p>`);function o(r,o){var s=a(),c=e(s);n(()=>i(c,`${o.id??``} ${o.message??``}`)),t(r,s)}export{o as default};

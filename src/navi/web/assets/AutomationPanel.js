@@ -1,0 +1,1 @@
+import{a as e,c as t,d as n,i as r,l as i,n as a,o,p as s,r as c,s as l,t as u,u as d}from"./page.js";var f=c(`<aside><p> </p><button type="button">Close</button></aside>`);function p(r,c){n(c,!0);var p=f(),m=l(p),h=t(m,!0),g=i(m);s(p),o(()=>u(h,c.session.name)),e(`click`,g,function(...e){c.onClose?.apply(this,e)}),a(r,p),d()}r([`click`]);export{p as default};

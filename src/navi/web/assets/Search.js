@@ -1,0 +1,1 @@
+import{a as e,i as t,n,r}from"./page.js";var i=r(`<button type="button">Close</button>`);function a(t,r){var a=i();e(`click`,a,function(...e){r.onClose?.apply(this,e)}),n(t,a)}t([`click`]);export{a as default};
