@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
 
+from tests.browser.proxy import Proxy
 from tests.browser.tab import Tab
 from tests.server import Client, ServerProcess
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+# Under load a browser is slow; whatever is waited for comes, or the test fails anyway.
+expect.set_options(timeout=15_000)
 
 OpenTab = Callable[..., Awaitable[Tab]]
 
@@ -63,7 +67,9 @@ async def open_tab(browser: Browser, server: ServerProcess) -> AsyncIterator[Ope
     """Opens tabs that are logged in, and judges them at the end."""
     tabs: list[Tab] = []
 
-    async def open_one(at: str = "", *, on: ServerProcess = server, width: int = 1280) -> Tab:
+    async def open_one(
+        at: str = "", *, on: ServerProcess | Proxy = server, width: int = 1280
+    ) -> Tab:
         tab = await Tab.open(browser, on, at, width)
         tabs.append(tab)
         return tab

@@ -7,14 +7,17 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request
 
+from tests.browser.proxy import Proxy
 from tests.server import ServerProcess
+
+Place = ServerProcess | Proxy
 
 HEIGHT = 800
 PATIENCE_MS = 15_000
 
 
 class Tab:
-    def __init__(self, context: BrowserContext, page: Page, server: ServerProcess) -> None:
+    def __init__(self, context: BrowserContext, page: Page, server: Place) -> None:
         self.context = context
         self.page = page
         self.server = server
@@ -23,7 +26,7 @@ class Tab:
         """Parts of console messages that this test brings about on purpose."""
 
     @classmethod
-    async def open(cls, browser: Browser, server: ServerProcess, at: str, width: int) -> Tab:
+    async def open(cls, browser: Browser, server: Place, at: str, width: int) -> Tab:
         context = await browser.new_context(
             viewport={"width": width, "height": HEIGHT},
             timezone_id="Europe/Berlin",

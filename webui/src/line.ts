@@ -1,9 +1,10 @@
 // A WebSocket that comes back by itself. Frames are handed on in batches, once per picture drawn.
 
+import { flushSync } from "svelte";
 import { trouble } from "./trouble.svelte";
 
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 3_000;
 const PING_MS = 15_000;
 const PONG_MS = 5_000;
 /** Trying again would change nothing: not logged in, not allowed, not there, not understood. */
@@ -25,6 +26,7 @@ export class Line<Frame> {
   #pong = 0;
   #isClosed = false;
   #isFlushing = false;
+  #notBefore = 0;
 
   constructor(private readonly listener: Listener<Frame>) {
     this.#connect();
@@ -37,8 +39,11 @@ export class Line<Frame> {
     removeEventListener("online", this.#look);
     document.removeEventListener("visibilitychange", this.#look);
     for (const timer of this.#timers) clearTimeout(timer);
-    this.#socket?.close();
     trouble.over(this);
+    const socket = this.#socket;
+    // Closing one that is not open yet would be a warning in the console.
+    if (socket?.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close();
+    else socket?.close();
   }
 
   #connect(): void {
@@ -109,7 +114,7 @@ export class Line<Frame> {
     this.#isFlushing = true;
     // A hidden tab draws nothing, but goes on reading.
     if (document.hidden) this.#later(this.#flush, 100);
-    else requestAnimationFrame(this.#flush);
+    else this.#later(() => requestAnimationFrame(this.#flush), this.#notBefore - performance.now());
   }
 
   #flush = (): void => {
@@ -117,7 +122,10 @@ export class Line<Frame> {
     if (this.#isClosed) return;
     const frames = this.#frames;
     this.#frames = [];
-    this.listener.onFrames(frames);
+    const start = performance.now();
+    flushSync(() => this.listener.onFrames(frames));
+    // However much there is to draw, most of the time is left for whoever types or scrolls.
+    this.#notBefore = start + (performance.now() - start) * 4;
   };
 
   #later(work: () => void, milliseconds: number): number {
