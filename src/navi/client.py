@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
 
     from navi.domain.input import DeliveryMode
-    from navi.domain.wire import AdmissionJson, Json, RecallJson, ScheduledJson, SessionJson
+    from navi.domain.wire import (
+        AdmissionJson,
+        AutomationJson,
+        Json,
+        PreviewJson,
+        RecallJson,
+        RunJson,
+        ScheduledJson,
+        SessionJson,
+    )
 
 TIMEOUT_SECONDS = 30.0
 """Longer than the server waits for a turn that it stops, and than it tries to reach its store."""
@@ -176,6 +185,34 @@ class Client:
     def skip_recall(self, session_id: str) -> RecallJson:
         skipped: RecallJson = self._call("POST", _session(session_id, "/recall/skip"))
         return skipped
+
+    def automations(self, session_id: str | None = None) -> list[AutomationJson]:
+        """Those of a session, or all that may be seen."""
+        path = "/automations" if session_id is None else _session(session_id, "/automations")
+        found: list[AutomationJson] = self._call("GET", path)
+        return found
+
+    def add_automation(self, session_id: str, **fields: Any) -> AutomationJson:
+        made: AutomationJson = self._call("POST", _session(session_id, "/automations"), fields)
+        return made
+
+    def preview_automation(self, **schedule: Any) -> PreviewJson:
+        meant: PreviewJson = self._call("POST", "/automations/preview", schedule)
+        return meant
+
+    def change_automation(self, automation_id: str, **changes: Any) -> AutomationJson:
+        path = f"/automations/{quote(automation_id, safe='')}"
+        changed: AutomationJson = self._call("PATCH", path, changes)
+        return changed
+
+    def remove_automation(self, automation_id: str) -> None:
+        self._call("DELETE", f"/automations/{quote(automation_id, safe='')}")
+
+    def automation_runs(self, automation_id: str) -> list[RunJson]:
+        """Newest first."""
+        path = f"/automations/{quote(automation_id, safe='')}/runs"
+        found: list[RunJson] = self._call("GET", path)
+        return found
 
     def _call(
         self,

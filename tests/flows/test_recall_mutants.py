@@ -16,7 +16,7 @@ from tests.postgres import PostgresServer
 from tests.server import NAVI, ServerProcess
 
 CLAIMS_AND_ADMITS_APART = """
-from navi.runtime import clock
+from navi.runtime import clock, recall_due
 from navi.store import due, lanes
 fire, admit = due.fire, due._admit
 def claim(connection, now):
@@ -26,7 +26,7 @@ def claim(connection, now):
         connection.execute(due._CLAIM[connection.dialect.name], {"ids": ids, "now": now})
         claimed.extend(inputs)
     due._admit = only_claim
-    fire(connection, now, clock.BATCH, clock.compose)
+    fire(connection, now, recall_due.BATCH, recall_due.compose)
     return claimed
 def admit_claimed(connection, claimed, now):
     for each in claimed:

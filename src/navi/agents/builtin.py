@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,11 @@ are given. Do what was asked, look at the result before you call it done, and th
 what you did and what is left. When a tool refuses or fails, find another way or say so; never \
 make up a result."""
 
+JUDGE_INSTRUCTIONS = """\
+You decide whether a person is notified of the answer to a task that ran in the background. Answer \
+YES if it contains something they would want to know or act on, NO if it only says that all is as \
+usual or nothing was found. Answer with that one word."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -80,6 +85,7 @@ class BuiltinDriver:
         history_tokens: int = 120_000,
         request_timeout: float = 600.0,
         thinking: bool = True,
+        remembered: Callable[[ToolContext], str] = lambda context: "",
     ) -> None:
         self._default_model = model
         self._tools = tuple(tools)
@@ -91,6 +97,7 @@ class BuiltinDriver:
         self._history_tokens = history_tokens
         self._request_timeout = request_timeout
         self._thinking = thinking
+        self._remembered = remembered
         self._brains: dict[str, _Brain] = {}
         self._building = asyncio.Lock()
         self._client: AsyncClient | None = None
@@ -142,12 +149,29 @@ class BuiltinDriver:
             await self._client.aclose()
             self._client = None
 
+    async def is_worth_telling(self, task: str, answer: str) -> bool:
+        """The default model's opinion on an answer that nobody waits for."""
+        from pydantic_ai.usage import RunUsage
+
+        brain = await self._brain_of(self._default_model)
+        if brain.endpoint is None:
+            return True
+        text = f"The task:\n{task}\n\nThe answer:\n{answer}"
+        verdict = await self._ask(brain.model, JUDGE_INSTRUCTIONS, text, RunUsage())
+        return not verdict.strip().upper().startswith("NO")
+
     def _instructions_in(self, context: ToolContext) -> str:
         """As one text: some servers refuse a second system message."""
-        return f"{self._instructions}\n\nYour working directory is {context.cwd}.".strip()
+        told = f"{self._instructions}\n\nYour working directory is {context.cwd}."
+        if remembered := self._remembered(context):
+            told += f"\n\nWhat you remember from earlier sessions:\n{remembered}"
+        return told.strip()
 
     async def _brain(self, session: Session) -> _Brain:
         spec = SCRIPTED if session.driver == SCRIPTED else session.model or self._default_model
+        return await self._brain_of(spec)
+
+    async def _brain_of(self, spec: str) -> _Brain:
         if spec not in self._brains:
             async with self._building:
                 if spec not in self._brains:
@@ -197,7 +221,7 @@ class BuiltinDriver:
         if brain.endpoint is not None:
             text = transcript(earlier, older, self._history_tokens * CHARACTERS_PER_TOKEN)
             try:
-                summary = await self._ask_for_summary(brain.model, text, spent)
+                summary = await self._ask(brain.model, SUMMARY_INSTRUCTIONS, text, spent)
             except Exception as error:
                 _log.warning("no summary from the model: %s", failure_of(error, brain.endpoint))
             else:
@@ -205,13 +229,14 @@ class BuiltinDriver:
                     return summary.strip()[:limit]
         return digest(earlier, older, limit)
 
-    async def _ask_for_summary(self, model: Model, text: str, spent: RunUsage) -> str:
+    async def _ask(self, model: Model, instructions: str, text: str, spent: RunUsage) -> str:
+        """One request, without tools or history."""
         from pydantic_ai import Agent, AgentRunResultEvent, UsageLimits
 
         agent = Agent(
             model,
-            name="navi-summary",
-            instructions=SUMMARY_INSTRUCTIONS,
+            name="navi-aside",
+            instructions=instructions,
             model_settings={"timeout": self._request_timeout},
         )
         one_request = UsageLimits(request_limit=1)

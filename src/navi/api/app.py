@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
-from navi.api import inputs, pages, recalls, sessions, sockets
+from navi.api import automations, inputs, pages, recalls, sessions, sockets
 from navi.api.access import SameSiteOnly
 from navi.api.answers import on_http_exception, on_navi_error, on_surprise
 from navi.domain.errors import NaviError
@@ -21,6 +21,7 @@ def routes() -> list[BaseRoute]:
         *sessions.routes(),
         *inputs.routes(),
         *recalls.routes(),
+        *automations.routes(),
         *sockets.routes(),
     ]
 

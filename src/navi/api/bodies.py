@@ -72,6 +72,44 @@ class TimeWords(Body):
     interval_seconds: int | None = Field(None, gt=0, le=100 * 365 * 86_400)
 
 
+class SchedulePreview(Body):
+    at: str | None = None
+    every_seconds: int | None = None
+    cron_expr: str | None = None
+    tz: str | None = None
+    count: int = Field(5, ge=1, le=100)
+
+
+class NewAutomation(Body):
+    name: str
+    message: str
+    at: str | None = None
+    every_seconds: int | None = None
+    cron_expr: str | None = None
+    tz: str | None = None
+    catch_up: str | None = None
+    max_runs: int | None = None
+    expires_at: str | None = None
+    max_failures: int | None = None
+    time_limit_seconds: int | None = None
+
+
+class AutomationChange(Body):
+    # Only fields that are set are changed; those that may be null are taken away by it.
+    name: str = ""
+    message: str = ""
+    enabled: bool = True
+    at: str | None = None
+    every_seconds: int | None = None
+    cron_expr: str | None = None
+    tz: str | None = None
+    catch_up: str | None = None
+    max_runs: int | None = None
+    expires_at: str | None = None
+    max_failures: int = 5
+    time_limit_seconds: int | None = None
+
+
 async def read(request: Request, model: type[Model]) -> Model:
     """The request's body, or a refusal that names the field."""
     return parse(await _read_bytes(request), model)

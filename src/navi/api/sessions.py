@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -9,7 +11,8 @@ from starlette.routing import Route
 from navi.api import bodies
 from navi.api.access import caller
 from navi.api.answers import answer
-from navi.domain.wire import input_json, message_json, session_json
+from navi.domain.automation import BlockedByAutomations
+from navi.domain.wire import error_json, input_json, message_json, session_json
 
 SNAPSHOT_MESSAGES = 100
 
@@ -60,7 +63,13 @@ async def change(request: Request) -> Response:
 
 async def remove(request: Request) -> Response:
     navi, user = await caller(request)
-    await navi.sessions.remove(user, request.path_params["id"])
+    is_confirmed = request.query_params.get("delete_automations") == "true"
+    try:
+        await navi.sessions.remove(user, request.path_params["id"], with_automations=is_confirmed)
+    except BlockedByAutomations as blocked:
+        named = [asdict(each) for each in blocked.automations]
+        blocking = {"deleted": False, "blocked_by_automations": True, "automations": named}
+        return answer({**blocking, "error": error_json(blocked)}, 409)
     return answer({"deleted": True})
 
 

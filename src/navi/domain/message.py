@@ -19,6 +19,9 @@ from navi.domain.event import (
 )
 from navi.domain.turn import Ending, Outcome
 
+ERROR_LIMIT = 500
+"""Characters of a failure that a transcript shows."""
+NOTHING_TO_REPORT = "(finished with nothing to report)"
 NOT_FINISHED = "(not finished: the turn ended first)"
 
 
@@ -59,6 +62,17 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
+class Notice:
+    """A message that no turn makes: something that happened, or an answer from elsewhere."""
+
+    id: str
+    content: str
+    source: str
+    metadata: Mapping[str, Any]
+    role: MessageRole = MessageRole.SYSTEM
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     id: str
     session_id: str
@@ -91,22 +105,29 @@ def drafts_of(events: Iterable[TurnEvent]) -> list[Draft]:
     return drafts
 
 
-def closed(drafts: Sequence[Draft], ending: Ending) -> list[Draft]:
-    """The drafts as they are kept: every call has a result, and every turn visibly an end."""
+def closed(drafts: Sequence[Draft], ending: Ending, *, must_speak: bool = False) -> list[Draft]:
+    """The drafts as they are kept: every call has a result, and every turn visibly an end.
+
+    Where nobody looks on, a turn `must_speak`: say that it failed, or that it found nothing.
+    """
     kept = [
         replace(draft, tool_calls=tuple(_finished(call) for call in draft.tool_calls))
         for draft in drafts
     ]
-    if not kept or kept[-1].role is MessageRole.SYSTEM or not _says_something(kept[-1], ending):
+    if not kept or not _is_end(kept[-1], ending, must_speak):
         kept.append(Draft(content=_closing_words(ending)))
     if ending.outcome is not Outcome.OK:
-        outcome = {"outcome": ending.outcome.value, "error": ending.error}
+        outcome = {"outcome": ending.outcome.value, "error": _short(ending.error)}
         kept[-1] = replace(kept[-1], metadata={**kept[-1].metadata, **outcome})
     return kept
 
 
-def _says_something(draft: Draft, ending: Ending) -> bool:
-    """A turn that went well may end with a tool's result; one that did not must say so."""
+def _is_end(draft: Draft, ending: Ending, must_speak: bool) -> bool:
+    if draft.role is MessageRole.SYSTEM:
+        return False
+    if must_speak:
+        return bool(draft.content) and ending.outcome is not Outcome.ERROR
+    # A turn that went well may end with a tool's result; one that did not must say so.
     return bool(draft.content) or (ending.outcome is Outcome.OK and bool(draft.tool_calls))
 
 
@@ -144,10 +165,18 @@ def _finished(call: ToolCall) -> ToolCall:
 def _closing_words(ending: Ending) -> str:
     match ending.outcome:
         case Outcome.OK:
-            return "(finished with nothing to report)"
+            return NOTHING_TO_REPORT
         case Outcome.STOPPED:
             return "(stopped)"
         case Outcome.MAX_ITERATIONS:
             return f"({ending.error})"
         case Outcome.ERROR:
-            return f"(failed: {ending.error})"
+            return f"(failed: {_short(ending.error)})"
+
+
+def _short(error: str | None) -> str | None:
+    """Its first line: more belongs in the log, or in the record of a run."""
+    first, *more = (error or "").strip().splitlines() or [""]
+    if not more and len(first) <= ERROR_LIMIT:
+        return error
+    return f"{first[:ERROR_LIMIT]} …"

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from navi.domain.user import Role
+from navi.domain.input import Origin
+from navi.domain.user import Role, User
+
+NO_MATTER = datetime(1970, 1, 1, tzinfo=UTC)
+"""When the user was made: of no interest to any tool."""
 
 
 async def at_once(tool_call_id: str) -> None:
@@ -23,8 +28,14 @@ class ToolContext:
     current_user_id: str
     current_user_role: Role
     current_user_info: Mapping[str, Any]
+    origin: Origin = Origin.USER
+    """What caused the turn in which the tool is called."""
     on_record: Callable[[str], Awaitable[None]] = at_once
     """Waits until the call of that id is stored: only then may a tool act, lest it acts twice."""
+
+    @property
+    def user(self) -> User:
+        return User(self.current_user_id, self.current_user_role, NO_MATTER, self.current_user_info)
 
 
 @dataclass(frozen=True, slots=True)

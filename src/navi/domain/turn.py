@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -60,4 +60,6 @@ class RunningTurn:
 class Ending:
     outcome: Outcome
     error: str | None = None
-    """Short and fit to show in the session; details belong in the log."""
+    """Fit to show in the session."""
+    detail: str | None = field(default=None, compare=False)
+    """Everything that is known about a failure, for the record of a run."""

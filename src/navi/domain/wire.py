@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, TypedDict, overload
 
+from navi.domain.automation import Automation, Run
 from navi.domain.errors import NaviError
 from navi.domain.event import Event
 from navi.domain.input import Admission, Input
 from navi.domain.message import Message, ToolCall
 from navi.domain.recall import Recall
+from navi.domain.schedule import At, Cron, Every, Schedule
 from navi.domain.session import Session
 from navi.domain.user import User
 
@@ -67,6 +69,68 @@ class SessionJson(TypedDict):
     pending_recall: RecallJson | None
 
 
+class ScheduleJson(TypedDict):
+    kind: str
+    at: str | None
+    every_seconds: int | None
+    cron_expr: str | None
+    tz: str | None
+
+
+class AutomationJson(TypedDict):
+    id: str
+    name: str
+    kind: str
+    category: str
+    session_key: str | None
+    user_id: str
+    schedule: ScheduleJson
+    schedule_words: str
+    message: str
+    enabled: bool
+    ended: str | None
+    catch_up: str
+    max_runs: int | None
+    expires_at: str | None
+    max_failures: int
+    time_limit_seconds: int | None
+    next_run_at: str | None
+    last_run_at: str | None
+    last_status: str | None
+    last_error: str | None
+    run_count: int
+    failures_in_row: int
+    missed_count: int
+    created_at: str
+    updated_at: str
+
+
+class RunJson(TypedDict):
+    id: str
+    automation_id: str
+    session_id: str
+    state: str
+    due_at: str
+    queued_at: str
+    started_at: str | None
+    ended_at: str | None
+    prompt_ref: Json | None
+    rendered_prompt: str | None
+    prompt_variables: Json | None
+    error: str | None
+    response_message_id: str | None
+    missed_count: int
+    delivery: str | None
+
+
+class PreviewJson(TypedDict):
+    """What a schedule would mean."""
+
+    schedule: ScheduleJson
+    schedule_words: str
+    next: list[str]
+
+
 class AdmissionJson(TypedDict):
     input_id: str
     status: str
@@ -108,6 +172,75 @@ def recall_json(recall: Recall) -> RecallJson:
         "missed_count": recall.missed_count,
         "created_at": instant(recall.created_at),
         "updated_at": instant(recall.updated_at),
+    }
+
+
+def automation_json(automation: Automation) -> AutomationJson:
+    guards = automation.guards
+    return {
+        "id": automation.id,
+        "name": automation.name,
+        "kind": automation.kind.value,
+        "category": automation.category.value,
+        "session_key": automation.session_key,
+        "user_id": automation.user_id,
+        "schedule": schedule_json(automation.schedule),
+        "schedule_words": automation.schedule.in_words(),
+        "message": automation.message,
+        "enabled": automation.enabled,
+        "ended": None if automation.ended is None else automation.ended.value,
+        "catch_up": automation.catch_up.value,
+        "max_runs": guards.max_runs,
+        "expires_at": instant(guards.expires_at),
+        "max_failures": guards.max_failures,
+        "time_limit_seconds": guards.time_limit_seconds,
+        "next_run_at": instant(automation.next_run_at),
+        "last_run_at": instant(automation.last_run_at),
+        "last_status": automation.last_status,
+        "last_error": automation.last_error,
+        "run_count": automation.run_count,
+        "failures_in_row": automation.failures_in_row,
+        "missed_count": automation.missed_count,
+        "created_at": instant(automation.created_at),
+        "updated_at": instant(automation.updated_at),
+    }
+
+
+def schedule_json(schedule: Schedule) -> ScheduleJson:
+    told: ScheduleJson = {
+        "kind": schedule.kind,
+        "at": None,
+        "every_seconds": None,
+        "cron_expr": None,
+        "tz": None,
+    }
+    match schedule:
+        case At(at):
+            told["at"] = instant(at)
+        case Every(seconds):
+            told["every_seconds"] = seconds
+        case Cron(expr, tz):
+            told["cron_expr"], told["tz"] = expr, tz
+    return told
+
+
+def run_json(run: Run) -> RunJson:
+    return {
+        "id": run.id,
+        "automation_id": run.automation_id,
+        "session_id": run.session_id,
+        "state": run.state.value,
+        "due_at": instant(run.due_at),
+        "queued_at": instant(run.queued_at),
+        "started_at": instant(run.started_at),
+        "ended_at": instant(run.ended_at),
+        "prompt_ref": None if run.prompt_ref is None else dict(run.prompt_ref),
+        "rendered_prompt": run.rendered_prompt,
+        "prompt_variables": None if run.prompt_variables is None else dict(run.prompt_variables),
+        "error": run.error,
+        "response_message_id": run.response_message_id,
+        "missed_count": run.missed_count,
+        "delivery": None if run.delivery is None else run.delivery.value,
     }
 
 

@@ -15,22 +15,31 @@ from navi.agents.builtin import BuiltinDriver
 from navi.agents.driver import Driver
 from navi.domain.clock import Clock
 from navi.domain.event import Event
-from navi.domain.tool import Tool
+from navi.domain.schedule import Cron, zone_name
+from navi.domain.tool import Tool, ToolContext
+from navi.domain.user import LOCAL_USER_ID
+from navi.runtime import places
 from navi.runtime.accounts import Accounts
 from navi.runtime.admit import Admissions
-from navi.runtime.clock import DueLoop
+from navi.runtime.automation_due import AutomationsDue
+from navi.runtime.automations import Automations, Defaults
+from navi.runtime.clock import DueLoop, Kind
+from navi.runtime.deliveries import Deliveries
 from navi.runtime.feed import Feed
 from navi.runtime.owner import own_identity
 from navi.runtime.queue import Queue
+from navi.runtime.recall_due import RecallsDue
 from navi.runtime.recalls import Recalls
 from navi.runtime.recovery import Recovery
 from navi.runtime.room import Room
-from navi.runtime.sessions import Sessions
+from navi.runtime.sessions import DEFAULT_DRIVER, Sessions
 from navi.runtime.settings import Settings, model_of, timezone_of
 from navi.runtime.system_clock import SystemClock
+from navi.runtime.system_jobs import MEMORY_FILE, SystemJobs, Wishes, read_notes
 from navi.runtime.turns import Turns
 from navi.store import signals
 from navi.store.store import Store
+from navi.tools.cron import Cron as CronTool
 from navi.tools.filesystem import Filesystem
 from navi.tools.http_request import HttpRequest
 from navi.tools.manage_recall import ManageRecall
@@ -49,6 +58,7 @@ class Navi:
     accounts: Accounts
     sessions: Sessions
     recalls: Recalls
+    automations: Automations
     admissions: Admissions
     feed: Feed
 
@@ -75,23 +85,34 @@ async def running(
     queue = Queue(store, turns, room)
     sessions = Sessions(store, clock, turns, chosen_drivers.keys())
     recalls = Recalls(store, clock, sessions, timezone_of(settings))
+    automations = Automations(store, clock, sessions, defaults_of(settings))
     # Drivers offer tools that use all of the above, so they come last.
-    chosen_drivers.update(drivers or built_in_drivers(settings, recalls))
-    due = DueLoop(store, clock, queue.poke)
+    builtin = built_in_driver(settings, recalls, automations)
+    chosen_drivers.update(drivers or built_in_drivers(builtin))
+    system_jobs = SystemJobs(store, clock, places.workspace(), DEFAULT_DRIVER)
+    deliveries = Deliveries(store, clock, builtin.is_worth_telling)
+    kinds: list[Kind] = [
+        RecallsDue(store, clock),
+        AutomationsDue(store, clock, system_jobs, settings.automations.keep_runs),
+    ]
+    due = DueLoop(store, clock, kinds, queue.poke)
     recovery = Recovery(store, clock, owner, turns, queue, lease)
 
     def on_events(events: Sequence[Event]) -> None:
         feed.publish(events)
         due.notice(events)
+        deliveries.notice(events)
 
     store.on_events = on_events
     store.start()
+    await system_jobs.set_up(wishes_of(settings))
     await recovery.look()
     background = [
         asyncio.create_task(feed.run(), name="feed"),
         asyncio.create_task(queue.run(), name="queue"),
         asyncio.create_task(recovery.run(), name="recovery"),
         asyncio.create_task(due.run(), name="clock"),
+        asyncio.create_task(deliveries.run(), name="deliveries"),
     ]
     if store.kind == "postgresql":
         on_signal = _Listener(store.id, feed, queue, recovery, due)
@@ -105,6 +126,7 @@ async def running(
             accounts=Accounts(store, clock, token),
             sessions=sessions,
             recalls=recalls,
+            automations=automations,
             admissions=Admissions(store, clock, turns, queue),
             feed=feed,
         )
@@ -119,7 +141,14 @@ async def running(
         await store.close()
 
 
-def built_in_drivers(settings: Settings, recalls: Recalls) -> dict[str, Driver]:
+def built_in_drivers(builtin: BuiltinDriver) -> dict[str, Driver]:
+    # The same agent: a session with the driver `scripted` always plays the scripted model.
+    return {"builtin": builtin, "scripted": builtin}
+
+
+def built_in_driver(
+    settings: Settings, recalls: Recalls, automations: Automations
+) -> BuiltinDriver:
     tools: list[Tool] = [
         Filesystem(),
         Terminal(
@@ -129,8 +158,9 @@ def built_in_drivers(settings: Settings, recalls: Recalls) -> dict[str, Driver]:
         HttpRequest(allow_private=settings.tools.http_allow_private),
         ScheduleRecall(recalls),
         ManageRecall(recalls),
+        CronTool(automations),
     ]
-    builtin = BuiltinDriver(
+    return BuiltinDriver(
         model=model_of(settings),
         tools=tools,
         max_iterations=settings.agent.max_iterations,
@@ -144,9 +174,28 @@ def built_in_drivers(settings: Settings, recalls: Recalls) -> dict[str, Driver]:
             )
             if url is not None
         },
+        remembered=_remembered,
     )
-    # The same agent: a session with the driver `scripted` always plays the scripted model.
-    return {"builtin": builtin, "scripted": builtin}
+
+
+def defaults_of(settings: Settings) -> Defaults:
+    chosen = settings.automations
+    return Defaults(timezone_of(settings), chosen.max_failures, chosen.time_limit_seconds)
+
+
+def wishes_of(settings: Settings) -> Wishes:
+    chosen = settings.automations
+    return Wishes(
+        timedelta(minutes=chosen.heartbeat_minutes) if chosen.heartbeat else None,
+        Cron(chosen.dream_at, zone_name(timezone_of(settings))) if chosen.dream else None,
+    )
+
+
+def _remembered(context: ToolContext) -> str:
+    """What the dreams condensed; it is about one user's sessions, and for nobody else."""
+    if context.current_user_id != LOCAL_USER_ID:
+        return ""
+    return read_notes(places.workspace() / MEMORY_FILE)
 
 
 class _Listener:

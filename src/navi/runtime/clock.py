@@ -10,13 +10,11 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from typing import Any, Protocol
 
 from navi.domain.clock import Clock
 from navi.domain.errors import NaviError
 from navi.domain.event import Event
-from navi.domain.recall import Recall
-from navi.runtime.recalls import compose
-from navi.store import due, recalls
 from navi.store.store import Store
 
 LONGEST_SLEEP = timedelta(seconds=60)
@@ -25,30 +23,40 @@ LONGEST_STEP_SECONDS = 1.0
 PASSED_OVER = timedelta(milliseconds=5)
 """What was due and not claimed belongs to a session that somebody is writing to just now."""
 TRY_AGAIN = timedelta(seconds=1)
-BATCH = 256
 AHEAD = timedelta(seconds=1)
 """So long before its time, what comes next is made ready, and only writing is left to do then."""
-AT_ONCE = timedelta(milliseconds=50)
-"""What follows so closely belongs to it. With less time than that, making ready would be late."""
-AHEAD_LIMIT = 4096
 SURE_PART = 0.9
 """A long sleep wakes a little late, so the last part of it is slept separately."""
+WAKING = {"recall_update": "recall", "automation_update": "automation"}
+"""Events after which something may be due earlier, and what they then name."""
 
 log = logging.getLogger("navi.clock")
+
+
+class Kind(Protocol):
+    """Things of one kind that come due."""
+
+    def earliest(self, connection: Any, /) -> datetime | None:
+        """When the next of them is due. Runs inside a transaction of the store."""
+
+    async def make_ready(self, next_at: datetime) -> None:
+        """Something is due in a moment: do now what can be done before."""
+
+    async def fire(self) -> int:
+        """Admit all that is due now; returns how many that were."""
 
 
 class DueLoop:
     """`on_fired` is called when inputs were admitted."""
 
-    def __init__(self, store: Store, clock: Clock, on_fired: Callable[[], None]) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, kinds: Sequence[Kind], on_fired: Callable[[], None]
+    ) -> None:
         self._store = store
         self._clock = clock
+        self._kinds = kinds
         self._on_fired = on_fired
-        # PostgreSQL works for one while we prepare the next; SQLite has one writer anyway.
-        self._side_by_side = 2 if store.kind == "postgresql" else 1
         self._woken = asyncio.Event()
-        self._ready: dict[str, due.Ready] = {}
-        self._ready_until = clock.now()
 
     def wake(self) -> None:
         """Something may be due earlier than was known."""
@@ -56,8 +64,10 @@ class DueLoop:
 
     def notice(self, events: Sequence[Event]) -> None:
         """Called with every stored event of this process."""
-        if any(event.type == "recall_update" and event.payload["recall"] for event in events):
-            self.wake()
+        for event in events:
+            if (subject := WAKING.get(event.type)) and event.payload[subject]:
+                self.wake()
+                return
 
     async def run(self) -> None:
         while True:
@@ -76,7 +86,7 @@ class DueLoop:
     async def look(self) -> datetime | None:
         """Fire what is due; when to look again."""
         fired = await self.fire_due()
-        next_at = await self._store.transact(recalls.earliest)
+        next_at = await self._store.transact(self._earliest)
         if next_at is None:
             return None
         now = self._clock.now()
@@ -84,31 +94,20 @@ class DueLoop:
             return now if fired else now + PASSED_OVER
         if next_at > now + AHEAD:
             return next_at - AHEAD
-        if next_at > max(self._ready_until, now + AT_ONCE):
-            await self._make_ready(now, next_at + AT_ONCE)
+        for kind in self._kinds:
+            await kind.make_ready(next_at)
         return next_at
 
-    async def _make_ready(self, now: datetime, until: datetime) -> None:
-        upcoming = await self._store.transact(due.upcoming, now, until, AHEAD_LIMIT)
-        # In a thread: a thousand of them would hold up everybody else.
-        self._ready = await asyncio.to_thread(_composed, upcoming)
-        self._ready_until = until
-
     async def fire_due(self) -> int:
-        """Admit everything that is due now; returns how many recalls that were."""
-        fired = sum(await asyncio.gather(*(self._fire_all() for _ in range(self._side_by_side))))
+        """Admit everything that is due now; returns how many that were."""
+        fired = sum(await asyncio.gather(*(kind.fire() for kind in self._kinds)))
         if fired:
             self._on_fired()
         return fired
 
-    async def _fire_all(self) -> int:
-        fired = 0
-        while True:
-            now = self._clock.now()
-            seen = await self._store.transact(due.fire, now, BATCH, compose, self._ready)
-            fired += seen
-            if seen < BATCH:
-                return fired
+    def _earliest(self, connection: Any) -> datetime | None:
+        known = (kind.earliest(connection) for kind in self._kinds)
+        return min((moment for moment in known if moment is not None), default=None)
 
     async def _sleep_until(self, next_at: datetime | None) -> None:
         end = self._clock.now() + LONGEST_SLEEP
@@ -124,10 +123,3 @@ class DueLoop:
                     await self._woken.wait()
             except TimeoutError:
                 pass
-
-
-def _composed(upcoming: Sequence[Recall]) -> dict[str, due.Ready]:
-    return {
-        recall.id: due.Ready(recall.updated_at, compose(recall, recall.due_at, missed=0))
-        for recall in upcoming
-    }

@@ -22,6 +22,7 @@ from navi.domain.event import (
     Usage,
     merge_deltas,
 )
+from navi.domain.input import Origin
 from navi.domain.message import closed, drafts_of
 from navi.domain.turn import Ending, Turn
 from navi.store import turns
@@ -90,7 +91,9 @@ class Pump:
 
     async def finish(self, ending: Ending, usage: Usage) -> None:
         last = merge_deltas(self._pending)
-        drafts = closed(drafts_of([*self._stored, *last]), ending)
+        # Nobody looks on when an automation runs: it must not end without a word.
+        must_speak = self._turn.origin is Origin.AUTOMATION
+        drafts = closed(drafts_of([*self._stored, *last]), ending, must_speak=must_speak)
         await self._store.transact_patiently(
             PATIENCE_SECONDS,
             turns.finish,

@@ -129,7 +129,7 @@ class Recalls:
 
     async def schedule_for(self, context: ToolContext, arguments: Mapping[str, Any]) -> str:
         """For the tool: an agent schedules its own session."""
-        made = await self.schedule(_user_of(context), context.session_id, **arguments)
+        made = await self.schedule(context.user, context.session_id, **arguments)
         lines = [f"Scheduled: {made.reading}."]
         if made.recall.interval_seconds is not None:
             lines.append(f"Then every {made.recall.interval_seconds} seconds.")
@@ -139,7 +139,7 @@ class Recalls:
 
     async def manage_for(self, context: ToolContext, action: str, session_id: str) -> str:
         """For the tool."""
-        user = _user_of(context)
+        user = context.user
         match action:
             case "cancel":
                 recall = await self.cancel(user, session_id)
@@ -199,14 +199,8 @@ def compose(recall: Recall, now: datetime, missed: int) -> NewInput:
     )
 
 
-NO_MATTER = datetime(1970, 1, 1, tzinfo=UTC)
 LATE_SECONDS = 120
 """Less is not worth a word to the agent: busy sessions make recalls a minute late."""
-
-
-def _user_of(context: ToolContext) -> User:
-    info = context.current_user_info
-    return User(context.current_user_id, context.current_user_role, NO_MATTER, info)
 
 
 def _lateness(recall: Recall, now: datetime, missed: int) -> str:

@@ -18,7 +18,7 @@ from navi.domain.turn import StopReason
 from navi.domain.user import User
 from navi.runtime import places
 from navi.runtime.turns import Turns
-from navi.store import lanes, queue, snapshot, transcript
+from navi.store import lanes, queue, snapshot, transcript, withdrawal
 from navi.store import sessions as stored
 from navi.store.snapshot import Snapshot
 from navi.store.store import Store
@@ -132,7 +132,7 @@ class Sessions:
 
     async def remove_input(self, user: User, session_id: str, input_id: str) -> None:
         await self.get(user, session_id)
-        await self._store.transact(queue.remove, session_id, input_id, self._clock.now())
+        await self._store.transact(withdrawal.withdraw, session_id, input_id, self._clock.now())
 
     async def stop(self, user: User, session_id: str) -> bool:
         """End the running turn, wherever it runs. False if none does."""
@@ -153,9 +153,16 @@ class Sessions:
         await self._stop_turn(session_id, StopReason.KILLED)
         return session
 
-    async def remove(self, user: User, session_id: str) -> None:
-        """Delete the session with everything it had."""
-        await self.kill(user, session_id)
+    async def remove(self, user: User, session_id: str, *, with_automations: bool = False) -> None:
+        """Delete the session with everything it had; its automations only if they are named."""
+        await self.get(user, session_id)
+        await self._store.transact(
+            stored.kill_for_removal,
+            session_id,
+            self._clock.now(),
+            with_automations=with_automations,
+        )
+        await self._stop_turn(session_id, StopReason.KILLED)
         await self._store.transact(stored.remove, session_id, self._clock.now())
 
     async def _stop_turn(self, session_id: str, reason: StopReason) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from datetime import tzinfo
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
@@ -17,8 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from navi.agents.builtin import DEFAULT_INSTRUCTIONS
 from navi.agents.models import default_model
-from navi.domain.errors import UsageError
+from navi.domain.errors import InvalidInput, UsageError
 from navi.domain.places import DEFAULT_HOST, DEFAULT_PORT
+from navi.domain.schedule import require_cron
 from navi.runtime import places
 from navi.runtime.system_clock import machine_timezone
 
@@ -76,6 +77,44 @@ class RecallSettings(Section):
         return value
 
 
+class AutomationSettings(Section):
+    """Scheduled turns."""
+
+    keep_runs: int = Field(
+        50, ge=1, description="How many past runs of each automation stay on record."
+    )
+    max_failures: int = Field(
+        5,
+        ge=1,
+        description="After so many failures in a row an automation that doesn't say otherwise "
+        "is switched off.",
+    )
+    time_limit_seconds: int | None = Field(
+        3600, ge=1, description="How long a run may take, if its automation doesn't say otherwise."
+    )
+    heartbeat: bool = Field(
+        False,
+        description="Whether the built-in agent looks into `HEARTBEAT.md` of its workspace from "
+        "time to time, and does what it asks for.",
+    )
+    heartbeat_minutes: int = Field(30, ge=1, description="How often it does.")
+    dream: bool = Field(
+        False,
+        description="Whether every night the built-in agent sums up what the day's sessions "
+        "learned in `MEMORY.md` of its workspace, which it reads when a session begins.",
+    )
+    dream_at: str = Field("0 3 * * *", description="When it does, as a cron expression.")
+
+    @field_validator("dream_at")
+    @classmethod
+    def _is_cron(cls, value: str) -> str:
+        try:
+            require_cron(value, "UTC", datetime.now(UTC))
+        except InvalidInput as error:
+            raise ValueError(error.sentence) from error
+        return value
+
+
 class AgentSettings(Section):
     """The built-in agent."""
 
@@ -122,6 +161,7 @@ class Settings(Section):
     server: ServerSettings = ServerSettings()
     turns: TurnSettings = TurnSettings()
     recalls: RecallSettings = RecallSettings()
+    automations: AutomationSettings = AutomationSettings()
     agent: AgentSettings = AgentSettings()
     tools: ToolSettings = ToolSettings()
 

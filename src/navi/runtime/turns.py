@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from navi.agents.driver import Driver, TurnRequest
 from navi.domain.clock import Clock
-from navi.domain.errors import FenceLost, IterationLimit, NaviError
+from navi.domain.errors import AgentFailed, FenceLost, IterationLimit, NaviError
 from navi.domain.event import Usage
 from navi.domain.ids import new_id
 from navi.domain.input import Admission, NewInput
@@ -24,6 +25,9 @@ from navi.runtime.pump import Pump
 from navi.runtime.room import Room
 from navi.store import turns as stored
 from navi.store.store import Store
+
+TIME_LIMIT = "time_limit_seconds"
+"""In the metadata of an input: how long its turn may take."""
 
 log = logging.getLogger("navi.turns")
 
@@ -208,15 +212,23 @@ class Turns:
                 current_user_id=user.id,
                 current_user_role=user.role,
                 current_user_info=user.info,
+                origin=begun.turn.origin,
                 on_record=pump.on_record,
             ),
         )
-        async with aclosing(self._drivers[session.driver].turn(request)) as events:
-            async for event in events:
-                if isinstance(event, Usage):
-                    local.usage = event
-                else:
-                    await pump.put(event)
+        limit = begun.turn.input.metadata.get(TIME_LIMIT)
+        deadline = asyncio.timeout(limit)
+        try:
+            async with deadline, aclosing(self._drivers[session.driver].turn(request)) as events:
+                async for event in events:
+                    if isinstance(event, Usage):
+                        local.usage = event
+                    else:
+                        await pump.put(event)
+        except TimeoutError as error:
+            if not deadline.expired():
+                raise
+            raise AgentFailed(f"it took longer than {limit} seconds and was ended") from error
 
     async def _close_as_dead(self, turn: Turn) -> None:
         now = self._clock.now()
@@ -232,8 +244,8 @@ async def _ending_of(driving: asyncio.Task[None]) -> Ending:
     except IterationLimit as limit:
         return Ending(Outcome.MAX_ITERATIONS, limit.sentence)
     except NaviError as error:
-        return Ending(Outcome.ERROR, error.sentence)
+        return Ending(Outcome.ERROR, error.sentence, traceback.format_exc())
     except Exception as error:
         log.exception("a driver failed")
-        return Ending(Outcome.ERROR, f"{type(error).__name__}: {error}")
+        return Ending(Outcome.ERROR, f"{type(error).__name__}: {error}", traceback.format_exc())
     return Ending(Outcome.OK)

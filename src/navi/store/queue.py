@@ -144,7 +144,11 @@ def edit(
 ) -> Input:
     """Change an input that was not delivered yet."""
     lock(connection, session_id)
-    _waiting_input(connection, session_id, input_id)
+    if _waiting_input(connection, session_id, input_id).prompt is not None and "text" in changes:
+        raise Conflict(
+            "what was scheduled can't be reworded any more",
+            hint="take it out of the queue and schedule it anew",
+        )
     connection.execute(
         update(message_queue).where(message_queue.c.id == input_id).values(**changes)
     )
@@ -155,11 +159,25 @@ def edit(
     return edited
 
 
-def remove(connection: Connection, session_id: str, input_id: str, now: datetime) -> None:
+def remove(connection: Connection, session_id: str, input_id: str, now: datetime) -> Input:
     lock(connection, session_id)
     removed = _waiting_input(connection, session_id, input_id)
     connection.execute(delete(message_queue).where(message_queue.c.id == input_id))
     emit(connection, session_id, None, [("input_removed", {"input_id": removed.id})], now)
+    return removed
+
+
+def remove_all(connection: Connection, session_id: str, now: datetime) -> list[Input]:
+    """Empty the queue of a session that ends."""
+    rows = connection.execute(
+        delete(message_queue)
+        .where(message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None))
+        .returning(message_queue)
+    )
+    removed = sorted((_input(row) for row in rows), key=lambda each: each.ordinal)
+    gone = [("input_removed", {"input_id": each.id}) for each in removed]
+    emit(connection, session_id, None, gone, now)
+    return removed
 
 
 def deliver(connection: Connection, chosen: Input, turn_id: str, now: datetime) -> Input:

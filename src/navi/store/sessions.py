@@ -8,15 +8,16 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, insert, update
 
+from navi.domain.automation import HIDDEN_PREFIX, BlockedByAutomations
 from navi.domain.errors import Conflict, SessionBusy, SessionNotFound
 from navi.domain.session import Session, SessionState, Step, after
 from navi.domain.turn import StopReason
 from navi.domain.wire import session_json
+from navi.store import automation_runs, automations, queue, recalls, withdrawal
 from navi.store.events import emit, forget_session
 from navi.store.lanes import lock, request_stop
-from navi.store.recalls import session_ended
 from navi.store.rows import SESSIONS, session_of
-from navi.store.tables import lanes, message_queue, session_recalls, sessions
+from navi.store.tables import lanes, session_recalls, sessions
 
 _GET = SESSIONS.where(sessions.c.id == bindparam("session_id"))
 _MOVE = (
@@ -58,8 +59,9 @@ def listing(
     parent_id: str | None = None,
     with_recall: bool = False,
 ) -> list[Session]:
-    """Newest activity first; of one user, or of all with None."""
-    query = SESSIONS.order_by(sessions.c.updated_at.desc(), sessions.c.id)
+    """Newest activity first; of one user, or of all with None. Without the hidden ones."""
+    is_shown = sessions.c.id.not_like(f"{HIDDEN_PREFIX}%")
+    query = SESSIONS.where(is_shown).order_by(sessions.c.updated_at.desc(), sessions.c.id)
     if user_id is not None:
         query = query.where(sessions.c.user_id == user_id)
     if parent_id is not None:
@@ -102,24 +104,24 @@ def kill(connection: Connection, session_id: str, now: datetime) -> Session:
     now = lane.not_before(now)
     if lane.turn_id is not None:
         request_stop(connection, session_id, StopReason.KILLED)
-    removed = connection.execute(
-        delete(message_queue)
-        .where(message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None))
-        .returning(message_queue.c.id)
-    ).scalars()
-    session_ended(connection, session_id, now)
+    for removed in queue.remove_all(connection, session_id, now):
+        withdrawal.tell_origin(connection, removed, recalls.SESSION_ENDED, now)
+    recalls.session_ended(connection, session_id, now)
+    automation_runs.session_ended(connection, session_id, now)
     session = replace(move(connection, lane.session, Step.KILLED, now), pending=None)
-    emit(
-        connection,
-        session_id,
-        None,
-        [
-            *(("input_removed", {"input_id": input_id}) for input_id in sorted(removed)),
-            ("session_update", {"session": session_json(session)}),
-        ],
-        now,
-    )
+    announce(connection, session, now)
     return session
+
+
+def kill_for_removal(
+    connection: Connection, session_id: str, now: datetime, *, with_automations: bool
+) -> Session:
+    """`kill`, unless automations of people would be lost that nobody spoke of."""
+    lock(connection, session_id)
+    blocking = automations.blocking(connection, session_id)
+    if blocking and not with_automations:
+        raise BlockedByAutomations(session_id, blocking)
+    return kill(connection, session_id, now)
 
 
 def remove(connection: Connection, session_id: str, now: datetime) -> None:

@@ -183,6 +183,92 @@ Index(
     postgresql_where=session_recalls.c.status == "pending",
 )
 
+# What an automation is; its runs have a table of their own, so that this row never grows.
+automations = Table(
+    "automations",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("user_id", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    # Empty for system and legacy automations.
+    Column("session_key", Text, ForeignKey("sessions.id", ondelete="CASCADE")),
+    Column("schedule_kind", Text, nullable=False),
+    Column("at", Instant),
+    Column("every_seconds", Integer),
+    Column("anchor_at", Instant),
+    Column("cron_expr", Text),
+    Column("tz", Text),
+    Column("message", Text, nullable=False),
+    Column("enabled", Boolean, nullable=False),
+    Column("catch_up", Text, nullable=False),
+    Column("max_runs", Integer),
+    Column("expires_at", Instant),
+    Column("max_failures", Integer, nullable=False),
+    Column("time_limit_seconds", Integer),
+    Column("channel", Text),
+    Column("to", Text),
+    Column("channel_meta", Json),
+    Column("deliver", Boolean, nullable=False),
+    Column("next_run_at", Instant),
+    Column("held_at", Instant),
+    Column("last_run_at", Instant),
+    Column("last_status", Text),
+    Column("last_error", Text),
+    Column("ended", Text),
+    Column("run_count", Integer, nullable=False),
+    Column("failures_in_row", Integer, nullable=False),
+    Column("missed_count", Integer, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Index("automations_by_session", "session_key"),
+)
+Index(
+    "automations_due",
+    automations.c.next_run_at,
+    sqlite_where=automations.c.next_run_at.is_not(None),
+    postgresql_where=automations.c.next_run_at.is_not(None),
+)
+
+# No reference to `automations`: what a transcript names stays readable without them.
+automation_runs = Table(
+    "automation_runs",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("automation_id", Text, nullable=False),
+    session_reference(),
+    Column("user_id", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("due_at", Instant, nullable=False),
+    Column("queued_at", Instant, nullable=False),
+    Column("started_at", Instant),
+    Column("ended_at", Instant),
+    Column("prompt_ref", Json),
+    Column("rendered_prompt", Text),
+    Column("prompt_variables", Json),
+    Column("error", Text),
+    Column("response_message_id", Text),
+    Column("missed_count", Integer, nullable=False),
+    Column("delivery", Text),
+    Index("automation_runs_by_automation", "automation_id", "queued_at"),
+    Index("automation_runs_by_session", "session_id"),
+)
+_IS_ACTIVE = automation_runs.c.state.in_(["queued", "running"])
+# Never two runs of one automation at a time, whoever starts them.
+Index(
+    "automation_runs_one_active",
+    automation_runs.c.automation_id,
+    unique=True,
+    sqlite_where=_IS_ACTIVE,
+    postgresql_where=_IS_ACTIVE,
+)
+Index(
+    "automation_runs_to_deliver",
+    automation_runs.c.ended_at,
+    sqlite_where=automation_runs.c.delivery == "pending",
+    postgresql_where=automation_runs.c.delivery == "pending",
+)
+
 turns = Table(
     "turns",
     metadata,

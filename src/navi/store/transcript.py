@@ -8,10 +8,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select
 
+from navi.domain.automation import HIDDEN_PREFIX
 from navi.domain.input import Input, Origin
-from navi.domain.message import Draft, Message, MessageRole, ToolCall
+from navi.domain.message import Draft, Message, MessageRole, Notice, ToolCall
 from navi.domain.wire import tool_call_json
-from navi.store.tables import messages
+from navi.store.tables import messages, sessions
+
+TOLD_OF_SOURCE = ("automation_id", "automation_name", "automation_run_id")
+"""What an answer says of the input that caused it, so that it can be shown with it."""
 
 _INSERT = insert(messages)
 _OF_CONTEXT = (
@@ -30,7 +34,8 @@ _BEFORE_TURN = (
         *_OF_CONTEXT,
         messages.c.idx > bindparam("after"),
         messages.c.compacted_up_to.is_(None),
-        messages.c.turn_id != bindparam("turn_id"),
+        # A message outside of turns has none.
+        messages.c.turn_id.is_distinct_from(bindparam("turn_id")),
     )
     .order_by(messages.c.idx)
 )
@@ -69,12 +74,13 @@ def add_drafts(
     connection: Connection,
     session_id: str,
     turn_id: str,
-    origin: str,
+    cause: Input,
     drafts: Sequence[Draft],
     first_idx: int,
     now: datetime,
 ) -> str:
     """What the agent said, at least one message; returns the id of the last."""
+    source = {name: cause.metadata[name] for name in TOLD_OF_SOURCE if name in cause.metadata}
     rows = [
         {
             # Made from the turn, so that the same turn can't leave its messages twice.
@@ -86,9 +92,9 @@ def add_drafts(
             "content": draft.content,
             "thinking": draft.thinking,
             "tool_calls": [tool_call_json(call) for call in draft.tool_calls],
-            "is_recall": origin == Origin.RECALL,
-            "source": origin,
-            "metadata": dict(draft.metadata),
+            "is_recall": cause.origin is Origin.RECALL,
+            "source": cause.origin,
+            "metadata": {**source, **draft.metadata},
             "compacted_up_to": draft.compacted_up_to,
             "timestamp": now,
         }
@@ -96,6 +102,32 @@ def add_drafts(
     ]
     connection.execute(_INSERT, rows)
     return str(rows[-1]["id"])
+
+
+def add_notice(
+    connection: Connection, session_id: str, notice: Notice, idx: int, now: datetime
+) -> Message:
+    """Something that the session is told outside of any turn."""
+    connection.execute(
+        _INSERT,
+        {
+            "id": notice.id,
+            "session_id": session_id,
+            "idx": idx,
+            "turn_id": None,
+            "role": notice.role,
+            "content": notice.content,
+            "thinking": "",
+            "tool_calls": [],
+            "is_recall": False,
+            "source": notice.source,
+            "metadata": dict(notice.metadata),
+            "compacted_up_to": None,
+            "timestamp": now,
+        },
+    )
+    query = select(messages).where(messages.c.id == notice.id)
+    return _message(connection.execute(query).one())
 
 
 def take_back(connection: Connection, turn_id: str) -> int:
@@ -127,6 +159,40 @@ def first_idx(connection: Connection, turn_id: str) -> int | None:
     query = select(func.min(messages.c.idx)).where(messages.c.turn_id == turn_id)
     idx: int | None = connection.execute(query).scalar()
     return idx
+
+
+def said_since(
+    connection: Connection, user_id: str, since: datetime, limit: int, message_limit: int
+) -> str:
+    """What was said in the user's sessions, as plain text; the newest, if it is too much."""
+    query = (
+        select(messages, sessions.c.name)
+        .join(sessions, sessions.c.id == messages.c.session_id)
+        .where(
+            sessions.c.user_id == user_id,
+            sessions.c.id.not_like(f"{HIDDEN_PREFIX}%"),
+            messages.c.timestamp >= since,
+            messages.c.role.in_([MessageRole.USER.value, MessageRole.ASSISTANT.value]),
+            messages.c.content != "",
+        )
+        .order_by(messages.c.timestamp.desc(), messages.c.idx.desc())
+        .limit(limit // 20)
+    )
+    lines: list[str] = []
+    left = limit
+    for row in connection.execute(query):
+        line = f"[{row.name}] {row.role}: {row.content[:message_limit]}"
+        left -= len(line)
+        if left < 0:
+            break
+        lines.append(line)
+    return "\n".join(reversed(lines))
+
+
+def find(connection: Connection, message_id: str) -> Message | None:
+    query = select(messages).where(messages.c.id == message_id)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else _message(row)
 
 
 def visible(

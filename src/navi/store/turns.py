@@ -15,12 +15,12 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from navi.domain.errors import FenceLost
 from navi.domain.event import Payload, TurnEvent, Usage, turn_event
 from navi.domain.input import Admission, Input, NewInput, Origin, delivery_order
-from navi.domain.message import Draft, Message, closed, drafts_of
+from navi.domain.message import Draft, Message, Notice, closed, drafts_of
 from navi.domain.session import Session, Step
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
 from navi.domain.user import User
-from navi.domain.wire import input_json, session_json
-from navi.store import events, queue, recalls, sessions, transcript, users
+from navi.domain.wire import input_json, message_json, session_json
+from navi.store import automation_runs, events, queue, recalls, sessions, transcript, users
 from navi.store.lanes import Lane, lock
 from navi.store.tables import lanes, turns
 
@@ -137,6 +137,8 @@ def _begin(
     )
     connection.execute(_INSERT, _new_turn(turn_id, session_id, fence, chosen.origin, now))
     delivered = queue.deliver(connection, chosen, turn_id, now)
+    if delivered.origin is Origin.AUTOMATION:
+        automation_runs.turn_began(connection, delivered, now)
     transcript.add_input(connection, delivered, lane.next_idx, now)
     session = sessions.move(connection, lane.session, Step.TURN_BEGINS, now)
     begun = _begun(connection, session, delivered, turn_id, fence, now, known_user)
@@ -183,14 +185,15 @@ def finish(
         return
     now = lane.not_before(now)
     message_id = transcript.add_drafts(
-        connection, turn.session.id, turn.id, turn.origin, drafts, lane.next_idx, now
+        connection, turn.session.id, turn.id, turn.input, drafts, lane.next_idx, now
     )
     counts = (counted, len(happened))
     following_idx = lane.next_idx + len(drafts)
     reason = _end(connection, turn.session.id, turn.id, counts, ending, message_id, usage, now)
     if reason == StopReason.CLEARED:
         lane = _with_new_context(connection, lane, following_idx, now)
-    lane = _with_recalls(connection, lane, turn.input, ending, now)
+    lane, notices = _settled(connection, lane, turn.input, ending, message_id, now)
+    following_idx = _add_notices(connection, lane, notices, following_idx, now)
     _close(connection, lane, turn.id, _items(happened), ending, message_id, following_idx, now)
 
 
@@ -204,22 +207,26 @@ def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool
         return False
     now = lane.not_before(now)
     row = connection.execute(
-        select(turns.c.event_count, turns.c.origin, turns.c.stop_reason).where(
-            turns.c.id == dead.id
-        )
+        select(turns.c.event_count, turns.c.stop_reason).where(turns.c.id == dead.id)
     ).one()
     # Somebody had asked it to end: then it ended as wanted, and must not come back.
     was_to_stop = row.stop_reason is not None
     ending = Ending(Outcome.STOPPED) if was_to_stop else Ending(Outcome.ERROR, SERVER_STOPPED)
     message_id: str | None = None
     waiting_again: list[Input] = []
+    notices: list[Notice] = []
     if row.event_count == 0 and not was_to_stop:
         following_idx = transcript.take_back(connection, dead.id)
         waiting_again = queue.give_back(connection, dead.id)
+        for each in waiting_again:
+            if each.origin is Origin.AUTOMATION:
+                automation_runs.turn_given_back(connection, each)
     else:
-        drafts = closed(drafts_of(_stored_events(connection, dead)), ending)
+        cause = queue.delivered_to(connection, dead.id)
+        happened = drafts_of(_stored_events(connection, dead))
+        drafts = closed(happened, ending, must_speak=cause.origin is Origin.AUTOMATION)
         message_id = transcript.add_drafts(
-            connection, dead.session_id, dead.id, row.origin, drafts, lane.next_idx, now
+            connection, dead.session_id, dead.id, cause, drafts, lane.next_idx, now
         )
         following_idx = lane.next_idx + len(drafts)
     counts = (row.event_count, 0)
@@ -228,22 +235,48 @@ def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool
         lane = _with_new_context(connection, lane, following_idx, now)
     if not waiting_again:
         delivered = queue.delivered_to(connection, dead.id)
-        lane = _with_recalls(connection, lane, delivered, ending, now)
+        lane, notices = _settled(connection, lane, delivered, ending, message_id, now)
+    following_idx = _add_notices(connection, lane, notices, following_idx, now)
     _close(connection, lane, dead.id, [], ending, message_id, following_idx, now)
     queued = [("input_queued", {"input": input_json(each)}) for each in waiting_again]
     events.emit(connection, dead.session_id, None, queued, now)
     return True
 
 
-def _with_recalls(
-    connection: Connection, lane: Lane, ended: Input, ending: Ending, now: datetime
-) -> Lane:
-    """The session's recalls after the turn: one that ran is done, one that waited is due."""
+def _settled(
+    connection: Connection,
+    lane: Lane,
+    ended: Input,
+    ending: Ending,
+    message_id: str | None,
+    now: datetime,
+) -> tuple[Lane, list[Notice]]:
+    """What was scheduled, after the turn: what ran is done, a recall that waited is due.
+
+    Also what the session should be told about it.
+    """
+    notices: list[Notice] = []
     if ended.origin is Origin.RECALL:
         recalls.turn_ended(connection, ended, ending, now)
+    elif ended.origin is Origin.AUTOMATION:
+        told = automation_runs.turn_ended(connection, ended, ending, message_id, now)
+        if told is not None:
+            notices.append(Notice(f"{ended.id}.ended", told, ended.origin, ended.metadata))
     # Read anew: the lock guards the lane's row, but recalls have rows of their own.
     pending = recalls.pull_forward(connection, lane.session.id, now)
-    return replace(lane, session=replace(lane.session, pending=pending))
+    return replace(lane, session=replace(lane.session, pending=pending)), notices
+
+
+def _add_notices(
+    connection: Connection, lane: Lane, notices: Sequence[Notice], idx: int, now: datetime
+) -> int:
+    """Returns the next free place in the transcript."""
+    for notice in notices:
+        message = transcript.add_notice(connection, lane.session.id, notice, idx, now)
+        told = ("message_added", {"message": message_json(message)})
+        events.emit(connection, lane.session.id, None, [told], now)
+        idx += 1
+    return idx
 
 
 def _end(

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from navi.agents.driver import Driver
+from navi.domain.clock import Clock
 from navi.domain.ids import new_id
 from navi.domain.input import Admission, NewInput
 from navi.domain.message import Message
 from navi.domain.session import Session
 from navi.domain.user import LOCAL_USER_ID, Role, User
 from navi.runtime.app import Navi, running
-from navi.runtime.settings import Settings, TurnSettings
+from navi.runtime.settings import AutomationSettings, Settings, TurnSettings
 from navi.store import schema
 from navi.store.connection import sqlite_url
 
@@ -71,6 +73,19 @@ class World:
         return [frame["outcome"] for frame in frames if frame["type"] == "stream_end"]
 
 
+class MovedClock:
+    """The real time and whatever it was moved by."""
+
+    def __init__(self) -> None:
+        self.moved = timedelta()
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self.moved
+
+    def move(self, **by: float) -> None:
+        self.moved += timedelta(**by)
+
+
 def counting(type_: str, times: int) -> Callable[[Frame], bool]:
     left = times
 
@@ -100,9 +115,16 @@ def start(database_url: str, tmp_path: Path) -> Start:
     """Start a Navi on the test's database; several may share it."""
 
     @asynccontextmanager
-    async def starting(**turns: Any) -> AsyncIterator[World]:
-        settings = Settings(turns=TurnSettings(**turns))
-        async with running(settings, database_url, "token") as navi:
+    async def starting(
+        clock: Clock | None = None,
+        automations: AutomationSettings | None = None,
+        drivers: Mapping[str, Driver] | None = None,
+        **turns: Any,
+    ) -> AsyncIterator[World]:
+        settings = Settings(
+            turns=TurnSettings(**turns), automations=automations or AutomationSettings()
+        )
+        async with running(settings, database_url, "token", clock=clock, drivers=drivers) as navi:
             yield World(navi, tmp_path)
 
     return starting

@@ -25,6 +25,7 @@ from navi.domain.session import Session, SessionState
 from navi.domain.turn import Ending, Outcome
 from navi.domain.when import parse_when
 from navi.runtime.clock import DueLoop
+from navi.runtime.recall_due import RecallsDue
 from navi.store import lanes, recalls, schema, sessions, turns
 from navi.store.connection import sqlite_url
 from navi.store.store import Store
@@ -73,7 +74,9 @@ class Machine:
     def start(self) -> None:
         self.store = Store(self.url)
         self.store.start()
-        self.loop = DueLoop(self.store, self.clock, lambda: None)
+        self.loop = DueLoop(
+            self.store, self.clock, [RecallsDue(self.store, self.clock)], lambda: None
+        )
 
     async def restart_after(self, pause: timedelta) -> None:
         await self.store.close()

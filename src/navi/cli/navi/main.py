@@ -12,6 +12,7 @@ COMMANDS = {
     "doctor": ("navi.cli.navi.doctor", "Check the installation and say what to do."),
     "user": ("navi.cli.navi.user", "Add, list and remove users."),
     "when": ("navi.cli.navi.when", "Say how a time would be read."),
+    "import-jobs": ("navi.cli.navi.import_jobs", "Take over automations from a jobs.json."),
     "completions": ("navi.cli.navi.completions", "Print a shell's completion script."),
 }
 

@@ -40,6 +40,21 @@ def time_of(recall: RecallJson, now: datetime, timezone: tzinfo | None) -> str:
     return describe(at, now, zone) if recall["status"] == "pending" else describe_moment(at, zone)
 
 
+def moment(at: str, now: datetime, timezone: tzinfo | None) -> str:
+    """An instant as the wire has it, with its distance."""
+    instant = datetime.fromisoformat(at)
+    return describe(instant, now, timezone or _local(instant))
+
+
+def distance(at: str, now: datetime) -> str:
+    return moment(at, now, None).split(",")[0]
+
+
+def stamp(at: str) -> str:
+    """In the machine's zone, to the second."""
+    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
 def then(recall: RecallJson) -> str:
     """How a recurring recall goes on."""
     seconds = recall["interval_seconds"]

@@ -10,6 +10,7 @@ from navi.cli.command_group import CommandGroup
 COMMANDS = {
     "status": ("navi.cli.sm.status", "Show all sessions."),
     "recall": ("navi.cli.sm.recall", "Wake a session later, or on a beat."),
+    "automation": ("navi.cli.sm.automation", "Let sessions work on a schedule."),
     "completions": ("navi.cli.sm.completions", "Print a shell's completion script."),
 }
 

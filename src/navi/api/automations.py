@@ -1,0 +1,86 @@
+"""/sessions/{id}/automations, /automations and /automation-runs."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from navi.api import bodies
+from navi.api.access import caller
+from navi.api.answers import answer
+from navi.domain.wire import PreviewJson, automation_json, instant, run_json, schedule_json
+
+
+def routes() -> list[Route]:
+    return [
+        Route("/sessions/{id}/automations", of_session, methods=["GET"]),
+        Route("/sessions/{id}/automations", add, methods=["POST"]),
+        Route("/automations", listing, methods=["GET"]),
+        Route("/automations/preview", preview, methods=["POST"]),
+        Route("/automations/{id}", read, methods=["GET"]),
+        Route("/automations/{id}", change, methods=["PATCH"]),
+        Route("/automations/{id}", remove, methods=["DELETE"]),
+        Route("/automations/{id}/runs", runs, methods=["GET"]),
+        Route("/automation-runs/{id}", run, methods=["GET"]),
+    ]
+
+
+async def of_session(request: Request) -> Response:
+    navi, user = await caller(request)
+    found = await navi.automations.listing(user, request.path_params["id"])
+    return answer([automation_json(each) for each in found])
+
+
+async def add(request: Request) -> Response:
+    navi, user = await caller(request)
+    body = await bodies.read(request, bodies.NewAutomation)
+    made = await navi.automations.add(user, request.path_params["id"], **body.model_dump())
+    return answer(automation_json(made), 201)
+
+
+async def listing(request: Request) -> Response:
+    navi, user = await caller(request)
+    return answer([automation_json(each) for each in await navi.automations.listing(user)])
+
+
+async def preview(request: Request) -> Response:
+    navi, _ = await caller(request)
+    body = await bodies.read(request, bodies.SchedulePreview)
+    meant = navi.automations.preview(**body.model_dump())
+    told: PreviewJson = {
+        "schedule": schedule_json(meant.schedule),
+        "schedule_words": meant.schedule.in_words(),
+        "next": [instant(moment) for moment in meant.next],
+    }
+    return answer(told)
+
+
+async def read(request: Request) -> Response:
+    navi, user = await caller(request)
+    return answer(automation_json(await navi.automations.get(user, request.path_params["id"])))
+
+
+async def change(request: Request) -> Response:
+    navi, user = await caller(request)
+    body = await bodies.read(request, bodies.AutomationChange)
+    changes = body.model_dump(exclude_unset=True)
+    changed = await navi.automations.change(user, request.path_params["id"], changes)
+    return answer(automation_json(changed))
+
+
+async def remove(request: Request) -> Response:
+    navi, user = await caller(request)
+    await navi.automations.remove(user, request.path_params["id"])
+    return answer({"deleted": True})
+
+
+async def runs(request: Request) -> Response:
+    navi, user = await caller(request)
+    found = await navi.automations.runs(user, request.path_params["id"])
+    return answer([run_json(each) for each in found])
+
+
+async def run(request: Request) -> Response:
+    navi, user = await caller(request)
+    return answer(run_json(await navi.automations.run(user, request.path_params["id"])))

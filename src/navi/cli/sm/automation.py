@@ -1,0 +1,138 @@
+"""`sm automation`: turns of a session on a schedule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from navi.cli.sm.automation_answer import Answer
+
+as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+ADD_HELP = """Add an automation: SESSION gets MESSAGE as a turn of its own, on a schedule.
+
+\b
+sm automation add builder --name "error log" --cron "0 9 * * 1-5" --tz Europe/Paris \\
+    "Look at app.log; report errors that were not there yesterday."
+sm automation add builder --name ping --every 15m "Request http://localhost:8080/health."
+sm automation add builder --name release --at "tomorrow at 9" "Read plan.md; begin step 1."
+
+SESSION is an id, at least 4 characters of its beginning, or a name. Give one of --cron, --every
+and --at.
+"""
+
+
+@click.group("automation", help="Let sessions work on a schedule.")
+def command() -> None:
+    pass
+
+
+@command.command("add", help=ADD_HELP)
+@click.argument("session")
+@click.argument("message")
+@click.option("--name", metavar="TEXT", help="A few words.  [default: the message's beginning]")
+@click.option("--cron", metavar="EXPR", help="Five fields: minute hour day month weekday.")
+@click.option("--tz", metavar="ZONE", help="The zone of --cron, like Europe/Paris.")
+@click.option("--every", metavar="DURATION", help="Again and again: 15m, 2h, 1d. 10s or more.")
+@click.option("--at", metavar="WHEN", help="Once: 30m, tomorrow at 9, 2030-01-31T09:00+01:00.")
+@click.option(
+    "--catch-up",
+    type=click.Choice(["once", "skip", "all"]),
+    help="What to do with runs that were missed while no server ran.  [default: once]",
+)
+@click.option("--max-runs", type=click.IntRange(1), help="End after so many runs.")
+@click.option("--expires", metavar="WHEN", help="End at this time.")
+@click.option(
+    "--max-failures", type=click.IntRange(1), help="Switch off after so many failures in a row."
+)
+@click.option("--time-limit", metavar="DURATION", help="How long one run may take.")
+@click.option("--preview", is_flag=True, help="Only show when it would run.")
+@as_json_option
+def add(
+    session: str,
+    message: str,
+    name: str | None,
+    cron: str | None,
+    tz: str | None,
+    every: str | None,
+    at: str | None,
+    catch_up: str | None,
+    max_runs: int | None,
+    expires: str | None,
+    max_failures: int | None,
+    time_limit: str | None,
+    preview: bool,
+    as_json: bool,
+) -> None:
+    from navi.domain.recall import parse_interval
+
+    schedule = {
+        "at": at,
+        "every_seconds": None if every is None else parse_interval(every),
+        "cron_expr": cron,
+        "tz": tz,
+    }
+    answer = _answer(as_json)
+    if preview:
+        answer.preview(schedule)
+        return
+    guards = {
+        "catch_up": catch_up,
+        "max_runs": max_runs,
+        "expires_at": expires,
+        "max_failures": max_failures,
+        "time_limit_seconds": None if time_limit is None else parse_interval(time_limit),
+    }
+    answer.add(session, name, message, {**schedule, **guards})
+
+
+@command.command("list", help="List the automations of SESSION, or all.")
+@click.argument("session", required=False)
+@as_json_option
+def listing(session: str | None, as_json: bool) -> None:
+    _answer(as_json).listing(session)
+
+
+@command.command("show", help="Show one automation, and when it runs next.")
+@click.argument("automation_id", metavar="ID")
+@as_json_option
+def show(automation_id: str, as_json: bool) -> None:
+    _answer(as_json).show(automation_id)
+
+
+@command.command("runs", help="Show the last runs of an automation, and how they ended.")
+@click.argument("automation_id", metavar="ID")
+@as_json_option
+def runs(automation_id: str, as_json: bool) -> None:
+    _answer(as_json).runs(automation_id)
+
+
+@command.command("pause", help="Switch it off. A run that waits is cancelled.")
+@click.argument("automation_id", metavar="ID")
+@as_json_option
+def pause(automation_id: str, as_json: bool) -> None:
+    _answer(as_json).switch(automation_id, is_on=False)
+
+
+@command.command("resume", help="Switch it on again. It goes on from now.")
+@click.argument("automation_id", metavar="ID")
+@as_json_option
+def resume(automation_id: str, as_json: bool) -> None:
+    _answer(as_json).switch(automation_id, is_on=True)
+
+
+@command.command("remove", help="Remove it. A run that waits is cancelled; its past runs stay.")
+@click.argument("automation_id", metavar="ID")
+@as_json_option
+def remove(automation_id: str, as_json: bool) -> None:
+    _answer(as_json).remove(automation_id)
+
+
+def _answer(as_json: bool) -> Answer:
+    # Imported here, so that --help and completions need not wait for it.
+    from navi.cli.sm.automation_answer import Answer
+    from navi.client import Client, find_server
+
+    return Answer(Client(find_server()), as_json)

@@ -1,0 +1,177 @@
+"""What `sm automation` does, and says about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from navi.cli import output
+from navi.cli.sm import lines, target
+from navi.client import Client
+from navi.domain.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from navi.domain.wire import AutomationJson, RunJson
+
+SHORTEST_PREFIX = 4
+PREVIEWED = 5
+NAME_LENGTH = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    client: Client
+    as_json: bool
+
+    def add(self, session: str, name: str | None, message: str, fields: Mapping[str, Any]) -> None:
+        found = target.find(self.client, session)
+        named = name or lines.plain(message, NAME_LENGTH)
+        made = self.client.add_automation(found["id"], name=named, message=message, **fields)
+        if self._says_json(made):
+            return
+        output.say(f"added {self._named(made)}: {made['schedule_words']}")
+        output.say(f"  {self._next(made)}")
+
+    def preview(self, schedule: Mapping[str, Any]) -> None:
+        meant = self.client.preview_automation(**schedule)
+        if self._says_json(meant):
+            return
+        output.say(meant["schedule_words"])
+        self._say_times(meant["next"])
+
+    def listing(self, session: str | None) -> None:
+        chosen = None if session is None else target.find(self.client, session)
+        found = self.client.automations(None if chosen is None else chosen["id"])
+        if self._says_json(found):
+            return
+        if not found:
+            output.note("no automations; `sm automation add --help` shows how to make one")
+            return
+        names = {each["id"]: each["name"] for each in self.client.sessions()}
+        rows = [self._row(each, names) for each in found]
+        output.table(["ID", "NAME", "SESSION", "SCHEDULE", "NEXT", "LAST"], rows)
+
+    def show(self, text: str) -> None:
+        automation = self._find(text)
+        if self._says_json(automation):
+            return
+        output.say(f"{self._named(automation)}: {automation['schedule_words']}")
+        output.say(f"  session: {automation['session_key'] or automation['category']}")
+        output.say(f"  message: {lines.plain(automation['message'])}")
+        output.say(f"  {self._next(automation)}")
+        if automation["next_run_at"] is not None:
+            self._say_following(automation)
+        output.say(f"  last: {_last(automation)}")
+        counts = f"{automation['run_count']} runs, {automation['missed_count']} missed"
+        output.say(f"  {counts}; catch-up: {automation['catch_up']}")
+
+    def runs(self, text: str) -> None:
+        found = self.client.automation_runs(self._find(text)["id"])
+        if self._says_json(found):
+            return
+        if not found:
+            output.note("it has not run yet")
+            return
+        rows = [self._run_row(run) for run in found]
+        output.table(["DUE", "STATE", "TOOK", "MISSED", "ERROR", "RUN"], rows)
+
+    def switch(self, text: str, *, is_on: bool) -> None:
+        changed = self.client.change_automation(self._find(text)["id"], enabled=is_on)
+        if self._says_json(changed):
+            return
+        word = "resumed" if is_on else "paused"
+        output.say(f"{word} {self._named(changed)}")
+        if is_on:
+            output.say(f"  {self._next(changed)}")
+
+    def remove(self, text: str) -> None:
+        automation = self._find(text)
+        self.client.remove_automation(automation["id"])
+        if not self._says_json({"deleted": True}):
+            output.say(f"removed {self._named(automation)}")
+
+    def _find(self, text: str) -> AutomationJson:
+        """By its id, the beginning of it, or its name."""
+        every = self.client.automations()
+        found = [each for each in every if each["id"] == text] or [
+            each
+            for each in every
+            if each["name"] == text
+            or (len(text) >= SHORTEST_PREFIX and each["id"].startswith(text))
+        ]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise NotFound(
+                f"there is no automation {text!r}", hint="`sm automation list` shows them"
+            )
+        shown = ", ".join(self._named(each) for each in found)
+        raise InvalidInput(f"{text!r} can be {len(found)} automations: {shown}", hint="give the id")
+
+    def _says_json(self, value: object) -> bool:
+        if self.as_json:
+            output.say_json(value)
+        return self.as_json
+
+    def _named(self, automation: AutomationJson) -> str:
+        return f"{lines.plain(automation['name'], lines.LONGEST)} ({automation['id']})"
+
+    def _next(self, automation: AutomationJson) -> str:
+        at = automation["next_run_at"]
+        if at is not None:
+            return f"next {lines.moment(at, self.client.now(), None)}"
+        if automation["enabled"]:
+            return "next: right after the run that is under way"
+        why = automation["ended"] or "paused"
+        return f"runs no more: {why.replace('_', ' ')}"
+
+    def _say_following(self, automation: AutomationJson) -> None:
+        schedule = automation["schedule"]
+        if schedule["kind"] != "cron":
+            return
+        meant = self.client.preview_automation(
+            cron_expr=schedule["cron_expr"], tz=schedule["tz"], count=PREVIEWED
+        )
+        self._say_times(meant["next"])
+
+    def _say_times(self, times: Sequence[str]) -> None:
+        for at in times:
+            output.say(f"  {lines.moment(at, self.client.now(), None)}")
+
+    def _row(self, automation: AutomationJson, names: Mapping[str, str]) -> list[str]:
+        key = automation["session_key"]
+        at = automation["next_run_at"]
+        return [
+            automation["id"],
+            lines.plain(automation["name"], NAME_LENGTH),
+            automation["category"] if key is None else lines.plain(names.get(key, key), 30),
+            lines.plain(automation["schedule_words"], lines.LONGEST),
+            self._next(automation) if at is None else lines.distance(at, self.client.now()),
+            _last(automation),
+        ]
+
+    def _run_row(self, run: RunJson) -> list[str]:
+        took = "-"
+        if run["started_at"] and run["ended_at"]:
+            begun, ended = run["started_at"], run["ended_at"]
+            seconds = datetime.fromisoformat(ended) - datetime.fromisoformat(begun)
+            took = f"{seconds.total_seconds():.1f} s"
+        # The last line of a traceback says what it was.
+        error = (run["error"] or "-").strip().splitlines()[-1]
+        return [
+            lines.stamp(run["due_at"]),
+            run["state"],
+            took,
+            str(run["missed_count"] or "-"),
+            lines.plain(error, lines.LONGEST),
+            run["id"],
+        ]
+
+
+def _last(automation: AutomationJson) -> str:
+    status, error = automation["last_status"], automation["last_error"]
+    if status is None:
+        return "-"
+    return f"{status}: {lines.plain(error, lines.LONGEST)}" if error else status

@@ -1,0 +1,209 @@
+"""When something happens: at an instant, every so often, or by a cron expression in a zone.
+
+A local time that a clock change leaves out happens once, at the next minute that exists; one that
+comes twice happens once. Expressions of the kind "every 15 minutes" follow real time instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo, available_timezones
+
+from navi.domain.errors import InvalidInput
+from navi.domain.when import describe_length, describe_moment, parse_when
+
+SHORTEST_EVERY_SECONDS = 10
+LONGEST_EVERY_SECONDS = 10 * 366 * 24 * 3600
+COUNT_LIMIT = 10_000
+"""More occurrences that passed are not counted one by one: nobody reads that number exactly."""
+NICKNAMES = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Once."""
+
+    at: datetime
+
+    kind = "at"
+
+    def next_after(self, moment: datetime) -> datetime | None:
+        return self.at if self.at > moment else None
+
+    def latest(self, moment: datetime) -> datetime:
+        """The last occurrence until then; there must be one."""
+        return self.at
+
+    def passed(self, since: datetime, until: datetime) -> int:
+        """How many occurrences there are from `since`, itself one, until then."""
+        return 1
+
+    def in_words(self) -> str:
+        return f"once, {describe_moment(self.at, UTC)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """At a fixed distance, counted from the anchor: it never drifts."""
+
+    seconds: int
+    anchor: datetime
+
+    kind = "every"
+
+    def next_after(self, moment: datetime) -> datetime | None:
+        return self._beat((moment - self.anchor) // timedelta(seconds=self.seconds) + 1)
+
+    def latest(self, moment: datetime) -> datetime:
+        return self._beat((moment - self.anchor) // timedelta(seconds=self.seconds))
+
+    def passed(self, since: datetime, until: datetime) -> int:
+        return (until - since) // timedelta(seconds=self.seconds) + 1
+
+    def in_words(self) -> str:
+        return f"every {describe_length(timedelta(seconds=self.seconds))}"
+
+    def _beat(self, number: int) -> datetime:
+        # The anchor itself is when it was made, not the first time that it is to happen.
+        return self.anchor + timedelta(seconds=self.seconds) * max(1, number)
+
+
+@dataclass(frozen=True, slots=True)
+class Cron:
+    expr: str
+    tz: str
+
+    kind = "cron"
+
+    def next_after(self, moment: datetime) -> datetime | None:
+        return next(self._occurrences(moment), None)
+
+    def latest(self, moment: datetime) -> datetime:
+        from cronsim import CronSim
+
+        # Backwards, a whole minute later: an occurrence at this very moment counts.
+        wall = (moment + timedelta(minutes=1)).astimezone(ZoneInfo(self.tz))
+        for found in CronSim(self.expr, wall, reverse=True):
+            if (latest := found.astimezone(UTC)) <= moment:
+                return latest
+        raise ValueError(f"{self.expr} never happened before {moment}")
+
+    def passed(self, since: datetime, until: datetime) -> int:
+        count = 1
+        for occurrence in self._occurrences(since):
+            if occurrence > until or count >= COUNT_LIMIT:
+                break
+            count += 1
+        return count
+
+    def in_words(self) -> str:
+        from cronsim import CronSim
+
+        words = CronSim(self.expr, datetime(2000, 1, 1, tzinfo=UTC)).explain()
+        return f"{words[0].lower()}{words[1:]}, {self.tz}"
+
+    def _occurrences(self, after: datetime) -> Iterator[datetime]:
+        from cronsim import CronSim
+
+        for found in CronSim(self.expr, after.astimezone(ZoneInfo(self.tz))):
+            occurrence = found.astimezone(UTC)
+            if occurrence > after:
+                yield occurrence
+
+
+Schedule = At | Every | Cron
+
+
+def is_same_beat(one: Schedule, other: Schedule) -> bool:
+    """Whether they mean the same to a person: where `every` is counted from is of no interest."""
+    if isinstance(one, Every) and isinstance(other, Every):
+        return one.seconds == other.seconds
+    return one == other
+
+
+def preview(schedule: Schedule, now: datetime, count: int = 5) -> list[datetime]:
+    """The next occurrences, as people are shown them."""
+    found: list[datetime] = []
+    while len(found) < count:
+        following = schedule.next_after(found[-1] if found else now)
+        if following is None:
+            break
+        found.append(following)
+    return found
+
+
+def require_schedule(
+    now: datetime,
+    timezone: tzinfo,
+    *,
+    at: str | None = None,
+    every_seconds: int | None = None,
+    cron_expr: str | None = None,
+    tz: str | None = None,
+) -> Schedule:
+    """The schedule that was asked for, or a refusal that says what would work."""
+    given = {"at": at, "every_seconds": every_seconds, "cron_expr": cron_expr}
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        what = f"{' and '.join(named)} can't go together" if named else "no schedule is given"
+        raise InvalidInput(
+            what, hint="give one of: at (an instant), every_seconds, cron_expr (with tz)"
+        )
+    if tz is not None and cron_expr is None:
+        raise InvalidInput(
+            f"tz only goes with cron_expr, not with {named[0]}",
+            hint="write the offset into the time, like 2030-05-01T09:00:00+02:00"
+            if at
+            else "leave tz out: seconds are the same everywhere",
+        )
+    if at is not None:
+        return At(parse_when(at, now, timezone))
+    if every_seconds is not None:
+        return _every(every_seconds, now)
+    assert cron_expr is not None
+    return require_cron(cron_expr, tz or zone_name(timezone), now)
+
+
+def require_cron(expr: str, tz: str, now: datetime) -> Cron:
+    from cronsim import CronSim, CronSimError
+
+    if tz not in available_timezones():
+        raise InvalidInput(
+            f"there is no time zone {tz!r}", hint="an IANA name, like Europe/Paris or UTC"
+        )
+    plain = NICKNAMES.get(expr.strip().lower(), " ".join(expr.split()))
+    hint = "five fields: minute hour day month weekday, like '0 9 * * 1-5' for weekdays at 9"
+    if len(plain.split()) != 5:
+        raise InvalidInput(f"{expr!r} is no cron expression: it needs five fields", hint=hint)
+    try:
+        CronSim(plain, now)
+    except CronSimError as error:
+        raise InvalidInput(f"{expr!r} is no cron expression: {error}", hint=hint) from error
+    cron = Cron(plain, tz)
+    if cron.next_after(now) is None:
+        raise InvalidInput(f"{expr!r} never happens", hint="there is no such day; " + hint)
+    return cron
+
+
+def zone_name(timezone: tzinfo) -> str:
+    """Its IANA name; a zone without one has no rules that a schedule could follow."""
+    return getattr(timezone, "key", "UTC")
+
+
+def _every(seconds: int, now: datetime) -> Every:
+    if not SHORTEST_EVERY_SECONDS <= seconds <= LONGEST_EVERY_SECONDS:
+        raise InvalidInput(
+            f"every {seconds} seconds is not possible",
+            hint=f"every_seconds is at least {SHORTEST_EVERY_SECONDS}; 900 is every 15 minutes",
+        )
+    return Every(seconds, now)

@@ -1,0 +1,87 @@
+"""Decides which answers of automations that run apart are worth a person's time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+
+from navi.domain.automation import Category, Delivery, is_hidden
+from navi.domain.clock import Clock
+from navi.domain.errors import NaviError
+from navi.domain.event import Event
+from navi.domain.message import NOTHING_TO_REPORT
+from navi.store import automation_runs, deliveries
+from navi.store.store import Store
+
+LOOK_AGAIN_SECONDS = 30.0
+SILENCE = "NOTHING_TO_REPORT"
+"""What an agent that runs apart is asked to say if nobody needs to know anything."""
+
+Judge = Callable[[str, str], Awaitable[bool]]
+"""Whether an answer (the second text) to a task (the first) is worth reading."""
+
+log = logging.getLogger("navi.automations")
+
+
+async def evaluate_response(task: str, response: str, judge: Judge) -> bool:
+    """Whether a person should be told. In doubt they are."""
+    words = response.strip()
+    if not words or words == NOTHING_TO_REPORT or words.strip("`*. ") == SILENCE:
+        return False
+    try:
+        return await judge(task, words)
+    except Exception:
+        log.exception("can't judge an answer, so it is delivered")
+        return True
+
+
+class Deliveries:
+    def __init__(self, store: Store, clock: Clock, judge: Judge) -> None:
+        self._store = store
+        self._clock = clock
+        self._judge = judge
+        self._poked = asyncio.Event()
+
+    def notice(self, events: Sequence[Event]) -> None:
+        """Called with every stored event of this process."""
+        if any(event.type == "stream_end" and is_hidden(event.session_id) for event in events):
+            self._poked.set()
+
+    async def run(self) -> None:
+        while True:
+            try:
+                await self.settle_all()
+            except NaviError as error:
+                log.warning("can't deliver what automations answered: %s", error.message)
+            except Exception:
+                log.exception("can't deliver what automations answered")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_AGAIN_SECONDS):
+                    await self._poked.wait()
+            self._poked.clear()
+
+    async def settle_all(self) -> None:
+        for each in await self._store.transact(deliveries.waiting):
+            await self._settle(each)
+
+    async def _settle(self, each: deliveries.Waiting) -> None:
+        delivery, why = await self._decide(each)
+        if delivery is Delivery.DELIVERED:
+            await self._store.transact(deliveries.deliver, each, self._clock.now())
+        else:
+            await self._store.transact(automation_runs.settle_delivery, each.run.id, delivery, why)
+
+    async def _decide(self, each: deliveries.Waiting) -> tuple[Delivery, str | None]:
+        automation = each.automation
+        if automation is None or each.answer is None:
+            return Delivery.IMPOSSIBLE, "the automation or its answer is gone"
+        is_wanted = automation.category is Category.SYSTEM or automation.target.deliver
+        task = each.run.rendered_prompt or automation.message
+        if not is_wanted or not await evaluate_response(task, each.answer.content, self._judge):
+            return Delivery.NOT_WORTH_IT, None
+        if each.target_id is None:
+            target = automation.target
+            return Delivery.IMPOSSIBLE, f"there is no session {target.channel}:{target.to}"
+        return Delivery.DELIVERED, None

@@ -1,0 +1,150 @@
+"""Navi's own automations: the heartbeat, and the dream that makes memories."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from navi.domain.automation import (
+    Automation,
+    CatchUp,
+    Guards,
+    Kind,
+    Target,
+)
+from navi.domain.clock import Clock
+from navi.domain.schedule import Cron, Every, Schedule
+from navi.domain.session import Session, SessionState
+from navi.domain.user import LOCAL_USER_ID
+from navi.runtime.prompts import Prompt, render
+from navi.store import hidden, transcript
+from navi.store.store import Store
+
+HEARTBEAT_FILE = "HEARTBEAT.md"
+MEMORY_FILE = "MEMORY.md"
+DAY = timedelta(days=1)
+DAY_LIMIT = 60_000
+"""Characters of a day's conversations that are looked at."""
+MESSAGE_LIMIT = 2_000
+NOTES_LIMIT = 20_000
+NEVER_GIVES_UP = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the settings say of system jobs; without a schedule a job is switched off."""
+
+    heartbeat: timedelta | None
+    dream: Cron | None
+
+
+class SystemJobs:
+    def __init__(self, store: Store, clock: Clock, workspace: Path, driver: str) -> None:
+        self._store = store
+        self._clock = clock
+        self._workspace = workspace
+        self._driver = driver
+
+    async def set_up(self, wishes: Wishes) -> None:
+        """Make the jobs, or change them to what the settings say by now."""
+        now = self._clock.now()
+        beat = wishes.heartbeat or timedelta(minutes=30)
+        heartbeat = Every(int(beat.total_seconds()), now)
+        dream = wishes.dream or Cron("0 3 * * *", "UTC")
+        await self._keep(Kind.HEARTBEAT, heartbeat, wishes.heartbeat is not None, now)
+        await self._keep(Kind.DREAM, dream, wishes.dream is not None, now)
+
+    async def prompt(
+        self, automation: Automation, now: datetime
+    ) -> tuple[Prompt, Mapping[str, Any]] | None:
+        """What the agent is told; None if there is nothing to do."""
+        if automation.kind is Kind.HEARTBEAT:
+            return await asyncio.to_thread(self._heartbeat, now)
+        if automation.kind is Kind.DREAM:
+            return await self._dream(now)
+        return None
+
+    def _heartbeat(self, now: datetime) -> tuple[Prompt, Mapping[str, Any]] | None:
+        notes = read_notes(self._workspace / HEARTBEAT_FILE)
+        if not has_tasks(notes):
+            return None
+        variables = {"folder": str(self._workspace), "now": f"{now:%Y-%m-%d %H:%M} UTC"}
+        variables["notes"] = notes
+        return render("system.heartbeat", 1, variables), variables
+
+    async def _dream(self, now: datetime) -> tuple[Prompt, Mapping[str, Any]] | None:
+        since = now - DAY
+        said = await self._store.transact(
+            transcript.said_since, LOCAL_USER_ID, since, DAY_LIMIT, MESSAGE_LIMIT
+        )
+        if not said:
+            return None
+        memory = await asyncio.to_thread(read_notes, self._workspace / MEMORY_FILE)
+        variables = {
+            "folder": str(self._workspace),
+            "since": f"{since:%Y-%m-%d %H:%M} UTC",
+            "memory": memory or "(empty)",
+            # A script in what was said would be played by the scripted model.
+            "day": said.replace("[[", "[ ["),
+        }
+        return render("system.dream", 1, variables), variables
+
+    async def _keep(self, kind: Kind, schedule: Schedule, is_on: bool, now: datetime) -> None:
+        job = Automation(
+            id=kind.value,
+            user_id=LOCAL_USER_ID,
+            name=kind.value,
+            kind=kind,
+            session_key=None,
+            schedule=schedule,
+            message="",
+            enabled=is_on,
+            catch_up=CatchUp.SKIP,
+            guards=Guards(max_failures=NEVER_GIVES_UP),
+            target=Target(deliver=True),
+            next_run_at=schedule.next_after(now) if is_on else None,
+            created_at=now,
+            updated_at=now,
+        )
+        session = hidden_session(job, str(self._workspace), self._driver, now)
+        await self._store.transact(hidden.keep, session, job, now)
+
+
+def hidden_session(automation: Automation, cwd: str, driver: str, now: datetime) -> Session:
+    """Where an automation runs that belongs to no session."""
+    return Session(
+        id=automation.session_id,
+        name=automation.name,
+        driver=driver,
+        model=None,
+        cwd=cwd,
+        parent_id=None,
+        user_id=automation.user_id,
+        state=SessionState.IDLE,
+        task=None,
+        agent_status_text=None,
+        agent_status_at=None,
+        context_from_idx=0,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def read_notes(file: Path) -> str:
+    """A file that people and agents write for each other; missing is the same as empty."""
+    try:
+        return file.read_text(errors="replace")[:NOTES_LIMIT].strip()
+    except OSError:
+        return ""
+
+
+def has_tasks(notes: str) -> bool:
+    """Headings and comments alone ask for nothing."""
+    without_comments = re.sub(r"<!--.*?-->", "", notes, flags=re.DOTALL)
+    lines = (line.strip() for line in without_comments.splitlines())
+    return any(line and not line.startswith("#") for line in lines)

@@ -1,0 +1,323 @@
+"""Runs of automations: from due, through the queue and a turn, to how that ended.
+
+Whoever writes here holds the lane of the session, as for everything else that happens in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+
+from navi.domain.automation import (
+    Automation,
+    CatchUp,
+    Category,
+    Delivery,
+    Ended,
+    Plan,
+    Run,
+    RunNotFound,
+    RunState,
+)
+from navi.domain.errors import SessionStopped
+from navi.domain.input import Input, NewInput
+from navi.domain.session import SessionState
+from navi.domain.turn import Ending, Outcome
+from navi.store import automations, queue
+from navi.store.lanes import lock
+from navi.store.tables import automation_runs
+
+SWITCHED_OFF = "the automation was switched off"
+REMOVED = "the automation was removed"
+ACTIVE = (RunState.QUEUED.value, RunState.RUNNING.value)
+_OF_AUTOMATION = automation_runs.c.automation_id == bindparam("automation_id")
+_FIND = select(automation_runs).where(automation_runs.c.id == bindparam("run_id"))
+_ACTIVE = select(automation_runs).where(_OF_AUTOMATION, automation_runs.c.state.in_(ACTIVE))
+_NEWEST_FIRST = (automation_runs.c.queued_at.desc(), automation_runs.c.due_at.desc())
+
+
+def fire(
+    connection: Connection,
+    automation: Automation,
+    plan: Plan,
+    run: Run,
+    new: NewInput | None,
+    keep: int,
+    now: datetime,
+) -> bool:
+    """Admit what is due, as planned, and move on to what comes next. False if the plan is void.
+
+    `new` is the run's input; without one the run is only recorded, as missed. The newest `keep`
+    runs stay on record.
+    """
+    lane = lock(connection, automation.session_id)
+    now = lane.not_before(now)
+    current = automations.find(connection, automation.id)
+    if current is None or current.updated_at != automation.updated_at:
+        # Somebody fired, changed or removed it since it was read.
+        return False
+    if lane.session.state is SessionState.STOPPED:
+        end(connection, current, Ended.SESSION_ENDED, now)
+        return True
+    following: dict[str, Any] = {"next_run_at": plan.next_run_at, "ended": plan.ended}
+    if plan.ended is not None:
+        following["enabled"] = False
+    if (active := _active(connection, automation.id)) is not None:
+        _meet(connection, current, active, plan, following, now)
+        return True
+    if new is not None:
+        queue.keep(connection, lane, new, now, None)
+        following["run_count"] = current.run_count + 1
+    _insert(connection, replace(run, queued_at=now))
+    _forget_old(connection, automation.id, keep)
+    missed = current.missed_count + plan.missed
+    automations.change(connection, current, now, **following, missed_count=missed)
+    return True
+
+
+def pass_over(connection: Connection, automation: Automation, plan: Plan, now: datetime) -> bool:
+    """What is due has nothing to do this time."""
+    lane = lock(connection, automation.session_id)
+    current = automations.find(connection, automation.id)
+    if current is None or current.updated_at != automation.updated_at:
+        return False
+    now = lane.not_before(now)
+    changes = {"next_run_at": plan.next_run_at, "last_run_at": now, "last_status": "ok"}
+    automations.change(connection, current, now, **changes)
+    return True
+
+
+def amend(
+    connection: Connection, automation_id: str, values: dict[str, Any], now: datetime
+) -> Automation:
+    """Change the automation. Switched off, a run of it that waits is cancelled."""
+    lane = lock(connection, automations.get(connection, automation_id).session_id)
+    now = lane.not_before(now)
+    if values.get("enabled") and lane.session.state is SessionState.STOPPED:
+        raise SessionStopped(lane.session.id)
+    if values.get("enabled") is False:
+        cancel_queued(connection, automation_id, SWITCHED_OFF, now)
+    return automations.change(connection, automations.get(connection, automation_id), now, **values)
+
+
+def discard(connection: Connection, automation_id: str, now: datetime) -> Automation:
+    """Remove the automation. A run that waits is cancelled; one that runs goes on to its end."""
+    automation = automations.get(connection, automation_id)
+    now = lock(connection, automation.session_id).not_before(now)
+    cancel_queued(connection, automation_id, REMOVED, now)
+    automations.remove(connection, automation, now)
+    return automation
+
+
+def turn_began(connection: Connection, begun: Input, now: datetime) -> None:
+    _update(connection, begun.id, state=RunState.RUNNING, started_at=now)
+
+
+def turn_given_back(connection: Connection, waiting: Input) -> None:
+    """The process died before the turn did anything: the run waits again, like its input."""
+    _update(connection, waiting.id, state=RunState.QUEUED, started_at=None)
+
+
+def turn_ended(
+    connection: Connection, ended: Input, ending: Ending, message_id: str | None, now: datetime
+) -> str | None:
+    """Record how the turn of a run ended; perhaps something that the session should be told."""
+    run = find(connection, ended.id)
+    if run is None:
+        return None
+    state = {Outcome.ERROR: RunState.FAILED, Outcome.STOPPED: RunState.CANCELLED}.get(
+        ending.outcome, RunState.TURN_COMPLETED
+    )
+    automation = automations.find(connection, run.automation_id)
+    is_apart = automation is not None and automation.category is not Category.BOUND
+    delivers = is_apart and state is RunState.TURN_COMPLETED
+    _update(
+        connection,
+        run.id,
+        state=state,
+        ended_at=now,
+        error=ending.detail or ending.error,
+        response_message_id=message_id,
+        delivery=Delivery.PENDING if delivers else None,
+    )
+    if automation is None:
+        return None
+    return _count(connection, automation, state, ending, now)
+
+
+def cancel_queued(connection: Connection, automation_id: str, why: str, now: datetime) -> None:
+    """A run that still waits is not wanted any more."""
+    run = _active(connection, automation_id)
+    if run is not None and run.state is RunState.QUEUED:
+        input_removed(connection, queue.remove(connection, run.session_id, run.id, now), why, now)
+
+
+def input_removed(connection: Connection, removed: Input, why: str, now: datetime) -> None:
+    """The input of a run was taken out of the queue."""
+    run = find(connection, removed.id)
+    if run is None or run.state is not RunState.QUEUED:
+        return
+    _update(connection, run.id, state=RunState.CANCELLED, ended_at=now, error=why)
+    automation = automations.find(connection, run.automation_id)
+    if automation is not None:
+        automations.change(connection, automation, now, **_released(automation))
+
+
+def session_ended(connection: Connection, session_id: str, now: datetime) -> None:
+    """Its automations run no more. Those that wait are cancelled with the queue."""
+    for automation in automations.listing(connection, session_id=session_id):
+        if automation.enabled:
+            end(connection, automation, Ended.SESSION_ENDED, now)
+
+
+def end(connection: Connection, automation: Automation, why: Ended, now: datetime) -> Automation:
+    changes = {"enabled": False, "ended": why, "next_run_at": None, "held_at": None}
+    return automations.change(connection, automation, now, **changes)
+
+
+def find(connection: Connection, run_id: str) -> Run | None:
+    row = connection.execute(_FIND, {"run_id": run_id}).one_or_none()
+    return None if row is None else _run(row)
+
+
+def get(connection: Connection, run_id: str) -> Run:
+    found = find(connection, run_id)
+    if found is None:
+        raise RunNotFound(run_id)
+    return found
+
+
+def listing(connection: Connection, automation_id: str) -> list[Run]:
+    """Newest first."""
+    query = select(automation_runs).where(_OF_AUTOMATION).order_by(*_NEWEST_FIRST)
+    return [_run(row) for row in connection.execute(query, {"automation_id": automation_id})]
+
+
+def to_deliver(connection: Connection, limit: int = 16) -> Sequence[Run]:
+    """Runs whose answers wait for somebody to decide about them."""
+    query = (
+        select(automation_runs)
+        .where(automation_runs.c.delivery == Delivery.PENDING.value)
+        .order_by(automation_runs.c.ended_at)
+        .limit(limit)
+    )
+    return [_run(row) for row in connection.execute(query)]
+
+
+def settle_delivery(
+    connection: Connection, run_id: str, delivery: Delivery, error: str | None = None
+) -> bool:
+    """Decide about a pending delivery; False if somebody else did."""
+    decided = connection.execute(
+        update(automation_runs)
+        .where(
+            automation_runs.c.id == run_id,
+            automation_runs.c.delivery == Delivery.PENDING.value,
+        )
+        .values(delivery=delivery.value, error=error)
+    )
+    return bool(decided.rowcount)
+
+
+def _meet(
+    connection: Connection,
+    automation: Automation,
+    active: Run,
+    plan: Plan,
+    following: dict[str, Any],
+    now: datetime,
+) -> None:
+    """It is due while its earlier run still waits or runs: never two at a time."""
+    if automation.catch_up is CatchUp.ALL:
+        held = {"next_run_at": None, "held_at": automation.next_run_at}
+        automations.change(connection, automation, now, **held)
+        return
+    missed = plan.missed + (plan.run_due_at is not None)
+    _update(connection, active.id, missed_count=active.missed_count + missed)
+    missed_in_all = automation.missed_count + missed
+    automations.change(connection, automation, now, **following, missed_count=missed_in_all)
+
+
+def _count(
+    connection: Connection, automation: Automation, state: RunState, ending: Ending, now: datetime
+) -> str | None:
+    """The automation after one of its runs: its state is the turn's real outcome."""
+    status = {RunState.FAILED: "error", RunState.CANCELLED: "cancelled"}.get(state, "ok")
+    failures = automation.failures_in_row
+    if state is not RunState.CANCELLED:
+        failures = failures + 1 if state is RunState.FAILED else 0
+    changed = automations.change(
+        connection,
+        automation,
+        now,
+        last_run_at=now,
+        last_status=status,
+        last_error=ending.error if status == "error" else None,
+        failures_in_row=failures,
+        **_released(automation),
+    )
+    if not changed.enabled or failures < automation.guards.max_failures:
+        return None
+    end(connection, changed, Ended.FAILED, now)
+    return (
+        f"Automation {automation.name} is switched off: it failed {failures} times in a row. "
+        f"`sm automation resume {automation.id}` switches it on again."
+    )
+
+
+def _released(automation: Automation) -> dict[str, Any]:
+    """What was held because of the run is due now."""
+    if automation.held_at is None:
+        return {}
+    return {"next_run_at": automation.held_at, "held_at": None}
+
+
+def _active(connection: Connection, automation_id: str) -> Run | None:
+    row = connection.execute(_ACTIVE, {"automation_id": automation_id}).one_or_none()
+    return None if row is None else _run(row)
+
+
+def _insert(connection: Connection, run: Run) -> None:
+    values = {field.name: getattr(run, field.name) for field in fields(run)}
+    connection.execute(insert(automation_runs).values(**values))
+
+
+def _update(connection: Connection, run_id: str, **changes: Any) -> None:
+    connection.execute(
+        update(automation_runs).where(automation_runs.c.id == run_id).values(**changes)
+    )
+
+
+def _forget_old(connection: Connection, automation_id: str, keep: int) -> None:
+    oldest_kept = (
+        select(automation_runs.c.queued_at)
+        .where(automation_runs.c.automation_id == automation_id)
+        .order_by(automation_runs.c.queued_at.desc())
+        .offset(keep - 1)
+        .limit(1)
+        .scalar_subquery()
+    )
+    connection.execute(
+        delete(automation_runs).where(
+            automation_runs.c.automation_id == automation_id,
+            automation_runs.c.queued_at < oldest_kept,
+            automation_runs.c.state.not_in(ACTIVE),
+            func.coalesce(automation_runs.c.delivery, "") != Delivery.PENDING.value,
+        )
+    )
+
+
+def _run(row: Row[Any]) -> Run:
+    values = dict(row._mapping)
+    delivery = values["delivery"]
+    return Run(
+        **{
+            **values,
+            "state": RunState(values["state"]),
+            "delivery": None if delivery is None else Delivery(delivery),
+        }
+    )

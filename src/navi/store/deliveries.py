@@ -1,0 +1,90 @@
+"""Answers that were made apart from where they are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, or_, select, update
+
+from navi.domain.automation import HIDDEN_PREFIX, Automation, Category, Delivery, Run
+from navi.domain.input import Origin
+from navi.domain.message import Message, MessageRole, Notice
+from navi.domain.session import SessionState
+from navi.domain.wire import message_json
+from navi.store import automation_runs, automations, transcript
+from navi.store.events import emit
+from navi.store.lanes import lock
+from navi.store.tables import lanes, sessions
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An answer about which somebody has to decide."""
+
+    run: Run
+    automation: Automation | None
+    answer: Message | None
+    target_id: str | None
+    """The session to which it would go."""
+
+
+def waiting(connection: Connection) -> list[Waiting]:
+    return [_waiting(connection, run) for run in automation_runs.to_deliver(connection)]
+
+
+def deliver(connection: Connection, each: Waiting, now: datetime) -> bool:
+    """Add the answer to the transcript in which it is read, once. False if somebody else did."""
+    assert each.answer is not None
+    assert each.automation is not None
+    assert each.target_id is not None
+    lane = lock(connection, each.target_id)
+    if not automation_runs.settle_delivery(connection, each.run.id, Delivery.DELIVERED):
+        return False
+    now = lane.not_before(now)
+    source = {
+        "automation_id": each.automation.id,
+        "automation_name": each.automation.name,
+        "automation_run_id": each.run.id,
+    }
+    notice = Notice(
+        f"{each.run.id}.delivered",
+        each.answer.content,
+        Origin.AUTOMATION,
+        source,
+        role=MessageRole.ASSISTANT,
+    )
+    message = transcript.add_notice(connection, each.target_id, notice, lane.next_idx, now)
+    connection.execute(
+        update(lanes).where(lanes.c.session_id == each.target_id).values(next_idx=lane.next_idx + 1)
+    )
+    told = ("message_added", {"message": message_json(message)})
+    emit(connection, each.target_id, None, [told], now)
+    return True
+
+
+def _waiting(connection: Connection, run: Run) -> Waiting:
+    automation = automations.find(connection, run.automation_id)
+    answer = transcript.find(connection, run.response_message_id or "")
+    target_id = None if automation is None else _target(connection, automation)
+    return Waiting(run, automation, answer, target_id)
+
+
+def _target(connection: Connection, automation: Automation) -> str | None:
+    """The session that a legacy automation names; for Navi's own, where the user was last."""
+    query = (
+        select(sessions.c.id)
+        .where(
+            sessions.c.user_id == automation.user_id,
+            sessions.c.id.not_like(f"{HIDDEN_PREFIX}%"),
+            sessions.c.state != SessionState.STOPPED.value,
+        )
+        .order_by(sessions.c.updated_at.desc())
+        .limit(1)
+    )
+    if automation.category is Category.LEGACY:
+        channel, to = automation.target.channel or "", automation.target.to or ""
+        names = [name for name in (to, f"{channel}:{to}") if name.strip(":")]
+        query = query.where(or_(sessions.c.id.in_(names), sessions.c.name.in_(names)))
+    found: str | None = connection.execute(query).scalar()
+    return found

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+
+from tests.contract.conftest import finished, receive_until
+from tests.server import Client, ServerProcess
+
+FIELDS = "id name session_key schedule message enabled next_run_at last_run_at last_status"
+RUN_FIELDS = (
+    "id automation_id state due_at queued_at started_at ended_at prompt_ref rendered_prompt "
+    "prompt_variables error response_message_id"
+)
+DAILY = {
+    "name": "daily monitor",
+    "message": "Look at error.log. [[say: quiet]]",
+    "cron_expr": "0 9 * * *",
+    "tz": "America/New_York",
+}
+SOON = {"name": "soon", "message": "Look at error.log. [[say: quiet]]", "at": "now"}
+
+
+async def test_an_automation_has_the_fields_of_the_contract(client: Client) -> None:
+    session_id = await client.session()
+    path = f"/sessions/{session_id}/automations"
+    made = await client.call("POST", path, DAILY, expect=201)
+    assert set(FIELDS.split()) <= set(made)
+    assert (made["session_key"], made["enabled"], made["category"]) == (session_id, True, "bound")
+    assert made["schedule"] == {
+        "kind": "cron",
+        "at": None,
+        "every_seconds": None,
+        "cron_expr": "0 9 * * *",
+        "tz": "America/New_York",
+    }
+    assert await client.call("GET", path) == [made]
+    assert await client.call("GET", f"/automations/{made['id']}") == made
+    assert made in await client.call("GET", "/automations")
+
+
+async def test_a_run_is_on_record_with_the_prompt_that_the_transcript_names(
+    client: Client,
+) -> None:
+    session_id = await client.session()
+    made = await client.call("POST", f"/sessions/{session_id}/automations", SOON, expect=201)
+    frames = await finished(client, session_id)
+    assert [f["origin"] for f in frames if f["type"] == "stream_start"] == ["automation"]
+    updates = [f["automation"]["last_status"] for f in frames if f["type"] == "automation_update"]
+    assert updates[-1] == "ok"
+
+    [run] = await client.call("GET", f"/automations/{made['id']}/runs")
+    assert set(RUN_FIELDS.split()) <= set(run)
+    assert run["state"] == "turn_completed"
+    assert await client.call("GET", f"/automation-runs/{run['id']}") == run
+    trigger, answer = await client.call("GET", f"/sessions/{session_id}/messages")
+    assert trigger["metadata"]["automation_prompt_ref"] == run["prompt_ref"]
+    digest = hashlib.sha256(run["rendered_prompt"].encode()).hexdigest()
+    assert run["prompt_ref"]["sha256"] == digest
+    assert run["response_message_id"] == answer["id"]
+    done = await client.call("GET", f"/automations/{made['id']}")
+    assert (done["last_status"], done["enabled"], done["ended"]) == ("ok", False, "done")
+
+
+async def test_a_preview_says_what_a_schedule_means_and_stores_nothing(client: Client) -> None:
+    asked = {"cron_expr": "0 9 * * 1-5", "tz": "Europe/Paris", "count": 3}
+    meant = await client.call("POST", "/automations/preview", asked)
+    assert len(meant["next"]) == 3
+    assert "Monday through Friday" in meant["schedule_words"]
+    error = (await client.call("POST", "/automations/preview", {"cron_expr": "x"}, expect=422))[
+        "error"
+    ]
+    assert "five fields" in error["hint"]
+
+
+async def test_pausing_changing_and_removing(client: Client) -> None:
+    session_id = await client.session()
+    made = await client.call("POST", f"/sessions/{session_id}/automations", DAILY, expect=201)
+    path = f"/automations/{made['id']}"
+    paused = await client.call("PATCH", path, {"enabled": False})
+    assert (paused["enabled"], paused["next_run_at"]) == (False, None)
+    changed = await client.call(
+        "PATCH", path, {"enabled": True, "name": "hourly", "every_seconds": 3600}
+    )
+    assert (changed["name"], changed["schedule"]["kind"]) == ("hourly", "every")
+    assert changed["next_run_at"] is not None
+    await client.call("PATCH", path, {}, expect=422)
+    await client.call("PATCH", path, {"every_seconds": 1}, expect=422)
+    assert await client.call("DELETE", path) == {"deleted": True}
+    error = (await client.call("GET", path, expect=404))["error"]
+    assert error["kind"] == "automation_not_found"
+
+
+async def test_deleting_a_session_is_blocked_with_the_answer_of_the_contract(
+    client: Client,
+) -> None:
+    session_id = await client.session()
+    made = await client.call("POST", f"/sessions/{session_id}/automations", DAILY, expect=201)
+    blocked = await client.call("DELETE", f"/sessions/{session_id}", expect=409)
+    assert (blocked["deleted"], blocked["blocked_by_automations"]) == (False, True)
+    assert blocked["automations"] == [{"id": made["id"], "name": "daily monitor", "enabled": True}]
+    path = f"/sessions/{session_id}?delete_automations=true"
+    assert await client.call("DELETE", path) == {"deleted": True}
+    await client.call("GET", f"/automations/{made['id']}", expect=404)
+
+
+async def test_system_automations_are_listed_and_can_not_be_touched(client: Client) -> None:
+    listed = {each["id"]: each for each in await client.call("GET", "/automations")}
+    assert listed["heartbeat"]["category"] == listed["dream"]["category"] == "system"
+    for method, body in (("PATCH", {"enabled": True}), ("DELETE", None)):
+        error = (await client.call(method, "/automations/dream", body, expect=403))["error"]
+        assert error["kind"] == "system_automation"
+    sessions = await client.call("GET", "/sessions")
+    assert [each for each in sessions if each["id"].startswith("cron:")] == []
+
+
+async def test_an_agent_adds_lists_and_removes_its_own(client: Client) -> None:
+    session_id = await client.session()
+    calls = [
+        {"action": "add", "name": "log", "message": "Look.", "every_seconds": 60, "deliver": True},
+        {"action": "list"},
+    ]
+    for call in calls:
+        await client.say(session_id, f"[[tool: cron | {json.dumps(call)}]]")
+    frames = await finished(client, session_id, 2)
+    told = [f["result"] for f in frames if f["type"] == "tool_call"]
+    assert told[0].startswith("Added log (")
+    [made] = await client.call("GET", f"/sessions/{session_id}/automations")
+    assert made["id"] in told[1]
+
+    other = await client.session()
+    removal = {"action": "remove", "job_id": made["id"]}
+    await client.say(other, f"[[tool: cron | {json.dumps(removal)}]]")
+    frames = await finished(client, other)
+    [refused] = [f for f in frames if f["type"] == "tool_call"]
+    assert refused["is_error"]
+    await client.say(session_id, f"[[tool: cron | {json.dumps(removal)}]]")
+    await finished(client, session_id, 3)
+    assert await client.call("GET", f"/sessions/{session_id}/automations") == []
+
+
+async def test_an_automation_can_not_create_another(client: Client) -> None:
+    session_id = await client.session()
+    call = {"action": "add", "name": "again", "message": "Look.", "every_seconds": 60}
+    body = {**SOON, "message": f"[[tool: cron | {json.dumps(call)}]]"}
+    made = await client.call("POST", f"/sessions/{session_id}/automations", body, expect=201)
+    frames = await finished(client, session_id)
+    [refused] = [f for f in frames if f["type"] == "tool_call"]
+    assert refused["is_error"]
+    assert "automation" in refused["result"]
+    listed = await client.call("GET", f"/sessions/{session_id}/automations")
+    assert [each["id"] for each in listed] == [made["id"]]
+
+
+async def test_what_was_scheduled_can_not_be_reworded_in_the_queue(client: Client) -> None:
+    session_id = await client.session()
+    await client.say(session_id, "[[sleep: 60]]")
+    await client.call("POST", f"/sessions/{session_id}/automations", SOON, expect=201)
+    async with client.watch(session_id, after=0) as socket:
+        waiting = None
+        while waiting is None or waiting["origin"] != "automation":
+            waiting = (await receive_until(socket, "input_queued"))[-1]["input"]
+    path = f"/sessions/{session_id}/queue/{waiting['id']}"
+    await client.call("PATCH", path, {"text": "something else"}, expect=409)
+    await client.call("DELETE", path)
+    await client.call("POST", f"/sessions/{session_id}/stop")
+
+
+@pytest.mark.parametrize("extra", [{"deliver": True}, {"channel": "x"}])
+async def test_a_field_that_is_not_known_is_refused(
+    client: Client, server: ServerProcess, extra: dict[str, object]
+) -> None:
+    session_id = await client.session()
+    path = f"/sessions/{session_id}/automations"
+    error = (await client.call("POST", path, {**DAILY, **extra}, expect=422))["error"]
+    assert "no such field" in error["message"]

@@ -1,0 +1,65 @@
+"""`sm automation` as a real command against a real server."""
+
+from __future__ import annotations
+
+import json
+
+from tests.contract.conftest import finished
+from tests.contract.test_sm import Person, person
+from tests.server import Client
+
+__all__ = ["person"]
+
+TASK = "Look at app.log. [[say: quiet]]"
+
+
+def test_it_is_added_shown_paused_resumed_and_removed(person: Person) -> None:
+    session_id, name = person.session()
+    said = person.said(
+        "automation", "add", name, TASK, "--name", "error log", "--cron", "0 9 * * 1-5", "--tz",
+        "Europe/Paris", "--max-runs", "3",
+    )  # fmt: skip
+    assert said.startswith("added error log (")
+    assert "at 09:00" in said
+    assert "next in " in said
+    [made] = person.navi.automations(session_id)
+    assert (made["name"], made["max_runs"], made["message"]) == ("error log", 3, TASK)
+
+    shown = person.said("automation", "show", made["id"][:8])
+    assert TASK in shown
+    assert shown.count(" UTC)") == 6
+    assert made["id"] in person.said("automation", "list", name)
+    assert "paused error log" in person.said("automation", "pause", made["id"])
+    assert "runs no more: paused" in person.said("automation", "show", made["id"])
+    assert "resumed error log" in person.said("automation", "resume", made["id"])
+    assert "removed error log" in person.said("automation", "remove", made["id"])
+    assert person.navi.automations(session_id) == []
+
+
+def test_a_preview_adds_nothing(person: Person) -> None:
+    session_id, name = person.session()
+    said = person.said("automation", "add", name, TASK, "--every", "15m", "--preview")
+    assert said.startswith("every 15 min\n")
+    assert said.count(" UTC)") == 5
+    assert person.navi.automations(session_id) == []
+
+
+async def test_its_runs_are_listed_with_how_they_ended(person: Person, client: Client) -> None:
+    session_id, name = person.session()
+    person.said("automation", "add", name, "[[fail: no such host]]", "--at", "now")
+    await finished(client, session_id)
+    [made] = json.loads(person.said("automation", "list", name, "--json"))
+    runs = person.said("automation", "runs", made["id"])
+    assert "failed" in runs
+    assert "no such host" in runs
+    assert json.loads(person.said("automation", "runs", made["id"], "--json"))[0]["error"]
+
+
+def test_what_makes_no_sense_is_refused_with_a_hint(person: Person) -> None:
+    _, name = person.session()
+    assert "no schedule" in person.refused("automation", "add", name, TASK)
+    assert "five fields" in person.refused("automation", "add", name, TASK, "--cron", "9 * *")
+    assert "tz only goes with" in person.refused(
+        "automation", "add", name, TASK, "--every", "1h", "--tz", "UTC"
+    )
+    assert "there is no automation" in person.refused("automation", "show", "nope")

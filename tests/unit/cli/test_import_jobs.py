@@ -1,0 +1,77 @@
+"""`navi import-jobs` as a real command on a real store."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from navi.store import automations, schema
+from navi.store.connection import open_engine, sqlite_url
+
+JOB = {
+    "id": "old1",
+    "name": "old one",
+    "schedule": {"kind": "every", "everyMs": 3_600_000},
+    "payload": {"kind": "agent_turn", "message": "Check.", "deliver": True, "to": "42"},
+}
+
+
+def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "navi.cli.navi.main", "import-jobs", *arguments],
+        env={**os.environ, "NAVI_HOME": str(home), "TZ": "UTC"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def jobs_file(folder: Path, *jobs: Any) -> Path:
+    file = folder / "jobs.json"
+    file.write_text(json.dumps({"version": 1, "jobs": jobs}))
+    return file
+
+
+def stored(home: Path) -> list[tuple[str, str]]:
+    url = sqlite_url(home / "navi.sqlite3")
+    schema.prepare(url)
+    engine = open_engine(url)
+    with engine.connect() as connection:
+        found = [(each.id, each.category.value) for each in automations.listing(connection)]
+    engine.dispose()
+    return found
+
+
+def test_jobs_are_taken_once_and_the_file_left_alone(tmp_path: Path) -> None:
+    file = jobs_file(tmp_path, JOB)
+    before = file.read_bytes()
+    first = run(tmp_path / "home", str(file))
+    assert (first.returncode, first.stdout) == (0, "imported old one (old1), legacy\n")
+    second = run(tmp_path / "home", str(file))
+    assert (second.returncode, second.stdout) == (0, "known already: old one (old1)\n")
+    assert stored(tmp_path / "home") == [("old1", "legacy")]
+    assert file.read_bytes() == before
+
+
+def test_a_job_that_can_not_be_taken_is_named_and_the_rest_is(tmp_path: Path) -> None:
+    bound = {**JOB, "id": "b", "payload": {**JOB["payload"], "sessionKey": "gone"}}  # type: ignore[dict-item]
+    done = run(tmp_path / "home", str(jobs_file(tmp_path, {"id": "x"}, bound, JOB)), "--json")
+    assert done.returncode == 1
+    told = json.loads(done.stdout)
+    assert told["imported"] == ["old1"]
+    assert [each["job"] for each in told["refused"]] == ["job 1 (x)", "old one (b)"]
+    assert "--session gone=ID" in told["refused"][1]["reason"]
+
+
+def test_a_corrupt_file_changes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "jobs.json"
+    file.write_text("{")
+    done = run(tmp_path / "home", str(file))
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: it is not JSON")
+    assert stored(tmp_path / "home") == []
+    assert file.read_text() == "{"
