@@ -8,6 +8,7 @@ answers.py   values and errors as responses
 sessions.py  /sessions
 inputs.py    /sessions/{id}/input and /queue
 recalls.py   /sessions/{id}/recall and /recalls
+archive.py   /search, /stats and /archive
 sockets.py   /ws
 pages.py     the login link and the page behind it
 """

@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
-from navi.api import automations, inputs, pages, recalls, sessions, sockets
+from navi.api import archive, automations, inputs, pages, recalls, sessions, sockets
 from navi.api.access import SameSiteOnly
 from navi.api.answers import on_http_exception, on_navi_error, on_surprise
 from navi.domain.errors import NaviError
@@ -22,6 +22,7 @@ def routes() -> list[BaseRoute]:
         *inputs.routes(),
         *recalls.routes(),
         *automations.routes(),
+        *archive.routes(),
         *sockets.routes(),
     ]
 

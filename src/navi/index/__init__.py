@@ -12,6 +12,7 @@ next to it answers searches and can be made anew from DuckDB at any time. The wa
 
     query.py, words.py, search.py, snippets.py    a question -> passages
     listing.py, transcript.py, stats.py           DuckDB read, never written
+    shapes.py                                     their values in JSON
 
 `places.py` says where the files are, `schema.py` what is in them, `lock.py` who may write.
 """

@@ -130,6 +130,33 @@ def commands(connection: DuckDBPyConnection, scope: Scope) -> list[CountedComman
     ]
 
 
+def projects(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
+    where, values = scope.where("s.ended_at")
+    return as_dicts(
+        connection.execute(
+            "SELECT coalesce(git_repo, cwd) AS project, count(*) AS sessions, "
+            "sum(message_count)::BIGINT AS messages, sum(tool_count)::BIGINT AS tool_calls "
+            f"FROM sessions s WHERE {where} AND (message_count > 0 OR tool_count > 0) "
+            "GROUP BY project ORDER BY sessions DESC, project",
+            values,
+        )
+    )
+
+
+def activity(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
+    """How much was said in each hour in which anything was, oldest first."""
+    where, values = scope.where("m.timestamp")
+    return as_dicts(
+        connection.execute(
+            "SELECT date_trunc('hour', m.timestamp) AS hour, s.source AS source, "
+            "count(*) AS messages, count(DISTINCT m.session_id) AS sessions "
+            f"FROM messages m JOIN sessions s ON s.id = m.session_id WHERE {where} "
+            "AND m.timestamp IS NOT NULL GROUP BY hour, source ORDER BY hour, source",
+            values,
+        )
+    )
+
+
 def tokens(connection: DuckDBPyConnection, scope: Scope, by: Sequence[str]) -> list[dict[str, Any]]:
     """Grouped by any of project, model and one of day, week, month; newest period first."""
     period = next((PERIODS[each] for each in by if each in PERIODS), None)

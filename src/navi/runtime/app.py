@@ -21,6 +21,7 @@ from navi.domain.user import LOCAL_USER_ID
 from navi.runtime import places
 from navi.runtime.accounts import Accounts
 from navi.runtime.admit import Admissions
+from navi.runtime.archive import Archive
 from navi.runtime.automation_due import AutomationsDue
 from navi.runtime.automations import Automations, Defaults
 from navi.runtime.clock import DueLoop, Kind
@@ -61,6 +62,7 @@ class Navi:
     automations: Automations
     admissions: Admissions
     feed: Feed
+    archive: Archive
 
 
 @asynccontextmanager
@@ -129,6 +131,7 @@ async def running(
             automations=automations,
             admissions=Admissions(store, clock, turns, queue),
             feed=feed,
+            archive=Archive(clock),
         )
     finally:
         queue.close()

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from navi.cli import formats
-from navi.cli.recall.masking import mask
 from navi.cli.recall.options import shown_source
+from navi.domain.secrets import masked as mask
 
 if TYPE_CHECKING:
     from navi.index.transcript import Transcript

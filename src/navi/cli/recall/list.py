@@ -46,7 +46,7 @@ def command(
     with database.reading(places()) as connection:
         found = sessions(connection, wanted, limit or None)
     if as_json:
-        from navi.cli.recall.shapes import session_json
+        from navi.index.shapes import session_json
 
         output.say_json([session_json(each) for each in found])
         return

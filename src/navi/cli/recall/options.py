@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import click
 
 from navi.domain.clock import Clock
-
-UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+from navi.domain.since import SINCE_FORMS, parse_since
 
 
 def clock() -> Clock:
@@ -30,13 +28,10 @@ class Since(click.ParamType[datetime]):
     ) -> datetime:
         if isinstance(value, datetime):
             return value
-        if found := re.fullmatch(r"(\d{1,6})([mhdw])", value.strip().lower()):
-            return clock().now() - timedelta(**{UNITS[found[2]]: int(found[1])})
-        try:
-            moment = datetime.fromisoformat(value.strip())
-            return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
-        except (ValueError, OverflowError):
-            self.fail(f"{value!r} is no time; say 7d, 24h, 30m, 1w or 2024-01-15T10:30:00")
+        found = parse_since(value, clock().now())
+        if found is None:
+            self.fail(f"{value!r} is no time; say {SINCE_FORMS}")
+        return found
 
 
 class SourceName(click.ParamType[str]):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from navi.cli import formats, output
-from navi.cli.recall.masking import mask
 from navi.cli.recall.options import (
     clock,
     json_option,
@@ -17,6 +16,7 @@ from navi.cli.recall.options import (
     since_option,
     source_option,
 )
+from navi.domain.secrets import masked as mask
 
 if TYPE_CHECKING:
     from navi.index.search import Hit
@@ -64,7 +64,7 @@ def command(
     filters = Filters(source, tool, project, since, role, session)
     found = Search(places()).find(" ".join(query), filters, limit)
     if as_json:
-        from navi.cli.recall.shapes import hit_json
+        from navi.index.shapes import hit_json
 
         output.say_json([hit_json(hit) for hit in found.hits])
         return

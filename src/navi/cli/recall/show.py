@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from navi.cli import formats, output
-from navi.cli.recall.masking import mask
 from navi.cli.recall.options import json_option
+from navi.domain.secrets import masked as mask
 
 if TYPE_CHECKING:
     from navi.index.transcript import Transcript
@@ -30,7 +30,7 @@ def command(id: str, tools: bool, thinking: bool, as_json: bool) -> None:
     with database.reading(places()) as connection:
         found = transcript(connection, resolve(connection, id))
     if as_json:
-        from navi.cli.recall.shapes import transcript_json
+        from navi.index.shapes import transcript_json
 
         output.say_json(transcript_json(found))
         return
