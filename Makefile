@@ -8,10 +8,10 @@ ARGS ?=
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test format docs web lock bench clean
+.PHONY: help install run test format docs web screenshots lock bench clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: .venv/.run ## Install Navi and what it needs into .venv
 
@@ -35,6 +35,9 @@ docs: .venv/.run ## Rewrite the parts of the reference that are made from the co
 web: .venv/.run ## Build the page from webui/ into src/navi/web; needs Node 20.19 or newer
 	cd webui && npm ci --no-audit --no-fund && npm run check && npm run build
 	$(BIN)/python -m webui.fingerprint
+
+screenshots: .venv/.test .venv/.browser ## Make the pictures in docs/images anew
+	$(BIN)/python -m docs.screenshots
 
 bench: .venv/.test ## Measure turns; pass options with ARGS="..."
 	$(BIN)/python -m benchmarks.turns $(ARGS)

@@ -24,6 +24,8 @@ export default defineConfig({
         entryFileNames: "assets/[name].js",
         chunkFileNames: "assets/[name].js",
         assetFileNames: "assets/[name][extname]",
+        // What several parts share has a name of its own, not that of whichever file came first.
+        codeSplitting: { groups: [{ name: "libraries", test: /node_modules/ }] },
       },
     },
   },

@@ -113,6 +113,9 @@ function apply(draft: Draft, event: Event): void {
       draft.rows.push({ kind: "summary", key: `${event.seq}`, text: event.summary });
       nextStep(draft);
       break;
+    case "message_added":
+      addMessage(draft, event.message);
+      break;
     case "stream_end":
       end(draft, event);
       break;
@@ -181,6 +184,18 @@ function record(draft: Draft, done: Extract<Event, { type: "tool_call" }>): void
   // An agent that reports only finished calls.
   if (step !== EMPTY) nextStep(draft);
   show(draft, { ...EMPTY, calls: [call] });
+}
+
+/** Outside of turns. During one it stands after the turn's input, as in the transcript. */
+function addMessage(draft: Draft, message: Message): void {
+  const rows = rowsOfMessages([message]);
+  const { turn } = draft;
+  if (turn === null) {
+    draft.rows.push(...rows);
+    return;
+  }
+  draft.rows.splice(turn.from + 1, 0, ...rows);
+  draft.turn = { ...turn, stepFrom: turn.stepFrom + rows.length };
 }
 
 function end(draft: Draft, event: Extract<Event, { type: "stream_end" }>): void {

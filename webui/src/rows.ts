@@ -22,8 +22,11 @@ export type Row =
       arguments: Json;
       result: string | null;
       isError: boolean;
+      /** From the memory, which keeps what was called and not what came back. */
+      isPast?: boolean;
     }
   | { kind: "summary"; key: string; text: string }
+  | { kind: "notice"; key: string; text: string; at: string }
   | { kind: "end"; key: string; outcome: Outcome; error: string | null; at: string };
 
 /** What an agent did in one step: some thinking, some text, then tools. */
@@ -71,7 +74,9 @@ function rowsOfMessage(message: Message): Row[] {
     ];
   }
   if (message.role === "system") {
-    return [{ kind: "summary", key: message.id, text: message.content }];
+    const { id: key, content: text, timestamp: at } = message;
+    const isNotice = message.metadata["automation_id"] !== undefined;
+    return [isNotice ? { kind: "notice", key, text, at } : { kind: "summary", key, text }];
   }
   const outcome = message.metadata["outcome"] as Outcome | undefined;
   const error = (message.metadata["error"] as string | null | undefined) ?? null;

@@ -110,16 +110,43 @@ export type Event = Numbered &
     | { type: "session_update"; session: Session; deleted?: boolean }
     | { type: "recall_update"; recall: Recall | null }
     | { type: "automation_update"; automation: Automation | null; automation_id: string }
+    | { type: "message_added"; message: Message }
   );
+
+export interface Schedule {
+  kind: "at" | "every" | "cron";
+  at: string | null;
+  every_seconds: number | null;
+  cron_expr: string | null;
+  tz: string | null;
+}
 
 export interface Automation {
   id: string;
   name: string;
   session_key: string | null;
-  schedule: string;
+  schedule: Schedule;
+  schedule_words: string;
   message: string;
   enabled: boolean;
+  ended: string | null;
+  catch_up: "once" | "skip" | "all";
   next_run_at: string | null;
   last_run_at: string | null;
   last_status: string | null;
+  last_error: string | null;
+  run_count: number;
+  missed_count: number;
+  created_at: string;
+}
+
+export interface Run {
+  id: string;
+  state: "queued" | "running" | "turn_completed" | "failed" | "missed" | "cancelled";
+  due_at: string;
+  started_at: string | null;
+  ended_at: string | null;
+  rendered_prompt: string | null;
+  error: string | null;
+  missed_count: number;
 }

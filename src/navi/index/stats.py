@@ -144,15 +144,19 @@ def projects(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any
 
 
 def activity(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
-    """How much was said in each hour in which anything was, oldest first."""
-    where, values = scope.where("m.timestamp")
+    """How much was said and how many sessions began in each hour that had any, oldest first."""
+    said, values = scope.where("m.timestamp")
+    began, more_values = scope.where("s.started_at")
     return as_dicts(
         connection.execute(
-            "SELECT date_trunc('hour', m.timestamp) AS hour, s.source AS source, "
-            "count(*) AS messages, count(DISTINCT m.session_id) AS sessions "
-            f"FROM messages m JOIN sessions s ON s.id = m.session_id WHERE {where} "
-            "AND m.timestamp IS NOT NULL GROUP BY hour, source ORDER BY hour, source",
-            values,
+            "SELECT date_trunc('hour', moment) AS hour, source, "
+            "sum(messages)::BIGINT AS messages, sum(sessions)::BIGINT AS sessions FROM ("
+            "  SELECT m.timestamp AS moment, s.source AS source, 1 AS messages, 0 AS sessions "
+            f"  FROM messages m JOIN sessions s ON s.id = m.session_id WHERE {said} "
+            "  UNION ALL SELECT s.started_at, s.source, 0, 1 "
+            f"  FROM sessions s WHERE {began} AND (message_count > 0 OR tool_count > 0)"
+            ") WHERE moment IS NOT NULL GROUP BY hour, source ORDER BY hour, source",
+            [*values, *more_values],
         )
     )
 
