@@ -19,7 +19,7 @@ run: install ## Start the server; pass options with ARGS="..."
 	@# Ctrl-C ends the server with 130: that is no failure.
 	@$(BIN)/navi serve $(ARGS) || [ $$? -eq 130 ]
 
-test: .venv/.test .venv/.browser ## Check format, lint and types, then run the tests; PYTEST_ARGS="..."
+test: .venv/.test .venv/.browser build/clients/.installed ## Check format, lint and types, then run the tests; PYTEST_ARGS="..."
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -80,4 +80,13 @@ clean: ## Remove .venv, caches and build output
 			&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
 				chromium fonts-dejavu-core >/dev/null; } \
 		|| { echo "The tests of the page need Chromium; on Debian or Ubuntu: apt install chromium" >&2; exit 1; }
+	@touch $@
+
+# The real Claude Code and Codex, for tests/clients. Without npm those tests are skipped, and say so.
+build/clients/.installed: tests/clients/package-lock.json
+	@mkdir -p build/clients
+	cp tests/clients/package.json tests/clients/package-lock.json build/clients/
+	@if command -v npm >/dev/null; \
+		then npm ci --prefix build/clients --ignore-scripts --no-audit --no-fund --loglevel=error; \
+		else echo "npm is missing: the tests of real Claude Code and Codex are skipped" >&2; fi
 	@touch $@

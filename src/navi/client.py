@@ -214,6 +214,24 @@ class Client:
         found: list[RunJson] = self._call("GET", path)
         return found
 
+    def ask_mcp(self, request: str, headers: Mapping[str, str]) -> Any:
+        """What /mcp answers to a request as it stands; None if it answers nothing."""
+        import json
+
+        sent = {**headers, "Content-Type": "application/json"}
+        if self._server.token is not None:
+            sent |= _bearer(self._server)
+        response, text = self._exchange("POST", "/mcp", request.encode(), sent)
+        if not text:
+            return None
+        try:
+            answer = json.loads(text)
+            if response.status in (401, 403):
+                raise self._refusal(response.status, answer["error"])
+        except (ValueError, TypeError, KeyError) as error:
+            raise self._stranger() from error
+        return answer
+
     def _call(
         self,
         method: str,

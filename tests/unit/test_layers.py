@@ -26,7 +26,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli/sm": {"cli", "domain", "client", "tools"},
     "cli/recall": {"cli", "domain", "index", "client", "runtime/system_clock"},
     # The command that runs the server builds it, and checks or prepares its store.
-    "cli/navi": {"cli", "domain", "runtime", "runtime/system_clock", "api", "store"},
+    "cli/navi": {
+        "cli",
+        "domain",
+        "runtime",
+        "runtime/system_clock",
+        "api",
+        "store",
+        "mcp",
+        "client",
+    },
 }
 CLOCKS = ("datetime.now", "datetime.utcnow", "date.today", "time.time")
 DATABASES = {"sqlalchemy", "alembic", "sqlite3", "pysqlite3", "psycopg", "duckdb", "tantivy"}

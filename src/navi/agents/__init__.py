@@ -9,4 +9,12 @@ history.py      what of a session's past the model is shown, and when it is too 
 summary.py      the words that stand in for the part it no longer sees
 failures.py     what went wrong with a model, in words for the session
 scripted.py     a model that plays what the message says; needs no network
+
+Agents that are programs of their own:
+
+headless.py     turns that are one run of a command line
+client_run.py   such a run, which outlives the server
+client_environment.py  what those programs find in their environment
+claude_code.py, claude_code_lines.py, claude_code_files.py  Claude Code
+codex.py, codex_lines.py  Codex
 """

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from navi.agents.driver import TurnRequest
+from navi.agents.driver import Driver, TurnRequest
 from navi.agents.failures import failure_of
 from navi.agents.history import (
     CHARACTERS_PER_TOKEN,
@@ -64,7 +64,7 @@ class _Brain:
     """None for the scripted model."""
 
 
-class BuiltinDriver:
+class BuiltinDriver(Driver):
     """Runs turns with a model of a provider, or with the scripted one.
 
     `base_urls` and `api_keys` go by provider, `anthropic` or `openai`, and win over the

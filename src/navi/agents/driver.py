@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
 
-from navi.domain.event import TurnEvent, Usage
+from navi.domain.event import Conversation, TurnEvent, Usage
 from navi.domain.message import Message
 from navi.domain.session import Session
 from navi.domain.tool import ToolContext
+
+
+def not_asked() -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,17 +23,32 @@ class TurnRequest:
     history: Sequence[Message]
     """Everything the agent still sees: since the last `clear`, from the last summary on."""
     context: ToolContext
+    turn_id: str = ""
+    conversation: str | None = None
+    """The agent's own name for this conversation, as it reported it at an earlier turn."""
+    spent: Usage = field(default_factory=Usage)
+    """What the turns of this conversation have used so far."""
+    is_to_stop: Callable[[], bool] = not_asked
+    """Whether somebody wants the turn to end, as opposed to the server that runs it."""
 
 
-class Driver(Protocol):
-    """Runs turns of any number of sessions."""
+class Driver:
+    """Runs turns of any number of sessions. What is not overridden here needs nothing done."""
 
-    def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent | Usage, None]:
+    survives: ClassVar[bool] = False
+    """Its agents outlive this process. A turn whose server is gone is taken up by the next one,
+    and `turn` is called again with the same `turn_id`: it tells everything from the beginning."""
+
+    def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent | Usage | Conversation, None]:
         """Run one turn. Ending normally is success.
 
         Raises `IterationLimit` or `AgentFailed`; being cancelled or closed stops everything that
-        the turn started.
+        the turn started. A driver that `survives` does so only if `request.is_to_stop()`.
         """
+        raise NotImplementedError
+
+    async def end(self, session: Session) -> None:
+        """The session was killed, or gets a new context: let its agent go."""
 
     async def aclose(self) -> None:
         """Let go of what turns share, such as connections."""

@@ -9,6 +9,7 @@ sessions.py  /sessions
 inputs.py    /sessions/{id}/input and /queue
 recalls.py   /sessions/{id}/recall and /recalls
 archive.py   /search, /stats and /archive
+mcp.py       /mcp: the tools, for other agents
 sockets.py   /ws
 pages.py     the login link and the page behind it
 """

@@ -112,7 +112,7 @@ class AutomationChange(Body):
 
 async def read(request: Request, model: type[Model]) -> Model:
     """The request's body, or a refusal that names the field."""
-    return parse(await _read_bytes(request), model)
+    return parse(await read_bytes(request), model)
 
 
 def parse(data: bytes | str, model: type[Model]) -> Model:
@@ -158,7 +158,7 @@ def whole_number(name: str, text: str) -> int:
     return int(text)
 
 
-async def _read_bytes(request: Request) -> bytes:
+async def read_bytes(request: Request) -> bytes:
     too_large = TooLarge(
         f"the request has more than {BODY_LIMIT_BYTES:,} bytes",
         hint=f"one input may have {TEXT_LIMIT_BYTES:,} bytes of text",

@@ -121,6 +121,18 @@ class AgentFailed(NaviError):
     kind, http_status = "agent_failed", 502
 
 
+class OpenElsewhere(AgentFailed):
+    """Two processes on one conversation would fork it; so nothing was sent."""
+
+    kind, http_status = "open_elsewhere", 409
+
+    def __init__(self, client: str, where: str) -> None:
+        super().__init__(
+            f"this session is open in {client} elsewhere ({where}), so nothing was sent",
+            hint="close it there, then send again",
+        )
+
+
 class IterationLimit(NaviError):
     """The agent used all the model requests one turn may make."""
 

@@ -89,6 +89,13 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Conversation:
+    """What the agent itself calls the session. Reported by drivers, kept, not streamed."""
+
+    agent_session_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened, after it was stored.
 

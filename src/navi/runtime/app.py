@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,21 +13,23 @@ from datetime import timedelta
 from typing import Any
 
 from navi.agents.builtin import BuiltinDriver
+from navi.agents.claude_code import ClaudeCodeDriver
+from navi.agents.client_environment import Reach
+from navi.agents.codex import CodexDriver
 from navi.agents.driver import Driver
 from navi.domain.clock import Clock
 from navi.domain.event import Event
-from navi.domain.schedule import Cron, zone_name
-from navi.domain.tool import Tool, ToolContext
-from navi.domain.user import LOCAL_USER_ID
+from navi.domain.tool import Tool
 from navi.runtime import places
 from navi.runtime.accounts import Accounts
 from navi.runtime.admit import Admissions
 from navi.runtime.archive import Archive
 from navi.runtime.automation_due import AutomationsDue
-from navi.runtime.automations import Automations, Defaults
+from navi.runtime.automations import Automations, defaults_of
 from navi.runtime.clock import DueLoop, Kind
 from navi.runtime.deliveries import Deliveries
 from navi.runtime.feed import Feed
+from navi.runtime.library import Library
 from navi.runtime.owner import own_identity
 from navi.runtime.queue import Queue
 from navi.runtime.recall_due import RecallsDue
@@ -36,15 +39,16 @@ from navi.runtime.room import Room
 from navi.runtime.sessions import DEFAULT_DRIVER, Sessions
 from navi.runtime.settings import Settings, model_of, timezone_of
 from navi.runtime.system_clock import SystemClock
-from navi.runtime.system_jobs import MEMORY_FILE, SystemJobs, Wishes, read_notes
+from navi.runtime.system_jobs import SystemJobs, remembered, wishes_of
 from navi.runtime.turns import Turns
 from navi.store import signals
 from navi.store.store import Store
-from navi.tools.cron import Cron as CronTool
+from navi.tools.cron import Cron
 from navi.tools.filesystem import Filesystem
 from navi.tools.http_request import HttpRequest
 from navi.tools.manage_recall import ManageRecall
 from navi.tools.schedule_recall import ScheduleRecall
+from navi.tools.search_sessions import SearchSessions
 from navi.tools.terminal import Terminal
 
 log = logging.getLogger("navi")
@@ -63,6 +67,8 @@ class Navi:
     admissions: Admissions
     feed: Feed
     archive: Archive
+    tools: Mapping[str, Tool]
+    """What every agent is offered, Navi's own and others alike."""
 
 
 @asynccontextmanager
@@ -73,8 +79,12 @@ async def running(
     *,
     clock: Clock | None = None,
     drivers: Mapping[str, Driver] | None = None,
+    address: str | None = None,
 ) -> AsyncIterator[Navi]:
-    """Navi at work. On leaving, running turns are closed and nothing is lost."""
+    """Navi at work. On leaving, running turns are closed and nothing is lost.
+
+    `address` is where the agents that it starts find it.
+    """
     clock = clock or SystemClock()
     lease = timedelta(seconds=settings.turns.lease_seconds)
     owner = own_identity()
@@ -89,8 +99,10 @@ async def running(
     recalls = Recalls(store, clock, sessions, timezone_of(settings))
     automations = Automations(store, clock, sessions, defaults_of(settings))
     # Drivers offer tools that use all of the above, so they come last.
-    builtin = built_in_driver(settings, recalls, automations)
-    chosen_drivers.update(drivers or built_in_drivers(builtin))
+    tools = agent_tools(recalls, automations)
+    reach = None if address is None else Reach(address, token)
+    builtin = built_in_driver(settings, tools)
+    chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
     system_jobs = SystemJobs(store, clock, places.workspace(), DEFAULT_DRIVER)
     deliveries = Deliveries(store, clock, builtin.is_worth_telling)
     kinds: list[Kind] = [
@@ -132,6 +144,7 @@ async def running(
             admissions=Admissions(store, clock, turns, queue),
             feed=feed,
             archive=Archive(clock),
+            tools={tool.name: tool for tool in tools},
         )
     finally:
         queue.close()
@@ -144,14 +157,17 @@ async def running(
         await store.close()
 
 
-def built_in_drivers(builtin: BuiltinDriver) -> dict[str, Driver]:
-    # The same agent: a session with the driver `scripted` always plays the scripted model.
-    return {"builtin": builtin, "scripted": builtin}
+def agent_tools(recalls: Recalls, automations: Automations) -> list[Tool]:
+    """What every agent is offered: the built-in one as it is, others by MCP."""
+    return [
+        ScheduleRecall(recalls),
+        ManageRecall(recalls),
+        Cron(automations),
+        SearchSessions(Library()),
+    ]
 
 
-def built_in_driver(
-    settings: Settings, recalls: Recalls, automations: Automations
-) -> BuiltinDriver:
+def built_in_driver(settings: Settings, shared_tools: Sequence[Tool]) -> BuiltinDriver:
     tools: list[Tool] = [
         Filesystem(),
         Terminal(
@@ -159,9 +175,7 @@ def built_in_driver(
             output_limit_characters=settings.tools.terminal_output_characters,
         ),
         HttpRequest(allow_private=settings.tools.http_allow_private),
-        ScheduleRecall(recalls),
-        ManageRecall(recalls),
-        CronTool(automations),
+        *shared_tools,
     ]
     return BuiltinDriver(
         model=model_of(settings),
@@ -177,28 +191,35 @@ def built_in_driver(
             )
             if url is not None
         },
-        remembered=_remembered,
+        remembered=remembered,
     )
 
 
-def defaults_of(settings: Settings) -> Defaults:
-    chosen = settings.automations
-    return Defaults(timezone_of(settings), chosen.max_failures, chosen.time_limit_seconds)
+def built_in_drivers(
+    settings: Settings, builtin: BuiltinDriver, reach: Reach | None = None
+) -> dict[str, Driver]:
+    # The same agent: a session with the driver `scripted` always plays the scripted model.
+    return {"builtin": builtin, "scripted": builtin, **_outside_drivers(settings, reach)}
 
 
-def wishes_of(settings: Settings) -> Wishes:
-    chosen = settings.automations
-    return Wishes(
-        timedelta(minutes=chosen.heartbeat_minutes) if chosen.heartbeat else None,
-        Cron(chosen.dream_at, zone_name(timezone_of(settings))) if chosen.dream else None,
-    )
-
-
-def _remembered(context: ToolContext) -> str:
-    """What the dreams condensed; it is about one user's sessions, and for nobody else."""
-    if context.current_user_id != LOCAL_USER_ID:
-        return ""
-    return read_notes(places.workspace() / MEMORY_FILE)
+def _outside_drivers(settings: Settings, reach: Reach | None) -> dict[str, Driver]:
+    """Those of agents that are programs of their own."""
+    return {
+        "claude_code": ClaudeCodeDriver(
+            command=settings.claude_code.command,
+            arguments=settings.claude_code.arguments,
+            runs=places.runs(),
+            environment=os.environ,
+            reach=reach,
+        ),
+        "codex": CodexDriver(
+            command=settings.codex.command,
+            arguments=settings.codex.arguments,
+            runs=places.runs(),
+            environment=os.environ,
+            reach=reach,
+        ),
+    }
 
 
 class _Listener:

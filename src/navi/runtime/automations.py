@@ -31,6 +31,7 @@ from navi.domain.tool import ToolContext
 from navi.domain.user import User
 from navi.domain.when import describe, parse_when
 from navi.runtime.sessions import Sessions
+from navi.runtime.settings import Settings, timezone_of
 from navi.store import automation_runs
 from navi.store import automations as stored
 from navi.store.store import Store
@@ -50,6 +51,11 @@ class Defaults:
     timezone: tzinfo
     max_failures: int
     time_limit_seconds: int | None
+
+
+def defaults_of(settings: Settings) -> Defaults:
+    chosen = settings.automations
+    return Defaults(timezone_of(settings), chosen.max_failures, chosen.time_limit_seconds)
 
 
 class Automations:

@@ -9,7 +9,7 @@ from pathlib import Path
 from navi.domain.errors import StoreUnusable
 from navi.domain.places import home, settings_file
 
-__all__ = ["database_url", "home", "prepare_home", "settings_file", "workspace"]
+__all__ = ["database_url", "home", "prepare_home", "runs", "settings_file", "workspace"]
 
 
 def workspace(environment: Mapping[str, str] = os.environ) -> Path:
@@ -17,6 +17,11 @@ def workspace(environment: Mapping[str, str] = os.environ) -> Path:
     folder = home(environment) / "workspace"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
+
+
+def runs(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where runs of other agents' command lines keep what outlives the server."""
+    return home(environment) / "runs"
 
 
 def prepare_home(environment: Mapping[str, str] = os.environ) -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from navi.domain.clock import Clock
@@ -24,6 +24,7 @@ from navi.domain.event import (
 )
 from navi.domain.input import Origin
 from navi.domain.message import closed, drafts_of
+from navi.domain.retelling import Retelling
 from navi.domain.turn import Ending, Turn
 from navi.store import turns
 from navi.store.store import Store
@@ -35,12 +36,17 @@ PATIENCE_SECONDS = 60.0
 
 
 class Pump:
-    def __init__(self, store: Store, clock: Clock, turn: Turn) -> None:
+    """`told` is what is stored of the turn already; when it is told again, it is passed over."""
+
+    def __init__(
+        self, store: Store, clock: Clock, turn: Turn, told: Sequence[TurnEvent] = ()
+    ) -> None:
         self._store = store
         self._clock = clock
         self._turn = turn
         self._pending: list[TurnEvent] = []
-        self._stored: list[TurnEvent] = []
+        self._stored: list[TurnEvent] = list(told)
+        self._retelling = Retelling(told)
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
         self._room.set()
@@ -48,7 +54,9 @@ class Pump:
         self._closing = False
 
     async def put(self, event: TurnEvent) -> None:
-        self._pending.append(_clean(event))
+        if (new := self._retelling.rest_of(_clean(event))) is None:
+            return
+        self._pending.append(new)
         self._wake.set()
         if len(self._pending) >= PENDING_LIMIT:
             self._room.clear()

@@ -75,6 +75,9 @@ class Recovery:
         return turn.lease_until < self._clock.now() or is_surely_dead(turn.owner)
 
     async def _close(self, turn: RunningTurn) -> None:
+        if await self._turns.take_over(turn):
+            log.warning("took over turn %s of session %s", turn.id, turn.session_id)
+            return
         if await self._store.transact(stored.close_dead, turn, self._clock.now()):
             log.warning(
                 "closed turn %s of session %s: its server is gone", turn.id, turn.session_id

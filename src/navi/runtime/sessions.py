@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from navi.domain.clock import Clock
-from navi.domain.errors import InvalidInput, NotYours
+from navi.domain.errors import InvalidInput, NotYours, SessionNotFound
 from navi.domain.ids import new_id
 from navi.domain.input import Input, require_text
 from navi.domain.message import Message
@@ -18,7 +18,7 @@ from navi.domain.turn import StopReason
 from navi.domain.user import User
 from navi.runtime import places
 from navi.runtime.turns import Turns
-from navi.store import lanes, queue, snapshot, transcript, withdrawal
+from navi.store import agent_sessions, lanes, queue, snapshot, transcript, withdrawal
 from navi.store import sessions as stored
 from navi.store.snapshot import Snapshot
 from navi.store.store import Store
@@ -77,6 +77,13 @@ class Sessions:
         if not user.may_touch(session.user_id):
             raise NotYours(session_id)
         return session
+
+    async def of_agent(self, user: User, agent_session_id: str) -> Session:
+        """By the name that its agent has for it."""
+        session_id = await self._store.transact(agent_sessions.session_of, agent_session_id)
+        if session_id is None:
+            raise SessionNotFound(agent_session_id)
+        return await self.get(user, session_id)
 
     async def listing(
         self, user: User, parent_id: str | None = None, *, with_recall: bool = False

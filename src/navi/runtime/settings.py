@@ -143,6 +143,29 @@ class AgentSettings(Section):
     )
 
 
+class ClaudeCodeSettings(Section):
+    """Sessions with Claude Code."""
+
+    command: str = Field("claude", description="The program, by name on the PATH or by its path.")
+    arguments: list[str] = Field(
+        default_factory=list,
+        description="Further arguments of every run, such as "
+        '`["--permission-mode", "acceptEdits"]`. Without any, Claude Code\'s own settings decide '
+        "what it may do; there is nobody to ask.",
+    )
+
+
+class CodexSettings(Section):
+    """Sessions with Codex."""
+
+    command: str = Field("codex", description="The program, by name on the PATH or by its path.")
+    arguments: list[str] = Field(
+        default_factory=list,
+        description='Further arguments of every run, such as `["--sandbox", "workspace-write"]`. '
+        "Without any, Codex's own settings decide what it may do; there is nobody to ask.",
+    )
+
+
 class ToolSettings(Section):
     """What the built-in agent's tools may do."""
 
@@ -163,6 +186,8 @@ class Settings(Section):
     recalls: RecallSettings = RecallSettings()
     automations: AutomationSettings = AutomationSettings()
     agent: AgentSettings = AgentSettings()
+    claude_code: ClaudeCodeSettings = ClaudeCodeSettings()
+    codex: CodexSettings = CodexSettings()
     tools: ToolSettings = ToolSettings()
 
 

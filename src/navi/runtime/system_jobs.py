@@ -18,10 +18,13 @@ from navi.domain.automation import (
     Target,
 )
 from navi.domain.clock import Clock
-from navi.domain.schedule import Cron, Every, Schedule
+from navi.domain.schedule import Cron, Every, Schedule, zone_name
 from navi.domain.session import Session, SessionState
+from navi.domain.tool import ToolContext
 from navi.domain.user import LOCAL_USER_ID
+from navi.runtime import places
 from navi.runtime.prompts import Prompt, render
+from navi.runtime.settings import Settings, timezone_of
 from navi.store import hidden, transcript
 from navi.store.store import Store
 
@@ -41,6 +44,14 @@ class Wishes:
 
     heartbeat: timedelta | None
     dream: Cron | None
+
+
+def wishes_of(settings: Settings) -> Wishes:
+    chosen = settings.automations
+    return Wishes(
+        timedelta(minutes=chosen.heartbeat_minutes) if chosen.heartbeat else None,
+        Cron(chosen.dream_at, zone_name(timezone_of(settings))) if chosen.dream else None,
+    )
 
 
 class SystemJobs:
@@ -133,6 +144,13 @@ def hidden_session(automation: Automation, cwd: str, driver: str, now: datetime)
         created_at=now,
         updated_at=now,
     )
+
+
+def remembered(context: ToolContext) -> str:
+    """What the dreams condensed; it is about one user's sessions, and for nobody else."""
+    if context.current_user_id != LOCAL_USER_ID:
+        return ""
+    return read_notes(places.workspace() / MEMORY_FILE)
 
 
 def read_notes(file: Path) -> str:

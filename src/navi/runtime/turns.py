@@ -15,7 +15,7 @@ from pathlib import Path
 from navi.agents.driver import Driver, TurnRequest
 from navi.domain.clock import Clock
 from navi.domain.errors import AgentFailed, FenceLost, IterationLimit, NaviError
-from navi.domain.event import Usage
+from navi.domain.event import Conversation, Usage
 from navi.domain.ids import new_id
 from navi.domain.input import Admission, NewInput
 from navi.domain.tool import ToolContext
@@ -23,6 +23,7 @@ from navi.domain.turn import Ending, Outcome, RunningTurn, Turn
 from navi.domain.user import User
 from navi.runtime.pump import Pump
 from navi.runtime.room import Room
+from navi.store import agent_sessions
 from navi.store import turns as stored
 from navi.store.store import Store
 
@@ -107,6 +108,29 @@ class Turns:
             if not self.is_ours(turn_id):
                 self._room.free(turn_id)
 
+    async def take_over(self, dead: RunningTurn) -> bool:
+        """Go on with a dead server's turn whose agent may still be at work.
+
+        False if it is none of that kind: then there is nothing left of it but its record.
+        """
+        surviving = {name for name, driver in self._drivers.items() if driver.survives}
+        if not await self._store.transact(stored.is_driven_by, dead.session_id, surviving):
+            return False
+        now = self._clock.now()
+        room = partial(self._room.take, dead.id)
+        claim = stored.Claim(dead.id, self._owner, now + self._lease, now, room)
+        self._beginning.add(dead.id)
+        try:
+            begun = await self._store.transact(stored.take_over, dead, claim)
+            self._start(begun)
+        finally:
+            self._beginning.discard(dead.id)
+            if not self.is_ours(dead.id):
+                self._room.free(dead.id)
+        if dead.stop_reason is not None:
+            self.interrupt(dead.session_id)
+        return True
+
     def interrupt(self, session_id: str) -> None:
         """End the session's turn early, if this process runs it."""
         if local := self._local.get(session_id):
@@ -162,7 +186,7 @@ class Turns:
     async def _run(self, begun: stored.Begun) -> None:
         turn = begun.turn
         local = self._local[turn.session.id]
-        pump = Pump(self._store, self._clock, turn)
+        pump = Pump(self._store, self._clock, turn, begun.told)
         log.info("turn %s of session %s begins (%s)", turn.id, turn.session.id, turn.origin)
         try:
             ending = await self._drive_to_end(begun, local, pump)
@@ -172,7 +196,9 @@ class Turns:
                 and ending.outcome is Outcome.STOPPED
                 and not local.is_to_stop
             ):
-                await self._close_as_dead(turn)
+                # An agent that outlives us is still at work: the next server goes on with it.
+                if not self._drivers[turn.session.driver].survives:
+                    await self._close_as_dead(turn)
             else:
                 await pump.finish(ending, local.usage)
                 log.info("turn %s of session %s: %s", turn.id, turn.session.id, ending.outcome)
@@ -202,6 +228,10 @@ class Turns:
 
     async def _drive(self, begun: stored.Begun, local: _Local, pump: Pump) -> None:
         session, user = begun.turn.session, begun.user
+        driver = self._drivers[session.driver]
+        known = None
+        if driver.survives:
+            known = await self._store.transact(agent_sessions.known, session)
         request = TurnRequest(
             session=session,
             prompt=begun.turn.input.prompt or begun.turn.input.text,
@@ -215,14 +245,22 @@ class Turns:
                 origin=begun.turn.origin,
                 on_record=pump.on_record,
             ),
+            turn_id=begun.turn.id,
+            conversation=None if known is None else known.agent_session_id,
+            spent=Usage() if known is None else known.spent,
+            is_to_stop=lambda: local.is_to_stop,
         )
         limit = begun.turn.input.metadata.get(TIME_LIMIT)
         deadline = asyncio.timeout(limit)
         try:
-            async with deadline, aclosing(self._drivers[session.driver].turn(request)) as events:
+            async with deadline, aclosing(driver.turn(request)) as events:
                 async for event in events:
                     if isinstance(event, Usage):
                         local.usage = event
+                    elif isinstance(event, Conversation):
+                        if known is None:
+                            name, now = event.agent_session_id, self._clock.now()
+                            await self._store.transact(agent_sessions.remember, session, name, now)
                     else:
                         await pump.put(event)
         except TimeoutError as error:

@@ -56,38 +56,41 @@ def fire(
     """
     lane = lock(connection, automation.session_id)
     now = lane.not_before(now)
-    current = automations.find(connection, automation.id)
-    if current is None or current.updated_at != automation.updated_at:
+    if automations.find(connection, automation.id) != automation:
         # Somebody fired, changed or removed it since it was read.
         return False
     if lane.session.state is SessionState.STOPPED:
-        end(connection, current, Ended.SESSION_ENDED, now)
+        end(connection, automation, Ended.SESSION_ENDED, now)
         return True
     following: dict[str, Any] = {"next_run_at": plan.next_run_at, "ended": plan.ended}
     if plan.ended is not None:
         following["enabled"] = False
     if (active := _active(connection, automation.id)) is not None:
-        _meet(connection, current, active, plan, following, now)
+        _meet(connection, automation, active, plan, following, now)
+        return True
+    if find(connection, run.id) is not None or queue.is_known(connection, run.id):
+        # The machine's clock was set back: this very occurrence has had its run.
+        automations.change(connection, automation, now, **following)
         return True
     if new is not None:
         queue.keep(connection, lane, new, now, None)
-        following["run_count"] = current.run_count + 1
+        following["run_count"] = automation.run_count + 1
+        if following["run_count"] == automation.guards.max_runs:
+            following |= {"next_run_at": None, "ended": Ended.DONE, "enabled": False}
     _insert(connection, replace(run, queued_at=now))
     _forget_old(connection, automation.id, keep)
-    missed = current.missed_count + plan.missed
-    automations.change(connection, current, now, **following, missed_count=missed)
+    missed = automation.missed_count + plan.missed
+    automations.change(connection, automation, now, **following, missed_count=missed)
     return True
 
 
 def pass_over(connection: Connection, automation: Automation, plan: Plan, now: datetime) -> bool:
     """What is due has nothing to do this time."""
-    lane = lock(connection, automation.session_id)
-    current = automations.find(connection, automation.id)
-    if current is None or current.updated_at != automation.updated_at:
+    now = lock(connection, automation.session_id).not_before(now)
+    if automations.find(connection, automation.id) != automation:
         return False
-    now = lane.not_before(now)
     changes = {"next_run_at": plan.next_run_at, "last_run_at": now, "last_status": "ok"}
-    automations.change(connection, current, now, **changes)
+    automations.change(connection, automation, now, **changes)
     return True
 
 

@@ -135,6 +135,10 @@ def heads(connection: Connection, session_id: str) -> list[Input]:
     return [_input(row) for row in connection.execute(_HEADS, {"session_id": session_id})]
 
 
+def is_known(connection: Connection, input_id: str) -> bool:
+    return _find(connection, input_id) is not None
+
+
 def edit(
     connection: Connection,
     session_id: str,

@@ -318,6 +318,22 @@ Index(
 
 Index("messages_by_turn", messages.c.turn_id)
 
+# What agents themselves call their sessions. A session that was cleared has one more each time.
+agent_sessions = Table(
+    "agent_sessions",
+    metadata,
+    Column("driver", Text, primary_key=True),
+    Column("agent_session_id", Text, primary_key=True),
+    session_reference(),
+    Column("context_from_idx", Integer, nullable=False),
+    # What its hooks said last, and when they said it: older news never overrides newer.
+    Column("is_open", Boolean, nullable=False),
+    Column("news_at", Instant),
+    Column("transcript_path", Text),
+    Column("created_at", Instant, nullable=False),
+    Index("agent_sessions_by_session", "session_id", "context_from_idx"),
+)
+
 # No reference to `sessions`: the last event of a deleted session says that it is gone.
 events = Table(
     "events",

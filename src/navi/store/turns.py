@@ -6,7 +6,7 @@ and fails with `FenceLost` once somebody else took over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -71,6 +71,8 @@ class Begun:
     turn: Turn
     user: User
     history: Sequence[Message]
+    told: Sequence[TurnEvent] = ()
+    """What is stored of it already, if it was taken over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +197,41 @@ def finish(
     lane, notices = _settled(connection, lane, turn.input, ending, message_id, now)
     following_idx = _add_notices(connection, lane, notices, following_idx, now)
     _close(connection, lane, turn.id, _items(happened), ending, message_id, following_idx, now)
+
+
+def is_driven_by(connection: Connection, session_id: str, drivers: Collection[str]) -> bool:
+    return sessions.get(connection, session_id).driver in drivers
+
+
+def take_over(connection: Connection, dead: RunningTurn, claim: Claim) -> Begun | None:
+    """Go on with a turn whose process is gone and whose agent is not.
+
+    None if somebody else was faster, or if there is no room for it yet.
+    """
+    lane = lock(connection, dead.session_id)
+    owner = connection.execute(
+        select(lanes.c.owner).where(lanes.c.session_id == dead.session_id)
+    ).scalar_one()
+    # The second case is our own take-over, after a commit whose answer got lost.
+    if lane.turn_id != dead.id or (lane.fence, owner) not in (
+        (dead.fence, dead.owner),
+        (dead.fence + 1, claim.owner),
+    ):
+        return None
+    delivered = queue.delivered_to(connection, dead.id)
+    if not claim.may_begin(delivered.origin):
+        return None
+    fence = dead.fence + 1
+    started_at = connection.execute(
+        update(turns).where(turns.c.id == dead.id).values(fence=fence).returning(turns.c.started_at)
+    ).scalar_one()
+    connection.execute(
+        update(lanes)
+        .where(lanes.c.session_id == dead.session_id)
+        .values(fence=fence, owner=claim.owner, lease_until=claim.lease_until)
+    )
+    begun = _begun(connection, lane.session, delivered, dead.id, fence, started_at)
+    return replace(begun, told=_stored_events(connection, dead))
 
 
 def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool:

@@ -4,6 +4,7 @@ filesystem.py    read, list, write and edit inside the session's folder
 terminal.py      run a command
 http_request.py  fetch a page or call a web API
 schedule_recall.py, manage_recall.py  wake this session later
+search_sessions.py  find what any agent did before
 address.py       which addresses of the network http_request may reach
 arguments.py     reading the arguments of a call, with refusals that an agent understands
 editing.py       which text of a file an edit means

@@ -70,7 +70,7 @@ async def _serve(
 
     url = places.database_url()
     await asyncio.to_thread(schema.prepare, url)
-    async with running(chosen, url, token) as navi:
+    async with running(chosen, url, token, address=address) as navi:
         _tell_model(chosen)
         link = f"{address}/login?token={token}"
         output.say(f"Navi is ready: {link}")

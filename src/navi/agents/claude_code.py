@@ -1,0 +1,81 @@
+"""Claude Code without a terminal: each turn is one run of `claude -p` on the same session."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+
+from navi.agents.claude_code_files import ClaudeCodeFiles
+from navi.agents.claude_code_lines import CLIENT, ClaudeCodeReader
+from navi.agents.driver import TurnRequest
+from navi.agents.headless import HeadlessDriver, Order, Reader
+from navi.domain.errors import OpenElsewhere
+
+FORMATS = (
+    "--input-format=stream-json",
+    "--output-format=stream-json",
+    "--verbose",
+    "--include-partial-messages",
+)
+OURS = uuid.UUID("5b0f6f2c-0f0e-4a39-9d9f-6b7d0c0e6e61")
+"""Names made under it are the same whenever they are made."""
+
+
+class ClaudeCodeDriver(HeadlessDriver):
+    client = CLIENT
+
+    def _order(self, request: TurnRequest, environment: Mapping[str, str]) -> Order:
+        files = ClaudeCodeFiles.of(environment)
+        agent_session_id = conversation_of(request)
+        # Two writers would fork the conversation, and Claude Code would not say so.
+        if (holder := files.holder(agent_session_id)) is not None:
+            raise OpenElsewhere(CLIENT, f"process {holder.pid}")
+        is_known = files.transcript(agent_session_id) is not None
+        arguments = [
+            "-p",
+            *FORMATS,
+            f"--{'resume' if is_known else 'session-id'}={agent_session_id}",
+            *self._arguments,
+        ]
+        if request.session.model:
+            arguments.append(f"--model={request.session.model}")
+        arguments += self._tools()
+        return Order(arguments, message_line(request))
+
+    def _reader(self, request: TurnRequest) -> Reader:
+        return ClaudeCodeReader()
+
+    def _tools(self) -> list[str]:
+        """Navi's tools, from this server itself: nothing to install, and no process more."""
+        if self._reach is None:
+            return []
+        # Claude Code puts the values in from its environment: no token on the command line.
+        server = {
+            "type": "http",
+            "url": "${NAVI_URL}/mcp",
+            "headers": {
+                "Authorization": "Bearer ${NAVI_TOKEN}",
+                "Navi-Session": "${NAVI_SESSION_ID}",
+            },
+        }
+        config = json.dumps({"mcpServers": {"navi": server}})
+        return [f"--mcp-config={config}", "--allowedTools=mcp__navi"]
+
+
+def conversation_of(request: TurnRequest) -> str:
+    """Ours to choose, so it is made from the session: the same one even if nobody noted it."""
+    if request.conversation is not None:
+        return request.conversation
+    session = request.session
+    return str(uuid.uuid5(OURS, f"{session.id}/{session.context_from_idx}"))
+
+
+def message_line(request: TurnRequest) -> str:
+    """Claude Code does not take a message with the same `uuid` twice."""
+    message = {
+        "type": "user",
+        "uuid": str(uuid.uuid5(OURS, request.turn_id)),
+        "message": {"role": "user", "content": request.prompt},
+    }
+    return json.dumps(message) + "\n"

@@ -1,0 +1,23 @@
+"""`navi mcp`: Navi's tools for an agent that starts them as a program."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from navi.cli import output
+
+
+@click.command("mcp")
+def command() -> None:
+    """Offer Navi's tools by the Model Context Protocol, on standard input and output.
+
+    Agents start this by themselves once `navi setup` has told them about it. It needs a running
+    server, which offers the same at /mcp over HTTP.
+    """
+    from navi.client import Client, find_server
+    from navi.mcp import bridge
+
+    bridge.run(Client(find_server()), os.environ, sys.stdin, output.say)
