@@ -169,19 +169,17 @@ async def test_hostile_markdown_stays_harmless(client: Client, open_tab: OpenTab
     await expect(tab.conversation).to_contain_text("<script>window.harmed = 1</script>")
 
 
-@pytest.mark.parametrize(
-    "line", ["x" * 300_000, "[" * 30_000, "*_" * 20_000, "> " * 10_000 + "deep", "`" * 30_000]
-)
-async def test_huge_lines_do_not_hang_the_page(
-    client: Client, open_tab: OpenTab, line: str
-) -> None:
+HUGE = ["x" * 300_000, "[" * 30_000, "*_" * 20_000, "> " * 10_000 + "deep", "`" * 30_000]
+
+
+async def test_huge_lines_do_not_hang_the_page(client: Client, open_tab: OpenTab) -> None:
     session_id = await client.session(name="huge")
     tab = await open_tab(width=390)
     await tab.session(session_id)
-    await client.say(session_id, line)
-    await expect(tab.button("Send")).to_be_visible()
-    await tab.send("[[say: still here]]")
-    await expect(tab.conversation).to_contain_text("still here")
+    for number, line in enumerate(HUGE):
+        await client.say(session_id, line)
+        await tab.send(f"[[say: still here {number}]]")
+        await expect(tab.page.locator(".markdown").last).to_have_text(f"still here {number}")
     assert await tab.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 

@@ -23,7 +23,7 @@ async def test_the_first_run_leads_to_a_first_session(
     await expect(page.get_by_text("No sessions yet", exact=True)).to_be_visible()
     await tab.button("Start the first one").click()
     await page.get_by_label("Name").fill("first")
-    await page.get_by_label("Driver").fill("scripted")
+    await page.get_by_label("Driver").select_option("scripted")
     await tab.button("Create").click()
 
     await expect(page.get_by_role("heading", name="first")).to_be_visible()
@@ -33,13 +33,13 @@ async def test_the_first_run_leads_to_a_first_session(
     assert await page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-async def test_a_driver_that_does_not_exist_is_refused_in_the_form(open_tab: OpenTab) -> None:
+async def test_a_folder_that_does_not_exist_is_refused_in_the_form(open_tab: OpenTab) -> None:
     tab = await open_tab()
     tab.expected.append("422")
     await tab.button("New session").click()
-    await tab.page.get_by_label("Driver").fill("teleport")
+    await tab.page.get_by_label("Folder").fill("/no/such/folder")
     await tab.button("Create").click()
-    await expect(tab.page.get_by_role("alert")).to_contain_text("no driver 'teleport'")
+    await expect(tab.page.get_by_role("alert")).to_contain_text("no folder /no/such/folder")
 
 
 async def test_a_new_name_is_seen_everywhere(client: Client, open_tab: OpenTab) -> None:

@@ -11,5 +11,5 @@ recalls.py   /sessions/{id}/recall and /recalls
 archive.py   /search, /stats and /archive
 mcp.py       /mcp: the tools, for other agents
 sockets.py   /ws
-pages.py     the login link and the page behind it
+pages.py     the page, its files, and the login link
 """
