@@ -4,6 +4,9 @@ import type { Event, Session } from "./types";
 
 export type Sessions = ReadonlyMap<string, Session>;
 
+/** Where automations without a session of their own run: nobody opens these, and no list has them. */
+const HIDDEN = "cron:";
+
 export function listed(sessions: readonly Session[]): Sessions {
   return new Map(sessions.map((session) => [session.id, session]));
 }
@@ -11,6 +14,7 @@ export function listed(sessions: readonly Session[]): Sessions {
 export function update(sessions: Sessions, events: readonly Event[]): Sessions {
   const changed = new Map(sessions);
   for (const event of events) {
+    if (event.session_id.startsWith(HIDDEN)) continue;
     const known = changed.get(event.session_id);
     switch (event.type) {
       case "session_update":
