@@ -8,7 +8,7 @@ ARGS ?=
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test format docs web screenshots lock bench clean
+.PHONY: help install run test format docs web screenshots pictures lock bench clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ web: .venv/.run ## Build the page from webui/ into src/navi/web; needs Node 20.1
 
 screenshots: .venv/.test .venv/.browser ## Make the pictures in docs/images anew
 	$(BIN)/python -m docs.screenshots
+
+pictures: .venv/.run ## Make the pictures in docs/pictures anew
+	$(BIN)/python docs/pictures/make.py
 
 bench: .venv/.test ## Measure turns; pass options with ARGS="..."
 	$(BIN)/python -m benchmarks.turns $(ARGS)

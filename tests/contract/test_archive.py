@@ -45,7 +45,10 @@ async def test_without_an_index_the_next_command_is_named(tmp_path_factory: Any)
     [
         ("/archive/sessions", ["list"]),
         ("/archive/sessions?project=garden", ["list", "--project", "garden"]),
-        ("/archive/sessions?source=claude-code&limit=1", ["list", "--limit", "1"]),
+        (
+            "/archive/sessions?source=claude-code&limit=1",
+            ["list", "--source", "claude-code", "--limit", "1"],
+        ),
         ("/stats", ["stats"]),
         ("/stats/tools", ["stats", "tools"]),
         ("/stats/tools?project=garden", ["stats", "tools", "--project", "garden"]),
@@ -89,13 +92,13 @@ async def test_a_session_is_shown_as_on_the_command_line(
 
 @pytest.mark.usefixtures("indexed")
 async def test_activity_and_projects_are_counted(client: Client) -> None:
-    [hour] = await client.call("GET", "/stats/activity")
+    [hour] = await client.call("GET", "/stats/activity?source=claude-code")
     assert (hour["hour"], hour["source"], hour["sessions"]) == (
         "2026-03-01T12:00:00.000Z",
         "claude_code",
         2,
     )
-    projects = await client.call("GET", "/stats/projects")
+    projects = await client.call("GET", "/stats/projects?source=claude-code")
     assert [(each["project"].split("/")[-1], each["sessions"]) for each in projects] == [
         ("garden", 1),
         ("shop", 1),

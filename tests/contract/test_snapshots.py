@@ -70,4 +70,4 @@ async def test_the_sender_of_a_message_stays_in_the_transcript(client: Client) -
     await client.say(session_id, "hello", sender_session_id=sender)
     await finished(client, session_id)
     first = (await client.messages(session_id))[0]
-    assert (first["source"], first["metadata"]) == ("agent", {"sender_session_id": sender})
+    assert (first["source"], first["metadata"]["sender"]["id"]) == ("agent", sender)

@@ -1,6 +1,6 @@
 // Events in, what is shown out. Pure: tests run this very file with events of a real server.
 
-import { NOTHING_SAID, rowsOfMessages, rowsOfStep, type Row, type Step } from "./rows";
+import { NOTHING_SAID, rowsOfMessages, rowsOfStep, senderIn, type Row, type Step } from "./rows";
 import type { Event, Input, Message, Origin, Session, Snapshot } from "./types";
 
 export interface Turn {
@@ -9,6 +9,8 @@ export interface Turn {
   readonly startedAt: string;
   /** Where its rows begin. */
   readonly from: number;
+  /** How many inputs it has; their rows come first. */
+  readonly inputs: number;
   /** Its current step, and where the rows of that begin. */
   readonly step: Step;
   readonly stepFrom: number;
@@ -87,9 +89,12 @@ function apply(draft: Draft, event: Event): void {
       break;
     case "input_delivered":
       draft.queue = without(draft.queue, event.input.id);
-      draft.turn = newTurn(event.turn_id ?? "", event.input.origin, event.at, draft.rows.length);
+      // Messages that waited together begin one turn.
+      if (draft.turn?.id !== event.turn_id) {
+        draft.turn = newTurn(event.turn_id ?? "", event.input.origin, event.at, draft.rows.length);
+      }
       draft.rows.push(rowOfInput(event.input, event.at));
-      draft.turn = { ...draft.turn, stepFrom: draft.rows.length };
+      draft.turn = { ...draft.turn!, inputs: draft.turn!.inputs + 1, stepFrom: draft.rows.length };
       break;
     case "stream_start":
       draft.turn ??= newTurn(event.turn_id ?? "", event.origin, event.at, draft.rows.length);
@@ -133,7 +138,7 @@ function apply(draft: Draft, event: Event): void {
 }
 
 function newTurn(id: string, origin: Origin, startedAt: string, from: number): Turn {
-  return { id, origin, startedAt, from, step: EMPTY, stepFrom: from, stepNumber: 1 };
+  return { id, origin, startedAt, from, inputs: 0, step: EMPTY, stepFrom: from, stepNumber: 1 };
 }
 
 function rowOfInput(input: Input, at: string): Row {
@@ -142,7 +147,7 @@ function rowOfInput(input: Input, at: string): Row {
     key: input.id,
     text: input.text,
     origin: input.origin,
-    senderId: input.sender_session_id,
+    sender: senderIn(input.metadata),
     metadata: input.metadata,
     at,
   };
@@ -186,7 +191,7 @@ function record(draft: Draft, done: Extract<Event, { type: "tool_call" }>): void
   show(draft, { ...EMPTY, calls: [call] });
 }
 
-/** Outside of turns. During one it stands after the turn's input, as in the transcript. */
+/** Outside of turns. During one it stands after the turn's inputs, as in the transcript. */
 function addMessage(draft: Draft, message: Message): void {
   const rows = rowsOfMessages([message]);
   const { turn } = draft;
@@ -194,7 +199,7 @@ function addMessage(draft: Draft, message: Message): void {
     draft.rows.push(...rows);
     return;
   }
-  draft.rows.splice(turn.from + 1, 0, ...rows);
+  draft.rows.splice(turn.from + turn.inputs, 0, ...rows);
   draft.turn = { ...turn, stepFrom: turn.stepFrom + rows.length };
 }
 

@@ -9,7 +9,8 @@ export type Row =
       key: string;
       text: string;
       origin: Origin;
-      senderId: string | null;
+      /** The session that sent it. */
+      sender: { id: string; name: string } | null;
       metadata: Json;
       at: string;
     }
@@ -67,7 +68,7 @@ function rowsOfMessage(message: Message): Row[] {
         key: message.id,
         text: message.content,
         origin: message.source,
-        senderId: (message.metadata["sender_session_id"] as string | undefined) ?? null,
+        sender: senderIn(message.metadata),
         metadata: message.metadata,
         at: message.timestamp,
       },
@@ -87,6 +88,10 @@ function rowsOfMessage(message: Message): Row[] {
     rows.push({ kind: "end", key: `${message.id}.end`, outcome, error, at: message.timestamp });
   }
   return rows;
+}
+
+export function senderIn(metadata: Json): { id: string; name: string } | null {
+  return (metadata["sender"] as { id: string; name: string } | undefined) ?? null;
 }
 
 /** What the server writes for a turn that ended badly before it said anything. */

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from navi.domain.event import Conversation, TurnEvent, Usage
+from navi.domain.event import Compacting, Conversation, TurnEvent, Usage
 from navi.domain.message import Message
 from navi.domain.session import Session
 from navi.domain.tool import ToolContext
@@ -39,7 +39,9 @@ class Driver:
     """Its agents outlive this process. A turn whose server is gone is taken up by the next one,
     and `turn` is called again with the same `turn_id`: it tells everything from the beginning."""
 
-    def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent | Usage | Conversation, None]:
+    def turn(
+        self, request: TurnRequest
+    ) -> AsyncGenerator[TurnEvent | Usage | Conversation | Compacting, None]:
         """Run one turn. Ending normally is success.
 
         Raises `IterationLimit` or `AgentFailed`; being cancelled or closed stops everything that

@@ -7,7 +7,17 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
-from navi.api import archive, automations, inputs, mcp, pages, recalls, sessions, sockets
+from navi.api import (
+    archive,
+    automations,
+    inputs,
+    mcp,
+    pages,
+    recalls,
+    reminders,
+    sessions,
+    sockets,
+)
 from navi.api.access import SameSiteOnly
 from navi.api.answers import on_http_exception, on_navi_error, on_surprise
 from navi.domain.errors import NaviError
@@ -23,6 +33,7 @@ def routes() -> list[BaseRoute]:
         *recalls.routes(),
         *automations.routes(),
         *archive.routes(),
+        *reminders.routes(),
         *mcp.routes(),
         *sockets.routes(),
     ]

@@ -26,6 +26,10 @@ def routes() -> list[Route]:
         Route("/sessions/{id}", remove, methods=["DELETE"]),
         Route("/sessions/{id}/messages", messages, methods=["GET"]),
         Route("/sessions/{id}/snapshot", snapshot, methods=["GET"]),
+        Route("/sessions/{id}/children", children, methods=["GET"]),
+        Route("/sessions/{id}/wait", wait, methods=["GET"]),
+        Route("/sessions/{id}/agent-status", report, methods=["POST"]),
+        Route("/sessions/{id}/task-complete", complete_task, methods=["POST"]),
         Route("/sessions/{id}/stop", stop, methods=["POST"]),
         Route("/sessions/{id}/clear", clear, methods=["POST"]),
         Route("/sessions/{id}/kill", kill, methods=["POST"]),
@@ -64,8 +68,11 @@ async def change(request: Request) -> Response:
 async def remove(request: Request) -> Response:
     navi, user = await caller(request)
     is_confirmed = request.query_params.get("delete_automations") == "true"
+    requester = request.query_params.get("requester_session_id")
     try:
-        await navi.sessions.remove(user, request.path_params["id"], with_automations=is_confirmed)
+        await navi.sessions.remove(
+            user, request.path_params["id"], requester, with_automations=is_confirmed
+        )
     except BlockedByAutomations as blocked:
         named = [asdict(each) for each in blocked.automations]
         blocking = {"deleted": False, "blocked_by_automations": True, "automations": named}
@@ -101,6 +108,34 @@ async def snapshot(request: Request) -> Response:
     )
 
 
+async def children(request: Request) -> Response:
+    navi, user = await caller(request)
+    recursive = request.query_params.get("recursive") == "true"
+    found = await navi.sessions.children(user, request.path_params["id"], recursive=recursive)
+    return answer([session_json(session) for session in found])
+
+
+async def wait(request: Request) -> Response:
+    navi, user = await caller(request)
+    seconds = bodies.seconds(request, "seconds")
+    rest = await navi.waiting.rest(user, request.path_params["id"], seconds)
+    return answer({"idle": rest.is_idle, "session": session_json(rest.session)})
+
+
+async def report(request: Request) -> Response:
+    navi, user = await caller(request)
+    body = await bodies.read(request, bodies.StatusReport)
+    session = await navi.messages.report(user, request.path_params["id"], body.text)
+    return answer(session_json(session))
+
+
+async def complete_task(request: Request) -> Response:
+    navi, user = await caller(request)
+    body = await bodies.read(request, bodies.Completion)
+    told = await navi.messages.complete_task(user, request.path_params["id"], body.text)
+    return answer({"parent_told": told})
+
+
 async def stop(request: Request) -> Response:
     navi, user = await caller(request)
     return answer({"stopped": await navi.sessions.stop(user, request.path_params["id"])})
@@ -108,9 +143,19 @@ async def stop(request: Request) -> Response:
 
 async def clear(request: Request) -> Response:
     navi, user = await caller(request)
-    return answer(session_json(await navi.sessions.clear(user, request.path_params["id"])))
+    body = await bodies.read(request, bodies.Requester)
+    return answer(
+        session_json(
+            await navi.sessions.clear(user, request.path_params["id"], body.requester_session_id)
+        )
+    )
 
 
 async def kill(request: Request) -> Response:
     navi, user = await caller(request)
-    return answer(session_json(await navi.sessions.kill(user, request.path_params["id"])))
+    body = await bodies.read(request, bodies.Requester)
+    return answer(
+        session_json(
+            await navi.sessions.kill(user, request.path_params["id"], body.requester_session_id)
+        )
+    )

@@ -79,6 +79,14 @@ TurnEvent = ThinkingDelta | TextDelta | ToolStarted | ToolFinished | HistoryComp
 
 
 @dataclass(frozen=True, slots=True)
+class Compacting:
+    """The agent begins to summarise its history, and takes nothing in until that is done.
+
+    Reported by drivers; `HistoryCompacted` or the end of the turn ends it. Not streamed.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens that a turn has used so far. Reported by drivers, kept with the turn, not streamed."""
 

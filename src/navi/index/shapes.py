@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from navi.domain.instants import instant
 from navi.domain.secrets import masked as mask
-from navi.domain.wire import instant
 
 if TYPE_CHECKING:
     from navi.index.permissions import Suggestions
@@ -57,6 +57,7 @@ def hit_json(hit: Hit) -> Json:
         "timestamp": instant(hit.timestamp),
         "project": hit.project,
         "title": mask(hit.title),
+        "resume_command": hit.resume_command,
         "score": round(hit.score, 4),
         "snippet": hit.snippet.text,
     }

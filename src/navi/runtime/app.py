@@ -19,6 +19,7 @@ from navi.agents.codex import CodexDriver
 from navi.agents.driver import Driver
 from navi.domain.clock import Clock
 from navi.domain.event import Event
+from navi.domain.reminder import Thresholds
 from navi.domain.tool import Tool
 from navi.runtime import places
 from navi.runtime.accounts import Accounts
@@ -30,25 +31,31 @@ from navi.runtime.clock import DueLoop, Kind
 from navi.runtime.deliveries import Deliveries
 from navi.runtime.feed import Feed
 from navi.runtime.library import Library
+from navi.runtime.messages import Messages
 from navi.runtime.owner import own_identity
 from navi.runtime.queue import Queue
 from navi.runtime.recall_due import RecallsDue
 from navi.runtime.recalls import Recalls
 from navi.runtime.recovery import Recovery
+from navi.runtime.reminders import Reminders
+from navi.runtime.reminders_due import NudgesDue, RemindersDue
 from navi.runtime.room import Room
 from navi.runtime.sessions import DEFAULT_DRIVER, Sessions
 from navi.runtime.settings import Settings, model_of, timezone_of
 from navi.runtime.system_clock import SystemClock
 from navi.runtime.system_jobs import SystemJobs, remembered, wishes_of
 from navi.runtime.turns import Turns
+from navi.runtime.waiting import Waiting
 from navi.store import signals
 from navi.store.store import Store
 from navi.tools.cron import Cron
 from navi.tools.filesystem import Filesystem
 from navi.tools.http_request import HttpRequest
 from navi.tools.manage_recall import ManageRecall
+from navi.tools.report_status import ReportStatus
 from navi.tools.schedule_recall import ScheduleRecall
 from navi.tools.search_sessions import SearchSessions
+from navi.tools.send_message import SendMessage
 from navi.tools.terminal import Terminal
 
 log = logging.getLogger("navi")
@@ -65,8 +72,12 @@ class Navi:
     recalls: Recalls
     automations: Automations
     admissions: Admissions
+    messages: Messages
+    reminders: Reminders
+    waiting: Waiting
     feed: Feed
     archive: Archive
+    due: DueLoop
     tools: Mapping[str, Tool]
     """What every agent is offered, Navi's own and others alike."""
 
@@ -98,8 +109,13 @@ async def running(
     sessions = Sessions(store, clock, turns, chosen_drivers.keys())
     recalls = Recalls(store, clock, sessions, timezone_of(settings))
     automations = Automations(store, clock, sessions, defaults_of(settings))
+    thresholds = Thresholds(
+        settings.remind.soft_threshold_seconds, settings.remind.hard_gap_seconds
+    )
+    admissions = Admissions(store, clock, turns, queue)
+    messages = Messages(store, clock, sessions, admissions, queue, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
-    tools = agent_tools(recalls, automations)
+    tools = agent_tools(recalls, automations, messages)
     reach = None if address is None else Reach(address, token)
     builtin = built_in_driver(settings, tools)
     chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
@@ -108,6 +124,8 @@ async def running(
     kinds: list[Kind] = [
         RecallsDue(store, clock),
         AutomationsDue(store, clock, system_jobs, settings.automations.keep_runs),
+        NudgesDue(store, clock, turns),
+        RemindersDue(store, clock, turns),
     ]
     due = DueLoop(store, clock, kinds, queue.poke)
     recovery = Recovery(store, clock, owner, turns, queue, lease)
@@ -141,9 +159,13 @@ async def running(
             sessions=sessions,
             recalls=recalls,
             automations=automations,
-            admissions=Admissions(store, clock, turns, queue),
+            admissions=admissions,
+            messages=messages,
+            reminders=Reminders(store, clock, sessions, thresholds),
+            waiting=Waiting(store, feed, sessions),
             feed=feed,
             archive=Archive(clock),
+            due=due,
             tools={tool.name: tool for tool in tools},
         )
     finally:
@@ -157,13 +179,15 @@ async def running(
         await store.close()
 
 
-def agent_tools(recalls: Recalls, automations: Automations) -> list[Tool]:
+def agent_tools(recalls: Recalls, automations: Automations, messages: Messages) -> list[Tool]:
     """What every agent is offered: the built-in one as it is, others by MCP."""
     return [
         ScheduleRecall(recalls),
         ManageRecall(recalls),
         Cron(automations),
         SearchSessions(Library()),
+        ReportStatus(messages),
+        SendMessage(messages),
     ]
 
 

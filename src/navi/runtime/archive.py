@@ -8,6 +8,7 @@ import, so only the first question does that.
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,9 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput, NotAllowed
+from navi.domain.instants import instant
+from navi.domain.secrets import masked
 from navi.domain.since import SINCE_FORMS, parse_since
 from navi.domain.user import Role, User
-from navi.domain.wire import instant
 
 if TYPE_CHECKING:
     from navi.index.stats import Scope
@@ -70,7 +72,6 @@ class Archive:
 
     async def search(self, words: str, asked: Asked, limit: int) -> list[Json]:
         def work() -> list[Json]:
-            from navi.index.agents import resume_line
             from navi.index.places import places
             from navi.index.search import Filters, Search
             from navi.index.shapes import hit_json
@@ -84,7 +85,7 @@ class Archive:
                     **hit_json(hit),
                     "highlights": hit.snippet.highlights,
                     "has_all_words": found.has_all_words,
-                    "resume": resume_line(hit.source, hit.source_session_id, hit.cwd),
+                    "resume": _shell_line(hit.resume_command, hit.cwd),
                 }
                 for hit in found.hits
             ]
@@ -94,28 +95,26 @@ class Archive:
         return await asyncio.to_thread(work)
 
     async def sessions(self, asked: Asked, limit: int) -> list[Json]:
-        def work(connection: Connection) -> list[Json]:
-            from navi.index.listing import Wanted, sessions
-            from navi.index.shapes import session_json
+        def work() -> list[Json]:
+            from navi.index.catalogue import Wanted, sessions
+            from navi.index.places import places
 
             wanted = Wanted(asked.source, asked.since, asked.project, asked.tag)
-            return [session_json(each) for each in sessions(connection, wanted, limit or None)]
+            found = sessions(places(), wanted, limit or None)
+            return [{**each, "title": masked(each["title"])} for each in found]
 
-        return await _read(work)
+        return await asyncio.to_thread(work)
 
     async def session(self, id: str) -> Json:
         def work(connection: Connection) -> Json:
-            from navi.index.agents import resume_line
+            from navi.index.agents import resume_command
             from navi.index.listing import resolve
             from navi.index.shapes import transcript_json
             from navi.index.transcript import transcript
 
             found = transcript(connection, resolve(connection, id))
             session = found.session
-            # A sub-agent can't be spoken to; the session that started it can.
-            known = session["parent_source_session_id"] if session["is_subagent"] else None
-            known = known or session["source_session_id"]
-            resume = resume_line(session["source"], known, session["cwd"])
+            resume = _shell_line(resume_command(session), session["cwd"])
             return {**transcript_json(found), "resume": resume}
 
         return await _read(work)
@@ -201,6 +200,14 @@ async def _read(work: Callable[[Connection], Value]) -> Value:
             return work(connection)
 
     return await asyncio.to_thread(run)
+
+
+def _shell_line(words: list[str] | None, cwd: str | None) -> str | None:
+    """A command for a shell, in the right folder."""
+    if words is None:
+        return None
+    line = shlex.join(words)
+    return f"cd {shlex.quote(cwd)} && {line}" if cwd else line
 
 
 def _scope(asked: Asked) -> Scope:

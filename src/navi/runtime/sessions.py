@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from navi.domain.clock import Clock
-from navi.domain.errors import InvalidInput, NotYours, SessionNotFound
+from navi.domain.errors import InvalidInput, NotAllowed, NotYours, SessionNotFound
 from navi.domain.ids import new_id
 from navi.domain.input import Input, require_text
 from navi.domain.message import Message
@@ -146,23 +146,44 @@ class Sessions:
         await self.get(user, session_id)
         return await self._stop_turn(session_id, StopReason.PERSON)
 
-    async def clear(self, user: User, session_id: str) -> Session:
-        """A new context: the agent forgets, the transcript doesn't. Ends a running turn."""
+    async def children(
+        self, user: User, session_id: str, *, recursive: bool = False
+    ) -> list[Session]:
+        """The sessions that it made; perhaps also those that they made, and so on."""
         await self.get(user, session_id)
+        if not recursive:
+            return await self.listing(user, session_id)
+        found = await self._store.transact(stored.descendants, session_id)
+        return [each for each in found if user.may_touch(each.user_id)]
+
+    async def clear(
+        self, user: User, session_id: str, requester_session_id: str | None = None
+    ) -> Session:
+        """A new context: the agent forgets, the transcript doesn't. Ends a running turn."""
+        await self._mastered(user, session_id, requester_session_id, "clear")
         if await self._store.transact(stored.clear, session_id, self._clock.now()):
             await self._turn_ends(session_id)
         return await self.get(user, session_id)
 
-    async def kill(self, user: User, session_id: str) -> Session:
+    async def kill(
+        self, user: User, session_id: str, requester_session_id: str | None = None
+    ) -> Session:
         """End the session for good."""
-        await self.get(user, session_id)
+        await self._mastered(user, session_id, requester_session_id, "kill")
         session = await self._store.transact(stored.kill, session_id, self._clock.now())
         await self._stop_turn(session_id, StopReason.KILLED)
         return session
 
-    async def remove(self, user: User, session_id: str, *, with_automations: bool = False) -> None:
+    async def remove(
+        self,
+        user: User,
+        session_id: str,
+        requester_session_id: str | None = None,
+        *,
+        with_automations: bool = False,
+    ) -> None:
         """Delete the session with everything it had; its automations only if they are named."""
-        await self.get(user, session_id)
+        await self._mastered(user, session_id, requester_session_id, "delete")
         await self._store.transact(
             stored.kill_for_removal,
             session_id,
@@ -171,6 +192,18 @@ class Sessions:
         )
         await self._stop_turn(session_id, StopReason.KILLED)
         await self._store.transact(stored.remove, session_id, self._clock.now())
+
+    async def _mastered(
+        self, user: User, session_id: str, requester_session_id: str | None, verb: str
+    ) -> None:
+        """People may do anything with what is theirs; an agent only with what it started."""
+        session = await self.get(user, session_id)
+        if requester_session_id is not None and session.parent_id != requester_session_id:
+            raise NotAllowed(
+                f"session {requester_session_id} may not {verb} session {session_id}: only its "
+                "parent or a person may",
+                hint="ask its parent, or whoever started it",
+            )
 
     async def _stop_turn(self, session_id: str, reason: StopReason) -> bool:
         if not await self._store.transact(lanes.request_stop, session_id, reason):

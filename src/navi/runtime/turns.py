@@ -15,15 +15,15 @@ from pathlib import Path
 from navi.agents.driver import Driver, TurnRequest
 from navi.domain.clock import Clock
 from navi.domain.errors import AgentFailed, FenceLost, IterationLimit, NaviError
-from navi.domain.event import Conversation, Usage
+from navi.domain.event import Compacting, Conversation, Usage
 from navi.domain.ids import new_id
-from navi.domain.input import Admission, NewInput
+from navi.domain.input import Admission, NewInput, told
 from navi.domain.tool import ToolContext
 from navi.domain.turn import Ending, Outcome, RunningTurn, Turn
 from navi.domain.user import User
 from navi.runtime.pump import Pump
 from navi.runtime.room import Room
-from navi.store import agent_sessions
+from navi.store import agent_sessions, compactions
 from navi.store import turns as stored
 from navi.store.store import Store
 
@@ -68,6 +68,8 @@ class Turns:
         self._local: dict[str, _Local] = {}
         self._is_shutting_down = False
         self.on_end: Callable[[str], None] = lambda session_id: None
+        self.on_told: Callable[[], None] = lambda: None
+        """Called when the beginning of a turn made something wait in another session."""
 
     @property
     def count(self) -> int:
@@ -168,6 +170,8 @@ class Turns:
         if begun is None:
             return
         session_id = begun.turn.session.id
+        if begun.has_told:
+            self.on_told()
         if older := self._local.get(session_id):
             # Somebody took that one from us, or this one could not have begun.
             self.abandon(older.turn.id)
@@ -234,7 +238,7 @@ class Turns:
             known = await self._store.transact(agent_sessions.known, session)
         request = TurnRequest(
             session=session,
-            prompt=begun.turn.input.prompt or begun.turn.input.text,
+            prompt=told(begun.turn.inputs),
             history=begun.history,
             context=ToolContext(
                 session_id=session.id,
@@ -257,6 +261,8 @@ class Turns:
                 async for event in events:
                     if isinstance(event, Usage):
                         local.usage = event
+                    elif isinstance(event, Compacting):
+                        await self._store.transact(compactions.begin, session.id, self._clock.now())
                     elif isinstance(event, Conversation):
                         if known is None:
                             name, now = event.agent_session_id, self._clock.now()

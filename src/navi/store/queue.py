@@ -21,7 +21,13 @@ from sqlalchemy import (
     update,
 )
 
-from navi.domain.errors import Conflict, InputNotFound, NotYours, SessionStopped
+from navi.domain.errors import (
+    Conflict,
+    InputNotFound,
+    NotYours,
+    SessionNotFound,
+    SessionStopped,
+)
 from navi.domain.input import (
     Admission,
     DeliveryMode,
@@ -29,6 +35,8 @@ from navi.domain.input import (
     NewInput,
     Origin,
     delivery_order,
+    joined_with,
+    may_join,
     modes_before,
 )
 from navi.domain.session import SessionState
@@ -189,9 +197,38 @@ def deliver(connection: Connection, chosen: Input, turn_id: str, now: datetime) 
     return replace(chosen, delivered_at=now, turn_id=turn_id)
 
 
-def delivered_to(connection: Connection, turn_id: str) -> Input:
+def followers(connection: Connection, first: Input) -> list[Input]:
+    """What else waits and may join it, in the order of delivery."""
+    if not may_join(first):
+        return []
+    others = [each for each in waiting(connection, first.session_id) if each.id != first.id]
+    return joined_with(first, others)
+
+
+def delivered_to(connection: Connection, turn_id: str) -> list[Input]:
+    """The inputs of a turn, in the order of delivery: at least one."""
     query = select(message_queue).where(message_queue.c.turn_id == turn_id)
-    return _input(connection.execute(query).one())
+    return delivery_order([_input(row) for row in connection.execute(query)])
+
+
+def find(connection: Connection, session_id: str, input_id: str) -> Input:
+    """Whether it waits or was delivered."""
+    found = _find(connection, input_id)
+    if found is None or found.session_id != session_id:
+        raise InputNotFound(input_id)
+    return found
+
+
+def tell(connection: Connection, new: NewInput, now: datetime) -> bool:
+    """Admit what one session has to say to another; False if that is known, or ended, or gone."""
+    try:
+        lane = lock(connection, new.session_id)
+    except SessionNotFound:
+        return False
+    if lane.session.state is SessionState.STOPPED or _find(connection, new.id) is not None:
+        return False
+    keep(connection, lane, new, now, None)
+    return True
 
 
 def give_back(connection: Connection, turn_id: str) -> list[Input]:

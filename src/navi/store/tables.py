@@ -21,6 +21,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.types import TypeEngine
 
@@ -267,6 +268,67 @@ Index(
     automation_runs.c.ended_at,
     sqlite_where=automation_runs.c.delivery == "pending",
     postgresql_where=automation_runs.c.delivery == "pending",
+)
+
+# `due_at` is derived from the other columns and kept for the clock, which looks for the earliest.
+remind_registrations = Table(
+    "remind_registrations",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column(
+        "target_session_id", Text, ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False
+    ),
+    Column("soft_threshold_seconds", Integer, nullable=False),
+    Column("hard_threshold_seconds", Integer, nullable=False),
+    Column("registered_at", Instant, nullable=False),
+    Column("last_reset_at", Instant, nullable=False),
+    Column("soft_fired", Boolean, nullable=False),
+    Column("hard_fired", Boolean, nullable=False),
+    Column("is_active", Boolean, nullable=False),
+    Column("due_at", Instant, nullable=False),
+    Index("remind_registrations_by_target", "target_session_id"),
+)
+# SQLite has no booleans of its own: SQLAlchemy asks it for `= 1`, and so must the index.
+Index(
+    "remind_registrations_one_active",
+    remind_registrations.c.target_session_id,
+    unique=True,
+    sqlite_where=text("is_active = 1"),
+    postgresql_where=text("is_active"),
+)
+Index(
+    "remind_registrations_due",
+    remind_registrations.c.due_at,
+    sqlite_where=text("is_active = 1"),
+    postgresql_where=text("is_active"),
+)
+
+scheduled_reminders = Table(
+    "scheduled_reminders",
+    metadata,
+    Column("id", Text, primary_key=True),
+    session_reference(),
+    Column("message", Text, nullable=False),
+    Column("fires_at", Instant, nullable=False),
+    Column("due_at", Instant, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Index("scheduled_reminders_by_session", "session_id"),
+)
+Index(
+    "scheduled_reminders_due",
+    scheduled_reminders.c.due_at,
+    sqlite_where=scheduled_reminders.c.status == "pending",
+    postgresql_where=scheduled_reminders.c.status == "pending",
+)
+
+# One row for each session whose agent is summarising its history right now.
+compactions = Table(
+    "compactions",
+    metadata,
+    Column("session_id", Text, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("began_at", Instant, nullable=False),
 )
 
 turns = Table(

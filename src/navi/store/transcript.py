@@ -56,18 +56,11 @@ def add_input(connection: Connection, delivered: Input, idx: int, now: datetime)
             "tool_calls": [],
             "is_recall": delivered.origin is Origin.RECALL,
             "source": delivered.origin,
-            "metadata": _metadata_of(delivered),
+            "metadata": dict(delivered.metadata),
             "compacted_up_to": None,
             "timestamp": now,
         },
     )
-
-
-def _metadata_of(delivered: Input) -> dict[str, Any]:
-    """With who sent it: the transcript outlives the queue."""
-    if delivered.sender_session_id is None:
-        return dict(delivered.metadata)
-    return {**delivered.metadata, "sender_session_id": delivered.sender_session_id}
 
 
 def add_drafts(
@@ -131,11 +124,13 @@ def add_notice(
 
 
 def take_back(connection: Connection, turn_id: str) -> int:
-    """Remove the message of a turn that is as if it had never begun; returns its free place."""
-    idx: int = connection.execute(
-        delete(messages).where(messages.c.turn_id == turn_id).returning(messages.c.idx)
-    ).scalar_one()
-    return idx
+    """Remove the messages of a turn that is as if it had never begun; returns their first place."""
+    places: list[int] = [
+        *connection.execute(
+            delete(messages).where(messages.c.turn_id == turn_id).returning(messages.c.idx)
+        ).scalars()
+    ]
+    return min(places)
 
 
 def read(
@@ -193,6 +188,11 @@ def find(connection: Connection, message_id: str) -> Message | None:
     query = select(messages).where(messages.c.id == message_id)
     row = connection.execute(query).one_or_none()
     return None if row is None else _message(row)
+
+
+def content(connection: Connection, message_id: str) -> str | None:
+    query = select(messages.c.content).where(messages.c.id == message_id)
+    return connection.execute(query).scalar()
 
 
 def visible(

@@ -67,7 +67,7 @@ function rowsOfMessage(message: PastMessage): Row[] {
   if (message.role === "user" && content !== "") {
     const origin: Origin = "user";
     const at = message.timestamp ?? "";
-    rows.push({ kind: "input", key: message.id, text: content, origin, senderId: null, metadata: {}, at });
+    rows.push({ kind: "input", key: message.id, text: content, origin, sender: null, metadata: {}, at });
   } else if (content !== "") {
     rows.push({ kind: "text", key: `${message.id}#text`, text: content });
   }

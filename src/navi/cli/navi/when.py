@@ -9,10 +9,10 @@ import click
 
 from navi.cli import output
 from navi.domain.errors import UsageError
+from navi.domain.instants import instant
 from navi.domain.recall import beats as beats_after
 from navi.domain.recall import parse_interval
 from navi.domain.when import describe, describe_length, parse_offset, parse_when
-from navi.domain.wire import instant
 
 BEATS = 5
 HELP = """Say how a time would be read, and nothing more. Needs no server.

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
+from navi.cli import formats
+from navi.cli.recall.since import read_since
 from navi.domain.clock import Clock
-from navi.domain.since import SINCE_FORMS, parse_since
 
 
 def clock() -> Clock:
@@ -19,7 +20,7 @@ def clock() -> Clock:
 
 
 class Since(click.ParamType[datetime]):
-    """`7d`, `24h`, `30m`, `1w`, or a date with or without a time, in UTC unless it says else."""
+    """As `read_since` reads it."""
 
     name = "when"
 
@@ -28,10 +29,10 @@ class Since(click.ParamType[datetime]):
     ) -> datetime:
         if isinstance(value, datetime):
             return value
-        found = parse_since(value, clock().now())
-        if found is None:
-            self.fail(f"{value!r} is no time; say {SINCE_FORMS}")
-        return found
+        try:
+            return read_since(value)
+        except ValueError:
+            self.fail(f"{value!r} is no time; say 7d, 24h, 30m, 1w or 2024-01-15T10:30:00")
 
 
 class SourceName(click.ParamType[str]):
@@ -45,13 +46,9 @@ class SourceName(click.ParamType[str]):
         name: str = value.strip().lower().replace("-", "_")
         known = agents()
         if name not in known:
-            shown = ", ".join(shown_source(each) for each in known)
+            shown = ", ".join(formats.source(each) for each in known)
             self.fail(f"there is no source {value!r}; choose from: {shown}")
         return name
-
-
-def shown_source(name: str) -> str:
-    return name.replace("_", "-")
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from navi.cli import formats, output
+from navi.cli.recall.masking import mask
 from navi.cli.recall.options import json_option
-from navi.domain.secrets import masked as mask
 
 if TYPE_CHECKING:
     from navi.index.transcript import Transcript

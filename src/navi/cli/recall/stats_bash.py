@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from navi.cli import formats, output
+from navi.cli.recall.masking import mask
 from navi.cli.recall.options import json_option, project_option, since_option, source_option
 from navi.domain.errors import UsageError
-from navi.domain.secrets import masked as mask
 
 if TYPE_CHECKING:
     from navi.index.permissions import Suggestions
