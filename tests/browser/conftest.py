@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -49,11 +50,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 
 @pytest.fixture
-def own_server(tmp_path: Path) -> Iterator[ServerProcess]:
+def own_servers() -> Iterator[ExitStack]:
+    """Ended after the tabs, which would notice."""
+    with ExitStack() as servers:
+        yield servers
+
+
+@pytest.fixture
+def own_server(tmp_path: Path, own_servers: ExitStack) -> ServerProcess:
     """For tests that stop it, or need it empty."""
     home = tmp_path / "own-server"
-    with ServerProcess(home, settings=_settings(home)) as server:
-        yield server
+    return own_servers.enter_context(ServerProcess(home, settings=_settings(home)))
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -63,7 +70,9 @@ async def client(server: ServerProcess) -> AsyncIterator[Client]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def open_tab(browser: Browser, server: ServerProcess) -> AsyncIterator[OpenTab]:
+async def open_tab(
+    browser: Browser, server: ServerProcess, own_servers: ExitStack
+) -> AsyncIterator[OpenTab]:
     """Opens tabs that are logged in, and judges them at the end."""
     tabs: list[Tab] = []
 
