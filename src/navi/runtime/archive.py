@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput, NotAllowed
@@ -20,9 +20,6 @@ from navi.domain.instants import instant
 from navi.domain.secrets import masked
 from navi.domain.since import SINCE_FORMS, parse_since
 from navi.domain.user import Role, User
-
-if TYPE_CHECKING:
-    from navi.index.stats import Scope
 
 Json = dict[str, Any]
 Value = TypeVar("Value")
@@ -120,43 +117,21 @@ class Archive:
         return await _read(work)
 
     async def overview(self, asked: Asked) -> Json:
-        def work(connection: Connection) -> Json:
-            from navi.index import stats
-
-            found = stats.overview(connection, _scope(asked))
-            return {**found, "first": instant(found["first"]), "last": instant(found["last"])}
-
-        return await _read(work)
+        found = await _read(lambda connection: _stats().overview(connection, _scope(asked)))
+        return {**found, "first": instant(found["first"]), "last": instant(found["last"])}
 
     async def tools(self, asked: Asked) -> list[Json]:
-        def work(connection: Connection) -> list[Json]:
-            from navi.index import stats
-
-            return stats.tools(connection, _scope(asked))
-
-        return await _read(work)
+        return await _read(lambda connection: _stats().tools(connection, _scope(asked)))
 
     async def bash(self, asked: Asked) -> list[Json]:
-        def work(connection: Connection) -> list[Json]:
-            from navi.index import stats
+        return await _read(lambda connection: _stats().bash(connection, _scope(asked)))
 
-            return stats.bash(connection, _scope(asked))
+    async def projects(self, asked: Asked) -> list[Json]:
+        return await _read(lambda connection: _stats().projects(connection, _scope(asked)))
 
-        return await _read(work)
-
-    async def suggestions(self, asked: Asked) -> Json:
-        def work(connection: Connection) -> Any:
-            from navi.index import stats
-
-            return stats.commands(connection, _scope(asked))
-
-        def judged(lines: Any) -> Json:
-            from navi.index.permissions import suggest
-            from navi.index.shapes import suggestions_json
-
-            return suggestions_json(suggest(lines))
-
-        return await asyncio.to_thread(judged, await _read(work))
+    async def activity(self, asked: Asked) -> list[Json]:
+        found = await _read(lambda connection: _stats().activity(connection, _scope(asked)))
+        return [{**row, "hour": instant(row["hour"])} for row in found]
 
     async def tokens(self, asked: Asked, by: str) -> list[Json]:
         groups = [each.strip() for each in by.split(",") if each.strip()]
@@ -165,30 +140,18 @@ class Archive:
                 f"by={by[:40]} can't be grouped by",
                 hint=f"some of {', '.join(TOKEN_GROUPS)}, but one of day, week and month",
             )
+        return await _read(lambda connection: _stats().tokens(connection, _scope(asked), groups))
 
-        def work(connection: Connection) -> list[Json]:
-            from navi.index import stats
+    async def suggestions(self, asked: Asked) -> Json:
+        def judged(lines: Any) -> Json:
+            from navi.index.permissions import suggest
+            from navi.index.shapes import suggestions_json
 
-            return stats.tokens(connection, _scope(asked), groups)
+            return suggestions_json(suggest(lines))
 
-        return await _read(work)
-
-    async def projects(self, asked: Asked) -> list[Json]:
-        def work(connection: Connection) -> list[Json]:
-            from navi.index import stats
-
-            return stats.projects(connection, _scope(asked))
-
-        return await _read(work)
-
-    async def activity(self, asked: Asked) -> list[Json]:
-        def work(connection: Connection) -> list[Json]:
-            from navi.index import stats
-
-            found = stats.activity(connection, _scope(asked))
-            return [{**row, "hour": instant(row["hour"])} for row in found]
-
-        return await _read(work)
+        lines = await _read(lambda connection: _stats().commands(connection, _scope(asked)))
+        # Takes its time, and needs no open index.
+        return await asyncio.to_thread(judged, lines)
 
 
 async def _read(work: Callable[[Connection], Value]) -> Value:
@@ -210,10 +173,14 @@ def _shell_line(words: list[str] | None, cwd: str | None) -> str | None:
     return f"cd {shlex.quote(cwd)} && {line}" if cwd else line
 
 
-def _scope(asked: Asked) -> Scope:
-    from navi.index.stats import Scope
+def _stats() -> Any:
+    from navi.index import stats
 
-    return Scope(asked.source, asked.project, asked.since)
+    return stats
+
+
+def _scope(asked: Asked) -> Any:
+    return _stats().Scope(asked.source, asked.project, asked.since)
 
 
 def _source(name: str | None) -> str | None:
