@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
+import subprocess
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from navi.domain import places
 from tests.clients.model_stand_in import ModelStandIn, running_stand_in
 from tests.contract.conftest import finished
 from tests.server import Client, ServerProcess
@@ -84,6 +85,19 @@ class World:
         claude_code = self.home.glob(".claude/projects/*/*.jsonl")
         return [*claude_code, *self.home.glob(".codex/sessions/**/*.jsonl")]
 
+    def tmux(self, *order: str) -> str:
+        """On Navi's own socket, as a person would."""
+        socket = places.tmux_socket({"NAVI_HOME": str(self.home / "navi")})
+        done = subprocess.run(
+            ["tmux", "-L", socket, "-f", os.devnull, *order],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "LANG": "C.UTF-8"},
+            timeout=20,
+            check=False,
+        )
+        return done.stdout
+
     def client(self) -> Client:
         return self.server.client()
 
@@ -124,7 +138,7 @@ def world(tmp_path: Path, models: ModelStandIn) -> Iterator[World]:
         for server in world.servers:
             if server.process.poll() is None:
                 server.kill()
-        shutil.rmtree(home / ".claude", ignore_errors=True)
+        world.tmux("kill-server")
 
 
 @pytest.fixture
@@ -161,4 +175,6 @@ def text_of(frames: list[dict[str, Any]]) -> str:
 
 
 def outcomes(frames: list[dict[str, Any]]) -> list[str]:
-    return [frame["outcome"] for frame in frames_of(frames, "stream_end")]
+    """How the turns ended; an error in its words."""
+    ends = frames_of(frames, "stream_end")
+    return [end["error"] if end["outcome"] == "error" else end["outcome"] for end in ends]

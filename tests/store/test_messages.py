@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -218,6 +219,21 @@ async def test_a_sender_who_can_not_be_told_holds_up_nobody(world: World, gone: 
     if gone == "deleted":
         await world.store.transact(sessions.remove, sender.id, world.later())
     assert await next_turn(world, session) == ["hi"]
+
+
+async def test_two_sessions_that_notify_each_other_at_the_same_moment_both_get_through(
+    world: World,
+) -> None:
+    one, two = await world.session(), await world.session()
+    for to, sender in ((one, two), (two, one)) * 2:
+        await message(world, to, "/ping", sender, notify_on_delivery=True, notify_on_stop=True)
+    while any(begun := await asyncio.gather(world.begin(one), world.begin(two))):
+        await asyncio.gather(*(end(world, each) for each in begun if each is not None))
+    for session in (one, two):
+        said = await world.store.transact(transcript.read, session.id)
+        came = [each.id for each in said if "notice" in each.metadata]
+        # Of two deliveries and two ends.
+        assert len(came) == len(set(came)) == 4
 
 
 async def test_children_are_found_through_all_generations(world: World) -> None:

@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute
 from navi.api import (
     archive,
     automations,
+    hooks,
     inputs,
     mcp,
     pages,
@@ -35,6 +36,7 @@ def routes() -> list[BaseRoute]:
         *archive.routes(),
         *reminders.routes(),
         *mcp.routes(),
+        *hooks.routes(),
         *sockets.routes(),
     ]
 

@@ -34,8 +34,8 @@ async def search(request: Request) -> Response:
     archive, asked = await _asked(request)
     words = request.query_params.get("q", "")
     limit = bodies.limit(request)
-    found = await archive.search(words, asked, min(MOST, SEARCH_LIMIT if limit is None else limit))
-    return answer(found)
+    wanted = SEARCH_LIMIT if limit is None else max(1, min(MOST, limit))
+    return answer(await archive.search(words, asked, wanted))
 
 
 async def listing(request: Request) -> Response:

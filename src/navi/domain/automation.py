@@ -97,6 +97,17 @@ class SystemAutomation(NotAllowed):
         )
 
 
+class HiddenSession(NotAllowed):
+    kind = "hidden_session"
+
+    def __init__(self, session_id: str) -> None:
+        automation_id = session_id.removeprefix(HIDDEN_PREFIX)
+        super().__init__(
+            f"session {session_id} is where automation {automation_id} runs, and stays with it",
+            hint=f"`sm automation remove {automation_id}` ends the automation",
+        )
+
+
 class InsideAutomation(Conflict):
     kind = "inside_automation"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -105,9 +106,12 @@ JOINED_BYTES = 200_000
 """One turn is given no more waiting messages than its agent can be expected to read."""
 
 
+_COMMAND = re.compile(r"\s*/[\w:-]+(\s|$)")
+
+
 def is_command(text: str) -> bool:
-    """A slash command of the agent: it works only if it stands alone."""
-    return text.lstrip().startswith("/")
+    """A slash command of the agent, no path: it works only if it stands alone."""
+    return _COMMAND.match(text) is not None
 
 
 def may_join(waiting: Input) -> bool:
@@ -128,7 +132,7 @@ def joined_with(first: Input, others: Sequence[Input]) -> list[Input]:
         size += len(each.text)
         if len(joined) + 1 >= JOINED_MOST or size > JOINED_BYTES:
             break
-        if first.origin is each.origin is Origin.REMINDER:
+        if first.origin is each.origin is Origin.REMINDER and may_join(each):
             joined.append(each)
         elif each.delivery_mode is first.delivery_mode:
             is_open = is_open and may_join(each)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import timezone as fixed_offset
+from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from navi.domain.errors import InvalidInput
@@ -18,6 +20,8 @@ SHORTEST_EVERY_SECONDS = 10
 LONGEST_EVERY_SECONDS = 10 * 366 * 24 * 3600
 COUNT_LIMIT = 10_000
 """More occurrences that passed are not counted one by one: nobody reads that number exactly."""
+LONGEST_PAUSE = timedelta(days=366 * 100)
+"""More than there can be between two occurrences."""
 NICKNAMES = {
     "@hourly": "0 * * * *",
     "@daily": "0 0 * * *",
@@ -89,13 +93,18 @@ class Cron:
         return next(self._occurrences(moment), None)
 
     def latest(self, moment: datetime) -> datetime:
-        from cronsim import CronSim
-
-        # Backwards, a whole minute later: an occurrence at this very moment counts.
-        wall = (moment + timedelta(minutes=1)).astimezone(ZoneInfo(self.tz))
-        for found in CronSim(self.expr, wall, reverse=True):
-            if (latest := found.astimezone(UTC)) <= moment:
+        # Always forwards, from further and further back: what happens next is certain, but going
+        # back the library loses what came before an hour that is repeated.
+        span = timedelta(hours=1)
+        while span < LONGEST_PAUSE:
+            latest = None
+            for occurrence in self._occurrences(moment - span):
+                if occurrence > moment:
+                    break
+                latest = occurrence
+            if latest is not None:
                 return latest
+            span *= 2
         raise ValueError(f"{self.expr} never happened before {moment}")
 
     def passed(self, since: datetime, until: datetime) -> int:
@@ -115,10 +124,57 @@ class Cron:
     def _occurrences(self, after: datetime) -> Iterator[datetime]:
         from cronsim import CronSim
 
-        for found in CronSim(self.expr, after.astimezone(ZoneInfo(self.tz))):
+        zone = ZoneInfo(self.tz)
+        if any(field.startswith("*") for field in self.expr.split()[:2]):
+            yield from self._in_real_time(after, zone)
+            return
+        for found in CronSim(self.expr, after.astimezone(zone)):
             occurrence = found.astimezone(UTC)
             if occurrence > after:
                 yield occurrence
+
+    def _in_real_time(self, after: datetime, zone: ZoneInfo) -> Iterator[datetime]:
+        """From one clock change to the next, as if the clock were never changed.
+
+        The library steps by whole hours, which leads it astray where a change is by half an hour
+        or not on the hour.
+        """
+        from cronsim import CronSim
+
+        known_at = after
+        while True:
+            offset = fixed_offset(_offset(known_at, zone))
+            for found in CronSim(self.expr, after.astimezone(offset)):
+                occurrence = found.astimezone(UTC)
+                if (change := _next_change(zone, known_at, occurrence)) is not None:
+                    after, known_at = change - timedelta(seconds=1), change
+                    break
+                known_at = occurrence
+                yield occurrence
+            else:
+                return
+
+
+def _next_change(zone: ZoneInfo, since: datetime, until: datetime) -> datetime | None:
+    """The first instant after `since`, `until` at the latest, with another offset."""
+    before = _offset(since, zone)
+    while since < until:
+        later = min(since + timedelta(days=1), until)
+        if _offset(later, zone) != before:
+            first, last = int(since.timestamp()), int(later.timestamp())
+            while last - first > 1:
+                middle = (first + last) // 2
+                is_changed = _offset(datetime.fromtimestamp(middle, UTC), zone) != before
+                first, last = (first, middle) if is_changed else (middle, last)
+            return datetime.fromtimestamp(last, UTC)
+        since = later
+    return None
+
+
+def _offset(moment: datetime, zone: ZoneInfo) -> timedelta:
+    offset = moment.astimezone(zone).utcoffset()
+    assert offset is not None
+    return offset
 
 
 Schedule = At | Every | Cron
@@ -177,7 +233,7 @@ def require_schedule(
 def require_cron(expr: str, tz: str, now: datetime) -> Cron:
     from cronsim import CronSim, CronSimError
 
-    if tz not in available_timezones():
+    if tz not in _zones():
         raise InvalidInput(
             f"there is no time zone {tz!r}", hint="an IANA name, like Europe/Paris or UTC"
         )
@@ -198,6 +254,12 @@ def require_cron(expr: str, tz: str, now: datetime) -> Cron:
 def zone_name(timezone: tzinfo) -> str:
     """Its IANA name; a zone without one has no rules that a schedule could follow."""
     return getattr(timezone, "key", "UTC")
+
+
+@cache
+def _zones() -> set[str]:
+    """Read once: it takes a look at hundreds of files."""
+    return available_timezones()
 
 
 def _every(seconds: int, now: datetime) -> Every:

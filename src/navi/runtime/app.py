@@ -14,9 +14,13 @@ from typing import Any
 
 from navi.agents.builtin import BuiltinDriver
 from navi.agents.claude_code import ClaudeCodeDriver
+from navi.agents.claude_code_pane import ClaudeCodePane
 from navi.agents.client_environment import Reach
 from navi.agents.codex import CodexDriver
+from navi.agents.codex_pane import CodexPane
 from navi.agents.driver import Driver
+from navi.agents.pane_agent import PaneAgent
+from navi.agents.panes import PaneDriver
 from navi.domain.clock import Clock
 from navi.domain.event import Event
 from navi.domain.reminder import Thresholds
@@ -24,6 +28,7 @@ from navi.domain.tool import Tool
 from navi.runtime import places
 from navi.runtime.accounts import Accounts
 from navi.runtime.admit import Admissions
+from navi.runtime.adoption import Adoption
 from navi.runtime.archive import Archive
 from navi.runtime.automation_due import AutomationsDue
 from navi.runtime.automations import Automations, defaults_of
@@ -78,6 +83,7 @@ class Navi:
     feed: Feed
     archive: Archive
     due: DueLoop
+    adoption: Adoption
     tools: Mapping[str, Tool]
     """What every agent is offered, Navi's own and others alike."""
 
@@ -106,7 +112,7 @@ async def running(
     chosen_drivers: dict[str, Driver] = {}
     turns = Turns(store, clock, owner, chosen_drivers, lease, room)
     queue = Queue(store, turns, room)
-    sessions = Sessions(store, clock, turns, chosen_drivers.keys())
+    sessions = Sessions(store, clock, turns, chosen_drivers)
     recalls = Recalls(store, clock, sessions, timezone_of(settings))
     automations = Automations(store, clock, sessions, defaults_of(settings))
     thresholds = Thresholds(
@@ -129,6 +135,7 @@ async def running(
     ]
     due = DueLoop(store, clock, kinds, queue.poke)
     recovery = Recovery(store, clock, owner, turns, queue, lease)
+    adoption = Adoption(store, clock, turns, queue, chosen_drivers)
 
     def on_events(events: Sequence[Event]) -> None:
         feed.publish(events)
@@ -144,6 +151,7 @@ async def running(
         asyncio.create_task(queue.run(), name="queue"),
         asyncio.create_task(recovery.run(), name="recovery"),
         asyncio.create_task(due.run(), name="clock"),
+        asyncio.create_task(adoption.run(), name="adoption"),
         asyncio.create_task(deliveries.run(), name="deliveries"),
     ]
     if store.kind == "postgresql":
@@ -166,6 +174,7 @@ async def running(
             feed=feed,
             archive=Archive(clock),
             due=due,
+            adoption=adoption,
             tools={tool.name: tool for tool in tools},
         )
     finally:
@@ -228,19 +237,34 @@ def built_in_drivers(
 
 def _outside_drivers(settings: Settings, reach: Reach | None) -> dict[str, Driver]:
     """Those of agents that are programs of their own."""
+    runs, environment = places.runs(), os.environ
+    claude_code, codex = settings.claude_code, settings.codex
+    in_panes: dict[str, PaneAgent] = {
+        "claude_code": ClaudeCodePane(
+            claude_code.command, claude_code.arguments, environment, reach
+        ),
+        "codex": CodexPane(codex.command, codex.arguments, environment, reach),
+    }
     return {
         "claude_code": ClaudeCodeDriver(
-            command=settings.claude_code.command,
-            arguments=settings.claude_code.arguments,
-            runs=places.runs(),
-            environment=os.environ,
+            command=claude_code.command,
+            arguments=claude_code.arguments,
+            runs=runs,
+            environment=environment,
             reach=reach,
         ),
         "codex": CodexDriver(
-            command=settings.codex.command,
-            arguments=settings.codex.arguments,
-            runs=places.runs(),
-            environment=os.environ,
+            command=codex.command,
+            arguments=codex.arguments,
+            runs=runs,
+            environment=environment,
+            reach=reach,
+        ),
+        "tmux": PaneDriver(
+            in_panes,
+            socket=places.tmux_socket(),
+            runs=runs,
+            environment=environment,
             reach=reach,
         ),
     }

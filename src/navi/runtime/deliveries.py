@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from navi.domain.automation import Category, Delivery, is_hidden
 from navi.domain.clock import Clock
-from navi.domain.errors import NaviError
+from navi.domain.errors import NaviError, NotFound
 from navi.domain.event import Event
 from navi.domain.message import NOTHING_TO_REPORT
 from navi.store import automation_runs, deliveries
@@ -63,8 +63,11 @@ class Deliveries:
             self._poked.clear()
 
     async def settle_all(self) -> None:
-        for each in await self._store.transact(deliveries.waiting):
-            await self._settle(each)
+        while waiting := await self._store.transact(deliveries.waiting):
+            for each in waiting:
+                # Where it was to go is gone since then: decided anew at the next look.
+                with suppress(NotFound):
+                    await self._settle(each)
 
     async def _settle(self, each: deliveries.Waiting) -> None:
         delivery, why = await self._decide(each)

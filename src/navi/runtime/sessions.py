@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from navi.agents.driver import Driver
+from navi.domain.automation import HiddenSession, is_hidden
 from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput, NotAllowed, NotYours, SessionNotFound
 from navi.domain.ids import new_id
@@ -29,7 +31,9 @@ REMOTE_LOOK_SECONDS = 0.05
 
 
 class Sessions:
-    def __init__(self, store: Store, clock: Clock, turns: Turns, drivers: Collection[str]) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, turns: Turns, drivers: Mapping[str, Driver]
+    ) -> None:
         self._store = store
         self._clock = clock
         self._turns = turns
@@ -172,6 +176,8 @@ class Sessions:
         await self._mastered(user, session_id, requester_session_id, "kill")
         session = await self._store.transact(stored.kill, session_id, self._clock.now())
         await self._stop_turn(session_id, StopReason.KILLED)
+        if driver := self._drivers.get(session.driver):
+            await driver.end(session)
         return session
 
     async def remove(
@@ -198,6 +204,9 @@ class Sessions:
     ) -> None:
         """People may do anything with what is theirs; an agent only with what it started."""
         session = await self.get(user, session_id)
+        if is_hidden(session_id) and verb != "clear":
+            # It goes with its automation.
+            raise HiddenSession(session_id)
         if requester_session_id is not None and session.parent_id != requester_session_id:
             raise NotAllowed(
                 f"session {requester_session_id} may not {verb} session {session_id}: only its "

@@ -18,6 +18,7 @@ from navi.domain.automation import (
     Target,
 )
 from navi.domain.clock import Clock
+from navi.domain.errors import Conflict
 from navi.domain.schedule import Cron, Every, Schedule, zone_name
 from navi.domain.session import Session, SessionState
 from navi.domain.tool import ToolContext
@@ -123,7 +124,11 @@ class SystemJobs:
             updated_at=now,
         )
         session = hidden_session(job, str(self._workspace), self._driver, now)
-        await self._store.transact(hidden.keep, session, job, now)
+        try:
+            await self._store.transact(hidden.keep, session, job, now)
+        except Conflict:
+            # Another server that starts at this moment has made it.
+            await self._store.transact(hidden.keep, session, job, now)
 
 
 def hidden_session(automation: Automation, cwd: str, driver: str, now: datetime) -> Session:

@@ -62,16 +62,14 @@ def fire(
     if lane.session.state is SessionState.STOPPED:
         end(connection, automation, Ended.SESSION_ENDED, now)
         return True
-    following: dict[str, Any] = {"next_run_at": plan.next_run_at, "ended": plan.ended}
-    if plan.ended is not None:
-        following["enabled"] = False
     if (active := _active(connection, automation.id)) is not None:
-        _meet(connection, automation, active, plan, following, now)
+        _meet(connection, automation, active, plan, now)
         return True
     if find(connection, run.id) is not None or queue.is_known(connection, run.id):
         # The machine's clock was set back: this very occurrence has had its run.
-        automations.change(connection, automation, now, **following)
+        automations.change(connection, automation, now, **_following(plan))
         return True
+    following = _following(plan)
     if new is not None:
         queue.keep(connection, lane, new, now, None)
         following["run_count"] = automation.run_count + 1
@@ -89,8 +87,12 @@ def pass_over(connection: Connection, automation: Automation, plan: Plan, now: d
     now = lock(connection, automation.session_id).not_before(now)
     if automations.find(connection, automation.id) != automation:
         return False
-    changes = {"next_run_at": plan.next_run_at, "last_run_at": now, "last_status": "ok"}
-    automations.change(connection, automation, now, **changes)
+    if (active := _active(connection, automation.id)) is not None:
+        _meet(connection, automation, active, plan, now)
+        return True
+    missed = automation.missed_count + plan.missed
+    done = {"last_run_at": now, "last_status": "ok", "missed_count": missed}
+    automations.change(connection, automation, now, **_following(plan), **done)
     return True
 
 
@@ -221,7 +223,7 @@ def settle_delivery(
             automation_runs.c.id == run_id,
             automation_runs.c.delivery == Delivery.PENDING.value,
         )
-        .values(delivery=delivery.value, error=error)
+        .values(delivery=delivery.value, **({} if error is None else {"error": error}))
     )
     return bool(decided.rowcount)
 
@@ -231,7 +233,6 @@ def _meet(
     automation: Automation,
     active: Run,
     plan: Plan,
-    following: dict[str, Any],
     now: datetime,
 ) -> None:
     """It is due while its earlier run still waits or runs: never two at a time."""
@@ -242,7 +243,12 @@ def _meet(
     missed = plan.missed + (plan.run_due_at is not None)
     _update(connection, active.id, missed_count=active.missed_count + missed)
     missed_in_all = automation.missed_count + missed
-    automations.change(connection, automation, now, **following, missed_count=missed_in_all)
+    automations.change(connection, automation, now, **_following(plan), missed_count=missed_in_all)
+
+
+def _following(plan: Plan) -> dict[str, Any]:
+    following: dict[str, Any] = {"next_run_at": plan.next_run_at, "ended": plan.ended}
+    return following if plan.ended is None else {**following, "enabled": False}
 
 
 def _count(

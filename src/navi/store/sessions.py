@@ -183,6 +183,7 @@ def remove(connection: Connection, session_id: str, now: datetime) -> None:
     gone = {"session": session_json(lane.session), "deleted": True}
     last_seq = emit(connection, session_id, None, [("session_update", gone)], now)
     forget_session(connection, session_id, last_seq)
+    queue.forget_session(connection, session_id)
     connection.execute(delete(sessions).where(sessions.c.id == session_id))
 
 

@@ -123,14 +123,15 @@ def add_notice(
     return _message(connection.execute(query).one())
 
 
-def take_back(connection: Connection, turn_id: str) -> int:
-    """Remove the messages of a turn that is as if it had never begun; returns their first place."""
-    places: list[int] = [
-        *connection.execute(
+def take_back(connection: Connection, turn_id: str) -> Sequence[int]:
+    """Remove the messages of a turn that is as if it had never begun; returns their places."""
+    return (
+        connection.execute(
             delete(messages).where(messages.c.turn_id == turn_id).returning(messages.c.idx)
-        ).scalars()
-    ]
-    return min(places)
+        )
+        .scalars()
+        .all()
+    )
 
 
 def read(

@@ -16,11 +16,12 @@ from navi.domain.errors import FenceLost
 from navi.domain.event import HistoryCompacted, Payload, TurnEvent, Usage, turn_event
 from navi.domain.input import Admission, Answer, Input, NewInput, Origin, delivery_order
 from navi.domain.message import Draft, Message, Notice, closed, drafts_of
-from navi.domain.session import Session, Step
+from navi.domain.session import Session, SessionState, Step
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
 from navi.domain.user import User
 from navi.domain.wire import input_json, message_json, session_json
 from navi.store import (
+    agent_sessions,
     automation_runs,
     events,
     notices,
@@ -97,6 +98,8 @@ class Claim:
     now: datetime
     may_begin: Callable[[Origin], bool] = lambda origin: True
     """Whether there is room for a turn of that origin."""
+    is_hand_over: bool = False
+    """The session's own terminal asks for it."""
 
 
 def admit(
@@ -130,6 +133,8 @@ def _begin(
     if lane.turn_id == turn_id:
         return _begun_before(connection, lane, turn_id)
     if lane.turn_id is not None:
+        return None
+    if not claim.is_hand_over and agent_sessions.is_open(connection, lane.session):
         return None
     chosen = known_next
     if chosen is None or not claim.may_begin(chosen.origin):
@@ -257,8 +262,12 @@ def take_over(connection: Connection, dead: RunningTurn, claim: Claim) -> Begun 
     return replace(begun, told=_stored_events(connection, dead))
 
 
-def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool:
-    """End a turn whose process is gone. If it produced nothing, its input waits again.
+def close_dead(
+    connection: Connection, dead: RunningTurn, now: datetime, why: str = SERVER_STOPPED
+) -> bool:
+    """End a turn whose process is gone, or whose input did not reach its agent.
+
+    If it produced nothing, its input waits again.
 
     False if somebody else was faster.
     """
@@ -271,13 +280,15 @@ def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool
     ).one()
     # Somebody had asked it to end: then it ended as wanted, and must not come back.
     was_to_stop = row.stop_reason is not None
-    ending = Ending(Outcome.STOPPED) if was_to_stop else Ending(Outcome.ERROR, SERVER_STOPPED)
+    ending = Ending(Outcome.STOPPED) if was_to_stop else Ending(Outcome.ERROR, why)
     message_id: str | None = None
     answer = ""
     waiting_again: list[Input] = []
     remarks: list[Notice] = []
     if row.event_count == 0 and not was_to_stop:
-        following_idx = transcript.take_back(connection, dead.id)
+        freed = transcript.take_back(connection, dead.id)
+        # Something may have been told meanwhile. It keeps its place, and none is used twice.
+        following_idx = min(freed) if max(freed) + 1 == lane.next_idx else lane.next_idx
         waiting_again = queue.give_back(connection, dead.id)
         for each in waiting_again:
             if each.origin is Origin.AUTOMATION:
@@ -338,6 +349,9 @@ def _settled(
         told = automation_runs.turn_ended(connection, ended, ending, message_id, now)
         if told is not None:
             remarks.append(Notice(f"{ended.id}.ended", told, ended.origin, ended.metadata))
+    if lane.session.state is SessionState.STOPPED:
+        # It was killed meanwhile: a recurring recall has no next beat.
+        recalls.session_ended(connection, lane.session.id, now)
     # Read anew: the lock guards the lane's row, but recalls have rows of their own.
     pending = recalls.pull_forward(connection, lane.session.id, now)
     return replace(lane, session=replace(lane.session, pending=pending)), remarks

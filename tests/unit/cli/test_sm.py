@@ -215,6 +215,9 @@ def test_a_status_is_shown_with_its_age() -> None:
     said = {"agent_status_text": "reads\nthe log", "agent_status_at": "2026-11-15T11:58:00Z"}
     now = datetime(2026, 11, 15, 12, tzinfo=UTC)
     assert status(cast(SessionJson, said), now) == '"reads the log" (2m ago)'
+    # The server's clock, asked to the second, is never ahead of what it stored.
+    ahead = {**said, "agent_status_at": "2026-11-15T12:00:00.900Z"}
+    assert status(cast(SessionJson, ahead), now) == '"reads the log" (0s ago)'
     silent = {"agent_status_text": None, "agent_status_at": None}
     assert status(cast(SessionJson, silent), now) == "(no status)"
 

@@ -10,6 +10,12 @@ import gc
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+OFTEN = ("index", "list", "search")
+
 
 def main() -> None:
     if not _answered(sys.argv[1:]):
@@ -19,23 +25,31 @@ def main() -> None:
 
 
 def _answered(words: list[str]) -> bool:
+    if not words or words[0] not in OFTEN or "_RECALL_COMPLETE" in os.environ:
+        return False
     from navi.cli.recall import plain
 
-    if not words or words[0] not in plain.COMMANDS or "_RECALL_COMPLETE" in os.environ:
-        return False
     given = plain.read(plain.COMMANDS[words[0]], words[1:])
     if given is None:
         return False  # click understands it, or says what is wrong with it
     # The process ends in a moment: looking for circles among what it imports is a waste.
     gc.disable()
+    try:
+        _answer(words[0], given)
+    finally:
+        gc.enable()
+    return True
+
+
+def _answer(command: str, given: dict[str, Any]) -> None:
     from navi.cli import output
 
     with output.ending():
-        if words[0] == "index":
+        if command == "index":
             from navi.cli.recall import indexed
 
             indexed.run(**given)
-        elif words[0] == "list":
+        elif command == "list":
             from navi.cli.recall import listed
 
             listed.show(**given)
@@ -43,7 +57,6 @@ def _answered(words: list[str]) -> bool:
             from navi.cli.recall import found
 
             found.show(**given)
-    return True
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ COMMANDS = {
     "remind": ("navi.cli.sm.remind", "Be reminded once; or remind a session no more."),
     "recall": ("navi.cli.sm.recall", "Wake a session later, or on a beat."),
     "automation": ("navi.cli.sm.automation", "Let sessions work on a schedule."),
+    "attach": ("navi.cli.sm.attach", "Look into a session's terminal."),
     "completions": ("navi.cli.sm.completions", "Print a shell's completion script."),
 }
 

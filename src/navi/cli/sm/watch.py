@@ -50,7 +50,7 @@ def _draw(client: Client, events: Events) -> None:
             sessions = client.sessions()
             now = client.now()
             running = sum(session["state"] == "running" for session in sessions)
-            head = f"{len(sessions)} sessions, {running} running; Ctrl-C ends this"
+            head = f"sessions: {len(sessions)}, running: {running}; Ctrl-C ends this"
             rows = [lines.cells(session, now) for session in sessions]
             output.screen([head, "", *output.aligned(rows, " | ")])
             _wait_for_change(events)
