@@ -58,6 +58,7 @@ def run(
     readers = [_reading(process, name, told) for name in ("stdout", "stderr")]
     watch = _Watch(process.pid) if is_watched else None
     alarm = threading.Timer(seconds, _end, [process.pid])
+    alarm.daemon = True  # who interrupts the benchmark need not wait for it
     alarm.start()
     try:
         # Unlike `Popen.wait` it says what this process and its children took, and nobody else.
@@ -85,7 +86,7 @@ def _reading(
     def read() -> None:
         told[name] = getattr(process, name).read()
 
-    thread = threading.Thread(target=read)
+    thread = threading.Thread(target=read, daemon=True)
     thread.start()
     return thread
 
@@ -104,7 +105,7 @@ class _Watch:
         self._pid = pid
         self._peak = 0
         self._is_over = threading.Event()
-        self._thread = threading.Thread(target=self._look)
+        self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
 
     def end(self) -> float:

@@ -28,11 +28,14 @@ class Stage:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Nothing of the user's own: a private home, index and settings."""
+        """Nothing of the user's own: a private home, index and settings.
+
+        Nor of Python: told not to keep compiled modules, it would compile them for every command.
+        """
         kept = {
             name: value
             for name, value in os.environ.items()
-            if name not in FOREIGN and not name.startswith(("XDG_", "RECALL_"))
+            if name not in FOREIGN and not name.startswith(("XDG_", "RECALL_", "PYTHON"))
         }
         data = str(self.data)
         return {**kept, "HOME": str(self.home.path), "RECALL_DATA_DIR": data, "LC_ALL": "C.UTF-8"}

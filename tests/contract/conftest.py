@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.client import ClientConnection
 
+from tests.contract.person import Person
 from tests.server import Client, ServerProcess
 
 PATIENCE_SECONDS = 30
@@ -26,6 +27,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 async def client(server: ServerProcess) -> AsyncIterator[Client]:
     async with server.client() as client:
         yield client
+
+
+@pytest.fixture
+def person(server: ServerProcess) -> Person:
+    return Person(server)
 
 
 async def receive(socket: ClientConnection) -> dict[str, Any]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 
 from tests.contract.conftest import finished
-from tests.contract.test_sm import Person, person
+from tests.contract.person import Person
 from tests.server import Client
-
-__all__ = ["person"]
 
 TASK = "Look at app.log. [[say: quiet]]"
 

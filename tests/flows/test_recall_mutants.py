@@ -21,17 +21,14 @@ from navi.store import due, lanes
 fire, admit = due.fire, due._admit
 def claim(connection, now):
     claimed = []
-    def only_claim(connection, inputs, now):
-        ids = [each.metadata["recall_id"] for each in inputs]
-        connection.execute(due._CLAIM[connection.dialect.name], {"ids": ids, "now": now})
-        claimed.extend(inputs)
-    due._admit = only_claim
+    due._admit = lambda connection, firing, drafts, now: claimed.append((firing, drafts))
     fire(connection, now, recall_due.BATCH, recall_due.compose)
     return claimed
 def admit_claimed(connection, claimed, now):
-    for each in claimed:
-        lanes.lock(connection, each.session_id)
-    admit(connection, claimed, now)
+    for firing, drafts in claimed:
+        for row in firing:
+            lanes.lock(connection, row.session_id)
+        admit(connection, firing, drafts, now)
 async def fire_due(self):
     now = self._clock.now()
     if claimed := await self._store.transact(claim, now):

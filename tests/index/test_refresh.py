@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
+from navi.index import reading
+from navi.sources import lines
 from tests.index.world import World, touch
 
 
@@ -49,7 +52,8 @@ def test_touching_one_file_indexes_that_one(world: World) -> None:
     assert (world.index().indexed, world.index().indexed) == (1, 0)
     after = world.everything()
     assert after["messages"] == before["messages"]
-    assert after["documents"] == before["documents"]
+    assert after["texts"] == before["texts"]
+    assert len(after["cards"]) == len(before["cards"]) == 2
 
 
 def test_a_second_run_opens_no_transcript(world: World, monkeypatch) -> None:
@@ -69,7 +73,7 @@ def test_an_appended_file_keeps_its_ids_and_is_in_search_once(world: World) -> N
     assert result.messages == 2
     after = world.everything()
     assert set(before["messages"]) < set(after["messages"])
-    assert set(before["documents"]) < set(after["documents"])
+    assert set(before["texts"]) < set(after["texts"])
     assert world.texts("pear") == ["the first pear", "the second pear"]
     assert world.sessions()[0]["message_count"] == 4
     assert_like_new(world)
@@ -90,6 +94,41 @@ def test_an_answer_that_goes_on_after_it_was_indexed_stays_one_message(world: Wo
     assert [hit.idx for hit in world.find("cake")] == [1]
     assert world.sessions()[0]["message_count"] == 2
     assert_like_new(world)
+
+
+def test_a_message_that_goes_on_in_the_next_stretch_is_counted_once(
+    world: World, monkeypatch
+) -> None:
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(reading, "CHUNKS_AT_ONCE", 1)
+    file = world.file().say("question")
+    for part in range(5):
+        file.say(f"part {part} of the answer", "assistant", id="msg_same")
+    assert world.index().messages == 2
+    assert world.rows("SELECT count(*) FROM messages") == [(2,)]
+
+
+def test_a_session_that_codex_puts_away_and_takes_back_stays_the_same(world: World) -> None:
+    codex = world.home / ".codex"
+    name = "rollout-2026-03-01T12-00-00-01a1e0ae-8ec6-7621-a39a-f47a43681d80.jsonl"
+    place, archive = codex / "sessions" / "2026" / "03" / "01" / name, codex / "archived_sessions"
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "pear"}]}
+    line = {"timestamp": "2026-03-01T12:00:00Z", "type": "response_item", "payload": said}
+    place.parent.mkdir(parents=True)
+    archive.mkdir()
+    place.write_text(json.dumps(line) + "\n")
+    world.index()
+    before = world.everything()
+    place.rename(archive / name)
+    result = world.index()
+    assert (result.indexed, result.skipped) == (0, 1)
+    assert world.everything() == before
+    world.index(full=True)
+    assert (len(world.find("pear")), len(world.sessions())) == (1, 1)
+    (archive / name).rename(place)
+    world.index()
+    assert world.everything() == before
 
 
 def test_a_rewritten_file_is_read_anew(world: World) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from navi.index import database
 from navi.index.agents import agents
-from navi.index.listing import Wanted, sessions
+from navi.index.catalogue import EVERY_SESSION, Wanted, sessions
 from navi.index.outcome import Refreshed
 from navi.index.places import Places, places
 from navi.index.refresh import Refresh
@@ -108,9 +108,8 @@ class World:
     def texts(self, text: str, filters: Filters = EVERYTHING) -> list[str]:
         return sorted(hit.snippet.text for hit in self.find(text, filters))
 
-    def sessions(self, wanted: Wanted | None = None) -> list[dict[str, Any]]:
-        with database.reading(self.places) as connection:
-            return sessions(connection, wanted or Wanted(), None)
+    def sessions(self, wanted: Wanted = EVERY_SESSION) -> list[dict[str, Any]]:
+        return sessions(self.places, wanted, None)
 
     def transcript(self, session_id: str) -> Transcript:
         with database.reading(self.places) as connection:
@@ -131,7 +130,12 @@ class World:
                 ("(SELECT DISTINCT * FROM usages)", "*"),
             )
         }
-        return {**tables, "documents": sorted(self.documents())}
+        documents = sorted(self.documents())
+        return {
+            **tables,
+            "texts": [each for each in documents if not each[-1].startswith("shown")],
+            "cards": [each for each in documents if each[-1].startswith("shown")],
+        }
 
     def documents(self) -> Iterable[tuple[Any, ...]]:
         """Every document of the full-text."""

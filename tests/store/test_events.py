@@ -2,10 +2,14 @@ from __future__ import annotations
 
 import asyncio
 
+import psycopg
 import pytest
 
 from navi.domain.errors import SessionNotFound
+from navi.domain.event import Payload
 from navi.store import events, sessions
+from navi.store.bulk import insert_rows
+from navi.store.tables import events as stored_events
 from tests.store.conftest import World
 
 
@@ -81,3 +85,49 @@ async def test_the_last_event_of_a_deleted_session_says_so(world: World) -> None
     assert farewell.payload["deleted"] is True
     with pytest.raises(SessionNotFound):
         await world.store.transact(sessions.get, session.id)
+
+
+async def test_events_come_back_as_they_were_whatever_characters_are_in_them(world: World) -> None:
+    session = await world.session()
+    odd = "tab\tline\nreturn\rback\\slash \\N \\t 'quoted' \"twice\" {braces} ünïcødé 𝄞 \x01"
+
+    def emits(connection, session_id):
+        items: list[tuple[str, Payload]] = [
+            ("stream_delta", {"delta": odd, odd: None}),
+            ("recall_update", {"recall": None}),
+        ]
+        events.emit(connection, session_id, None, items, world.now)
+        events.emit(connection, session_id, odd, items, world.now)
+
+    await world.store.transact(emits, session.id)
+
+    found = await world.store.transact(events.read_session, session.id, 1, 1000)
+    assert found == world.told[1:]
+    assert [event.turn_id for event in found] == [None, None, odd, odd]
+    assert found[0].payload == {"delta": odd, odd: None}
+
+
+async def test_events_whose_connection_breaks_while_they_are_written_are_stored_once(
+    world: World,
+) -> None:
+    if world.store.kind != "postgresql":
+        pytest.skip("a file has no connection")
+    session = await world.session()
+    attempts: list[int] = []
+
+    def breaks_once(connection, session_id):
+        events.emit(connection, session_id, None, [("session_update", {})], world.now)
+        attempts.append(connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one())
+        if len(attempts) == 1:
+            with psycopg.connect(world.url) as other:
+                other.execute("SELECT pg_terminate_backend(%s, 10000)", (attempts[0],))
+            # The first statement after that is the one that copies the events' rows.
+            insert_rows(
+                connection, stored_events, [(1, session_id, 9, "u", None, "t", {}, world.now)]
+            )
+
+    await world.store.transact(breaks_once, session.id)
+
+    found = await world.store.transact(events.read_session, session.id, 0, 1000)
+    assert [event.seq for event in found] == [1, 2]
+    assert len(set(attempts)) == 2

@@ -3,11 +3,15 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from sqlalchemy import select
 
 from navi.domain.errors import Conflict, InputNotFound, SessionNotFound, SessionStopped
+from navi.domain.event import TextDelta, Usage
 from navi.domain.input import DeliveryMode, NewInput
-from navi.domain.turn import StopReason
-from navi.store import lanes, queue, sessions
+from navi.domain.message import drafts_of
+from navi.domain.turn import Ending, Outcome, StopReason
+from navi.store import lanes, queue, sessions, turns
+from navi.store.tables import message_queue
 from tests.store.conftest import NOON, World
 
 
@@ -132,3 +136,22 @@ async def test_only_an_urgent_input_asks_the_running_turn_to_stop(
     await world.admit(session, delivery_mode=DeliveryMode.URGENT)
     (running,) = await world.store.transact(lanes.running)
     assert running.stop_reason is StopReason.URGENT
+
+
+async def test_deleting_a_session_deletes_its_inputs_and_no_others(world: World) -> None:
+    doomed, kept = await world.session(), await world.session()
+    for session in (doomed, kept):
+        begun = await world.begun(session)
+        await world.admit(session, "waits")
+        happened = [TextDelta("done")]
+        end = (happened, drafts_of(happened), Ending(Outcome.OK), Usage(), world.later())
+        await world.store.transact(turns.finish, begun.turn, 0, *end)
+
+    await world.store.transact(sessions.remove, doomed.id, world.later())
+
+    rows = await world.store.transact(
+        lambda connection: connection.execute(
+            select(message_queue.c.session_id, message_queue.c.delivered_at.is_(None))
+        ).all()
+    )
+    assert sorted(rows) == [(kept.id, False), (kept.id, True)]

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import update
+import pytest
 
 from navi.domain.event import TextDelta, Usage
 from navi.domain.ids import new_id
@@ -13,9 +13,10 @@ from navi.domain.message import drafts_of
 from navi.domain.recall import CallType, Recall, RecallStatus
 from navi.domain.session import Session
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome
+from navi.runtime import recall_due
 from navi.runtime.recalls import compose
-from navi.store import due, lanes, queue, recalls, turns
-from navi.store.tables import sessions
+from navi.runtime.system_clock import SystemClock
+from navi.store import due, lanes, queue, recalls, sessions, turns
 from tests.store.conftest import World
 
 MINUTE = timedelta(minutes=1)
@@ -208,7 +209,7 @@ async def test_what_was_made_ahead_is_what_would_be_made_at_the_instant(world: W
     recall = await scheduled(world, session)
     upcoming = await world.store.transact(due.upcoming, world.now, recall.due_at, 10)
     made_ahead = compose(recall, recall.due_at, 0)
-    ready = {recall.id: due.Ready(recall.updated_at, made_ahead)}
+    ready = {recall.id: due.make_ready(recall, compose)}
     moment = recall.due_at + timedelta(milliseconds=20)
 
     await world.store.transact(due.fire, moment, 10, _must_not_compose, ready)
@@ -226,7 +227,7 @@ async def test_what_was_made_ahead_is_void_once_the_recall_changed_or_its_second
         session = await world.session()
         recall = await scheduled(world, session, interval=60)
         stale = replace(recall, additional_context_message="Read what is no longer wanted")
-        ready = {recall.id: due.Ready(recall.updated_at, compose(stale, recall.due_at, 0))}
+        ready = {recall.id: due.make_ready(stale, compose)}
         moment = recall.due_at + late
         if is_skipped:
             moment = (await world.store.transact(recalls.skip, session.id, world.later())).due_at
@@ -263,21 +264,81 @@ async def test_among_many_due_recalls_those_of_busy_and_ended_sessions_do_not_fi
     for session in (free, busy, ended):
         await scheduled(world, session)
     await world.begun(busy)
-    await world.store.transact(
-        lambda connection: (
-            connection.execute(
-                update(sessions).where(sessions.c.id == ended.id).values(state="stopped")
-            ).rowcount
-        )
-    )
+    await world.store.transact(sessions.kill, ended.id, world.later())
     moment = world.now + 2 * MINUTE
 
-    assert await world.store.transact(due.fire, moment, 10, compose) == 3
+    assert await world.store.transact(due.fire, moment, 10, compose) == 2
 
     assert (await newest(world, free)).status is RecallStatus.RUNNING
     assert (await newest(world, busy)).trigger_at == moment + MINUTE
     assert (await newest(world, ended)).status is RecallStatus.CANCELLED
     assert await world.store.transact(due.fire, moment, 10, compose) == 0
+
+
+async def test_a_recurring_recall_whose_session_was_killed_during_its_turn_has_no_next_beat(
+    world: World,
+) -> None:
+    session = await world.session()
+    beat = await scheduled(world, session, interval=60)
+    await fire(world, session, beat.due_at)
+    begun = await world.begin(session)
+
+    await world.store.transact(sessions.kill, session.id, world.later())
+    await end(world, begun, Ending(Outcome.STOPPED))
+
+    assert (await newest(world, session)).status is RecallStatus.CANCELLED
+    assert await world.store.transact(due.fire, world.now + 60 * MINUTE, 10, compose) == 0
+
+
+async def test_what_is_written_ahead_of_its_time_never_happened_if_the_clock_is_set_back(
+    world: World,
+) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session)
+    told = len(world.told)
+    clock = SettableClock()
+    clock.set(recall.due_at - MINUTE)
+    wait = recall_due.RecallsDue(world.store, clock)._waiting(recall.due_at)
+
+    with pytest.raises(recall_due.ClockSetBack):
+        await world.store.transact(due.fire, recall.due_at, 10, compose, {}, wait)
+
+    assert await world.store.transact(queue.waiting, session.id) == []
+    assert (await newest(world, session)).status is RecallStatus.PENDING
+    assert len(world.told) == told
+    assert await fire(world, session, recall.due_at)
+
+
+async def test_a_crowd_that_is_written_ahead_fires_once_each_and_never_before_its_time(
+    world: World,
+) -> None:
+    clock = SettableClock()
+    crowd = [await world.session() for _ in range(recall_due.CROWD + 1)]
+    made = [await scheduled(world, session) for session in crowd]
+    at = made[0].due_at
+    told_at: list[datetime] = []
+    world.store.on_events = lambda events: told_at.append(clock.now())
+
+    clock.set(at - timedelta(seconds=0.3))
+    kind = recall_due.RecallsDue(world.store, clock)
+    await kind.make_ready(at)
+    await asyncio.gather(*kind._early.values())
+    fired = await kind.fire()
+
+    assert fired == len(crowd)
+    assert min(told_at) >= at
+    for session in crowd:
+        assert len(await world.store.transact(queue.waiting, session.id)) == 1
+
+
+class SettableClock(SystemClock):
+    _offset = timedelta(0)
+
+    def set(self, moment: datetime) -> None:
+        self._offset = moment - super().now()
+
+    def now(self) -> datetime:
+        return super().now() + self._offset
 
 
 def _must_not_compose(recall: Recall, now: datetime, missed: int) -> NewInput:

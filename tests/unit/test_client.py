@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -127,3 +128,51 @@ def test_another_programs_server_is_not_taken_for_navi(stranger: str) -> None:
     for call in (client.health, client.sessions):
         with pytest.raises(NoServer, match="is not Navi"):
             call()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 15\r\nDate: x\r\n\r\n" + b'{"status":"ok"}',
+        b"HTTP/1.0 200 OK\r\n\r\n" + b'{"status":"ok"}',
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n"
+        b'9;x=y\r\n{"status"\r\n6\r\n:"ok"}\r\n0\r\n\r\n',
+    ],
+)
+def test_an_answer_is_read_in_every_form_that_servers_give_it(answer: bytes) -> None:
+    with _answering(answer) as address:
+        assert Client(Server(address, None, "the test")).health() == {"status": "ok"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"SSH-2.0-OpenSSH_9.2\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 16\r\n\r\n" + b'{"status":"ok"}',
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnine\r\n{",
+        b"HTTP/2 200\r\n\r\n{}",
+    ],
+)
+def test_an_answer_that_breaks_off_or_is_none_is_not_taken_for_navis(answer: bytes) -> None:
+    with _answering(answer) as address:
+        with pytest.raises(NoServer, match="is not Navi"):
+            Client(Server(address, None, "the test")).health()
+
+
+@contextmanager
+def _answering(answer: bytes) -> Iterator[str]:
+    """Somebody who says this to whoever asks, and hangs up."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(65_536)
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        thread.join()

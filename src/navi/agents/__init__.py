@@ -17,4 +17,8 @@ client_run.py   such a run, which outlives the server
 client_environment.py  what those programs find in their environment
 claude_code.py, claude_code_lines.py, claude_code_files.py  Claude Code
 codex.py, codex_lines.py  Codex
+panes.py        turns in a pane of tmux that a person can look into
+tmux.py         tmux itself
+pane_agent.py   what panes.py needs to know of the agent in a pane
+claude_code_pane.py, codex_pane.py  and of these two
 """

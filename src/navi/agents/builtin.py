@@ -29,7 +29,7 @@ from navi.agents.summary import digest, transcript
 from navi.agents.toolbox import agent_tool
 from navi.agents.translation import Translation
 from navi.domain.errors import IterationLimit, NaviError
-from navi.domain.event import HistoryCompacted, TurnEvent, Usage
+from navi.domain.event import Compacting, HistoryCompacted, TurnEvent, Usage
 from navi.domain.message import Message
 from navi.domain.session import Session
 from navi.domain.tool import Tool, ToolContext
@@ -102,7 +102,9 @@ class BuiltinDriver(Driver):
         self._building = asyncio.Lock()
         self._client: AsyncClient | None = None
 
-    async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent | Usage, None]:
+    async def turn(
+        self, request: TurnRequest
+    ) -> AsyncGenerator[TurnEvent | Usage | Compacting, None]:
         """See `Driver`. Usage comes last, also when the turn fails.
 
         Leave it with `aclose()` (or `contextlib.aclosing`) to stop early from outside.
@@ -114,6 +116,7 @@ class BuiltinDriver(Driver):
         spent, spent_on_summary = RunUsage(), RunUsage()
         past = past_of(request.history)
         if needs_compaction(past, self._history_tokens):
+            yield Compacting()
             older, kept = split(past, self._history_tokens)
             summary = await self._summary(brain, past.summary, older, spent_on_summary)
             past = Past(summary, kept)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping
+from pathlib import Path
 
 from navi.agents.claude_code_files import ClaudeCodeFiles
 from navi.agents.claude_code_lines import CLIENT, ClaudeCodeReader
+from navi.agents.claude_code_transcript import ClaudeCodeTranscriptReader
+from navi.agents.client_environment import Reach
 from navi.agents.driver import TurnRequest
+from navi.agents.following import Mood, TranscriptReader
 from navi.agents.headless import HeadlessDriver, Order, Reader
 from navi.domain.errors import OpenElsewhere
 
@@ -18,6 +22,7 @@ FORMATS = (
     "--verbose",
     "--include-partial-messages",
 )
+MOODS = {"idle": Mood.IDLE, "busy": Mood.BUSY, "waiting": Mood.ASKING}
 OURS = uuid.UUID("5b0f6f2c-0f0e-4a39-9d9f-6b7d0c0e6e61")
 """Names made under it are the same whenever they are made."""
 
@@ -30,7 +35,7 @@ class ClaudeCodeDriver(HeadlessDriver):
         agent_session_id = conversation_of(request)
         # Two writers would fork the conversation, and Claude Code would not say so.
         if (holder := files.holder(agent_session_id)) is not None:
-            raise OpenElsewhere(CLIENT, f"process {holder.pid}")
+            raise OpenElsewhere(CLIENT, f"process {holder.pid}", agent_session_id)
         is_known = files.transcript(agent_session_id) is not None
         arguments = [
             "-p",
@@ -40,27 +45,44 @@ class ClaudeCodeDriver(HeadlessDriver):
         ]
         if request.session.model:
             arguments.append(f"--model={request.session.model}")
-        arguments += self._tools()
+        arguments += tool_arguments(self._reach)
         return Order(arguments, message_line(request))
 
     def _reader(self, request: TurnRequest) -> Reader:
         return ClaudeCodeReader()
 
-    def _tools(self) -> list[str]:
-        """Navi's tools, from this server itself: nothing to install, and no process more."""
-        if self._reach is None:
-            return []
-        # Claude Code puts the values in from its environment: no token on the command line.
-        server = {
-            "type": "http",
-            "url": "${NAVI_URL}/mcp",
-            "headers": {
-                "Authorization": "Bearer ${NAVI_TOKEN}",
-                "Navi-Session": "${NAVI_SESSION_ID}",
-            },
-        }
-        config = json.dumps({"mcpServers": {"navi": server}})
-        return [f"--mcp-config={config}", "--allowedTools=mcp__navi"]
+    def conversation_of(self, request: TurnRequest) -> str | None:
+        return conversation_of(request)
+
+    def is_open_elsewhere(self, agent_session_id: str) -> bool:
+        return ClaudeCodeFiles.of(self._environment).holder(agent_session_id) is not None
+
+    def _transcript(self, agent_session_id: str) -> Path | None:
+        return ClaudeCodeFiles.of(self._environment).transcript(agent_session_id)
+
+    def _mood(self, agent_session_id: str) -> Mood:
+        holder = ClaudeCodeFiles.of(self._environment).holder(agent_session_id)
+        return Mood.UNKNOWN if holder is None else MOODS.get(holder.status, Mood.UNKNOWN)
+
+    def _transcript_reader(self) -> TranscriptReader:
+        return ClaudeCodeTranscriptReader(is_handed_over=True)
+
+
+def tool_arguments(reach: Reach | None) -> list[str]:
+    """Navi's tools, from this server itself: nothing to install, and no process more."""
+    if reach is None:
+        return []
+    # Claude Code puts the values in from its environment: no token on the command line.
+    server = {
+        "type": "http",
+        "url": "${NAVI_URL}/mcp",
+        "headers": {
+            "Authorization": "Bearer ${NAVI_TOKEN}",
+            "Navi-Session": "${NAVI_SESSION_ID}",
+        },
+    }
+    config = json.dumps({"mcpServers": {"navi": server}})
+    return [f"--mcp-config={config}", "--allowedTools=mcp__navi"]
 
 
 def conversation_of(request: TurnRequest) -> str:

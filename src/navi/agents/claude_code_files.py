@@ -40,6 +40,9 @@ class ClaudeCodeFiles:
             None,
         )
 
+    def of_process(self, pid: int) -> OpenSession | None:
+        return _entry(self.home / "sessions" / f"{pid}.json")
+
     def open_sessions(self) -> list[OpenSession]:
         found = (_entry(path) for path in sorted(self.home.glob("sessions/*.json")))
         return [each for each in found if each is not None]

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from navi.agents.headless import Told, end_of
+from navi.agents.driver import Told
+from navi.agents.headless import end_of
 from navi.domain.errors import AgentFailed
 from navi.domain.event import (
     Conversation,

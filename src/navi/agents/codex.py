@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
+from navi.agents.client_environment import Reach
+from navi.agents.codex_files import CodexFiles
 from navi.agents.codex_lines import CLIENT, CodexReader
+from navi.agents.codex_transcript import CodexTranscriptReader
 from navi.agents.driver import TurnRequest
+from navi.agents.following import Mood, TranscriptReader
 from navi.agents.headless import HeadlessDriver, Order, Reader
+from navi.domain.errors import OpenElsewhere
 
 
 class CodexDriver(HeadlessDriver):
@@ -15,25 +21,47 @@ class CodexDriver(HeadlessDriver):
 
     def _order(self, request: TurnRequest, environment: Mapping[str, str]) -> Order:
         thread = request.conversation
+        if thread is not None and CodexFiles.of(environment).is_open(thread):
+            raise OpenElsewhere(CLIENT, "in a terminal", thread)
         arguments = ["exec", *(["resume", thread] if thread is not None else [])]
         # A session's folder need not be a repository.
         arguments += ["--json", "--skip-git-repo-check", *self._arguments]
         if request.session.model:
             arguments.append(f"--model={request.session.model}")
-        arguments += [*self._tools(), "-"]
+        arguments += [*tool_arguments(self._reach, CodexFiles.of(environment)), "-"]
         return Order(arguments, request.prompt)
 
     def _reader(self, request: TurnRequest) -> Reader:
         return CodexReader(request.spent)
 
-    def _tools(self) -> list[str]:
-        """Navi's tools, from this server itself. The values come from Codex's environment."""
-        if self._reach is None:
-            return []
-        settings = {
-            "url": f"{self._reach.address}/mcp",
+    def conversation_of(self, request: TurnRequest) -> str | None:
+        return request.conversation
+
+    def is_open_elsewhere(self, agent_session_id: str) -> bool:
+        return CodexFiles.of(self._environment).is_open(agent_session_id)
+
+    def _transcript(self, agent_session_id: str) -> Path | None:
+        return CodexFiles.of(self._environment).rollout(agent_session_id)
+
+    def _mood(self, agent_session_id: str) -> Mood:
+        return CodexFiles.of(self._environment).mood(agent_session_id)
+
+    def _transcript_reader(self) -> TranscriptReader:
+        return CodexTranscriptReader(is_handed_over=True)
+
+
+def tool_arguments(reach: Reach | None, files: CodexFiles) -> list[str]:
+    """Navi's tools, from this server itself. The values come from Codex's environment.
+
+    Where `navi setup` made them known to Codex, a second way to them would be an error.
+    """
+    if reach is None:
+        return []
+    settings = {"default_tools_approval_mode": "approve"}
+    if not files.knows_server("navi"):
+        settings |= {
+            "url": f"{reach.address}/mcp",
             "bearer_token_env_var": "NAVI_TOKEN",
             "env_http_headers.Navi-Session": "NAVI_SESSION_ID",
-            "default_tools_approval_mode": "approve",
         }
-        return [f"--config=mcp_servers.navi.{key}={json.dumps(v)}" for key, v in settings.items()]
+    return [f"--config=mcp_servers.navi.{key}={json.dumps(v)}" for key, v in settings.items()]

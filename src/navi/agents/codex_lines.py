@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from navi.agents.headless import Told, end_of
+from navi.agents.driver import Told
+from navi.agents.headless import end_of
 from navi.domain.errors import AgentFailed
 from navi.domain.event import (
     Conversation,
@@ -45,9 +46,9 @@ class CodexReader:
                 self.spent = _usage(said.get("usage") or {})
                 yield _difference(self.spent, self._spent_before)
             case "turn.failed":
-                self._failure = _words((said.get("error") or {}).get("message"))
+                self._failure = words_of((said.get("error") or {}).get("message"))
             case "error" if self._failure is None:
-                self._failure = _words(said.get("message"))
+                self._failure = words_of(said.get("message"))
 
     def judge(self, exit_code: int | None, complaint: str) -> None:
         if exit_code == 0 and self._is_complete:
@@ -103,7 +104,7 @@ def _outcome(item: Mapping[str, Any]) -> tuple[str, bool]:
     return str(item.get("status") or "completed"), is_error
 
 
-def _words(message: object) -> str:
+def words_of(message: object) -> str:
     """Providers' errors come as JSON inside the text."""
     text = str(message or "the turn failed")
     try:

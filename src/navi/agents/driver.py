@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from navi.domain.event import Conversation, TurnEvent, Usage
+from navi.domain.event import Compacting, Conversation, TurnEvent, Usage
 from navi.domain.message import Message
 from navi.domain.session import Session
 from navi.domain.tool import ToolContext
 
+Told = TurnEvent | Usage | Conversation | Compacting
+"""What a driver reports."""
+
 
 def not_asked() -> bool:
     return False
+
+
+class HandOver:
+    """An agent in a person's terminal asks by its hook what to do next, and waits for the answer.
+
+    The driver puts the text there once it has noted that it did. `is_over` is set when the agent's
+    hook says that it has done what it was told.
+    """
+
+    def __init__(self) -> None:
+        self.text: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.is_over = False
+
+    def give(self, text: str) -> None:
+        if not self.text.done():
+            self.text.set_result(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +50,7 @@ class TurnRequest:
     """What the turns of this conversation have used so far."""
     is_to_stop: Callable[[], bool] = not_asked
     """Whether somebody wants the turn to end, as opposed to the server that runs it."""
+    hand_over: HandOver | None = None
 
 
 class Driver:
@@ -39,13 +60,17 @@ class Driver:
     """Its agents outlive this process. A turn whose server is gone is taken up by the next one,
     and `turn` is called again with the same `turn_id`: it tells everything from the beginning."""
 
-    def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent | Usage | Conversation, None]:
+    def turn(self, request: TurnRequest) -> AsyncGenerator[Told, None]:
         """Run one turn. Ending normally is success.
 
         Raises `IterationLimit` or `AgentFailed`; being cancelled or closed stops everything that
         the turn started. A driver that `survives` does so only if `request.is_to_stop()`.
         """
         raise NotImplementedError
+
+    def is_open_elsewhere(self, agent_session_id: str) -> bool:
+        """Whether somebody has the agent's session open in a terminal now."""
+        return False
 
     async def end(self, session: Session) -> None:
         """The session was killed, or gets a new context: let its agent go."""

@@ -5,18 +5,16 @@ from __future__ import annotations
 import asyncio
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol
 
 from navi.agents.client_environment import Reach, environment_of
 from navi.agents.client_run import ClientRun, forget_runs
-from navi.agents.driver import Driver, TurnRequest
-from navi.domain.errors import AgentFailed
-from navi.domain.event import Conversation, TurnEvent, Usage
-
-Told = TurnEvent | Usage | Conversation
+from navi.agents.driver import Driver, Told, TurnRequest
+from navi.agents.following import Mood, Place, TranscriptReader, follow
+from navi.domain.errors import AgentFailed, NotDelivered
 
 
 class Reader(Protocol):
@@ -65,9 +63,27 @@ class HeadlessDriver(Driver, ABC):
     @abstractmethod
     def _reader(self, request: TurnRequest) -> Reader: ...
 
+    @abstractmethod
+    def conversation_of(self, request: TurnRequest) -> str | None:
+        """The agent's own name for the session, if it is known or ours to choose."""
+
+    @abstractmethod
+    def _transcript(self, agent_session_id: str) -> Path | None: ...
+
+    @abstractmethod
+    def _mood(self, agent_session_id: str) -> Mood: ...
+
+    @abstractmethod
+    def _transcript_reader(self) -> TranscriptReader: ...
+
     async def turn(self, request: TurnRequest) -> AsyncGenerator[Told, None]:
         folder = self._runs / request.session.id
         run = ClientRun(folder / request.turn_id)
+        handed = folder / request.turn_id / "handed"
+        if handed.exists() or _is_asked_for(request):
+            async for told in self._handed_turn(request, handed):
+                yield told
+            return
         try:
             if not run.was_started:
                 await asyncio.to_thread(forget_runs, folder, request.turn_id)
@@ -80,8 +96,49 @@ class HeadlessDriver(Driver, ABC):
             if request.is_to_stop():
                 await run.interrupt()
             raise
-        run.clean_up()
+        await run.clean_up()
         reader.judge(run.exit_code, run.complaint)
+
+    async def _handed_turn(self, request: TurnRequest, note: Path) -> AsyncIterator[Told]:
+        """A turn in somebody's terminal, which its agent's hook asked for."""
+        hand_over, name = request.hand_over, self.conversation_of(request)
+        if name is None:
+            raise NotDelivered("the session of this terminal is not known")
+        await asyncio.to_thread(forget_runs, note.parent.parent, request.turn_id)
+        is_new = await asyncio.to_thread(self._note, note, name)
+        if is_new and hand_over is not None:
+            hand_over.give(request.prompt)
+        reader = self._transcript_reader()
+
+        async def when_lost(is_overdue: bool) -> None:
+            is_open = await asyncio.to_thread(self.is_open_elsewhere, name)
+            if not reader.has_begun and (is_overdue or not is_open):
+                await asyncio.to_thread(note.unlink, missing_ok=True)
+                raise NotDelivered(f"{self.client} did not take what its hook was given")
+            if not is_open:
+                raise AgentFailed(f"{self.client} was closed during this turn")
+
+        def is_over() -> bool:
+            return hand_over is not None and hand_over.is_over
+
+        place = Place.noted(note)
+        async for told in follow(
+            reader,
+            place,
+            lambda: self._transcript(name),
+            lambda: self._mood(name),
+            when_lost,
+            is_over,
+        ):
+            yield told
+
+    def _note(self, note: Path, agent_session_id: str) -> bool:
+        """Note that a text is handed over, and where its story begins. False if that was done."""
+        if note.exists():
+            return False
+        note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        Place.end_of(self._transcript(agent_session_id)).write(note)
+        return True
 
     async def _start(self, run: ClientRun, request: TurnRequest) -> None:
         environment = environment_of(request.session, self._environment, self._reach)
@@ -97,6 +154,11 @@ class HeadlessDriver(Driver, ABC):
             )
         order = await asyncio.to_thread(self._order, request, environment)
         run.start([program, *order.arguments], request.context.cwd, environment, order.text)
+
+
+def _is_asked_for(request: TurnRequest) -> bool:
+    """Whether an agent in a terminal waits to be told this turn's text."""
+    return request.hand_over is not None and not request.hand_over.text.done()
 
 
 def end_of(client: str, exit_code: int | None, complaint: str) -> AgentFailed:

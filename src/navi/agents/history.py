@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from navi.domain.input import signed
 from navi.domain.message import NOT_FINISHED, Message, MessageRole, ToolCall
 
 if TYPE_CHECKING:
@@ -91,7 +92,8 @@ def model_messages(past: Past) -> list[ModelMessage]:
             messages.extend(_step(message, seen_call_ids))
             continue
         _close_turn(messages)
-        text = message.content if message.role is MessageRole.USER else f"[{message.content}]"
+        said = signed(message.content, message.metadata)
+        text = said if message.role is MessageRole.USER else f"[{message.content}]"
         part = UserPromptPart(text, timestamp=message.timestamp)
         messages.append(ModelRequest(parts=[part], timestamp=message.timestamp))
     _close_turn(messages)

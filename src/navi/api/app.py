@@ -7,7 +7,18 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
-from navi.api import automations, inputs, mcp, pages, recalls, sessions, sockets
+from navi.api import (
+    archive,
+    automations,
+    hooks,
+    inputs,
+    mcp,
+    pages,
+    recalls,
+    reminders,
+    sessions,
+    sockets,
+)
 from navi.api.access import SameSiteOnly
 from navi.api.answers import on_http_exception, on_navi_error, on_surprise
 from navi.domain.errors import NaviError
@@ -22,7 +33,10 @@ def routes() -> list[BaseRoute]:
         *inputs.routes(),
         *recalls.routes(),
         *automations.routes(),
+        *archive.routes(),
+        *reminders.routes(),
         *mcp.routes(),
+        *hooks.routes(),
         *sockets.routes(),
     ]
 

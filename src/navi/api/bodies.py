@@ -47,6 +47,7 @@ class InputBody(Body):
     delivery_mode: DeliveryMode = Field(DeliveryMode.SEQUENTIAL, strict=False)
     input_id: str | None = Field(None, min_length=8, max_length=64, pattern=r"^[A-Za-z0-9._-]+$")
     sender_session_id: str | None = None
+    remind: bool = False
     remind_soft_threshold: int | None = Field(None, gt=0)
     notify_on_delivery: bool = False
     notify_on_stop: bool = False
@@ -64,6 +65,12 @@ class NewRecall(Body):
     timezone_offset: str | None = None
     interval_seconds: int | None = None
     internal_comment: str | None = None
+
+
+class TimeWords(Body):
+    when: str = Field(max_length=200)
+    timezone_offset: str | None = None
+    interval_seconds: int | None = Field(None, gt=0, le=100 * 365 * 86_400)
 
 
 class SchedulePreview(Body):
@@ -104,6 +111,29 @@ class AutomationChange(Body):
     time_limit_seconds: int | None = None
 
 
+class Requester(Body):
+    requester_session_id: str | None = None
+
+
+class NewRegistration(Body):
+    soft_threshold: int | None = None
+    hard_threshold: int | None = None
+
+
+class NewReminder(Body):
+    session_id: str
+    delay_seconds: float
+    message: str
+
+
+class StatusReport(Body):
+    text: str | None
+
+
+class Completion(Body):
+    text: str | None = None
+
+
 async def read(request: Request, model: type[Model]) -> Model:
     """The request's body, or a refusal that names the field."""
     return parse(await read_bytes(request), model)
@@ -129,11 +159,29 @@ def validate(value: Any, model: type[Model]) -> Model:
         ) from error
 
 
-def number(request: Request, name: str, default: int) -> int:
+def seconds(request: Request, name: str) -> float:
+    """A time to wait for, as a query parameter; none without it."""
     text = request.query_params.get(name)
     if text is None:
-        return default
-    return whole_number(name, text)
+        return 0.0
+    return float(max(0, whole_number(name, text)))
+
+
+def number(request: Request, name: str, default: int) -> int:
+    found = optional_number(request, name)
+    return default if found is None else found
+
+
+def optional_number(request: Request, name: str) -> int | None:
+    text = request.query_params.get(name)
+    return None if text is None else whole_number(name, text)
+
+
+def limit(request: Request) -> int | None:
+    found = optional_number(request, "limit")
+    if found is not None and found < 0:
+        raise InvalidInput(f"limit={found} is less than nothing", hint="like ?limit=100")
+    return found
 
 
 def whole_number(name: str, text: str) -> int:

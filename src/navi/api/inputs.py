@@ -9,16 +9,16 @@ from starlette.routing import Route
 from navi.api import bodies
 from navi.api.access import caller
 from navi.api.answers import answer
-from navi.domain.ids import new_id
-from navi.domain.input import Admission, NewInput, Origin
+from navi.domain.input import Admission
 from navi.domain.user import User
-from navi.domain.wire import admission_json, input_json
+from navi.domain.wire import admission_json, answer_json, input_json
 from navi.runtime.app import Navi
 
 
 def routes() -> list[Route]:
     return [
         Route("/sessions/{id}/input", send, methods=["POST"]),
+        Route("/sessions/{id}/input/{input_id}", how_far, methods=["GET"]),
         Route("/sessions/{id}/queue", waiting, methods=["GET"]),
         Route("/sessions/{id}/queue/{input_id}", edit, methods=["PATCH"]),
         Route("/sessions/{id}/queue/{input_id}", remove, methods=["DELETE"]),
@@ -30,6 +30,14 @@ async def send(request: Request) -> Response:
     body = await bodies.read(request, bodies.InputBody)
     admission = await admit(navi, user, request.path_params["id"], body)
     return answer(admission_json(admission), 202)
+
+
+async def how_far(request: Request) -> Response:
+    navi, user = await caller(request)
+    path = request.path_params
+    wait = bodies.seconds(request, "wait")
+    found = await navi.waiting.answer(user, path["id"], path["input_id"], wait)
+    return answer(answer_json(found))
 
 
 async def waiting(request: Request) -> Response:
@@ -58,17 +66,4 @@ async def remove(request: Request) -> Response:
 
 async def admit(navi: Navi, user: User, session_id: str, body: bodies.InputBody) -> Admission:
     """The one way in for HTTP and WebSocket alike."""
-    if body.sender_session_id is not None:
-        await navi.sessions.get(user, body.sender_session_id)
-    new = NewInput(
-        id=body.input_id or new_id(),
-        session_id=session_id,
-        text=body.text,
-        delivery_mode=body.delivery_mode,
-        origin=Origin.USER if body.sender_session_id is None else Origin.AGENT,
-        sender_session_id=body.sender_session_id,
-        remind_soft_threshold=body.remind_soft_threshold,
-        notify_on_delivery=body.notify_on_delivery,
-        notify_on_stop=body.notify_on_stop,
-    )
-    return await navi.admissions.admit(user, new)
+    return await navi.messages.send(user, session_id, **body.model_dump())

@@ -12,7 +12,9 @@ from navi.api import bodies
 from navi.api.access import caller
 from navi.api.answers import answer
 from navi.domain.automation import BlockedByAutomations
-from navi.domain.wire import error_json, message_json, session_json
+from navi.domain.wire import error_json, input_json, message_json, session_json
+
+SNAPSHOT_MESSAGES = 100
 
 
 def routes() -> list[Route]:
@@ -23,6 +25,11 @@ def routes() -> list[Route]:
         Route("/sessions/{id}", change, methods=["PATCH"]),
         Route("/sessions/{id}", remove, methods=["DELETE"]),
         Route("/sessions/{id}/messages", messages, methods=["GET"]),
+        Route("/sessions/{id}/snapshot", snapshot, methods=["GET"]),
+        Route("/sessions/{id}/children", children, methods=["GET"]),
+        Route("/sessions/{id}/wait", wait, methods=["GET"]),
+        Route("/sessions/{id}/agent-status", report, methods=["POST"]),
+        Route("/sessions/{id}/task-complete", complete_task, methods=["POST"]),
         Route("/sessions/{id}/stop", stop, methods=["POST"]),
         Route("/sessions/{id}/clear", clear, methods=["POST"]),
         Route("/sessions/{id}/kill", kill, methods=["POST"]),
@@ -61,8 +68,11 @@ async def change(request: Request) -> Response:
 async def remove(request: Request) -> Response:
     navi, user = await caller(request)
     is_confirmed = request.query_params.get("delete_automations") == "true"
+    requester = request.query_params.get("requester_session_id")
     try:
-        await navi.sessions.remove(user, request.path_params["id"], with_automations=is_confirmed)
+        await navi.sessions.remove(
+            user, request.path_params["id"], requester, with_automations=is_confirmed
+        )
     except BlockedByAutomations as blocked:
         named = [asdict(each) for each in blocked.automations]
         blocking = {"deleted": False, "blocked_by_automations": True, "automations": named}
@@ -72,9 +82,58 @@ async def remove(request: Request) -> Response:
 
 async def messages(request: Request) -> Response:
     navi, user = await caller(request)
-    after_idx = bodies.number(request, "after_idx", -1)
-    found = await navi.sessions.messages(user, request.path_params["id"], after_idx)
+    found = await navi.sessions.messages(
+        user,
+        request.path_params["id"],
+        bodies.number(request, "after_idx", -1),
+        bodies.optional_number(request, "before_idx"),
+        bodies.limit(request),
+    )
     return answer([message_json(message) for message in found])
+
+
+async def snapshot(request: Request) -> Response:
+    navi, user = await caller(request)
+    limit = bodies.limit(request)
+    found = await navi.sessions.snapshot(
+        user, request.path_params["id"], SNAPSHOT_MESSAGES if limit is None else limit
+    )
+    return answer(
+        {
+            "session": session_json(found.session),
+            "messages": [message_json(message) for message in found.messages],
+            "queue": [input_json(waiting) for waiting in found.queue],
+            "after": found.after,
+        }
+    )
+
+
+async def children(request: Request) -> Response:
+    navi, user = await caller(request)
+    recursive = request.query_params.get("recursive") == "true"
+    found = await navi.sessions.children(user, request.path_params["id"], recursive=recursive)
+    return answer([session_json(session) for session in found])
+
+
+async def wait(request: Request) -> Response:
+    navi, user = await caller(request)
+    seconds = bodies.seconds(request, "seconds")
+    rest = await navi.waiting.rest(user, request.path_params["id"], seconds)
+    return answer({"idle": rest.is_idle, "session": session_json(rest.session)})
+
+
+async def report(request: Request) -> Response:
+    navi, user = await caller(request)
+    body = await bodies.read(request, bodies.StatusReport)
+    session = await navi.messages.report(user, request.path_params["id"], body.text)
+    return answer(session_json(session))
+
+
+async def complete_task(request: Request) -> Response:
+    navi, user = await caller(request)
+    body = await bodies.read(request, bodies.Completion)
+    told = await navi.messages.complete_task(user, request.path_params["id"], body.text)
+    return answer({"parent_told": told})
 
 
 async def stop(request: Request) -> Response:
@@ -84,9 +143,19 @@ async def stop(request: Request) -> Response:
 
 async def clear(request: Request) -> Response:
     navi, user = await caller(request)
-    return answer(session_json(await navi.sessions.clear(user, request.path_params["id"])))
+    body = await bodies.read(request, bodies.Requester)
+    return answer(
+        session_json(
+            await navi.sessions.clear(user, request.path_params["id"], body.requester_session_id)
+        )
+    )
 
 
 async def kill(request: Request) -> Response:
     navi, user = await caller(request)
-    return answer(session_json(await navi.sessions.kill(user, request.path_params["id"])))
+    body = await bodies.read(request, bodies.Requester)
+    return answer(
+        session_json(
+            await navi.sessions.kill(user, request.path_params["id"], body.requester_session_id)
+        )
+    )

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import datetime
+
+
+def source(name: str) -> str:
+    """`claude-code` for what the tables call `claude_code`."""
+    return name.replace("_", "-")
 
 
 def size(count: float) -> str:
@@ -46,6 +52,14 @@ def home_short(path: str) -> str:
     """`~/work` for what lies in the user's home."""
     home = os.path.expanduser("~").rstrip("/")
     return "~" + path[len(home) :] if home and (path + "/").startswith(home + "/") else path
+
+
+def shell_line(words: Sequence[str], folder: str | None) -> str:
+    """For a shell, in the right folder."""
+    import shlex
+
+    line = shlex.join(words)
+    return f"cd {shlex.quote(folder)} && {line}" if folder else line
 
 
 def bar(share: float, width: int = 24) -> str:

@@ -230,7 +230,7 @@ class Plan:
 
 
 def plan(automation: Automation, now: datetime) -> Plan:
-    """For an automation that is due."""
+    """For an automation that is due. Whether it was its last run is known when it really runs."""
     due_at, schedule, guards = automation.next_run_at, automation.schedule, automation.guards
     assert due_at is not None
     until = now if guards.expires_at is None else min(now, guards.expires_at)
@@ -244,20 +244,7 @@ def plan(automation: Automation, now: datetime) -> Plan:
         is_skipped = automation.catch_up is CatchUp.SKIP and now - latest > ON_TIME
         is_missed = is_expired or is_skipped
         runs, missed, seen = (None, passed, now) if is_missed else (latest, passed - 1, now)
-    is_last_run = runs is not None and automation.run_count + 1 == guards.max_runs
-    following = None if is_last_run else schedule.next_after(max(seen, due_at))
-    return _plan(runs, missed, following, guards)
-
-
-def plan_without_run(automation: Automation, its: Plan, now: datetime) -> Plan:
-    """If nothing can run: the run is missed, and is not the last. `now` is when it was planned."""
-    assert automation.next_run_at is not None
-    following = automation.schedule.next_after(max(now, automation.next_run_at))
-    missed = its.missed + (its.run_due_at is not None)
-    return _plan(None, missed, following, automation.guards)
-
-
-def _plan(runs: datetime | None, missed: int, following: datetime | None, guards: Guards) -> Plan:
+    following = schedule.next_after(max(seen, due_at))
     if following is None:
         return Plan(runs, missed, None, Ended.DONE)
     if guards.expires_at is not None and following > guards.expires_at:

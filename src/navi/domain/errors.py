@@ -121,15 +121,23 @@ class AgentFailed(NaviError):
     kind, http_status = "agent_failed", 502
 
 
-class OpenElsewhere(AgentFailed):
+class NotDelivered(AgentFailed):
+    """Nothing reached the agent, so the input waits on."""
+
+    kind, http_status = "not_delivered", 409
+
+
+class OpenElsewhere(NotDelivered):
     """Two processes on one conversation would fork it; so nothing was sent."""
 
     kind, http_status = "open_elsewhere", 409
 
-    def __init__(self, client: str, where: str) -> None:
+    def __init__(self, client: str, where: str, name: str) -> None:
+        self.name = name
+        """The agent's own name for the session."""
         super().__init__(
-            f"this session is open in {client} elsewhere ({where}), so nothing was sent",
-            hint="close it there, then send again",
+            f"this session is open in {client} elsewhere ({where}), so its inputs wait",
+            hint="they are delivered when it is closed there",
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 Payload = dict[str, Any]
 
@@ -79,6 +79,14 @@ TurnEvent = ThinkingDelta | TextDelta | ToolStarted | ToolFinished | HistoryComp
 
 
 @dataclass(frozen=True, slots=True)
+class Compacting:
+    """The agent begins to summarise its history, and takes nothing in until that is done.
+
+    Reported by drivers; `HistoryCompacted` or the end of the turn ends it. Not streamed.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens that a turn has used so far. Reported by drivers, kept with the turn, not streamed."""
 
@@ -95,17 +103,16 @@ class Conversation:
     agent_session_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """Something that happened, after it was stored.
 
     `seq` counts without gaps within the session, `position` without gaps over all sessions.
     """
 
-    session_id: str
-    user_id: str
-    seq: int
     position: int
+    session_id: str
+    seq: int
+    user_id: str
     turn_id: str | None
     type: str
     payload: Payload

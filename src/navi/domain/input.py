@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -66,6 +67,20 @@ class Admission:
     position: int
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How far an input has come. `text` is what the agent said last in its turn."""
+
+    input_id: str
+    status: str
+    """`queued`, `running` or `done`."""
+    turn_id: str | None = None
+    outcome: str | None = None
+    error: str | None = None
+    text: str | None = None
+    ended_at: datetime | None = None
+
+
 def require_text(text: str) -> str:
     """The text as it will be stored, or a refusal."""
     if not text.strip():
@@ -84,6 +99,59 @@ def require_text(text: str) -> str:
             hint="put it into a file and name the file's path in the text",
         )
     return text
+
+
+JOINED_MOST = 50
+JOINED_BYTES = 200_000
+"""One turn is given no more waiting messages than its agent can be expected to read."""
+
+
+_COMMAND = re.compile(r"\s*/[\w:-]+(\s|$)")
+
+
+def is_command(text: str) -> bool:
+    """A slash command of the agent, no path: it works only if it stands alone."""
+    return _COMMAND.match(text) is not None
+
+
+def may_join(waiting: Input) -> bool:
+    """Whether it may share a turn. What people ask for always gets an answer of its own."""
+    return waiting.origin in (Origin.AGENT, Origin.REMINDER) and not is_command(waiting.text)
+
+
+def joined_with(first: Input, others: Sequence[Input]) -> list[Input]:
+    """Which of the others, in the order of delivery, share the turn of `first`, which may join.
+
+    Messages between agents that wait in the same mode, up to the first that may not join; and
+    with a reminder all other reminders.
+    """
+    joined: list[Input] = []
+    size = len(first.text)
+    is_open = True
+    for each in others:
+        size += len(each.text)
+        if len(joined) + 1 >= JOINED_MOST or size > JOINED_BYTES:
+            break
+        if first.origin is each.origin is Origin.REMINDER and may_join(each):
+            joined.append(each)
+        elif each.delivery_mode is first.delivery_mode:
+            is_open = is_open and may_join(each)
+            if is_open:
+                joined.append(each)
+    return joined
+
+
+def signed(text: str, metadata: Mapping[str, Any]) -> str:
+    """The text with the name of the session that sent it, as the agent reads it."""
+    sender = metadata.get("sender")
+    if not isinstance(sender, Mapping) or is_command(text):
+        return text
+    return f"[message from {sender['name']} ({sender['id']})]\n{text}"
+
+
+def told(inputs: Sequence[Input]) -> str:
+    """What the agent of a turn is told."""
+    return "\n\n".join(each.prompt or signed(each.text, each.metadata) for each in inputs)
 
 
 _ORDER = (DeliveryMode.URGENT, DeliveryMode.IMPORTANT, DeliveryMode.SEQUENTIAL)

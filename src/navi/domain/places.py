@@ -29,6 +29,18 @@ def settings_file(environment: Mapping[str, str] = os.environ) -> Path:
     return Path(config).expanduser().absolute() / "navi" / "config.toml"
 
 
+def tmux_socket(environment: Mapping[str, str] = os.environ) -> str:
+    """The name of tmux's socket for this home, as in `tmux -L NAME`. A path could be too long."""
+    import hashlib
+
+    return f"navi-{hashlib.sha256(str(home(environment)).encode()).hexdigest()[:8]}"
+
+
+def pane_name(session_id: str) -> str:
+    """What tmux calls the session in which a session's agent runs."""
+    return f"navi-{session_id}"
+
+
 def address(host: str, port: int) -> str:
     """Where a server that listens there is reached from this machine."""
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)

@@ -10,21 +10,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple, overload
 
 
-@dataclass(frozen=True, slots=True)
-class SecretKind:
+class SecretKind(NamedTuple):
     name: str
     needles: tuple[str, ...]
     """One of them is in every text with such a secret."""
-    pattern: re.Pattern[str]
+    expression: str
     """The group `secret` is what gets masked, or all of it if there is no such group."""
     example: str
     ignores_case: bool = False
     """The needles are in lower case, and so is the text that they are looked for in."""
     is_secret: Callable[[re.Match[str]], bool] | None = None
     """A second look at what the pattern found."""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Made when first needed: a search that shows no secret makes hardly any of them."""
+        return re.compile(self.expression)
 
 
 def mask(text: str) -> str:
@@ -40,6 +44,17 @@ def mask(text: str) -> str:
             if masked != text:
                 text, lower = masked, None
     return text
+
+
+@overload
+def masked(text: str) -> str: ...
+@overload
+def masked(text: None) -> None: ...
+@overload
+def masked(text: str | None) -> str | None: ...
+def masked(text: str | None) -> str | None:
+    """`mask` for what may be missing."""
+    return None if text is None else mask(text)
 
 
 def _masked(kind: SecretKind) -> Callable[[re.Match[str]], str]:
@@ -61,8 +76,8 @@ def _token(
 ) -> SecretKind:
     """A token with a beginning of its own. `body` is what follows the needle."""
     start = prefix or "|".join(re.escape(needle) for needle in needles.split())
-    pattern = re.compile(rf"(?<![A-Za-z0-9_-])(?:{start}){body}")
-    return SecretKind(name, tuple(needles.split()), pattern, example)
+    expression = rf"(?<![A-Za-z0-9_-])(?:{start}){body}"
+    return SecretKind(name, tuple(needles.split()), expression, example)
 
 
 # A run of characters long enough for every pattern, without being anybody's key.
@@ -109,7 +124,7 @@ _TOKENS = [
     SecretKind(
         "Slack webhook",
         ("hooks.slack.com/",),
-        re.compile(r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<secret>[\w/-]{20,}+)"),
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<secret>[\w/-]{20,}+)",
         "https://hooks.slack" + ".com/services/" + "T0000/B0000/" + _RUN[:24],
     ),
     _token(
@@ -157,20 +172,20 @@ _TOKENS = [
     SecretKind(
         "Telegram token",
         (":AA",),
-        re.compile(r"(?<![A-Za-z0-9_])[0-9]{8,10}:AA[A-Za-z0-9_-]{32,33}(?![A-Za-z0-9_-])"),
+        r"(?<![A-Za-z0-9_])[0-9]{8,10}:AA[A-Za-z0-9_-]{32,33}(?![A-Za-z0-9_-])",
         "123456789" + ":A" + "A" + _RUN[:33],
     ),
     SecretKind(
         "JSON web token",
         ("eyJ",),
-        re.compile(rf"(?<![A-Za-z0-9_.-])eyJ{_WORD}{{8,}}+\.eyJ{_WORD}{{8,}}+\.{_WORD}{{8,}}+"),
+        rf"(?<![A-Za-z0-9_.-])eyJ{_WORD}{{8,}}+\.eyJ{_WORD}{{8,}}+\.{_WORD}{{8,}}+",
         "ey" + "J" + _RUN[:20] + ".ey" + "J" + _RUN[:40] + "." + _RUN[:43],
     ),
     SecretKind(
         "private key",
         ("PRIVATE KEY",),
         # To its end line; where that is missing, to the end of what can be a key.
-        re.compile(
+        (
             r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
             r"(?:(?:[^-]|-(?!----))*+-----END [A-Z0-9 ]{0,40}-----|[A-Za-z0-9+/=\s\\]*+)"
         ),
@@ -225,7 +240,7 @@ _PLACES = [
     SecretKind(
         "bearer token",
         ("bearer ",),
-        re.compile(r"(?i)\bbearer {1,4}(?P<secret>[A-Za-z0-9._~+/=-]{16,}+)"),
+        r"(?i)\bbearer {1,4}(?P<secret>[A-Za-z0-9._~+/=-]{16,}+)",
         "Authorization: Bearer " + _RUN[:40],
         ignores_case=True,
         is_secret=_has_digit,
@@ -233,16 +248,14 @@ _PLACES = [
     SecretKind(
         "login",
         ("basic ",),
-        re.compile(
-            r"(?i)\bauthorization['\"]?: {0,4}['\"]?basic {1,4}(?P<secret>[A-Za-z0-9+/=]{8,}+)"
-        ),
+        (r"(?i)\bauthorization['\"]?: {0,4}['\"]?basic {1,4}(?P<secret>[A-Za-z0-9+/=]{8,}+)"),
         "Authorization: Basic " + "dXNlcjpwYXNzd29y" + "ZA==",
         ignores_case=True,
     ),
     SecretKind(
         "password",
         ("://",),
-        re.compile(
+        (
             r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'`<>]{0,100}"
             r":(?P<secret>[^\s/@\"'`<>]{1,200})@"
         ),
@@ -252,16 +265,14 @@ _PLACES = [
     SecretKind(
         "password",
         ("-u ", "--user "),
-        re.compile(
-            r"(?<=\s)(?:-u|--user) {1,3}['\"]?[^\s:'\"/$]{1,64}:(?P<secret>[^\s:'\"/$]{6,100}+)"
-        ),
+        (r"(?<=\s)(?:-u|--user) {1,3}['\"]?[^\s:'\"/$]{1,64}:(?P<secret>[^\s:'\"/$]{6,100}+)"),
         "curl -u me:" + "pa55word https://localhost",
         is_secret=lambda found: not found["secret"].isdigit(),
     ),
     SecretKind(
         "secret",
         ("--password", "--token", "--api-key", "--secret", "--passphrase"),
-        re.compile(
+        (
             r"(?<=\s)--(?:password|token|api-key|secret|passphrase)[ =]['\"]?"
             rf"(?P<secret>(?!-){_VALUE}{{6,200}})"
         ),
@@ -271,7 +282,7 @@ _PLACES = [
     SecretKind(
         "secret",
         _NEEDLES,
-        re.compile(
+        (
             rf"(?i)(?P<key>{_KEY}(?:[_-][A-Z0-9_-]{{0,32}})?)"
             rf"(?:\\?['\"])?[ \t]{{0,2}}(?P<sign>=>|:=|=|:)[ \t]{{0,2}}(?P<quote>\\?['\"])?"
             rf"(?P<secret>(?(quote)[^\s'\"\\][^'\"\\\n]{{5,200}}|{_VALUE}{{6,512}}))"

@@ -38,6 +38,12 @@ class Turn:
     input: Input
     fence: int
     started_at: datetime
+    joined: tuple[Input, ...] = ()
+    """Further messages that waited with it, and are answered in the same turn."""
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        return (self.input, *self.joined)
 
     @property
     def origin(self) -> Origin:

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Any, TypedDict, overload
+from typing import Any, TypedDict
 
 from navi.domain.automation import Automation, Run
 from navi.domain.errors import NaviError
 from navi.domain.event import Event
-from navi.domain.input import Admission, Input
+from navi.domain.input import Admission, Answer, Input
+from navi.domain.instants import instant as instant
 from navi.domain.message import Message, ToolCall
 from navi.domain.recall import Recall
+from navi.domain.reminder import Registration, Reminder
 from navi.domain.schedule import At, Cron, Every, Schedule
 from navi.domain.session import Session
 from navi.domain.user import User
 
 Json = dict[str, Any]
-
-
-@overload
-def instant(moment: datetime) -> str: ...
-@overload
-def instant(moment: None) -> None: ...
-def instant(moment: datetime | None) -> str | None:
-    if moment is None:
-        return None
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class RecallJson(TypedDict):
@@ -244,6 +235,48 @@ def run_json(run: Run) -> RunJson:
     }
 
 
+class RegistrationJson(TypedDict):
+    id: str
+    session_id: str
+    soft_threshold: int
+    hard_threshold: int
+    registered_at: str
+    last_reset_at: str
+    soft_fired: bool
+    due_at: str
+
+
+def registration_json(registration: Registration) -> RegistrationJson:
+    return {
+        "id": registration.id,
+        "session_id": registration.target_session_id,
+        "soft_threshold": registration.soft_threshold_seconds,
+        "hard_threshold": registration.hard_threshold_seconds,
+        "registered_at": instant(registration.registered_at),
+        "last_reset_at": instant(registration.last_reset_at),
+        "soft_fired": registration.soft_fired,
+        "due_at": instant(registration.due_at),
+    }
+
+
+class ReminderJson(TypedDict):
+    reminder_id: str
+    session_id: str
+    message: str
+    fires_at: str
+    status: str
+
+
+def reminder_json(reminder: Reminder) -> ReminderJson:
+    return {
+        "reminder_id": reminder.id,
+        "session_id": reminder.session_id,
+        "message": reminder.message,
+        "fires_at": instant(reminder.fires_at),
+        "status": reminder.status.value,
+    }
+
+
 def message_json(message: Message) -> Json:
     return {
         "id": message.id,
@@ -294,6 +327,33 @@ def admission_json(admission: Admission) -> AdmissionJson:
         "status": "delivered" if admission.delivered else "queued",
         "position": admission.position,
     }
+
+
+class AnswerJson(TypedDict):
+    input_id: str
+    status: str
+    turn_id: str | None
+    outcome: str | None
+    error: str | None
+    answer: str | None
+    ended_at: str | None
+
+
+def answer_json(answer: Answer) -> AnswerJson:
+    return {
+        "input_id": answer.input_id,
+        "status": answer.status,
+        "turn_id": answer.turn_id,
+        "outcome": answer.outcome,
+        "error": answer.error,
+        "answer": answer.text,
+        "ended_at": instant(answer.ended_at),
+    }
+
+
+class RestJson(TypedDict):
+    idle: bool
+    session: SessionJson
 
 
 def event_json(event: Event) -> Json:

@@ -1,17 +1,20 @@
 """The memory: what every agent ever did, searchable.
 
-Two engines side by side. DuckDB is the truth and answers list, show and stats; a tantivy folder
-next to it answers searches and can be made anew from DuckDB at any time. The way of the data:
+Two engines side by side. DuckDB is the truth and answers show and stats; a tantivy folder next to
+it answers searches and lists, and can be made anew from DuckDB at any time. The way of the data:
 
     plan.py       which files changed, newest first: by stat alone
     reading.py    one file -> frames: rows as columns, ready for DuckDB
     crew.py       processes that read files and hand over frames
     batch.py      frames -> DuckDB, one transaction, and which texts are then still to be written
+    cards.py      what a list and a result show of a session
     texts.py      the tantivy folder: written incrementally, readable at all times
     refresh.py    all of it together, safe against being killed at any moment
 
     query.py, words.py, search.py, snippets.py    a question -> passages
+    catalogue.py                                  the sessions, latest first
     listing.py, transcript.py, stats.py           DuckDB read, never written
+    shapes.py                                     their values in JSON
 
 `places.py` says where the files are, `schema.py` what is in them, `lock.py` who may write.
 """

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
+from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from navi.sources.source import Source, installed
 
@@ -14,18 +15,12 @@ def agents() -> dict[str, Source]:
     return installed()
 
 
-def resume_words(source: str, source_session_id: str | None, cwd: str | None) -> list[str] | None:
-    """None if the agent can't resume it."""
-    agent = agents().get(source)
-    if agent is None or source_session_id is None:
+def resume_command(session: Mapping[str, Any]) -> list[str] | None:
+    """What takes a session, given as its row, up again; None if nothing can."""
+    # A sub-agent can't be spoken to; the session that started it can.
+    known = session["parent_source_session_id"] if session["is_subagent"] else None
+    known = known or session["source_session_id"]
+    agent = agents().get(session["source"])
+    if agent is None or known is None:
         return None
-    return agent.resume_command(source_session_id, cwd)
-
-
-def resume_line(source: str, source_session_id: str | None, cwd: str | None) -> str | None:
-    """The same for a shell, in the right folder."""
-    words = resume_words(source, source_session_id, cwd)
-    if words is None:
-        return None
-    line = shlex.join(words)
-    return f"cd {shlex.quote(cwd)} && {line}" if cwd else line
+    return agent.resume_command(known, session["cwd"])

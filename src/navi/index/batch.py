@@ -12,6 +12,7 @@ from duckdb import DuckDBPyConnection
 
 from navi.index import columns, schema
 from navi.index.arrow import ArrowStream
+from navi.index.cards import Card, cards
 from navi.index.projects import repository_of
 from navi.index.reading import Frame, Task
 from navi.index.texts import (
@@ -31,6 +32,7 @@ class Change:
     """What one session's frames do to the full-text, once they are in DuckDB."""
 
     owner: Owner
+    card: Card
     delete_from: int | None
     """Texts from this message on are to be deleted first; None: there is nothing to delete."""
     frames: list[Frame]
@@ -43,6 +45,7 @@ class Before:
     """What the index has of a session that is being read."""
 
     owner: Owner
+    cwd: str | None
     git_repo: str | None
     pending_from: int | None
 
@@ -72,12 +75,19 @@ class Batch:
         sessions: dict[str, list[Frame]] = {}
         for frame in self.frames:
             sessions.setdefault(self.tasks[frame.number].session_id, []).append(frame)
+        known = set(self.before)
         self._delete(connection, sessions)
         for table in ("messages", "tool_calls", "usages"):
             pieces = [getattr(frame, table) for frame in self.frames]
             _insert(connection, table, [piece for piece in pieces if piece[0]])
-        changes = [self._change(session, frames) for session, frames in sessions.items()]
-        self._write_sessions(connection, sessions, changes, now)
+        for session, frames in sessions.items():
+            self._note(session, frames)
+        self._write_sessions(connection, sessions, now)
+        shown = cards(connection, list(sessions))
+        changes = [
+            self._change(shown[session], frames, is_new=session not in known)
+            for session, frames in sessions.items()
+        ]
         for change in changes:
             if change.texts is not None:
                 assert change.delete_from is not None
@@ -103,39 +113,32 @@ class Batch:
                     f"DELETE FROM {table} WHERE id IN (SELECT unnest(?))", [replaced]
                 )
 
-    def _change(self, session: str, frames: list[Frame]) -> Change:
-        task, said = self.tasks[frames[0].number], frames[-1].session
-        before = self.before.get(session)
+    def _note(self, session: str, frames: list[Frame]) -> None:
+        """What the index has of the session once these frames are in it."""
+        said, before = frames[-1].session, self.before.get(session)
         repository = repository_of(said.cwd) if said.cwd else None
-        if repository is None and before is not None and before.owner.cwd == said.cwd:
+        if repository is None and before is not None and before.cwd == said.cwd:
             repository = before.git_repo  # the folder is gone, what it was is not
-        owner = Owner(
-            session,
-            task.source,
-            said.source_session_id,
-            repository or said.cwd,
-            said.cwd,
-            said.title,
-        )
-        touched = [frame.first_idx for frame in frames if frame.first_idx is not None]
-        is_rewritten = any(frame.replaced_messages or frame.replaced_calls for frame in frames)
-        if frames[0].is_first:
-            change = Change(owner, 0 if before is not None else None, frames)
-        elif is_rewritten:
-            change = Change(owner, min(touched, default=0), [], texts=[])
-        else:
-            change = Change(owner, None, frames)
-        pending = 0 if frames[0].is_first else min(touched, default=frames[-1].next_idx)
+        pending = 0
+        if not frames[0].is_first:
+            pending = min(_touched(frames), default=frames[-1].next_idx)
         if before is not None and before.pending_from is not None:
             pending = min(before.pending_from, pending)
-        self.before[session] = Before(owner, repository, pending)
-        return change
+        owner = Owner(session, self.tasks[frames[0].number].source)
+        self.before[session] = Before(owner, said.cwd, repository, pending)
+
+    def _change(self, card: Card, frames: list[Frame], *, is_new: bool) -> Change:
+        owner = self.before[card.session_id].owner
+        if frames[0].is_first:
+            return Change(owner, card, None if is_new else 0, frames)
+        if any(frame.replaced_messages or frame.replaced_calls for frame in frames):
+            return Change(owner, card, min(_touched(frames), default=0), [], texts=[])
+        return Change(owner, card, None, frames)
 
     def _write_sessions(
         self,
         connection: DuckDBPyConnection,
         sessions: dict[str, list[Frame]],
-        changes: list[Change],
         now: datetime,
     ) -> None:
         counts = _counts(connection, list(sessions))
@@ -150,6 +153,10 @@ class Batch:
             for session, change_frames in sessions.items()
         ]
         _insert(connection, "sessions", [(len(rows), _columns_of(rows, schema.SESSIONS))])
+
+
+def _touched(frames: list[Frame]) -> list[int]:
+    return [frame.first_idx for frame in frames if frame.first_idx is not None]
 
 
 def texts_in(

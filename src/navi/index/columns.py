@@ -47,8 +47,7 @@ def instants(values: Sequence[datetime | None]) -> Column:
 
 
 def microseconds(moment: datetime) -> int:
-    # Exact from the year 1700 to 2200; before and after, nobody had an agent.
-    return round(moment.timestamp() * 1_000_000)
+    return (moment - EPOCH) // MICROSECOND
 
 
 def from_microseconds(count: int) -> datetime:

@@ -6,14 +6,16 @@ import gc
 import signal
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from multiprocessing import get_context
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from navi.index.reading import Failure, Frame, Task, frames_of
 from navi.sources.source import Source
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
 Result = Frame | Failure
 
@@ -44,6 +46,9 @@ def read_all(
 
 class _Crew:
     def __init__(self, sources: Mapping[str, Source], size: int) -> None:
+        # Only where it is used: a small run reads its files itself.
+        from multiprocessing import get_context
+
         # Spawned, not forked: the caller may have threads, and a fork would copy their locks.
         context = get_context("spawn")
         self._members: dict[Connection, BaseProcess] = {}
@@ -57,6 +62,8 @@ class _Crew:
             self._open[ours] = deque()
 
     def read(self, tasks: Sequence[Task]) -> Iterator[Result]:
+        from multiprocessing.connection import Connection, wait
+
         waiting = deque(tasks)
         for _ in range(TASKS_AHEAD):
             for member in self._open:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -46,20 +47,45 @@ def reading(places: Places) -> Iterator[DuckDBPyConnection]:
 @contextmanager
 def writing(places: Places, now: datetime) -> Iterator[DuckDBPyConnection]:
     """One transaction, committed at the end of the block. Makes the tables if there are none."""
-    connection = _opened(places.database, read_only=False)
-    try:
-        found = schema.version_of(connection)
-        connection.execute("BEGIN")
-        if found is None:
-            schema.create(connection, now)
-        else:
-            schema.check(found)
+    writer = Writer(places, is_kept_open=False)
+    with writer.transaction(now) as connection:
         yield connection
-        connection.execute("COMMIT")
-    except duckdb.Error as error:
-        raise _translated(places.database, error) from error
-    finally:
-        connection.close()
+
+
+@dataclass(slots=True)
+class Writer:
+    """For several transactions: the file is opened for each, or once if all take but moments."""
+
+    places: Places
+    is_kept_open: bool
+    _connection: DuckDBPyConnection | None = None
+
+    @contextmanager
+    def transaction(self, now: datetime) -> Iterator[DuckDBPyConnection]:
+        """As `writing`."""
+        if self._connection is None:
+            self._connection = _opened(self.places.database, read_only=False)
+        connection, is_committed = self._connection, False
+        try:
+            found = schema.version_of(connection)
+            connection.execute("BEGIN")
+            if found is None:
+                schema.create(connection, now)
+            else:
+                schema.check(found)
+            yield connection
+            connection.execute("COMMIT")
+            is_committed = True
+        except duckdb.Error as error:
+            raise _translated(self.places.database, error) from error
+        finally:
+            if not (is_committed and self.is_kept_open):
+                self.close()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
 
 def _opened(path: Path, *, read_only: bool) -> DuckDBPyConnection:

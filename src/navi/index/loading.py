@@ -34,6 +34,7 @@ SMALL_BYTES = 8 * 1024 * 1024
 @dataclass(slots=True)
 class Loading:
     places: Places
+    rows: database.Writer
     sources: Mapping[str, Source]
     fields: tuple[str, ...]
     clock: Clock
@@ -50,16 +51,20 @@ class Loading:
     """Sessions whose texts the writer has, but has not committed."""
     _committed: set[str] = field(default_factory=set)
     """Sessions whose note in DuckDB can go."""
+    _begun: set[int] = field(default_factory=set)
+    """Files of which something was read."""
     _files: int = 0
     _all_bytes: int = 0
 
     def load(self) -> None:
         self._batch = self._new_batch()
         self._all_bytes = sum(task.size for task in self.tasks)
-        is_small = self._all_bytes < SMALL_BYTES
         waits = list(COMMIT_AFTER_SECONDS)
         commit_at = time.monotonic() + waits[0]
-        with _no_garbage_collection(), TextWriter(self.places.texts, is_small=is_small) as writer:
+        with (
+            _no_garbage_collection(),
+            TextWriter(self.places.texts, is_small=self.rows.is_kept_open) as writer,
+        ):
             for found in read_all(self.tasks, self.sources, self.workers):
                 if isinstance(found, Failure):
                     self._count_failure(found)
@@ -74,8 +79,10 @@ class Loading:
                 self._count(found)
             self._write(writer)
             self._commit(writer)
-            with database.writing(self.places, self.clock.now()) as connection:
+            with self.rows.transaction(self.clock.now()) as connection:
                 self._clear_notes(connection)
+            # Before the writer waits for its segments to be merged: others may read meanwhile.
+            self.rows.close()
 
     def _new_batch(self) -> Batch:
         return Batch({task.number: task for task in self.tasks}, self.before, self.fields)
@@ -84,7 +91,7 @@ class Loading:
         if not self._batch.frames:
             return
         now = self.clock.now()
-        with database.writing(self.places, now) as connection:
+        with self.rows.transaction(now) as connection:
             self._clear_notes(connection)
             changes = self._batch.write(connection, now)
         self._batch = self._new_batch()
@@ -94,7 +101,7 @@ class Loading:
     def _write_texts(self, writer: TextWriter, change: Change) -> None:
         if change.delete_from is not None:
             writer.delete(change.owner.session_id, change.delete_from)
-        writer.add_card(change.owner)
+        writer.add_card(change.card)
         if change.texts is not None:
             writer.add(change.owner, change.texts)
         for frame in change.frames:
@@ -120,6 +127,10 @@ class Loading:
     def _count(self, frame: Frame) -> None:
         result, task = self.result, self.tasks[frame.number]
         result.messages += frame.messages[0]
+        if frame.number in self._begun:
+            # What began in an earlier stretch of the file was counted there.
+            result.messages -= len(frame.replaced_messages)
+        self._begun.add(frame.number)
         result.tool_calls += frame.tool_calls[0]
         if not frame.is_last:
             return

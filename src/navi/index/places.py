@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from navi.index.errors import IndexUnusable
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     database: Path
 
     @property
@@ -27,6 +26,11 @@ class Places:
     def known_files(self) -> Path:
         """What the last run saw, for the next one to see quickly that nothing changed."""
         return self.database.with_suffix(".files")
+
+    @property
+    def tags(self) -> Path:
+        """A copy of people's tags, for whoever lists sessions without asking DuckDB."""
+        return self.database.with_suffix(".tags")
 
     @property
     def write_ahead_log(self) -> Path:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from navi.domain.errors import NaviError
 from navi.domain.history import FoundFile
@@ -14,8 +15,7 @@ from navi.index.identity import session_id
 from navi.sources.source import Source
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """What the index has of a file."""
 
     id: str
@@ -45,21 +45,24 @@ def plan(
 ) -> Plan:
     """`known` is by source and path."""
     made = Plan()
+    looked: dict[str, set[str]] = {}
     for source in sources:
         found: set[str] = set()
+        name = source.name
         try:
             for file in source.discover():
                 found.add(file.path)
-                _consider(made, source.name, file, known.get((source.name, file.path)), is_full)
+                _consider(made, name, file, known.get((name, file.path)), is_full)
         except (OSError, NaviError) as error:
             # Half a look says nothing about what is gone.
-            made.warnings.append(f"{source.name}: can't list all sessions: {error}")
+            made.warnings.append(f"{name}: can't list all sessions: {error}")
             continue
-        made.vanished += [
-            each.id
-            for (name, path), each in known.items()
-            if name == source.name and path not in found and not each.is_archived
-        ]
+        looked[name] = found
+    made.vanished = [
+        each.id
+        for (name, path), each in known.items()
+        if not each.is_archived and name in looked and path not in looked[name]
+    ]
     made.changed.sort(key=lambda each: each[2].mtime, reverse=True)
     return made
 

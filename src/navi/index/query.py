@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tantivy import Occur, Query, Schema
 
@@ -24,8 +24,7 @@ OTHER_SPELLING = 0.5
 _CLAUSES = re.compile(r'(-?)"([^"]*)"?|(\S+)')
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(NamedTuple):
     words: tuple[str, ...]
     """As the index has them; more than one have to stand side by side."""
     given: str

@@ -8,23 +8,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import dataclass
 
 from duckdb import DuckDBPyConnection
 
 from navi.domain.clock import Clock
-from navi.index import backup, database, lock, shortcut, texts
+from navi.index import backup, database, lock, shortcut, tags, texts
 from navi.index.batch import Before, texts_in
+from navi.index.cards import Card, cards
 from navi.index.crew import WORKERS
 from navi.index.errors import NoIndex
-from navi.index.loading import Loading
+from navi.index.loading import SMALL_BYTES, Loading
 from navi.index.outcome import Progress, Refreshed, silent
 from navi.index.places import Places
 from navi.index.plan import Known, Plan, plan
 from navi.index.reading import Task
+from navi.index.settings import texts_made_of
+from navi.index.shortcut import Seen
 from navi.index.texts import Owner, TextWriter
 from navi.sources.source import Source
 
+AFTER_ALL = 2**31 - 1
+"""Of messages: only the session's card has to be written."""
 REPAIRED_AT_ONCE = 20_000
 """Texts: few enough for memory, and for others to get at DuckDB in between."""
 
@@ -36,8 +42,6 @@ class Look:
     known: dict[tuple[str, str], Known]
     """By source and path."""
     planned: Plan
-    tasks: list[Task]
-    before: dict[str, Before]
     pending: list[tuple[str, int]]
     """Sessions whose texts are not written yet, and from which message on."""
     has_texts: bool
@@ -56,61 +60,60 @@ class Refresh:
     workers: int = WORKERS
     is_full: bool = False
 
-    def run(self, *, doing: str = "recall index", recreate: bool = False) -> Refreshed:
+    def run(
+        self, *, doing: str = "recall index", recreate: bool = False, seen: Seen | None = None
+    ) -> Refreshed:
+        """`seen` is what somebody saw a moment ago; it is used if it still holds."""
         started = time.perf_counter()
         self.places.prepare()
         with lock.held(self.places.lock, doing, self.clock.now()):
+            noted = None if self.is_full or recreate else self._noted(seen)
             shortcut.forget(self.places)
             backup.finish_interrupted(self.places)
             warnings = backup.start_over(self.places, self.clock.now()) if recreate else []
-            result, known = self._run()
+            result, known = self._run(noted)
             shortcut.note(self.places, self.fields, known)
         result.warnings[:0] = warnings
         result.seconds = round(time.perf_counter() - started, 3)
         return result
 
-    def _run(self) -> tuple[Refreshed, dict[tuple[str, str], Known]]:
+    def _noted(self, seen: Seen | None) -> Look | None:
+        """From the last run's note, which is made only if nothing was left to do."""
+        if seen is None or not shortcut.is_still_true(self.places, seen):
+            seen = shortcut.look(self.places, self.sources.values(), self.fields)
+        return None if seen is None else Look(seen.known, seen.planned, [], True)
+
+    def _run(self, look: Look | None) -> tuple[Refreshed, dict[tuple[str, str], Known]]:
         """What was done, and the files as the index has them now."""
-        look: Look | None
-        try:
-            look = self._look()
-        except NoIndex:
-            look = None
+        if look is None:
+            try:
+                look = self._look()
+            except NoIndex:
+                look = None
         if look is None or not look.has_texts:
             self._start_texts()
             look = self._look()
-        planned = look.planned
+        planned, known = look.planned, look.known
         result = Refreshed(
             skipped=planned.skipped, total=planned.total, warnings=list(planned.warnings)
         )
+        pending = dict(look.pending)
         if planned.vanished or planned.returned:
-            self._note_files(planned)
-        if look.pending:
-            self._repair(look.pending)
-        known = look.known
-        if look.tasks:
-            loading = Loading(
-                self.places,
-                self.sources,
-                self.fields,
-                self.clock,
-                self.tell,
-                self.workers,
-                look.tasks,
-                look.before,
-                result,
-            )
-            loading.load()
-            for task in loading.done:
+            pending.update(self._note_files(planned))
+        if pending:
+            self._repair(list(pending.items()))
+        if planned.changed:
+            for task in self._load(planned, known, result):
                 file = (task.source, task.path)
                 known[file] = Known(task.session_id, task.mtime, task.size, False)
         changed = {
             **dict.fromkeys(planned.vanished, True),
             **dict.fromkeys(planned.returned, False),
         }
-        for file, each in known.items():
-            if each.id in changed:
-                known[file] = replace(each, is_archived=changed[each.id])
+        if changed:
+            for file, each in known.items():
+                if each.id in changed:
+                    known[file] = each._replace(is_archived=changed[each.id])
         return result, known
 
     def _look(self) -> Look:
@@ -120,10 +123,34 @@ class Refresh:
             pending = connection.execute(
                 "SELECT id, texts_pending_from FROM sessions WHERE texts_pending_from IS NOT NULL"
             ).fetchall()
-            planned = plan(self.sources.values(), known, is_full=self.is_full)
-            tasks, before = self._tasks(connection, planned, known)
-        has_texts = facts.get("texts") == self._texts_are and texts.is_usable(self.places.texts)
-        return Look(known, planned, tasks, before, pending, has_texts)
+            tags.note(connection, self.places)
+        planned = plan(self.sources.values(), known, is_full=self.is_full)
+        is_made_so = facts.get("texts") == texts_made_of(self.fields)
+        return Look(known, planned, pending, is_made_so and texts.is_usable(self.places.texts))
+
+    def _load(
+        self, planned: Plan, known: Mapping[tuple[str, str], Known], result: Refreshed
+    ) -> list[Task]:
+        """The files that were read to their end."""
+        is_small = sum(file.size for _, _, file in planned.changed) < SMALL_BYTES
+        rows = database.Writer(self.places, is_kept_open=is_small)
+        with closing(rows):
+            with rows.transaction(self.clock.now()) as connection:
+                tasks, before = self._tasks(connection, planned, known)
+            loading = Loading(
+                self.places,
+                rows,
+                self.sources,
+                self.fields,
+                self.clock,
+                self.tell,
+                self.workers,
+                tasks,
+                before,
+                result,
+            )
+            loading.load()
+        return loading.done
 
     def _tasks(
         self,
@@ -140,11 +167,6 @@ class Refresh:
             tasks.append(Task(number, session, source, *file, *known_to))
         return tasks, before
 
-    @property
-    def _texts_are(self) -> str:
-        """How the full-text is made."""
-        return f"{texts.VERSION} {','.join(self.fields)}"
-
     def _start_texts(self) -> None:
         """An empty full-text that has to take everything."""
         now = self.clock.now()
@@ -156,15 +178,22 @@ class Refresh:
         with TextWriter(self.places.texts, is_small=True) as writer:
             writer.commit()
         with database.writing(self.places, now) as connection:
-            connection.execute("INSERT INTO facts VALUES ('texts', ?)", [self._texts_are])
+            connection.execute(
+                "INSERT INTO facts VALUES ('texts', ?)", [texts_made_of(self.fields)]
+            )
 
-    def _note_files(self, planned: Plan) -> None:
+    def _note_files(self, planned: Plan) -> list[tuple[str, int]]:
+        """The sessions whose card says something else now, as if texts of theirs were missing."""
+        noted: list[tuple[str, int]] = []
         with database.writing(self.places, self.clock.now()) as connection:
             for is_archived, ids in ((True, planned.vanished), (False, planned.returned)):
-                connection.execute(
-                    "UPDATE sessions SET is_archived = ? WHERE id IN (SELECT unnest(?))",
-                    [is_archived, ids],
-                )
+                noted += connection.execute(
+                    "UPDATE sessions SET is_archived = ?, "
+                    "texts_pending_from = coalesce(texts_pending_from, ?) "
+                    "WHERE id IN (SELECT unnest(?)) RETURNING id, texts_pending_from",
+                    [is_archived, AFTER_ALL, ids],
+                ).fetchall()
+        return noted
 
     def _repair(self, pending: list[tuple[str, int]]) -> None:
         with TextWriter(self.places.texts) as writer:
@@ -178,19 +207,19 @@ class Refresh:
         self, writer: TextWriter, pending: list[tuple[str, int]]
     ) -> list[tuple[str, int]]:
         """The rest."""
-        found: list[tuple[Owner, int, list[texts.Text]]] = []
+        found: list[tuple[Card, int, list[texts.Text]]] = []
         with database.reading(self.places) as connection:
-            owners = _before(connection, [session for session, _ in pending])
+            shown = cards(connection, [session for session, _ in pending])
             count = 0
             while pending and count < REPAIRED_AT_ONCE:
                 session, from_idx = pending.pop()
                 each = texts_in(connection, session, from_idx, self.fields)
-                found.append((owners[session].owner, from_idx, each))
-                count += len(each)
-        for owner, from_idx, each in found:
-            writer.delete(owner.session_id, from_idx)
-            writer.add_card(owner)
-            writer.add(owner, each)
+                found.append((shown[session], from_idx, each))
+                count += len(each) + 1
+        for card, from_idx, each in found:
+            writer.delete(card.session_id, from_idx)
+            writer.add_card(card)
+            writer.add(Owner(card.session_id, card.source), each)
         return pending
 
 
@@ -203,11 +232,11 @@ def _known(connection: DuckDBPyConnection) -> dict[tuple[str, str], Known]:
 
 def _before(connection: DuckDBPyConnection, ids: Iterable[str]) -> dict[str, Before]:
     rows = connection.execute(
-        "SELECT id, source, source_session_id, coalesce(git_repo, cwd), cwd, title, git_repo, "
-        "texts_pending_from FROM sessions WHERE id IN (SELECT unnest(?))",
+        "SELECT id, source, cwd, git_repo, texts_pending_from FROM sessions "
+        "WHERE id IN (SELECT unnest(?))",
         [list(ids)],
     ).fetchall()
-    return {row[0]: Before(Owner(*row[:6]), row[6], row[7]) for row in rows}
+    return {row[0]: Before(Owner(*row[:2]), *row[2:]) for row in rows}
 
 
 def _marks(connection: DuckDBPyConnection, ids: list[str]) -> dict[str, tuple[bytes, int, int]]:

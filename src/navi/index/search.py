@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import tantivy
 from tantivy import FieldType, Occur, Query
 
 from navi.domain.secrets import mask
-from navi.index import texts
+from navi.index.catalogue import card_in
 from navi.index.columns import from_microseconds, microseconds
-from navi.index.errors import IndexUnusable, NoIndex
 from navi.index.identity import call_id, message_id
 from navi.index.places import Places
 from navi.index.query import Clause, build, read_query
@@ -22,18 +20,17 @@ from navi.index.texts import (
     KINDS,
     agent_number,
     id_of,
+    named,
     number_of,
+    opened_for_reading,
     read_place,
     read_what,
     what_of,
 )
 from navi.index.words import encodable
 
-ATTEMPTS = 5
 
-
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(NamedTuple):
     source: str | None = None
     tool: str | None = None
     project: str | None = None
@@ -47,8 +44,7 @@ class Filters:
 EVERYTHING = Filters()
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     session_id: str
     source: str
     source_session_id: str | None
@@ -61,13 +57,14 @@ class Hit:
     project: str | None
     cwd: str | None
     title: str | None
+    resume_command: list[str] | None
+    """None if its agent can't take it up again."""
     idx: int | None
     score: float
     snippet: Snippet
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     hits: list[Hit]
     has_all_words: bool
     """False if no text has all of them, and the hits have some."""
@@ -77,7 +74,7 @@ class Search:
     """An open index. `reload` shows what was committed since."""
 
     def __init__(self, places: Places) -> None:
-        self._index = _opened(places)
+        self._index = opened_for_reading(places)
         self._schema = self._index.schema
 
     def reload(self) -> None:
@@ -144,29 +141,20 @@ class Search:
             found.append(self._range("at", microseconds(filters.since), None, FieldType.Integer))
         if filters.tool is not None:
             tool = filters.tool.lower()
-            tools = self._names(searcher, "tool", lambda name: name.lower() == tool)
+            tools = named(searcher, "tool", lambda name: name.lower() == tool)
             found.append(Query.term_set_query(self._schema, "tool", tools))
         if filters.project is not None:
             part = filters.project.rstrip("/") or "/"
-            projects = self._names(searcher, "project", lambda name: part in name)
+            projects = named(searcher, "project", lambda name: part in name)
             found.append(self._of_sessions(searcher, "project", projects))
         if filters.session is not None:
             wanted = encodable(filters.session)
-            ids = self._names(searcher, "card", lambda _: True, wanted.lower())
+            ids = named(searcher, "card", lambda _: True, wanted.lower())
             numbers = [number_of(each) for each in ids]
             by_id = Query.term_set_query(self._schema, "session", numbers)
             by_source = self._of_sessions(searcher, "source_session", [wanted])
             found.append(Query.boolean_query([(Occur.Should, by_id), (Occur.Should, by_source)]))
         return found
-
-    def _names(
-        self,
-        searcher: tantivy.Searcher,
-        field: str,
-        is_wanted: Callable[[str], bool],
-        prefix: str = "",
-    ) -> list[str]:
-        return [name for name, _ in searcher.terms_with_prefix(field, prefix) if is_wanted(name)]
 
     def _of_sessions(self, searcher: tantivy.Searcher, field: str, names: list[str]) -> Query:
         """The texts of the sessions on whose card one of the names stands."""
@@ -183,25 +171,8 @@ class Search:
     def _card(self, searcher: tantivy.Searcher, session: str) -> dict[str, Any]:
         query = Query.term_query(self._schema, "card", session, "basic")
         for _, address in searcher.search(query, 1, count=False).hits:
-            return {name: values[0] for name, values in searcher.doc(address).to_dict().items()}
+            return card_in(searcher.doc(address))
         return {}
-
-
-def _opened(places: Places) -> tantivy.Index:
-    if not places.texts.exists() and not places.database.exists():
-        raise NoIndex
-    for attempt in range(ATTEMPTS):
-        try:
-            return texts.opened(places.texts)
-        except (ValueError, OSError) as error:
-            # The folder is being made anew, or has files of a newer version.
-            if attempt == ATTEMPTS - 1:
-                if not places.texts.exists():
-                    raise NoIndex from error
-                raise IndexUnusable(
-                    "the full-text can't be read", hint="recall index  (makes it anew)"
-                ) from error
-    raise AssertionError("unreachable")
 
 
 def _hit(
@@ -218,7 +189,7 @@ def _hit(
     return Hit(
         session_id=session,
         source=card.get("source", ""),
-        source_session_id=card.get("source_session"),
+        source_session_id=card.get("source_session_id"),
         message_id=None if idx is None else message_id(session, idx),
         tool_call_id=None if call is None else call_id(session, idx, call),
         kind=kind,
@@ -228,6 +199,7 @@ def _hit(
         project=card.get("project"),
         cwd=card.get("cwd"),
         title=card.get("title"),
+        resume_command=card.get("resume_command"),
         idx=idx,
         score=score,
         snippet=snippet(mask((document.get_first("said") or b"").decode()), clauses),

@@ -11,6 +11,8 @@ from navi.domain.errors import UsageError
 from navi.index.places import settings_files
 
 FIELDS = ("content", "thinking", "bash")
+TEXTS_VERSION = 4
+"""Raised when documents or words are made differently: the full-text is then made anew."""
 
 
 def searchable_fields(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
@@ -30,6 +32,11 @@ def searchable_fields(environment: Mapping[str, str] = os.environ) -> tuple[str,
         if isinstance(section, dict) and "fields" in section:
             return _checked(section["fields"], f"[fts] fields in {path}")
     return FIELDS
+
+
+def texts_made_of(fields: tuple[str, ...]) -> str:
+    """How the full-text is made; one that was made otherwise does not serve."""
+    return f"{TEXTS_VERSION} {','.join(fields)}"
 
 
 def _checked(chosen: Any, where: str) -> tuple[str, ...]:

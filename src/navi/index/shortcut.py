@@ -1,35 +1,68 @@
-"""Nothing changed: known from a note of the last run, without opening an engine.
+"""What changed, known from a note of the last run, without asking an engine.
 
 The note is only a copy. It counts as long as the engines' files are the very ones it was made of;
-otherwise, or if there is anything to do, DuckDB is asked.
+otherwise DuckDB is asked.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
 
 from navi.index.outcome import Refreshed
 from navi.index.places import Places
-from navi.index.plan import Known, plan
+from navi.index.plan import Known, Plan, plan
+from navi.index.settings import texts_made_of
 from navi.sources.source import Source
 
-VERSION = 1
+VERSION = 2
+
+Stamp = list[tuple[int, int, int] | None]
 
 
-def nothing_changed(
-    places: Places, sources: Iterable[Source], fields: tuple[str, ...]
-) -> Refreshed | None:
-    """The result of a run that has nothing to do; None if there may be something."""
-    known = _read(places, fields)
-    if known is None:
+class Note(msgspec.Struct):
+    version: int
+    of: Stamp
+    texts: str
+    files: list[tuple[str, str, str, float, int, bool]]
+
+
+class Seen(NamedTuple):
+    """What a look at the files says, if the note is true."""
+
+    stamp: Stamp
+    known: dict[tuple[str, str], Known]
+    planned: Plan
+
+    @property
+    def nothing_changed(self) -> bool:
+        return not (self.planned.changed or self.planned.vanished or self.planned.returned)
+
+    def as_result(self) -> Refreshed:
+        planned = self.planned
+        return Refreshed(
+            skipped=planned.skipped, total=planned.total, warnings=list(planned.warnings)
+        )
+
+
+def look(places: Places, sources: Iterable[Source], fields: tuple[str, ...]) -> Seen | None:
+    """None if there is no note, or it no longer tells of this index."""
+    try:
+        found = msgspec.json.decode(places.known_files.read_bytes(), type=Note)
+    except (OSError, msgspec.DecodeError):
         return None
-    planned = plan(sources, known, is_full=False)
-    if planned.changed or planned.vanished or planned.returned:
+    if (found.version, found.of, found.texts) != (VERSION, _stamp(places), texts_made_of(fields)):
         return None
-    return Refreshed(skipped=planned.skipped, total=planned.total, warnings=list(planned.warnings))
+    known = {(row[0], row[1]): Known(*row[2:]) for row in found.files}
+    return Seen(found.of, known, plan(sources, known, is_full=False))
+
+
+def is_still_true(places: Places, seen: Seen) -> bool:
+    return seen.stamp == _stamp(places)
 
 
 def note(places: Places, fields: tuple[str, ...], known: Mapping[tuple[str, str], Known]) -> None:
@@ -38,10 +71,10 @@ def note(places: Places, fields: tuple[str, ...], known: Mapping[tuple[str, str]
         (source, path, each.id, each.mtime, each.size, each.is_archived)
         for (source, path), each in known.items()
     ]
-    value = {"version": VERSION, "of": _stamp(places), "fields": fields, "files": rows}
+    value = Note(VERSION, _stamp(places), texts_made_of(fields), rows)
     temporary = places.known_files.with_suffix(".tmp")
     try:
-        temporary.write_text(json.dumps(value))
+        temporary.write_bytes(msgspec.json.encode(value))
         os.replace(temporary, places.known_files)
     except (OSError, UnicodeEncodeError):
         forget(places)
@@ -51,21 +84,7 @@ def forget(places: Places) -> None:
     places.known_files.unlink(missing_ok=True)
 
 
-def _read(places: Places, fields: tuple[str, ...]) -> dict[tuple[str, str], Known] | None:
-    try:
-        value = json.loads(places.known_files.read_text())
-        if (value["version"], value["of"], value["fields"]) != (
-            VERSION,
-            _stamp(places),
-            list(fields),
-        ):
-            return None
-        return {(row[0], row[1]): Known(*row[2:]) for row in value["files"]}
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _stamp(places: Places) -> list[list[int] | None]:
+def _stamp(places: Places) -> Stamp:
     """Of every file that a change of the index changes."""
     return [
         _stamp_of(places.database),
@@ -74,9 +93,9 @@ def _stamp(places: Places) -> list[list[int] | None]:
     ]
 
 
-def _stamp_of(path: Path) -> list[int] | None:
+def _stamp_of(path: Path) -> tuple[int, int, int] | None:
     try:
         found = path.stat()
     except FileNotFoundError:
         return None
-    return [found.st_ino, found.st_mtime_ns, found.st_size]
+    return found.st_ino, found.st_mtime_ns, found.st_size

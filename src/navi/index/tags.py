@@ -1,17 +1,44 @@
-"""Words that people give to sessions."""
+"""Words that people give to sessions.
+
+They are kept in DuckDB. Whoever lists sessions reads a copy, which is made anew after each change,
+and whenever an index run looks into DuckDB.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import datetime
 
 from duckdb import DuckDBPyConnection
 
 from navi.domain.errors import InvalidInput
-from navi.index.listing import naive
+from navi.index.database import Writer
+from navi.index.listing import naive, resolve
+from navi.index.places import Places
 
 _TAG = re.compile(r"[^\s,#]{1,64}")
+
+
+def change(
+    places: Places, id: str, tags: Sequence[str], now: datetime, *, is_added: bool
+) -> tuple[str, list[str]]:
+    """Give tags to the session called `id`, or take them; its own id, and all the tags it has."""
+    writer = Writer(places, is_kept_open=True)
+    with closing(writer):
+        with writer.transaction(now) as connection:
+            session = resolve(connection, id)
+            if is_added:
+                add(connection, session, tags, now)
+            else:
+                remove(connection, session, tags)
+            left = of(connection, session)
+        # After the commit: a copy must not know more. Before others can write: two can't cross.
+        note(connection, places)
+    return session, left
 
 
 def add(connection: DuckDBPyConnection, session: str, tags: Sequence[str], now: datetime) -> None:
@@ -30,6 +57,19 @@ def of(connection: DuckDBPyConnection, session: str) -> list[str]:
         "SELECT tag FROM tags WHERE session_id = ? ORDER BY tag", [session]
     ).fetchall()
     return [row[0] for row in rows]
+
+
+def note(connection: DuckDBPyConnection, places: Places) -> None:
+    """The copy."""
+    rows = connection.execute(
+        "SELECT session_id, list(tag ORDER BY tag) FROM tags GROUP BY ALL"
+    ).fetchall()
+    if not rows:
+        places.tags.unlink(missing_ok=True)
+        return
+    temporary = places.tags.with_suffix(".tags.tmp")
+    temporary.write_text(json.dumps(dict(rows)))
+    os.replace(temporary, places.tags)
 
 
 def _checked(tag: str) -> str:

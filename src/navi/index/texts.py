@@ -7,28 +7,30 @@ Deleting and adding become visible together, at the commit, and never disturb a 
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 from zlib import crc32
 
 import tantivy
 from tantivy import FieldType, Occur, Query
 
-from navi.index.errors import IndexUnusable
+from navi.index.errors import IndexUnusable, NoIndex
+from navi.index.places import Places
 from navi.index.words import folded, folded_analyzer
 
-VERSION = 3
-"""Raised when documents or words are made differently: the folder is then made anew."""
+if TYPE_CHECKING:
+    from navi.index.cards import Card
+
+ATTEMPTS = 5
 
 HEAP_BYTES = 100_000_000
 SMALL_HEAP_BYTES = 15_000_000
 
 WORDS = "words"
-NAMES = ("card", "source", "source_session", "project", "cwd", "title", "tool")
+NAMES = ("card", "source_session", "project")
 KINDS = ("content", "thinking", "bash")
 ROLES = ("user", "assistant", "system")
 CALL_BITS = 20
@@ -52,14 +54,10 @@ class Text(NamedTuple):
 
 
 class Owner(NamedTuple):
-    """A session as far as results show it or filters ask for it."""
+    """Whose texts they are."""
 
     session_id: str
     source: str
-    source_session_id: str | None
-    project: str | None
-    cwd: str | None
-    title: str | None
 
 
 def schema() -> tantivy.Schema:
@@ -67,8 +65,13 @@ def schema() -> tantivy.Schema:
     builder.add_bytes_field("said", stored=True)
     builder.add_text_field("text", tokenizer_name=WORDS)
     builder.add_text_field("parts", tokenizer_name=WORDS)
+    builder.add_text_field("tool", stored=True, tokenizer_name="raw", index_option="basic")
+    # Of cards.
+    builder.add_bytes_field("shown", stored=True)
     for name in NAMES:
-        builder.add_text_field(name, stored=True, tokenizer_name="raw", index_option="basic")
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field("listed", indexed=True)
+    # Of texts, and some of them of cards too.
     builder.add_unsigned_field("session", indexed=True, fast=True)
     builder.add_unsigned_field("place", fast=True)
     builder.add_unsigned_field("what", fast=True)
@@ -82,6 +85,33 @@ def opened(folder: Path) -> tantivy.Index:
     index = tantivy.Index.open(str(folder))
     index.register_tokenizer(WORDS, folded_analyzer())
     return index
+
+
+def opened_for_reading(places: Places) -> tantivy.Index:
+    """The same, for whoever asks: errors say what to do."""
+    if not places.texts.exists() and not places.database.exists():
+        raise NoIndex
+    for attempt in range(ATTEMPTS):
+        try:
+            index = opened(places.texts)
+            Query.term_query(index.schema, "listed", 1)  # fails if an older version made it
+            return index
+        except (ValueError, OSError) as error:
+            # The folder is being made anew, or has files of a newer version.
+            if attempt == ATTEMPTS - 1:
+                if not places.texts.exists():
+                    raise NoIndex from error
+                raise IndexUnusable(
+                    "the full-text can't be read", hint="recall index  (makes it anew)"
+                ) from error
+    raise AssertionError("unreachable")
+
+
+def named(
+    searcher: tantivy.Searcher, field: str, is_wanted: Callable[[str], bool], prefix: str = ""
+) -> list[str]:
+    """The names in a field that are wanted."""
+    return [name for name, _ in searcher.terms_with_prefix(field, prefix) if is_wanted(name)]
 
 
 def number_of(session_id: str) -> int:
@@ -170,21 +200,23 @@ class TextWriter:
                 document.add_text("tool", tool)
             add(document)
 
-    def add_card(self, owner: Owner) -> None:
+    def add_card(self, card: Card) -> None:
         """Instead of the one there is."""
         self.is_dirty = True
-        self._writer.delete_documents_by_term("card", owner.session_id)
-        values = {
-            "card": owner.session_id,
-            "session": number_of(owner.session_id),
-            "source": owner.source,
-            "source_session": owner.source_session_id,
-            "project": owner.project,
-            "cwd": owner.cwd,
-            "title": owner.title,
-        }
-        given = {name: value for name, value in values.items() if value is not None}
-        self._writer.add_document(tantivy.Document.from_dict(given, self._schema))
+        self._writer.delete_documents_by_term("card", card.session_id)
+        document = tantivy.Document()
+        document.add_text("card", card.session_id)
+        document.add_unsigned("session", number_of(card.session_id))
+        document.add_unsigned("agent", agent_number(card.source))
+        document.add_integer("at", card.latest_at)
+        document.add_bytes("shown", card.shown)
+        if card.source_session_id is not None:
+            document.add_text("source_session", card.source_session_id)
+        if card.project is not None:
+            document.add_text("project", card.project)
+        if card.is_listed:
+            document.add_unsigned("listed", 1)
+        self._writer.add_document(document)
 
     def commit(self) -> None:
         try:
@@ -209,6 +241,8 @@ class TextWriter:
 
 
 def remove(folder: Path) -> None:
+    import shutil
+
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -29,7 +29,6 @@ UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 _HUMPS = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _LOWER, _UPPER, _DIGIT, _OTHER = b"aA1 "
 _CLASSES = bytes(
@@ -95,12 +94,18 @@ def parts(text: str) -> str:
 
 
 def is_unspaced(text: str) -> bool:
-    return not text.isascii() and _UNSPACED.search(text) is not None
+    return not text.isascii() and _unspaced().search(text) is not None
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """Made only for a text that may need it: it takes as long as a search."""
+    return re.compile(f"[{UNSPACED}]")
 
 
 def spaced(text: str) -> str:
     """Each character of an unspaced script as a word: a phrase of them finds any piece of text."""
-    return _UNSPACED.sub(lambda found: f" {found[0]} ", text)
+    return _unspaced().sub(lambda found: f" {found[0]} ", text)
 
 
 def humps(word: str) -> str:

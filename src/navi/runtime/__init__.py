@@ -6,6 +6,7 @@ queue.py         station 2: which session may begin a turn, and when
 turns.py         station 3: one turn per session, driven to its end
 clock.py         everything that is due becomes an input
 recalls.py       what people and agents do with recalls
+adoption.py      sessions of people's own terminals
 library.py       the memory, for agents that ask
 prompts/         what agents are told at scheduled turns
 room.py          how many turns run at once
@@ -14,6 +15,7 @@ feed.py          stored events, told to whoever watches
 recovery.py      leases, requests to stop, and turns whose process died
 owner.py         who this process is, and whether another one still lives
 sessions.py      what people and agents do with sessions
+archive.py       the memory, for whoever asks the server
 accounts.py      tokens and users
 settings.py      what can be configured, and from where
 places.py        where Navi keeps its files

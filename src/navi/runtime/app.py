@@ -14,40 +14,53 @@ from typing import Any
 
 from navi.agents.builtin import BuiltinDriver
 from navi.agents.claude_code import ClaudeCodeDriver
+from navi.agents.claude_code_pane import ClaudeCodePane
 from navi.agents.client_environment import Reach
 from navi.agents.codex import CodexDriver
+from navi.agents.codex_pane import CodexPane
 from navi.agents.driver import Driver
+from navi.agents.pane_agent import PaneAgent
+from navi.agents.panes import PaneDriver
 from navi.domain.clock import Clock
 from navi.domain.event import Event
+from navi.domain.reminder import Thresholds
 from navi.domain.tool import Tool
 from navi.runtime import places
 from navi.runtime.accounts import Accounts
 from navi.runtime.admit import Admissions
+from navi.runtime.adoption import Adoption
+from navi.runtime.archive import Archive
 from navi.runtime.automation_due import AutomationsDue
 from navi.runtime.automations import Automations, defaults_of
 from navi.runtime.clock import DueLoop, Kind
 from navi.runtime.deliveries import Deliveries
 from navi.runtime.feed import Feed
 from navi.runtime.library import Library
+from navi.runtime.messages import Messages
 from navi.runtime.owner import own_identity
 from navi.runtime.queue import Queue
 from navi.runtime.recall_due import RecallsDue
 from navi.runtime.recalls import Recalls
 from navi.runtime.recovery import Recovery
+from navi.runtime.reminders import Reminders
+from navi.runtime.reminders_due import NudgesDue, RemindersDue
 from navi.runtime.room import Room
 from navi.runtime.sessions import DEFAULT_DRIVER, Sessions
 from navi.runtime.settings import Settings, model_of, timezone_of
 from navi.runtime.system_clock import SystemClock
 from navi.runtime.system_jobs import SystemJobs, remembered, wishes_of
 from navi.runtime.turns import Turns
+from navi.runtime.waiting import Waiting
 from navi.store import signals
 from navi.store.store import Store
 from navi.tools.cron import Cron
 from navi.tools.filesystem import Filesystem
 from navi.tools.http_request import HttpRequest
 from navi.tools.manage_recall import ManageRecall
+from navi.tools.report_status import ReportStatus
 from navi.tools.schedule_recall import ScheduleRecall
 from navi.tools.search_sessions import SearchSessions
+from navi.tools.send_message import SendMessage
 from navi.tools.terminal import Terminal
 
 log = logging.getLogger("navi")
@@ -64,7 +77,13 @@ class Navi:
     recalls: Recalls
     automations: Automations
     admissions: Admissions
+    messages: Messages
+    reminders: Reminders
+    waiting: Waiting
     feed: Feed
+    archive: Archive
+    due: DueLoop
+    adoption: Adoption
     tools: Mapping[str, Tool]
     """What every agent is offered, Navi's own and others alike."""
 
@@ -93,11 +112,16 @@ async def running(
     chosen_drivers: dict[str, Driver] = {}
     turns = Turns(store, clock, owner, chosen_drivers, lease, room)
     queue = Queue(store, turns, room)
-    sessions = Sessions(store, clock, turns, chosen_drivers.keys())
+    sessions = Sessions(store, clock, turns, chosen_drivers)
     recalls = Recalls(store, clock, sessions, timezone_of(settings))
     automations = Automations(store, clock, sessions, defaults_of(settings))
+    thresholds = Thresholds(
+        settings.remind.soft_threshold_seconds, settings.remind.hard_gap_seconds
+    )
+    admissions = Admissions(store, clock, turns, queue)
+    messages = Messages(store, clock, sessions, admissions, queue, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
-    tools = agent_tools(recalls, automations)
+    tools = agent_tools(recalls, automations, messages)
     reach = None if address is None else Reach(address, token)
     builtin = built_in_driver(settings, tools)
     chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
@@ -106,9 +130,12 @@ async def running(
     kinds: list[Kind] = [
         RecallsDue(store, clock),
         AutomationsDue(store, clock, system_jobs, settings.automations.keep_runs),
+        NudgesDue(store, clock, turns),
+        RemindersDue(store, clock, turns),
     ]
     due = DueLoop(store, clock, kinds, queue.poke)
     recovery = Recovery(store, clock, owner, turns, queue, lease)
+    adoption = Adoption(store, clock, turns, queue, chosen_drivers)
 
     def on_events(events: Sequence[Event]) -> None:
         feed.publish(events)
@@ -124,6 +151,7 @@ async def running(
         asyncio.create_task(queue.run(), name="queue"),
         asyncio.create_task(recovery.run(), name="recovery"),
         asyncio.create_task(due.run(), name="clock"),
+        asyncio.create_task(adoption.run(), name="adoption"),
         asyncio.create_task(deliveries.run(), name="deliveries"),
     ]
     if store.kind == "postgresql":
@@ -139,8 +167,14 @@ async def running(
             sessions=sessions,
             recalls=recalls,
             automations=automations,
-            admissions=Admissions(store, clock, turns, queue),
+            admissions=admissions,
+            messages=messages,
+            reminders=Reminders(store, clock, sessions, thresholds),
+            waiting=Waiting(store, feed, sessions),
             feed=feed,
+            archive=Archive(clock),
+            due=due,
+            adoption=adoption,
             tools={tool.name: tool for tool in tools},
         )
     finally:
@@ -154,13 +188,15 @@ async def running(
         await store.close()
 
 
-def agent_tools(recalls: Recalls, automations: Automations) -> list[Tool]:
+def agent_tools(recalls: Recalls, automations: Automations, messages: Messages) -> list[Tool]:
     """What every agent is offered: the built-in one as it is, others by MCP."""
     return [
         ScheduleRecall(recalls),
         ManageRecall(recalls),
         Cron(automations),
         SearchSessions(Library()),
+        ReportStatus(messages),
+        SendMessage(messages),
     ]
 
 
@@ -201,19 +237,34 @@ def built_in_drivers(
 
 def _outside_drivers(settings: Settings, reach: Reach | None) -> dict[str, Driver]:
     """Those of agents that are programs of their own."""
+    runs, environment = places.runs(), os.environ
+    claude_code, codex = settings.claude_code, settings.codex
+    in_panes: dict[str, PaneAgent] = {
+        "claude_code": ClaudeCodePane(
+            claude_code.command, claude_code.arguments, environment, reach
+        ),
+        "codex": CodexPane(codex.command, codex.arguments, environment, reach),
+    }
     return {
         "claude_code": ClaudeCodeDriver(
-            command=settings.claude_code.command,
-            arguments=settings.claude_code.arguments,
-            runs=places.runs(),
-            environment=os.environ,
+            command=claude_code.command,
+            arguments=claude_code.arguments,
+            runs=runs,
+            environment=environment,
             reach=reach,
         ),
         "codex": CodexDriver(
-            command=settings.codex.command,
-            arguments=settings.codex.arguments,
-            runs=places.runs(),
-            environment=os.environ,
+            command=codex.command,
+            arguments=codex.arguments,
+            runs=runs,
+            environment=environment,
+            reach=reach,
+        ),
+        "tmux": PaneDriver(
+            in_panes,
+            socket=places.tmux_socket(),
+            runs=runs,
+            environment=environment,
             reach=reach,
         ),
     }

@@ -27,7 +27,12 @@ AHEAD = timedelta(seconds=1)
 """So long before its time, what comes next is made ready, and only writing is left to do then."""
 SURE_PART = 0.9
 """A long sleep wakes a little late, so the last part of it is slept separately."""
-WAKING = {"recall_update": "recall", "automation_update": "automation"}
+WAKING = {
+    "recall_update": "recall",
+    "automation_update": "automation",
+    "remind_update": "remind",
+    "reminder_update": "reminder",
+}
 """Events after which something may be due earlier, and what they then name."""
 
 log = logging.getLogger("navi.clock")

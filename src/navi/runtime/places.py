@@ -7,9 +7,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from navi.domain.errors import StoreUnusable
-from navi.domain.places import home, settings_file
+from navi.domain.places import home, settings_file, tmux_socket
 
-__all__ = ["database_url", "home", "prepare_home", "runs", "settings_file", "workspace"]
+__all__ = [
+    "database_url",
+    "home",
+    "prepare_home",
+    "runs",
+    "settings_file",
+    "tmux_socket",
+    "workspace",
+]
 
 
 def workspace(environment: Mapping[str, str] = os.environ) -> Path:

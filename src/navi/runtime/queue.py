@@ -30,6 +30,7 @@ class Queue:
         self._poked = asyncio.Event()
         self._is_open = True
         turns.on_end = lambda session_id: self.poke()
+        turns.on_told = self.poke
 
     def poke(self) -> None:
         """Something changed: look for sessions that can begin a turn."""

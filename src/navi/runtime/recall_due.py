@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import logging
+import time
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from navi.domain.clock import Clock
@@ -12,10 +14,19 @@ from navi.runtime.recalls import compose
 from navi.store import due, recalls
 from navi.store.store import Store
 
-BATCH = 256
+BATCH = 512
 AT_ONCE = timedelta(milliseconds=50)
 """What follows so closely belongs to it. With less time than that, making ready would be late."""
 AHEAD_LIMIT = 4096
+CROWD = 32
+"""So many due together are written before their instant, and only committed at it."""
+CROWD_LIMIT = 1024
+LEAD_FIXED, LEAD_EACH = timedelta(milliseconds=10), timedelta(microseconds=80)
+"""How long before the instant the writing begins. Their sessions, and with SQLite all, wait for
+the store meanwhile: as long as they would otherwise wait after it."""
+LONGEST_LEAD = LEAD_FIXED + CROWD_LIMIT * LEAD_EACH
+
+log = logging.getLogger("navi.clock")
 
 
 class RecallsDue:
@@ -28,6 +39,7 @@ class RecallsDue:
         self._side_by_side = 2 if store.kind == "postgresql" else 1
         self._ready: dict[str, due.Ready] = {}
         self._ready_until = clock.now()
+        self._early: dict[datetime, asyncio.Task[int]] = {}
 
     async def make_ready(self, next_at: datetime) -> None:
         now = self._clock.now()
@@ -38,9 +50,16 @@ class RecallsDue:
         # In a thread: a thousand of them would hold up everybody else.
         self._ready = await asyncio.to_thread(_composed, upcoming)
         self._ready_until = until
+        together = sum(recall.trigger_at == next_at for recall in upcoming)
+        if together >= CROWD and next_at not in self._early:
+            self._early[next_at] = asyncio.create_task(self._fire_early(next_at, together))
 
     async def fire(self) -> int:
-        return sum(await asyncio.gather(*(self._fire_all() for _ in range(self._side_by_side))))
+        now = self._clock.now()
+        begun = [self._early.pop(at) for at in sorted(self._early) if at <= now]
+        fired = sum([await task for task in begun])
+        at_once = (self._fire_all() for _ in range(self._side_by_side))
+        return fired + sum(await asyncio.gather(*at_once))
 
     async def _fire_all(self) -> int:
         fired = 0
@@ -51,9 +70,42 @@ class RecallsDue:
             if seen < BATCH:
                 return fired
 
+    async def _fire_early(self, at: datetime, together: int) -> int:
+        """Have all that is due at the instant written by then, so that it only has to be committed.
+
+        Whatever goes wrong here, `fire` finds them due as if nobody had tried.
+        """
+        lead = LEAD_FIXED + min(together, CROWD_LIMIT) * LEAD_EACH
+        await asyncio.sleep((at - lead - self._clock.now()).total_seconds())
+        share = CROWD_LIMIT // self._side_by_side
+        tries = await asyncio.gather(
+            *(
+                self._store.transact(due.fire, at, share, compose, self._ready, self._waiting(at))
+                for _ in range(self._side_by_side)
+            ),
+            return_exceptions=True,
+        )
+        for failure in tries:
+            if isinstance(failure, Exception):
+                log.warning("recalls could not be fired ahead of their time: %s", failure)
+        return sum(seen for seen in tries if isinstance(seen, int))
+
+    def _waiting(self, at: datetime) -> Callable[[], None]:
+        def wait() -> None:
+            """Called in a worker of the store, inside the transaction."""
+            give_up_at = time.monotonic() + 2 * LONGEST_LEAD.total_seconds()
+            while (left := (at - self._clock.now()).total_seconds()) > 0:
+                if time.monotonic() + left > give_up_at:
+                    # Nothing may happen before its time, and nobody be locked out for long.
+                    raise ClockSetBack(f"it is {left:.1f} s too early")
+                time.sleep(left)
+
+        return wait
+
+
+class ClockSetBack(Exception):
+    """The instant is further away than it was."""
+
 
 def _composed(upcoming: Sequence[Recall]) -> dict[str, due.Ready]:
-    return {
-        recall.id: due.Ready(recall.updated_at, compose(recall, recall.due_at, missed=0))
-        for recall in upcoming
-    }
+    return {recall.id: due.make_ready(recall, compose) for recall in upcoming}

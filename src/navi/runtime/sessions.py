@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from navi.agents.driver import Driver
 from navi.domain.automation import HiddenSession, is_hidden
 from navi.domain.clock import Clock
-from navi.domain.errors import InvalidInput, NotYours, SessionNotFound
+from navi.domain.errors import InvalidInput, NotAllowed, NotYours, SessionNotFound
 from navi.domain.ids import new_id
 from navi.domain.input import Input, require_text
 from navi.domain.message import Message
@@ -19,8 +20,9 @@ from navi.domain.turn import StopReason
 from navi.domain.user import User
 from navi.runtime import places
 from navi.runtime.turns import Turns
-from navi.store import agent_sessions, lanes, queue, transcript, withdrawal
+from navi.store import agent_sessions, lanes, queue, snapshot, transcript, withdrawal
 from navi.store import sessions as stored
+from navi.store.snapshot import Snapshot
 from navi.store.store import Store
 
 DEFAULT_DRIVER = "builtin"
@@ -29,7 +31,9 @@ REMOTE_LOOK_SECONDS = 0.05
 
 
 class Sessions:
-    def __init__(self, store: Store, clock: Clock, turns: Turns, drivers: Collection[str]) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, turns: Turns, drivers: Mapping[str, Driver]
+    ) -> None:
         self._store = store
         self._clock = clock
         self._turns = turns
@@ -102,9 +106,21 @@ class Sessions:
             stored.change, session_id, dict(changes), self._clock.now()
         )
 
-    async def messages(self, user: User, session_id: str, after_idx: int) -> list[Message]:
+    async def messages(
+        self,
+        user: User,
+        session_id: str,
+        after_idx: int,
+        before_idx: int | None = None,
+        limit: int | None = None,
+    ) -> list[Message]:
         await self.get(user, session_id)
-        return await self._store.transact(transcript.read, session_id, after_idx)
+        return await self._store.transact(transcript.read, session_id, after_idx, before_idx, limit)
+
+    async def snapshot(self, user: User, session_id: str, limit: int) -> Snapshot:
+        """The session as it is now, for whoever begins to watch it."""
+        await self.get(user, session_id)
+        return await self._store.transact(snapshot.take, session_id, limit)
 
     async def queue(self, user: User, session_id: str) -> Sequence[Input]:
         await self.get(user, session_id)
@@ -134,23 +150,46 @@ class Sessions:
         await self.get(user, session_id)
         return await self._stop_turn(session_id, StopReason.PERSON)
 
-    async def clear(self, user: User, session_id: str) -> Session:
-        """A new context: the agent forgets, the transcript doesn't. Ends a running turn."""
+    async def children(
+        self, user: User, session_id: str, *, recursive: bool = False
+    ) -> list[Session]:
+        """The sessions that it made; perhaps also those that they made, and so on."""
         await self.get(user, session_id)
+        if not recursive:
+            return await self.listing(user, session_id)
+        found = await self._store.transact(stored.descendants, session_id)
+        return [each for each in found if user.may_touch(each.user_id)]
+
+    async def clear(
+        self, user: User, session_id: str, requester_session_id: str | None = None
+    ) -> Session:
+        """A new context: the agent forgets, the transcript doesn't. Ends a running turn."""
+        await self._mastered(user, session_id, requester_session_id, "clear")
         if await self._store.transact(stored.clear, session_id, self._clock.now()):
             await self._turn_ends(session_id)
         return await self.get(user, session_id)
 
-    async def kill(self, user: User, session_id: str) -> Session:
+    async def kill(
+        self, user: User, session_id: str, requester_session_id: str | None = None
+    ) -> Session:
         """End the session for good."""
-        await self._own(user, session_id)
+        await self._mastered(user, session_id, requester_session_id, "kill")
         session = await self._store.transact(stored.kill, session_id, self._clock.now())
         await self._stop_turn(session_id, StopReason.KILLED)
+        if driver := self._drivers.get(session.driver):
+            await driver.end(session)
         return session
 
-    async def remove(self, user: User, session_id: str, *, with_automations: bool = False) -> None:
+    async def remove(
+        self,
+        user: User,
+        session_id: str,
+        requester_session_id: str | None = None,
+        *,
+        with_automations: bool = False,
+    ) -> None:
         """Delete the session with everything it had; its automations only if they are named."""
-        await self._own(user, session_id)
+        await self._mastered(user, session_id, requester_session_id, "delete")
         await self._store.transact(
             stored.kill_for_removal,
             session_id,
@@ -160,11 +199,20 @@ class Sessions:
         await self._stop_turn(session_id, StopReason.KILLED)
         await self._store.transact(stored.remove, session_id, self._clock.now())
 
-    async def _own(self, user: User, session_id: str) -> None:
-        """A session that stands for itself: a hidden one goes with its automation."""
-        await self.get(user, session_id)
-        if is_hidden(session_id):
+    async def _mastered(
+        self, user: User, session_id: str, requester_session_id: str | None, verb: str
+    ) -> None:
+        """People may do anything with what is theirs; an agent only with what it started."""
+        session = await self.get(user, session_id)
+        if is_hidden(session_id) and verb != "clear":
+            # It goes with its automation.
             raise HiddenSession(session_id)
+        if requester_session_id is not None and session.parent_id != requester_session_id:
+            raise NotAllowed(
+                f"session {requester_session_id} may not {verb} session {session_id}: only its "
+                "parent or a person may",
+                hint="ask its parent, or whoever started it",
+            )
 
     async def _stop_turn(self, session_id: str, reason: StopReason) -> bool:
         if not await self._store.transact(lanes.request_stop, session_id, reason):

@@ -115,6 +115,20 @@ class AutomationSettings(Section):
         return value
 
 
+class RemindSettings(Section):
+    """Agents that are asked to report what they do."""
+
+    soft_threshold_seconds: int = Field(
+        180,
+        gt=0,
+        description="How long an agent may say nothing before it is asked at its next turn, where "
+        "`--remind` names no other time.",
+    )
+    hard_gap_seconds: int = Field(
+        120, gt=0, description="How much later it is interrupted, if it still says nothing."
+    )
+
+
 class AgentSettings(Section):
     """The built-in agent."""
 
@@ -185,6 +199,7 @@ class Settings(Section):
     turns: TurnSettings = TurnSettings()
     recalls: RecallSettings = RecallSettings()
     automations: AutomationSettings = AutomationSettings()
+    remind: RemindSettings = RemindSettings()
     agent: AgentSettings = AgentSettings()
     claude_code: ClaudeCodeSettings = ClaudeCodeSettings()
     codex: CodexSettings = CodexSettings()

@@ -7,28 +7,38 @@ import logging
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
-from navi.agents.driver import Driver, TurnRequest
+from navi.agents.driver import Driver, HandOver, TurnRequest
 from navi.domain.clock import Clock
-from navi.domain.errors import AgentFailed, FenceLost, IterationLimit, NaviError
-from navi.domain.event import Conversation, Usage
+from navi.domain.errors import (
+    AgentFailed,
+    FenceLost,
+    IterationLimit,
+    NaviError,
+    NotDelivered,
+    OpenElsewhere,
+)
+from navi.domain.event import Compacting, Conversation, Usage
 from navi.domain.ids import new_id
-from navi.domain.input import Admission, NewInput
+from navi.domain.input import Admission, NewInput, told
 from navi.domain.tool import ToolContext
-from navi.domain.turn import Ending, Outcome, RunningTurn, Turn
+from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, Turn
 from navi.domain.user import User
 from navi.runtime.pump import Pump
 from navi.runtime.room import Room
-from navi.store import agent_sessions
+from navi.store import agent_sessions, compactions, queue
 from navi.store import turns as stored
 from navi.store.store import Store
 
 TIME_LIMIT = "time_limit_seconds"
 """In the metadata of an input: how long its turn may take."""
+
+TERMINAL_SECONDS = 2.0
+"""How long a hook waits for the rest of what its agent said."""
 
 log = logging.getLogger("navi.turns")
 
@@ -42,6 +52,7 @@ class _Local:
     driving: asyncio.Task[None] | None = None
     usage: Usage = field(default_factory=Usage)
     is_to_stop: bool = False
+    hand_over: HandOver | None = None
     is_finishing: bool = False
     """Its end is being written: the store may know of it before we do."""
 
@@ -68,6 +79,8 @@ class Turns:
         self._local: dict[str, _Local] = {}
         self._is_shutting_down = False
         self.on_end: Callable[[str], None] = lambda session_id: None
+        self.on_told: Callable[[], None] = lambda: None
+        """Called when the beginning of a turn made something wait in another session."""
 
     @property
     def count(self) -> int:
@@ -87,6 +100,37 @@ class Turns:
         """Start the session's next turn, if something waits and nothing runs."""
         with self._beginning_turn() as claim:
             self._start(await self._store.transact(stored.begin, session_id, claim))
+
+    async def hand_over(self, session_id: str) -> str | None:
+        """Begin the session's next turn in the terminal that asks for it: what it is told.
+
+        None if nothing waits, or the terminal's last turn is not over yet.
+        """
+        if not await self._store.transact(queue.waiting, session_id):
+            return None
+        await self._terminal_is_done(session_id)
+        hand_over = HandOver()
+        with self._beginning_turn() as claim:
+            asked = replace(claim, is_hand_over=True)
+            begun = await self._store.transact(stored.begin, session_id, asked)
+            self._start(begun, hand_over)
+        if begun is None:
+            return None
+        # Done when the text is there, or when the turn ended without giving one.
+        self._local[session_id].task.add_done_callback(lambda _: hand_over.text.cancel())
+        await asyncio.wait({hand_over.text})
+        return None if hand_over.text.cancelled() else hand_over.text.result()
+
+    def terminal_stopped(self, session_id: str) -> None:
+        """The agent in its terminal has done what it was told."""
+        if (local := self._local.get(session_id)) and local.hand_over is not None:
+            local.hand_over.is_over = True
+
+    async def _terminal_is_done(self, session_id: str) -> None:
+        if local := self._local.get(session_id):
+            with suppress(TimeoutError, asyncio.CancelledError):
+                async with asyncio.timeout(TERMINAL_SECONDS):
+                    await asyncio.shield(local.task)
 
     async def admit(self, new: NewInput, sender: User) -> Admission:
         """Make the input durable and start its session's next turn, in one transaction."""
@@ -122,7 +166,10 @@ class Turns:
         self._beginning.add(dead.id)
         try:
             begun = await self._store.transact(stored.take_over, dead, claim)
-            self._start(begun)
+            # Perhaps it was handed over to a terminal, which will say when it has stopped.
+            hand_over = HandOver()
+            hand_over.give("")
+            self._start(begun, hand_over)
         finally:
             self._beginning.discard(dead.id)
             if not self.is_ours(dead.id):
@@ -164,15 +211,17 @@ class Turns:
     def _tasks(self) -> list[asyncio.Task[None]]:
         return [local.task for local in self._local.values()]
 
-    def _start(self, begun: stored.Begun | None) -> None:
+    def _start(self, begun: stored.Begun | None, hand_over: HandOver | None = None) -> None:
         if begun is None:
             return
         session_id = begun.turn.session.id
+        if begun.has_told:
+            self.on_told()
         if older := self._local.get(session_id):
             # Somebody took that one from us, or this one could not have begun.
             self.abandon(older.turn.id)
         task = asyncio.create_task(self._run(begun), name=f"turn {begun.turn.id}")
-        local = self._local[session_id] = _Local(begun.turn, task)
+        local = self._local[session_id] = _Local(begun.turn, task, hand_over=hand_over)
 
         def forget(_task: asyncio.Task[None]) -> None:
             self._room.free(begun.turn.id)
@@ -202,6 +251,9 @@ class Turns:
             else:
                 await pump.finish(ending, local.usage)
                 log.info("turn %s of session %s: %s", turn.id, turn.session.id, ending.outcome)
+        except NotDelivered as reason:
+            log.warning("turn %s of session %s: %s", turn.id, turn.session.id, reason.message)
+            await self._give_back(turn, reason)
         except FenceLost:
             log.warning("turn %s of session %s was taken over", turn.id, turn.session.id)
         except NaviError as error:
@@ -232,9 +284,11 @@ class Turns:
         known = None
         if driver.survives:
             known = await self._store.transact(agent_sessions.known, session)
+        limit = begun.turn.input.metadata.get(TIME_LIMIT)
+        deadline = asyncio.timeout(limit)
         request = TurnRequest(
             session=session,
-            prompt=begun.turn.input.prompt or begun.turn.input.text,
+            prompt=told(begun.turn.inputs),
             history=begun.history,
             context=ToolContext(
                 session_id=session.id,
@@ -248,15 +302,16 @@ class Turns:
             turn_id=begun.turn.id,
             conversation=None if known is None else known.agent_session_id,
             spent=Usage() if known is None else known.spent,
-            is_to_stop=lambda: local.is_to_stop,
+            is_to_stop=lambda: local.is_to_stop or deadline.expired(),
+            hand_over=local.hand_over,
         )
-        limit = begun.turn.input.metadata.get(TIME_LIMIT)
-        deadline = asyncio.timeout(limit)
         try:
             async with deadline, aclosing(driver.turn(request)) as events:
                 async for event in events:
                     if isinstance(event, Usage):
                         local.usage = event
+                    elif isinstance(event, Compacting):
+                        await self._store.transact(compactions.begin, session.id, self._clock.now())
                     elif isinstance(event, Conversation):
                         if known is None:
                             name, now = event.agent_session_id, self._clock.now()
@@ -268,10 +323,16 @@ class Turns:
                 raise
             raise AgentFailed(f"it took longer than {limit} seconds and was ended") from error
 
-    async def _close_as_dead(self, turn: Turn) -> None:
+    async def _give_back(self, turn: Turn, reason: NotDelivered) -> None:
+        """Nothing reached the agent: the input waits again, for the terminal that has it open."""
+        if isinstance(reason, OpenElsewhere):
+            await self._store.transact(agent_sessions.mark_open, turn.session, reason.name)
+        await self._close_as_dead(turn, reason.sentence)
+
+    async def _close_as_dead(self, turn: Turn, why: str = SERVER_STOPPED) -> None:
         now = self._clock.now()
         dead = RunningTurn(turn.id, turn.session.id, turn.fence, self._owner, now, None)
-        await self._store.transact(stored.close_dead, dead, now)
+        await self._store.transact(stored.close_dead, dead, now, why)
 
 
 async def _ending_of(driving: asyncio.Task[None]) -> Ending:
@@ -279,6 +340,8 @@ async def _ending_of(driving: asyncio.Task[None]) -> Ending:
         await driving
     except asyncio.CancelledError:
         return Ending(Outcome.STOPPED)
+    except NotDelivered:
+        raise
     except IterationLimit as limit:
         return Ending(Outcome.MAX_ITERATIONS, limit.sentence)
     except NaviError as error:

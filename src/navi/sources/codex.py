@@ -1,4 +1,4 @@
-"""Codex's rollouts: `sessions/<date>/rollout-<time>-<session id>.jsonl`.
+"""Codex's rollouts: `sessions/<date>/rollout-<time>-<session id>.jsonl`, and put away ones.
 
 What was said is written twice, as an item and as an event that repeats it. Items count; an event
 counts only where it can't be a repetition: before any item, or between two turns.
@@ -36,6 +36,9 @@ from navi.sources.folders import entries, found
 from navi.sources.lines import LineReading, Transcript, last_moment
 from navi.sources.source import Chunk, Reading
 
+ARCHIVE = "archived_sessions"
+"""Where Codex puts sessions away, all in one folder, and from where it takes them back."""
+_DATE = re.compile(r"rollout-(\d{4})-(\d\d)-(\d\d)T")
 KIND = b'"type":"'
 KIND_WITHIN = 90
 """Bytes: where a line says its kind, after its time and number."""
@@ -91,11 +94,18 @@ class Codex:
         self._titles = Titles()
 
     def discover(self) -> Iterator[FoundFile]:
-        home = os.environ.get("CODEX_HOME") or Path.home() / ".codex"
+        home = str(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
         yield from _rollouts(os.path.join(home, "sessions"))
+        for file in _rollouts(os.path.join(home, ARCHIVE)):
+            place = _place_before_archiving(home, file.path)
+            if not os.path.exists(place):
+                yield file._replace(path=place)
 
     def read(self, file: FoundFile, mark: bytes | None = None) -> Reading:
-        reading = LineReading(file, CodexTranscript(file.path), mark)
+        where = file
+        if not os.path.exists(file.path):
+            where = file._replace(path=_place_in_archive(file.path))
+        reading = LineReading(where, CodexTranscript(file.path), mark)
         if title := self._titles.of(file.path):
             reading.session.title = title
         return reading
@@ -111,6 +121,18 @@ def _rollouts(folder: str) -> Iterator[FoundFile]:
                 yield from found(entry)
         elif entry.is_dir(follow_symlinks=False):
             yield from _rollouts(entry.path)
+
+
+def _place_before_archiving(home: str, path: str) -> str:
+    """Under which a session that Codex put away is known: it is the one it was before."""
+    name = os.path.basename(path)
+    date = _DATE.match(name)
+    return path if date is None else os.path.join(home, "sessions", *date.groups(), name)
+
+
+def _place_in_archive(path: str) -> str:
+    home, is_below, _ = path.rpartition(f"{os.sep}sessions{os.sep}")
+    return os.path.join(home, ARCHIVE, os.path.basename(path)) if is_below else path
 
 
 class CodexTranscript(Transcript):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from stat import S_ISREG
 
 from navi.domain.history import FoundFile
 
@@ -21,7 +22,7 @@ def found(entry: os.DirEntry[str]) -> Iterator[FoundFile]:
     """The entry if it is a file with something in it."""
     try:
         status = entry.stat()
-        if status.st_size and entry.is_file():
+        if status.st_size and S_ISREG(status.st_mode):
             yield FoundFile(entry.path, status.st_mtime, status.st_size)
     except OSError:
         return

@@ -10,9 +10,12 @@ lost connection without doing its work twice:
     sessions.py    create, read, change, delete
     queue.py       admit an input; list, edit and remove the undelivered ones
     recalls.py     schedule, fire, cancel, skip
+    notices.py     what senders wanted to be told about their messages
+    reminders.py   who is reminded to report; scheduled_reminders.py for once; compactions.py
     turns.py       begin, extend and finish a turn; close one whose process died
     lanes.py       who owns which session: leases, fences, requests to stop
     transcript.py  messages
+    snapshot.py    a session at one moment, for whoever begins to watch it
     events.py      number, store and read events
     users.py       who may log in
 """

@@ -5,12 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, bindparam, exists, func, insert, select, update
 
 from navi.domain.event import Usage
-from navi.domain.session import Session
+from navi.domain.news import News
+from navi.domain.session import Session, SessionState
+from navi.store import sessions
 from navi.store.lanes import lock
 from navi.store.tables import agent_sessions, turns
+
+IN_TERMINALS = {"claude_code", "codex"}
+"""The drivers whose sessions a person may have open as well."""
+_IS_OPEN = select(
+    exists().where(agent_sessions.c.session_id == bindparam("session_id"), agent_sessions.c.is_open)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +90,79 @@ def remember(
             created_at=now,
         )
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A session that somebody has open in a terminal."""
+
+    driver: str
+    agent_session_id: str
+    session_id: str
+
+
+def is_open(connection: Connection, session: Session) -> bool:
+    """Whether its next input has to wait for a terminal: two writers would fork it."""
+    if session.driver not in IN_TERMINALS:
+        return False
+    return bool(connection.execute(_IS_OPEN, {"session_id": session.id}).scalar())
+
+
+def all_open(connection: Connection) -> list[Open]:
+    rows = connection.execute(select(agent_sessions).where(agent_sessions.c.is_open))
+    return [Open(row.driver, row.agent_session_id, row.session_id) for row in rows]
+
+
+def report(connection: Connection, news: News, new: Session, now: datetime) -> Session:
+    """Keep what a hook said. A session that nobody knew becomes one of ours: `new`."""
+    session_id = session_of(connection, news.agent_session_id)
+    if session_id is None:
+        sessions.create(connection, new)
+        remember(connection, new, news.agent_session_id, now)
+        session_id = new.id
+    lane = lock(connection, session_id)
+    name = agent_sessions.c.agent_session_id == news.agent_session_id
+    known_at = connection.execute(select(agent_sessions.c.news_at).where(name)).scalar()
+    if known_at is not None and news.emitted_at < known_at:
+        return lane.session  # older news never overrides newer
+    connection.execute(
+        update(agent_sessions)
+        .where(name)
+        .values(is_open=news.is_open, news_at=news.emitted_at, transcript_path=news.transcript_path)
+    )
+    state = news.state
+    is_stopped = lane.session.state is SessionState.STOPPED
+    if lane.turn_id is not None and state is SessionState.IDLE:
+        return lane.session  # the turn says itself when it has ended
+    if state is None or is_stopped or state is lane.session.state:
+        return lane.session
+    return sessions.change(connection, session_id, {"state": state}, now)
+
+
+def mark_open(connection: Connection, session: Session, agent_session_id: str) -> None:
+    """Somebody has it open, though no hook said so."""
+    lock(connection, session.id)
+    connection.execute(
+        update(agent_sessions)
+        .where(
+            agent_sessions.c.session_id == session.id,
+            agent_sessions.c.agent_session_id == agent_session_id,
+        )
+        .values(is_open=True)
+    )
+
+
+def close(connection: Connection, gone: Open, now: datetime) -> None:
+    """Its terminal is gone, though no hook said so. What waits for it may go on."""
+    lane = lock(connection, gone.session_id)
+    connection.execute(
+        update(agent_sessions)
+        .where(
+            agent_sessions.c.driver == gone.driver,
+            agent_sessions.c.agent_session_id == gone.agent_session_id,
+        )
+        .values(is_open=False)
+    )
+    is_busy = lane.session.state in (SessionState.RUNNING, SessionState.WAITING)
+    if lane.turn_id is None and is_busy:
+        sessions.change(connection, gone.session_id, {"state": SessionState.IDLE}, now)

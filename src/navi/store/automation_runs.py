@@ -22,7 +22,6 @@ from navi.domain.automation import (
     Run,
     RunNotFound,
     RunState,
-    plan_without_run,
 )
 from navi.domain.errors import SessionStopped
 from navi.domain.input import Input, NewInput
@@ -56,41 +55,44 @@ def fire(
     runs stay on record.
     """
     lane = lock(connection, automation.session_id)
-    planned_at, now = now, lane.not_before(now)
-    current = automations.find(connection, automation.id)
-    if current is None or current != automation:
+    now = lane.not_before(now)
+    if automations.find(connection, automation.id) != automation:
         # Somebody fired, changed or removed it since it was read.
         return False
     if lane.session.state is SessionState.STOPPED:
-        end(connection, current, Ended.SESSION_ENDED, now)
+        end(connection, automation, Ended.SESSION_ENDED, now)
         return True
     if (active := _active(connection, automation.id)) is not None:
-        _meet(connection, current, active, plan, planned_at, now)
+        _meet(connection, automation, active, plan, now)
+        return True
+    if find(connection, run.id) is not None or queue.is_known(connection, run.id):
+        # The machine's clock was set back: this very occurrence has had its run.
+        automations.change(connection, automation, now, **_following(plan))
         return True
     following = _following(plan)
     if new is not None:
         queue.keep(connection, lane, new, now, None)
-        following["run_count"] = current.run_count + 1
+        following["run_count"] = automation.run_count + 1
+        if following["run_count"] == automation.guards.max_runs:
+            following |= {"next_run_at": None, "ended": Ended.DONE, "enabled": False}
     _insert(connection, replace(run, queued_at=now))
     _forget_old(connection, automation.id, keep)
-    missed = current.missed_count + plan.missed
-    automations.change(connection, current, now, **following, missed_count=missed)
+    missed = automation.missed_count + plan.missed
+    automations.change(connection, automation, now, **following, missed_count=missed)
     return True
 
 
 def pass_over(connection: Connection, automation: Automation, plan: Plan, now: datetime) -> bool:
     """What is due has nothing to do this time."""
-    lane = lock(connection, automation.session_id)
-    current = automations.find(connection, automation.id)
-    if current is None or current != automation:
+    now = lock(connection, automation.session_id).not_before(now)
+    if automations.find(connection, automation.id) != automation:
         return False
-    planned_at, now = now, lane.not_before(now)
     if (active := _active(connection, automation.id)) is not None:
-        _meet(connection, current, active, plan, planned_at, now)
+        _meet(connection, automation, active, plan, now)
         return True
-    missed = current.missed_count + plan.missed
+    missed = automation.missed_count + plan.missed
     done = {"last_run_at": now, "last_status": "ok", "missed_count": missed}
-    automations.change(connection, current, now, **_following(plan), **done)
+    automations.change(connection, automation, now, **_following(plan), **done)
     return True
 
 
@@ -231,7 +233,6 @@ def _meet(
     automation: Automation,
     active: Run,
     plan: Plan,
-    planned_at: datetime,
     now: datetime,
 ) -> None:
     """It is due while its earlier run still waits or runs: never two at a time."""
@@ -239,10 +240,10 @@ def _meet(
         held = {"next_run_at": None, "held_at": automation.next_run_at}
         automations.change(connection, automation, now, **held)
         return
-    instead = plan_without_run(automation, plan, planned_at)
-    _update(connection, active.id, missed_count=active.missed_count + instead.missed)
-    missed = automation.missed_count + instead.missed
-    automations.change(connection, automation, now, **_following(instead), missed_count=missed)
+    missed = plan.missed + (plan.run_due_at is not None)
+    _update(connection, active.id, missed_count=active.missed_count + missed)
+    missed_in_all = automation.missed_count + missed
+    automations.change(connection, automation, now, **_following(plan), missed_count=missed_in_all)
 
 
 def _following(plan: Plan) -> dict[str, Any]:

@@ -2,71 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
-from sqlalchemy import (
-    ARRAY,
-    Column,
-    ColumnElement,
-    Connection,
-    Dialect,
-    Executable,
-    Table,
-    Text,
-    any_,
-    bindparam,
-)
+from sqlalchemy import JSON, Boolean, Connection, Table, TextClause, Update, text
+from sqlalchemy.exc import DBAPIError
 
-_Bind = Callable[[Any], Any] | None
+from navi.store.tables import Instant, instant_text
+
+ADDRESS = {"sqlite": "rowid", "postgresql": "ctid"}
+"""What a dialect calls the place of a row. To go there spares the way through an index, and it is
+the right place as long as nobody else can change the row."""
+
+_COPY_ESCAPES = (("\\", r"\\"), ("\n", r"\n"), ("\r", r"\r"), ("\t", r"\t"))
+_Encode = Callable[[Any], Any] | None
 
 
-Statement = TypeVar("Statement", bound=Executable)
-Among = Callable[[Column[Any]], ColumnElement[bool]]
+def among(column: str, type_: str = "text") -> dict[str, TextClause]:
+    """By dialect, the condition that the column is one of the `values` of the same name.
 
-
-def many(build: Callable[[Among], Statement]) -> dict[str, Statement]:
-    """A statement about the rows whose column is among the values of the parameter `ids`.
-
-    By dialect: PostgreSQL takes the values as one array and plans the statement only once.
+    All values are one parameter, so that the statement is prepared and planned only once.
     """
-    array = bindparam("ids", type_=ARRAY(Text))
     return {
-        "sqlite": build(lambda column: column.in_(bindparam("ids", expanding=True))),
-        "postgresql": build(lambda column: column == any_(array)),
+        "sqlite": text(f"{column} IN (SELECT value FROM json_each(:among))"),
+        "postgresql": text(f"{column} = ANY(CAST(:among AS {type_}[]))"),
     }
+
+
+def at_address(table: Table) -> dict[str, TextClause]:
+    """`among`, for the addresses of rows of the table."""
+    return {
+        kind: among(f"{table.name}.{address}", "tid")[kind] for kind, address in ADDRESS.items()
+    }
+
+
+def values(connection: Connection, found: Sequence[Any]) -> str:
+    """The parameter `among`, of ids or addresses: they need no escapes."""
+    if connection.dialect.name == "postgresql":
+        return '{"' + '","'.join(found) + '"}'
+    return msgspec.json.encode(found).decode()
+
+
+def update_at(
+    connection: Connection,
+    statements: Mapping[str, Update],
+    addresses: Sequence[Any],
+    parameters: Mapping[str, Any] | None = None,
+) -> None:
+    """Change the rows at these addresses, all of them; the transaction has locked them."""
+    asked = {**(parameters or {}), "among": values(connection, addresses)}
+    changed = connection.execute(statements[connection.dialect.name], asked).rowcount
+    if changed != len(addresses):
+        raise AssertionError(f"{len(addresses)} rows were locked, {changed} were still there")
 
 
 def insert_rows(connection: Connection, table: Table, rows: Sequence[Sequence[Any]]) -> None:
     """Insert the rows, whose values are in the order of the table's columns."""
+    names: list[str] = []
+    columns: list[Sequence[Any]] = []
+    for (name, encode), found in zip(_columns(table), zip(*rows, strict=True), strict=True):
+        # Drivers take longer over a None than over a text.
+        if found.count(None) < len(rows):
+            names.append(name)
+            columns.append(found if encode is None else list(map(encode, found)))
     if connection.dialect.name == "postgresql":
-        _insert_document(connection, table, rows)
-        return
-    statement, binds = _plan(table, connection.dialect)
-    columns = [
-        values if bind is None else map(bind, values)
-        for bind, values in zip(binds, zip(*rows, strict=True), strict=True)
-    ]
-    connection.exec_driver_sql(statement, list(zip(*columns, strict=True)))
+        lines = map("\t".join, zip(*map(_copy_texts, columns), strict=True))
+        statement = f"COPY {table.name} ({', '.join(names)}) FROM STDIN"
+        _copy(connection, statement, "\n".join(lines))
+    else:
+        marks = ", ".join("?" * len(names))
+        statement = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({marks})"
+        connection.exec_driver_sql(statement, list(zip(*columns, strict=True)))
 
 
-def _insert_document(connection: Connection, table: Table, rows: Sequence[Sequence[Any]]) -> None:
-    """As one JSON document, which the server takes apart far quicker than we could."""
-    names = table.columns.keys()
-    document = msgspec.json.encode([dict(zip(names, row, strict=True)) for row in rows])
-    connection.exec_driver_sql(
-        f"INSERT INTO {table.name} SELECT * FROM json_populate_recordset(NULL::{table.name}, %s)",
-        (document.decode(),),
-    )
+def _copy_texts(column: Sequence[Any]) -> list[str]:
+    """The values as PostgreSQL's COPY writes them."""
+    is_full = None not in column
+    texts = list(map(str, column))
+    together = "".join(texts)
+    for character, escape in _COPY_ESCAPES:
+        if character in together:
+            texts = [each.replace(character, escape) for each in texts]
+    if is_full:
+        return texts
+    return [r"\N" if value is None else each for value, each in zip(column, texts, strict=True)]
+
+
+def _copy(connection: Connection, statement: str, rows: str) -> None:
+    """PostgreSQL takes rows in no quicker way than this. SQLAlchemy doesn't know it, so what goes
+    wrong is told as SQLAlchemy would."""
+    dialect = connection.dialect
+    driver: Any = connection.connection.driver_connection
+    cursor = driver.cursor()
+    try:
+        with cursor.copy(statement) as copy:
+            copy.write(rows)
+    except dialect.loaded_dbapi.Error as error:
+        is_lost = dialect.is_disconnect(error, driver, cursor)
+        if is_lost:
+            connection.invalidate(error)
+        raise DBAPIError.instance(
+            statement,
+            None,
+            error,
+            dialect.loaded_dbapi.Error,
+            connection_invalidated=is_lost,
+            dialect=dialect,
+        ) from error
+    finally:
+        cursor.close()
 
 
 @lru_cache
-def _plan(table: Table, dialect: Dialect) -> tuple[str, tuple[_Bind, ...]]:
-    names = ", ".join(f'"{column.name}"' for column in table.columns)
-    marks = ", ".join("?" for _ in table.columns)
-    binds = tuple(
-        column.type.dialect_impl(dialect).bind_processor(dialect) for column in table.columns
-    )
-    return f"INSERT INTO {table.name} ({names}) VALUES ({marks})", binds
+def _columns(table: Table) -> tuple[tuple[str, _Encode], ...]:
+    return tuple((f'"{column.name}"', _encoder(column.type)) for column in table.columns)
+
+
+def _encoder(type_: Any) -> _Encode:
+    """To what drivers know without asking."""
+    match type_:
+        case JSON():
+            return _json_text
+        case Instant():
+            return instant_text
+        case Boolean():
+            return int
+    return None
+
+
+def _json_text(value: Any) -> str | None:
+    return None if value is None else msgspec.json.encode(value).decode()

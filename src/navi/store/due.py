@@ -9,19 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, bindparam, select, update
+from sqlalchemy import Connection, bindparam, literal_column, select, text, update
 
-from navi.domain.input import Input, NewInput
+from navi.domain.input import NewInput
 from navi.domain.recall import Recall, RecallStatus, next_beat
-from navi.domain.session import SessionState
-from navi.domain.wire import input_json
 from navi.store import queue, recalls
-from navi.store.bulk import many
-from navi.store.events import emit_each, lane_locked
-from navi.store.rows import recall_of
-from navi.store.tables import lanes, session_recalls, sessions
+from navi.store.bulk import ADDRESS, among, at_address, update_at, values
+from navi.store.events import emit_each, lane_locked, store_emitted
+from navi.store.rows import IS_PENDING, recall_of
+from navi.store.tables import lanes, session_recalls
 
 Compose = Callable[[Recall, datetime, int], NewInput]
 """Makes the input of a recall that fires now, with so many beats missed."""
@@ -33,70 +31,96 @@ class Ready:
 
     version: datetime
     """When the recall was last changed: if that moved, this is void."""
-    new: NewInput
+    draft: queue.Draft
+
+
+class _Due(NamedTuple):
+    """A recall that is due and its lane, both locked."""
+
+    id: str
+    session_id: str
+    due_at: datetime
+    updated_at: datetime
+    address: Any
+    user_id: str
+    turn_id: str | None
+    last_seq: int
+    next_ordinal: int
+    lane_address: Any
 
 
 EVENTS_PER_RECALL = 2
+_NO_MORE = ("recall_update", {"recall": None})
 
 # Whoever is writing to a session right now is not waited for: it is looked at again in a moment.
-_DUE = (
-    select(
+_DUE = {
+    kind: select(
         session_recalls.c.id,
         session_recalls.c.session_id,
         session_recalls.c.due_at,
         session_recalls.c.updated_at,
-        sessions.c.state,
-        sessions.c.updated_at,
+        literal_column(f"session_recalls.{address}"),
         lanes.c.user_id,
         lanes.c.turn_id,
         lanes.c.last_seq,
         lanes.c.next_ordinal,
+        literal_column(f"lanes.{address}"),
     )
-    .join(sessions, sessions.c.id == session_recalls.c.session_id)
     .join(lanes, lanes.c.session_id == session_recalls.c.session_id)
-    .where(recalls.IS_PENDING, session_recalls.c.trigger_at <= bindparam("now"))
+    .where(IS_PENDING, session_recalls.c.trigger_at <= bindparam("now"))
     .order_by(session_recalls.c.trigger_at)
     .limit(bindparam("most"))
     .with_for_update(key_share=True, of=[session_recalls, lanes], skip_locked=True)
-)
+    for kind, address in ADDRESS.items()
+}
 _UPCOMING = (
     select(session_recalls)
+    .join(lanes, lanes.c.session_id == session_recalls.c.session_id)
     .where(
-        recalls.IS_PENDING,
+        IS_PENDING,
         session_recalls.c.trigger_at > bindparam("now"),
         session_recalls.c.trigger_at <= bindparam("until"),
         session_recalls.c.trigger_at == session_recalls.c.due_at,
+        lanes.c.turn_id.is_(None),
+        # True of all of them. Asked so that what firing will change was read, and is in memory.
+        text(
+            "EXISTS (SELECT * FROM session_recalls AS itself "
+            "WHERE itself.session_id = lanes.session_id AND itself.status = 'pending')"
+        ),
     )
     .limit(bindparam("most"))
 )
-_FULL = many(lambda among: select(session_recalls).where(among(session_recalls.c.id)))
-_CLAIM = many(
-    lambda among: (
-        update(session_recalls)
-        .where(among(session_recalls.c.id))
-        .values(status=RecallStatus.RUNNING.value, updated_at=bindparam("now"))
-    )
-)
+_FULL = {
+    kind: select(session_recalls).where(is_among)
+    for kind, is_among in among("session_recalls.id").items()
+}
+_CLAIM = {
+    kind: update(session_recalls)
+    .where(is_there)
+    .values(status=RecallStatus.RUNNING.value, updated_at=bindparam("now"))
+    for kind, is_there in at_address(session_recalls).items()
+}
 _COUNT_MISSED = (
     update(session_recalls)
     .where(session_recalls.c.id == bindparam("key"))
     .values(missed_count=session_recalls.c.missed_count + bindparam("missed"))
 )
-_COUNT = many(
-    lambda among: (
-        update(lanes)
-        .where(among(lanes.c.session_id))
-        .values(
-            next_ordinal=lanes.c.next_ordinal + 1, last_seq=lanes.c.last_seq + EVENTS_PER_RECALL
-        )
-    )
-)
+_COUNT = {
+    kind: update(lanes)
+    .where(is_there)
+    .values(next_ordinal=lanes.c.next_ordinal + 1, last_seq=lanes.c.last_seq + EVENTS_PER_RECALL)
+    for kind, is_there in at_address(lanes).items()
+}
 
 
 def upcoming(connection: Connection, now: datetime, until: datetime, limit: int) -> list[Recall]:
-    """Recalls that will be due, as planned, until then."""
+    """Recalls of idle sessions that will be due, as planned, until then."""
     asked = {"now": now, "until": until, "most": limit}
     return [recall_of(row) for row in connection.execute(_UPCOMING, asked)]
+
+
+def make_ready(recall: Recall, compose: Compose) -> Ready:
+    return Ready(recall.updated_at, queue.draft(compose(recall, recall.due_at, 0)))
 
 
 def fire(
@@ -105,68 +129,88 @@ def fire(
     limit: int,
     compose: Compose,
     ready: Mapping[str, Ready] | None = None,
+    wait: Callable[[], None] | None = None,
 ) -> int:
     """Claim recalls that are due and admit their inputs, all or none; returns how many it saw.
 
-    The recall of a busy session is moved instead, that of an ended session cancelled.
+    `now` may lie a moment ahead, if `wait` returns when it has come: before that nothing is
+    committed, hence nothing has happened.
+    The recall of a busy session is moved instead. An ended session has none that is pending.
     """
-    rows = connection.execute(_DUE, {"now": now, "most": limit}).all()
-    # Only these: composing counts what was missed, and a recall that is moved comes here again.
-    firing = [row for row in rows if row.state != SessionState.STOPPED and row.turn_id is None]
-    composed = _composed(connection, firing, now, compose, ready or {})
-    inputs: list[Input] = []
-    for id_, session_id, _, _, state, changed_at, user_id, turn_id, last_seq, ordinal in rows:
-        lane_locked(connection, session_id, last_seq, user_id)
-        if state == SessionState.STOPPED:
-            recalls.session_ended(connection, session_id, now)
-        elif turn_id is not None:
-            recalls.defer(connection, session_id, now)
+    found = connection.execute(_DUE[connection.dialect.name], {"now": now, "most": limit})
+    # Of our own kind: the names of SQLAlchemy's rows are slow.
+    rows = [_Due(*row) for row in found.all()]
+    firing: list[_Due] = []
+    for row in rows:
+        lane_locked(connection, row.session_id, row.last_seq, row.user_id)
+        if row.turn_id is not None:
+            recalls.defer(connection, row.session_id, now)
         else:
-            inputs.append(queue.admitted(composed[id_], ordinal, max(now, changed_at)))
-    if inputs:
-        _admit(connection, inputs, now)
+            firing.append(row)
+    if firing:
+        # Claimed first: a row that is changed has another address.
+        _claim(connection, firing, now)
+        # Only these: composing counts what was missed, and a recall that is moved comes again.
+        drafts = _drafts(connection, firing, now, compose, ready or {})
+        _admit(connection, firing, drafts, now)
+    if rows and wait is not None:
+        if connection.dialect.name == "sqlite":
+            # The only writer may as well write these now. In PostgreSQL others would wait for it.
+            store_emitted(connection)
+        wait()
     return len(rows)
 
 
-def _composed(
+def _drafts(
     connection: Connection,
-    rows: Sequence[Row[*tuple[Any, ...]]],
+    firing: Sequence[_Due],
     now: datetime,
     compose: Compose,
     ready: Mapping[str, Ready],
-) -> dict[str, NewInput]:
+) -> dict[str, queue.Draft]:
     """The inputs that the recalls become, made ahead or now."""
     second = now.replace(microsecond=0)
-    composed: dict[str, NewInput] = {}
-    for id_, _, due_at, updated_at, *_ in rows:
-        known = ready.get(id_)
-        if known and known.version == updated_at and second <= due_at:
-            composed[id_] = known.new
-    if missing := [row.id for row in rows if row.id not in composed]:
+    drafts: dict[str, queue.Draft] = {}
+    for row in firing:
+        known = ready.get(row.id)
+        if known and known.version == row.updated_at and second <= row.due_at:
+            drafts[row.id] = known.draft
+    if missing := [row.id for row in firing if row.id not in drafts]:
         late: list[dict[str, Any]] = []
-        for row in connection.execute(_FULL[connection.dialect.name], {"ids": missing}):
-            recall = recall_of(row)
+        asked = {"among": values(connection, missing)}
+        for full in connection.execute(_FULL[connection.dialect.name], asked):
+            recall = recall_of(full)
             missed = _missed(recall, now)
-            composed[recall.id] = compose(recall, now, missed)
+            drafts[recall.id] = queue.draft(compose(recall, now, missed))
             if missed:
                 late.append({"key": recall.id, "missed": missed})
         if late:
             connection.execute(_COUNT_MISSED, late)
-    return composed
+    return drafts
 
 
-def _admit(connection: Connection, inputs: list[Input], now: datetime) -> None:
-    kind = connection.dialect.name
-    recall_ids = [each.metadata["recall_id"] for each in inputs]
-    connection.execute(_CLAIM[kind], {"ids": recall_ids, "now": now})
-    connection.execute(_COUNT[kind], {"ids": [each.session_id for each in inputs]})
-    queue.insert_all(connection, inputs)
-    no_more = ("recall_update", {"recall": None})
+def _claim(connection: Connection, firing: Sequence[_Due], now: datetime) -> None:
+    addresses = [row.address for row in firing]
+    update_at(connection, _CLAIM, addresses, {"now": now})
+
+
+def _admit(
+    connection: Connection,
+    firing: Sequence[_Due],
+    drafts: Mapping[str, queue.Draft],
+    now: datetime,
+) -> None:
+    update_at(connection, _COUNT, [row.lane_address for row in firing])
+    told = queue.insert_drafts(
+        connection,
+        [(drafts[row.id], row.next_ordinal) for row in firing],
+        now,
+    )
     emit_each(
         connection,
         [
-            (each.session_id, [("input_queued", {"input": input_json(each)}), no_more])
-            for each in inputs
+            (row.session_id, [("input_queued", {"input": each}), _NO_MORE])
+            for row, each in zip(firing, told, strict=True)
         ],
         now,
     )

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, select, update
 
@@ -62,16 +62,8 @@ class _Numbers:
     is_written: bool = True
 
 
-class _Numbered(NamedTuple):
-    """An event that has its place in its session, and is not stored yet."""
-
-    session_id: str
-    user_id: str
-    seq: int
-    turn_id: str | None
-    type: str
-    payload: Payload
-    created_at: datetime
+_Numbered = tuple[str, int, str, str | None, str, Payload, datetime]
+"""An event that has its place in its session, and none among all yet: what follows the position."""
 
 
 @dataclass(slots=True)
@@ -112,7 +104,7 @@ def emit(
     last_seq, user_id = _next_numbers(connection, session_id, len(items), fence)
     numbered = _outbox(connection).numbered
     for seq, (type_, payload) in enumerate(items, start=last_seq - len(items) + 1):
-        numbered.append(_Numbered(session_id, user_id, seq, turn_id, type_, payload, now))
+        numbered.append((session_id, seq, user_id, turn_id, type_, payload, now))
     return last_seq
 
 
@@ -128,7 +120,7 @@ def emit_each(
         for type_, payload in items:
             numbers.last_seq += 1
             outbox.numbered.append(
-                _Numbered(session_id, numbers.user_id, numbers.last_seq, None, type_, payload, now)
+                (session_id, numbers.last_seq, numbers.user_id, None, type_, payload, now)
             )
 
 
@@ -149,12 +141,11 @@ def store_emitted(connection: Connection) -> list[Event]:
         count = len(numbered)
         last_position = connection.execute(_NEXT_POSITION, {"count": count}).scalar_one()
         stored = [
-            Event(session_id, user_id, seq, position, turn_id, type_, payload, created_at)
-            for position, (session_id, user_id, seq, turn_id, type_, payload, created_at) in (
-                enumerate(numbered, start=last_position - count + 1)
-            )
+            Event(position, *rest)
+            for position, rest in enumerate(numbered, start=last_position - count + 1)
         ]
-        insert_rows(connection, events, [_row(event) for event in stored])
+        # An event has the fields of its row, in the same order.
+        insert_rows(connection, events, stored)
         _notify(connection, stored, outbox.sender)
         outbox.numbers, outbox.numbered = {}, []
         outbox.stored += stored
@@ -231,35 +222,16 @@ def _outbox(connection: Connection) -> _Outbox:
 
 
 def _notify(connection: Connection, stored: Sequence[Event], sender: str) -> None:
+    if connection.dialect.name != "postgresql":
+        return
     last = {event.session_id: event for event in stored}.values()
     news = [[event.session_id, event.seq, event.position] for event in last]
-    for first in range(0, len(news), SESSIONS_PER_SIGNAL):
-        told = [sender, news[first : first + SESSIONS_PER_SIGNAL]]
-        signals.send(connection, signals.EVENTS, json.dumps(told))
-
-
-def _row(event: Event) -> tuple[Any, ...]:
-    """In the order of the table's columns."""
-    return (
-        event.position,
-        event.session_id,
-        event.seq,
-        event.user_id,
-        event.turn_id,
-        event.type,
-        event.payload,
-        event.created_at,
-    )
+    told = [
+        json.dumps([sender, news[first : first + SESSIONS_PER_SIGNAL]])
+        for first in range(0, len(news), SESSIONS_PER_SIGNAL)
+    ]
+    signals.send(connection, signals.EVENTS, *told)
 
 
 def _event(row: Row[Any]) -> Event:
-    return Event(
-        session_id=row.session_id,
-        user_id=row.user_id,
-        seq=row.seq,
-        position=row.position,
-        turn_id=row.turn_id,
-        type=row.type,
-        payload=row.payload,
-        created_at=row.created_at,
-    )
+    return Event._make(row)

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Boolean, Connection, bindparam, func, select, update
+from sqlalchemy import Boolean, Connection, bindparam, exists, func, select, update
 
 from navi.domain.errors import SessionNotFound
 from navi.domain.input import Origin
@@ -19,7 +19,7 @@ from navi.domain.turn import RunningTurn, StopReason
 from navi.store import signals
 from navi.store.events import lane_locked
 from navi.store.rows import SESSIONS, session_of
-from navi.store.tables import lanes, message_queue, sessions, turns
+from navi.store.tables import agent_sessions, lanes, message_queue, sessions, turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,10 @@ _READY = (
     .where(
         message_queue.c.delivered_at.is_(None),
         lanes.c.turn_id.is_(None),
+        # What waits for a terminal can't begin here.
+        ~exists().where(
+            agent_sessions.c.session_id == message_queue.c.session_id, agent_sessions.c.is_open
+        ),
         bindparam("is_recall", type_=Boolean) == _IS_RECALL,
     )
     .group_by(message_queue.c.session_id)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import (
@@ -21,7 +20,13 @@ from sqlalchemy import (
     update,
 )
 
-from navi.domain.errors import Conflict, InputNotFound, NotYours, SessionStopped
+from navi.domain.errors import (
+    Conflict,
+    InputNotFound,
+    NotYours,
+    SessionNotFound,
+    SessionStopped,
+)
 from navi.domain.input import (
     Admission,
     DeliveryMode,
@@ -29,19 +34,22 @@ from navi.domain.input import (
     NewInput,
     Origin,
     delivery_order,
+    joined_with,
+    may_join,
     modes_before,
 )
 from navi.domain.session import SessionState
 from navi.domain.turn import StopReason
 from navi.domain.user import User
-from navi.domain.wire import input_json
+from navi.domain.wire import input_json, instant
 from navi.store.bulk import insert_rows
 from navi.store.events import emit
 from navi.store.lanes import Lane, lock, request_stop
-from navi.store.tables import lanes, message_queue, sessions
+from navi.store.tables import lanes, message_queue, sessions, turns
+
+SECOND_LANE_MILLISECONDS = 50
 
 _INSERT = insert(message_queue)
-_COLUMNS = attrgetter(*(column.name for column in message_queue.columns))
 _IS_WAITING = (
     message_queue.c.session_id == bindparam("session_id"),
     message_queue.c.delivered_at.is_(None),
@@ -72,7 +80,7 @@ _BEFORE = (
     )
 )
 _HEADS = select(message_queue).where(
-    message_queue.c.session_id == bindparam("session_id"),
+    *_IS_WAITING,
     message_queue.c.ordinal.in_(
         select(func.min(message_queue.c.ordinal))
         .where(*_IS_WAITING)
@@ -105,7 +113,7 @@ def keep(
         return _known_admission(connection, known, new), known
     if lane.session.state is SessionState.STOPPED:
         raise SessionStopped(new.session_id)
-    kept = admitted(new, lane.next_ordinal, now)
+    kept = _admitted(new, lane.next_ordinal, now)
     connection.execute(_INSERT, _values(kept))
     connection.execute(_NEXT_ORDINAL, {"key": new.session_id})
     connection.execute(_TOUCH, {"session_id": new.session_id, "now": now})
@@ -116,12 +124,37 @@ def keep(
     return Admission(new.id, delivered=False, position=position), kept
 
 
-def admitted(new: NewInput, ordinal: int, now: datetime) -> Input:
-    return Input(**_fields(new), ordinal=ordinal, queued_at=now)
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An input whose row and event are made, except for its place and its time."""
+
+    row: tuple[Any, ...]
+    told: dict[str, Any]
 
 
-def insert_all(connection: Connection, inputs: Sequence[Input]) -> None:
-    insert_rows(connection, message_queue, [_COLUMNS(each) for each in inputs])
+def draft(new: NewInput) -> Draft:
+    kept = _admitted(new, 0, None)
+    values = _values(kept)
+    values |= {"delivery_mode": new.delivery_mode.value, "origin": new.origin.value}
+    return Draft(tuple(values.values()), input_json(kept))
+
+
+def insert_drafts(
+    connection: Connection, placed: Sequence[tuple[Draft, int]], now: datetime
+) -> list[dict[str, Any]]:
+    """Insert many, each with its ordinal; what is to be told of each.
+
+    The caller has locked and counted up their lanes. A draft is used for one input only.
+    """
+    shown = instant(now)
+    rows, told = [], []
+    for made, ordinal in placed:
+        id_, session_id, _, *middle, _, _, _ = made.row
+        rows.append((id_, session_id, ordinal, *middle, now, None, None))
+        made.told["queued_at"] = shown
+        told.append(made.told)
+    insert_rows(connection, message_queue, rows)
+    return told
 
 
 def waiting(connection: Connection, session_id: str) -> list[Input]:
@@ -133,6 +166,10 @@ def waiting(connection: Connection, session_id: str) -> list[Input]:
 def heads(connection: Connection, session_id: str) -> list[Input]:
     """The first waiting input of each delivery mode and origin: one of them is next."""
     return [_input(row) for row in connection.execute(_HEADS, {"session_id": session_id})]
+
+
+def is_known(connection: Connection, input_id: str) -> bool:
+    return _find(connection, input_id) is not None
 
 
 def edit(
@@ -180,14 +217,53 @@ def remove_all(connection: Connection, session_id: str, now: datetime) -> list[I
     return removed
 
 
+def forget_session(connection: Connection, session_id: str) -> None:
+    """Delete all inputs of a session that is deleted: those that wait and those that had turns."""
+    of_its_turns = select(turns.c.id).where(turns.c.session_id == session_id)
+    is_waiting = and_(
+        message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None)
+    )
+    for condition in (is_waiting, message_queue.c.turn_id.in_(of_its_turns)):
+        connection.execute(delete(message_queue).where(condition))
+
+
 def deliver(connection: Connection, chosen: Input, turn_id: str, now: datetime) -> Input:
     connection.execute(_DELIVER, {"input_id": chosen.id, "now": now, "to_turn": turn_id})
     return replace(chosen, delivered_at=now, turn_id=turn_id)
 
 
-def delivered_to(connection: Connection, turn_id: str) -> Input:
+def followers(connection: Connection, first: Input) -> list[Input]:
+    """What else waits and may join it, in the order of delivery."""
+    if not may_join(first):
+        return []
+    others = [each for each in waiting(connection, first.session_id) if each.id != first.id]
+    return joined_with(first, others)
+
+
+def delivered_to(connection: Connection, turn_id: str) -> list[Input]:
+    """The inputs of a turn, in the order of delivery: at least one."""
     query = select(message_queue).where(message_queue.c.turn_id == turn_id)
-    return _input(connection.execute(query).one())
+    return delivery_order([_input(row) for row in connection.execute(query)])
+
+
+def find(connection: Connection, session_id: str, input_id: str) -> Input:
+    """Whether it waits or was delivered."""
+    found = _find(connection, input_id)
+    if found is None or found.session_id != session_id:
+        raise InputNotFound(input_id)
+    return found
+
+
+def tell(connection: Connection, new: NewInput, now: datetime) -> bool:
+    """Admit what one session has to say to another; False if that is known, or ended, or gone."""
+    try:
+        lane = _second_lane(connection, new.session_id)
+    except SessionNotFound:
+        return False
+    if lane.session.state is SessionState.STOPPED or _find(connection, new.id) is not None:
+        return False
+    keep(connection, lane, new, now, None)
+    return True
 
 
 def give_back(connection: Connection, turn_id: str) -> list[Input]:
@@ -199,6 +275,20 @@ def give_back(connection: Connection, turn_id: str) -> list[Input]:
         .returning(message_queue)
     )
     return [_input(row) for row in rows]
+
+
+def _second_lane(connection: Connection, session_id: str) -> Lane:
+    """Lock a lane while another one is held.
+
+    Whoever holds this one may be waiting for that one. PostgreSQL would find out after a second;
+    waiting only a moment, and then starting all over, is quicker.
+    """
+    if connection.dialect.name != "postgresql":
+        return lock(connection, session_id)
+    connection.exec_driver_sql(f"SET LOCAL lock_timeout = {SECOND_LANE_MILLISECONDS}")
+    lane = lock(connection, session_id)
+    connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
+    return lane
 
 
 def _known_admission(connection: Connection, known: Input, new: NewInput) -> Admission:
@@ -239,8 +329,9 @@ def _find(connection: Connection, input_id: str) -> Input | None:
     return None if row is None else _input(row)
 
 
-def _fields(new: NewInput) -> dict[str, Any]:
-    return {name: getattr(new, name) for name in NewInput.__dataclass_fields__}
+def _admitted(new: NewInput, ordinal: int, now: datetime | None) -> Input:
+    fields = {name: getattr(new, name) for name in NewInput.__dataclass_fields__}
+    return Input(**fields, ordinal=ordinal, queued_at=now)
 
 
 def _values(admitted: Input) -> dict[str, Any]:

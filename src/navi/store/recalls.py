@@ -25,7 +25,7 @@ from navi.domain.wire import recall_json
 from navi.store import signals
 from navi.store.events import emit
 from navi.store.lanes import lock
-from navi.store.rows import recall_of
+from navi.store.rows import IS_PENDING, recall_of
 from navi.store.tables import session_recalls
 
 CANCELLED = "cancelled"
@@ -33,7 +33,6 @@ SESSION_ENDED = "the session ended"
 REPLACED = "a newer recall took its place"
 
 _INSERT = insert(session_recalls)
-IS_PENDING = session_recalls.c.status == RecallStatus.PENDING.value
 _PENDING = select(session_recalls).where(
     session_recalls.c.session_id == bindparam("session_id"), IS_PENDING
 )

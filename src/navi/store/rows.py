@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from sqlalchemy import Row, and_, select
+from sqlalchemy import Row, and_, literal_column, select
 
 from navi.domain.recall import CallType, Recall, RecallStatus
 from navi.domain.session import Session, SessionState
@@ -14,15 +14,16 @@ from navi.store.tables import session_recalls, sessions
 _RECALL_FIELDS = tuple(field.name for field in fields(Recall))
 _PENDING = "pending_"
 
+# Written out, not a parameter: else a prepared statement can't know that the index of pending
+# recalls will do, and is planned anew each time it runs.
+IS_PENDING = session_recalls.c.status == literal_column(f"'{RecallStatus.PENDING.value}'")
+
 SESSIONS = select(
     sessions, *(session_recalls.c[name].label(_PENDING + name) for name in _RECALL_FIELDS)
 ).join_from(
     sessions,
     session_recalls,
-    and_(
-        session_recalls.c.session_id == sessions.c.id,
-        session_recalls.c.status == RecallStatus.PENDING.value,
-    ),
+    and_(session_recalls.c.session_id == sessions.c.id, IS_PENDING),
     isouter=True,
 )
 """Sessions, each with its pending recall."""

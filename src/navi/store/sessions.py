@@ -6,14 +6,24 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from navi.domain.automation import HIDDEN_PREFIX, BlockedByAutomations
 from navi.domain.errors import Conflict, SessionBusy, SessionNotFound
+from navi.domain.input import NewInput
 from navi.domain.session import Session, SessionState, Step, after
 from navi.domain.turn import StopReason
 from navi.domain.wire import session_json
-from navi.store import automation_runs, automations, queue, recalls, withdrawal
+from navi.store import (
+    automation_runs,
+    automations,
+    notices,
+    queue,
+    recalls,
+    reminders,
+    scheduled_reminders,
+    withdrawal,
+)
 from navi.store.events import emit, forget_session
 from navi.store.lanes import lock, request_stop
 from navi.store.rows import SESSIONS, session_of
@@ -84,12 +94,49 @@ def change(
     return session
 
 
+def descendants(connection: Connection, session_id: str) -> list[Session]:
+    """The sessions that this one made, and those that they made; newest activity first."""
+    below = select(sessions.c.id).where(sessions.c.parent_id == session_id).cte(recursive=True)
+    # UNION, not UNION ALL: whatever parents are written there, this comes to an end.
+    below = below.union(select(sessions.c.id).where(sessions.c.parent_id == below.c.id))
+    query = SESSIONS.where(sessions.c.id.in_(select(below.c.id)), sessions.c.id != session_id)
+    rows = connection.execute(query.order_by(sessions.c.updated_at.desc(), sessions.c.id))
+    return [session_of(row) for row in rows]
+
+
+def report(connection: Connection, session_id: str, text: str | None, now: datetime) -> Session:
+    """What the agent says it does. A report answers reminders; taking one back does not."""
+    lane = lock(connection, session_id)
+    now = lane.not_before(now)
+    at = None if text is None else now
+    changes = {"agent_status_text": text, "agent_status_at": at}
+    session = change(connection, session_id, changes, now)
+    if text is not None:
+        reminders.reset(connection, session_id, now)
+    return session
+
+
+def complete_task(
+    connection: Connection, session_id: str, told: NewInput | None, now: datetime
+) -> bool:
+    """The agent says that it is done: nobody reminds it any more, and `told` goes to its parent.
+
+    True if the parent could be told.
+    """
+    lane = lock(connection, session_id)
+    if lane.session.task is not None:
+        change(connection, session_id, {"task": None}, now)
+    reminders.cancel(connection, session_id, lane.not_before(now))
+    return told is not None and queue.tell(connection, told, now)
+
+
 def clear(connection: Connection, session_id: str, now: datetime) -> bool:
     """The agent starts afresh; the transcript keeps everything.
 
     A running turn is asked to end, and its end begins the new context: then True.
     """
     lane = lock(connection, session_id)
+    reminders.cancel(connection, session_id, lane.not_before(now))
     if lane.turn_id is not None:
         return request_stop(connection, session_id, StopReason.CLEARED)
     change(connection, session_id, {"context_from_idx": lane.next_idx}, now)
@@ -104,12 +151,16 @@ def kill(connection: Connection, session_id: str, now: datetime) -> Session:
     now = lane.not_before(now)
     if lane.turn_id is not None:
         request_stop(connection, session_id, StopReason.KILLED)
-    for removed in queue.remove_all(connection, session_id, now):
-        withdrawal.tell_origin(connection, removed, recalls.SESSION_ENDED, now)
+    reminders.cancel(connection, session_id, now)
+    scheduled_reminders.session_ended(connection, session_id, now)
+    removed = queue.remove_all(connection, session_id, now)
+    for each in removed:
+        withdrawal.tell_origin(connection, each, recalls.SESSION_ENDED, now)
     recalls.session_ended(connection, session_id, now)
     automation_runs.session_ended(connection, session_id, now)
     session = replace(move(connection, lane.session, Step.KILLED, now), pending=None)
     announce(connection, session, now)
+    notices.lost(connection, session, removed, now)
     return session
 
 
@@ -132,6 +183,7 @@ def remove(connection: Connection, session_id: str, now: datetime) -> None:
     gone = {"session": session_json(lane.session), "deleted": True}
     last_seq = emit(connection, session_id, None, [("session_update", gone)], now)
     forget_session(connection, session_id, last_seq)
+    queue.forget_session(connection, session_id)
     connection.execute(delete(sessions).where(sessions.c.id == session_id))
 
 

@@ -7,10 +7,11 @@ They only save waiting: whoever misses one finds out a little later by looking.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, text
 
 from navi.store.connection import plain
 
@@ -24,9 +25,14 @@ RECONNECT_SECONDS = 1.0
 log = logging.getLogger("navi.store")
 
 
-def send(connection: Connection, channel: str, payload: str) -> None:
+_SEND = text(
+    "SELECT pg_notify(:channel, told) FROM json_array_elements_text(CAST(:payloads AS json)) told"
+)
+
+
+def send(connection: Connection, channel: str, *payloads: str) -> None:
     if connection.dialect.name == "postgresql":
-        connection.execute(select(func.pg_notify(channel, payload)))
+        connection.execute(_SEND, {"channel": channel, "payloads": json.dumps(payloads)})
 
 
 async def listen(url: str, on_signal: Callable[[str, str], None]) -> None:

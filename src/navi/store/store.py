@@ -23,7 +23,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from navi.domain.errors import Conflict, StoreUnavailable
 from navi.domain.event import Event
 from navi.domain.ids import new_id
-from navi.store.connection import POSTGRES_CONNECTIONS, is_sqlite, open_engine
+from navi.store.connection import POSTGRES_CONNECTIONS, is_sqlite, move_ahead_log, open_engine
 from navi.store.events import open_outbox, store_emitted
 
 P = ParamSpec("P")
@@ -33,6 +33,10 @@ PATIENCE_SECONDS = 5.0
 """How long an operation is tried again while the database is locked or away."""
 BATCH_LIMIT = 128
 """So that nobody waits for a commit behind an endless row of others."""
+SETTLE_SECONDS = 0.25
+"""Nothing to do for so long, and what was written ahead is moved into the SQLite database."""
+SETTLED_CHANGES = 1000
+"""Fewer changed rows are not worth it."""
 RETRIED_STATES = {"40001", "40P01", "55P03", "25P03", "57P01", "57P02", "57P03", "53300"}
 """PostgreSQL: serialization failure, deadlock, lock timeout, a transaction that stood idle, being
 shut down or started, too many clients."""
@@ -74,6 +78,9 @@ class Store:
             for number in range(workers)
         ]
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._changes = 0
+        """SQLite: rows that were changed so far."""
+        self._settled_changes = 0
 
     def start(self) -> None:
         """Begin to work for the running event loop."""
@@ -121,7 +128,7 @@ class Store:
     # Below: the workers' side.
 
     def _work(self) -> None:
-        while (job := self._jobs.get()) is not None:
+        while (job := self._next_job()) is not None:
             batch = [job]
             is_last = False
             while self.kind == "sqlite" and len(batch) < BATCH_LIMIT and not self._jobs.empty():
@@ -133,6 +140,23 @@ class Store:
             self._run(batch)
             if is_last:
                 return
+
+    def _next_job(self) -> _Job | None:
+        if self._changes - self._settled_changes >= SETTLED_CHANGES:
+            try:
+                return self._jobs.get(timeout=SETTLE_SECONDS)
+            except queue.Empty:
+                self._settle()
+        return self._jobs.get()
+
+    def _settle(self) -> None:
+        """Do what a commit would otherwise have to do, while nobody waits for one."""
+        self._settled_changes = self._changes
+        try:
+            move_ahead_log(self._engine)
+        except Exception as error:
+            # Nothing is lost: the next time, or a commit that finds too much, does it.
+            log.warning("can't move what was written ahead into the database: %s", error)
 
     def _run(self, batch: list[_Job]) -> None:
         """Bring every job of the batch to a result or an error, trying again while it may help."""
@@ -173,6 +197,10 @@ class Store:
                         raise
                     raise _NotTogether from error
             events = store_emitted(connection)
+            if self.kind == "sqlite":
+                driver: Any = connection.connection.driver_connection
+                self._changes = driver.total_changes
+                self._settled_changes = min(self._settled_changes, self._changes)
         # Only now is anything true: results and events leave after the commit.
         return events
 

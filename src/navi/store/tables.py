@@ -21,6 +21,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.types import TypeEngine
 
@@ -39,9 +40,7 @@ class Instant(TypeDecorator[datetime]):
         return dialect.type_descriptor(Text())
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
-        if value is None or dialect.name == "postgresql":
-            return value
-        return _instant_text(value)
+        return value if dialect.name == "postgresql" else instant_text(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         if value is None:
@@ -51,9 +50,9 @@ class Instant(TypeDecorator[datetime]):
 
 
 @lru_cache(maxsize=256)
-def _instant_text(value: datetime) -> str:
+def instant_text(value: datetime | None) -> str | None:
     # Many rows of a transaction have the same time.
-    return value.astimezone(UTC).isoformat(timespec="microseconds")
+    return None if value is None else value.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 # Not JSONB, which refuses the NUL characters that tools may print.
@@ -112,6 +111,8 @@ lanes = Table(
     Column("turn_id", Text),
     Column("owner", Text),
     Column("lease_until", Instant),
+    # Room on each page for the next version of its rows, so that no index changes with them.
+    postgresql_with={"fillfactor": 70},
 )
 Index(
     "lanes_running",
@@ -120,11 +121,13 @@ Index(
     postgresql_where=lanes.c.turn_id.is_not(None),
 )
 
+# No reference to `sessions`: whoever inserts holds the session's lane, and asking again for each
+# row costs as much as the row. Few indexes, and none but the key that grows with the past.
 message_queue = Table(
     "message_queue",
     metadata,
     Column("id", Text, primary_key=True),
-    session_reference(),
+    Column("session_id", Text, nullable=False),
     Column("ordinal", Integer, nullable=False),
     Column("text", Text, nullable=False),
     Column("delivery_mode", Text, nullable=False),
@@ -139,16 +142,21 @@ message_queue = Table(
     Column("queued_at", Instant, nullable=False),
     Column("delivered_at", Instant),
     Column("turn_id", Text),
-    UniqueConstraint("session_id", "ordinal"),
 )
 Index(
     "message_queue_waiting",
     message_queue.c.session_id,
     message_queue.c.ordinal,
+    unique=True,
     sqlite_where=message_queue.c.delivered_at.is_(None),
     postgresql_where=message_queue.c.delivered_at.is_(None),
 )
-Index("message_queue_by_turn", message_queue.c.turn_id)
+Index(
+    "message_queue_by_turn",
+    message_queue.c.turn_id,
+    sqlite_where=message_queue.c.turn_id.is_not(None),
+    postgresql_where=message_queue.c.turn_id.is_not(None),
+)
 
 session_recalls = Table(
     "session_recalls",
@@ -267,6 +275,67 @@ Index(
     automation_runs.c.ended_at,
     sqlite_where=automation_runs.c.delivery == "pending",
     postgresql_where=automation_runs.c.delivery == "pending",
+)
+
+# `due_at` is derived from the other columns and kept for the clock, which looks for the earliest.
+remind_registrations = Table(
+    "remind_registrations",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column(
+        "target_session_id", Text, ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False
+    ),
+    Column("soft_threshold_seconds", Integer, nullable=False),
+    Column("hard_threshold_seconds", Integer, nullable=False),
+    Column("registered_at", Instant, nullable=False),
+    Column("last_reset_at", Instant, nullable=False),
+    Column("soft_fired", Boolean, nullable=False),
+    Column("hard_fired", Boolean, nullable=False),
+    Column("is_active", Boolean, nullable=False),
+    Column("due_at", Instant, nullable=False),
+    Index("remind_registrations_by_target", "target_session_id"),
+)
+# SQLite has no booleans of its own: SQLAlchemy asks it for `= 1`, and so must the index.
+Index(
+    "remind_registrations_one_active",
+    remind_registrations.c.target_session_id,
+    unique=True,
+    sqlite_where=text("is_active = 1"),
+    postgresql_where=text("is_active"),
+)
+Index(
+    "remind_registrations_due",
+    remind_registrations.c.due_at,
+    sqlite_where=text("is_active = 1"),
+    postgresql_where=text("is_active"),
+)
+
+scheduled_reminders = Table(
+    "scheduled_reminders",
+    metadata,
+    Column("id", Text, primary_key=True),
+    session_reference(),
+    Column("message", Text, nullable=False),
+    Column("fires_at", Instant, nullable=False),
+    Column("due_at", Instant, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Index("scheduled_reminders_by_session", "session_id"),
+)
+Index(
+    "scheduled_reminders_due",
+    scheduled_reminders.c.due_at,
+    sqlite_where=scheduled_reminders.c.status == "pending",
+    postgresql_where=scheduled_reminders.c.status == "pending",
+)
+
+# One row for each session whose agent is summarising its history right now.
+compactions = Table(
+    "compactions",
+    metadata,
+    Column("session_id", Text, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("began_at", Instant, nullable=False),
 )
 
 turns = Table(

@@ -13,14 +13,25 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from navi.domain.errors import FenceLost
-from navi.domain.event import Payload, TurnEvent, Usage, turn_event
-from navi.domain.input import Admission, Input, NewInput, Origin, delivery_order
+from navi.domain.event import HistoryCompacted, Payload, TurnEvent, Usage, turn_event
+from navi.domain.input import Admission, Answer, Input, NewInput, Origin, delivery_order
 from navi.domain.message import Draft, Message, Notice, closed, drafts_of
-from navi.domain.session import Session, Step
+from navi.domain.session import Session, SessionState, Step
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
 from navi.domain.user import User
 from navi.domain.wire import input_json, message_json, session_json
-from navi.store import automation_runs, events, queue, recalls, sessions, transcript, users
+from navi.store import (
+    agent_sessions,
+    automation_runs,
+    events,
+    notices,
+    queue,
+    recalls,
+    reminders,
+    sessions,
+    transcript,
+    users,
+)
 from navi.store.lanes import Lane, lock
 from navi.store.tables import lanes, turns
 
@@ -33,7 +44,7 @@ _TAKE_LANE = (
         fence=bindparam("new_fence"),
         owner=bindparam("new_owner"),
         lease_until=bindparam("until"),
-        next_idx=lanes.c.next_idx + 1,
+        next_idx=lanes.c.next_idx + bindparam("count"),
     )
 )
 _FREE_LANE = (
@@ -73,6 +84,8 @@ class Begun:
     history: Sequence[Message]
     told: Sequence[TurnEvent] = ()
     """What is stored of it already, if it was taken over."""
+    has_told: bool = False
+    """Whether something waits in other sessions because of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +98,8 @@ class Claim:
     now: datetime
     may_begin: Callable[[Origin], bool] = lambda origin: True
     """Whether there is room for a turn of that origin."""
+    is_hand_over: bool = False
+    """The session's own terminal asks for it."""
 
 
 def admit(
@@ -97,7 +112,7 @@ def admit(
         return admission, None
     is_next = admission.position == 0 and not admission.delivered
     begun = _begin(connection, lane, claim, kept if is_next else None, sender)
-    if begun is not None and begun.turn.input.id == new.id:
+    if begun is not None and new.id in {each.id for each in begun.turn.inputs}:
         admission = replace(admission, delivered=True, position=0)
     return admission, begun
 
@@ -119,14 +134,20 @@ def _begin(
         return _begun_before(connection, lane, turn_id)
     if lane.turn_id is not None:
         return None
+    if not claim.is_hand_over and agent_sessions.is_open(connection, lane.session):
+        return None
     chosen = known_next
     if chosen is None or not claim.may_begin(chosen.origin):
         waiting = delivery_order(queue.heads(connection, session_id))
         chosen = next((each for each in waiting if claim.may_begin(each.origin)), None)
     if chosen is None:
         return None
+    # What was admitted just now, and is next, has nobody behind it in its mode.
+    joined = [] if chosen is known_next else queue.followers(connection, chosen)
     fence = lane.fence + 1
-    now = max(lane.not_before(claim.now), chosen.queued_at or claim.now)
+    now = max(
+        [lane.not_before(claim.now), *(each.queued_at or claim.now for each in (chosen, *joined))]
+    )
     connection.execute(
         _TAKE_LANE,
         {
@@ -135,27 +156,30 @@ def _begin(
             "new_fence": fence,
             "new_owner": claim.owner,
             "until": claim.lease_until,
+            "count": 1 + len(joined),
         },
     )
     connection.execute(_INSERT, _new_turn(turn_id, session_id, fence, chosen.origin, now))
-    delivered = queue.deliver(connection, chosen, turn_id, now)
-    if delivered.origin is Origin.AUTOMATION:
-        automation_runs.turn_began(connection, delivered, now)
-    transcript.add_input(connection, delivered, lane.next_idx, now)
+    delivered = [queue.deliver(connection, each, turn_id, now) for each in (chosen, *joined)]
+    if chosen.origin is Origin.AUTOMATION:
+        automation_runs.turn_began(connection, chosen, now)
+    for idx, each in enumerate(delivered, start=lane.next_idx):
+        transcript.add_input(connection, each, idx, now)
     session = sessions.move(connection, lane.session, Step.TURN_BEGINS, now)
     begun = _begun(connection, session, delivered, turn_id, fence, now, known_user)
-    is_recall = delivered.origin is Origin.RECALL
+    is_recall = chosen.origin is Origin.RECALL
     events.emit(
         connection,
         session_id,
         turn_id,
         [
-            ("input_delivered", {"input": input_json(delivered)}),
-            ("stream_start", {"origin": delivered.origin.value, "is_recall": is_recall}),
+            *(("input_delivered", {"input": input_json(each)}) for each in delivered),
+            ("stream_start", {"origin": chosen.origin.value, "is_recall": is_recall}),
         ],
         now,
     )
-    return begun
+    reminders.register_delivered(connection, delivered, now)
+    return replace(begun, has_told=notices.delivered(connection, session, delivered, now))
 
 
 def extend(
@@ -167,6 +191,8 @@ def extend(
         # Stored before, by a commit whose answer got lost.
         return
     events.emit(connection, turn.session.id, turn.id, _items(happened), now, fence=turn.fence)
+    if any(isinstance(event, HistoryCompacted) for event in happened):
+        reminders.compaction_ended(connection, turn.session.id, now)
 
 
 def finish(
@@ -194,9 +220,11 @@ def finish(
     reason = _end(connection, turn.session.id, turn.id, counts, ending, message_id, usage, now)
     if reason == StopReason.CLEARED:
         lane = _with_new_context(connection, lane, following_idx, now)
-    lane, notices = _settled(connection, lane, turn.input, ending, message_id, now)
-    following_idx = _add_notices(connection, lane, notices, following_idx, now)
+    lane, remarks = _settled(connection, lane, turn.input, ending, message_id, now)
+    following_idx = _add_remarks(connection, lane, remarks, following_idx, now)
     _close(connection, lane, turn.id, _items(happened), ending, message_id, following_idx, now)
+    reminders.turn_ended(connection, turn.session.id, ending, reason, now)
+    notices.stopped(connection, lane.session, turn.inputs, ending, drafts[-1].content, now)
 
 
 def is_driven_by(connection: Connection, session_id: str, drivers: Collection[str]) -> bool:
@@ -219,7 +247,7 @@ def take_over(connection: Connection, dead: RunningTurn, claim: Claim) -> Begun 
     ):
         return None
     delivered = queue.delivered_to(connection, dead.id)
-    if not claim.may_begin(delivered.origin):
+    if not claim.may_begin(delivered[0].origin):
         return None
     fence = dead.fence + 1
     started_at = connection.execute(
@@ -234,8 +262,12 @@ def take_over(connection: Connection, dead: RunningTurn, claim: Claim) -> Begun 
     return replace(begun, told=_stored_events(connection, dead))
 
 
-def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool:
-    """End a turn whose process is gone. If it produced nothing, its input waits again.
+def close_dead(
+    connection: Connection, dead: RunningTurn, now: datetime, why: str = SERVER_STOPPED
+) -> bool:
+    """End a turn whose process is gone, or whose input did not reach its agent.
+
+    If it produced nothing, its input waits again.
 
     False if somebody else was faster.
     """
@@ -248,38 +280,54 @@ def close_dead(connection: Connection, dead: RunningTurn, now: datetime) -> bool
     ).one()
     # Somebody had asked it to end: then it ended as wanted, and must not come back.
     was_to_stop = row.stop_reason is not None
-    ending = Ending(Outcome.STOPPED) if was_to_stop else Ending(Outcome.ERROR, SERVER_STOPPED)
+    ending = Ending(Outcome.STOPPED) if was_to_stop else Ending(Outcome.ERROR, why)
     message_id: str | None = None
+    answer = ""
     waiting_again: list[Input] = []
-    notices: list[Notice] = []
+    remarks: list[Notice] = []
     if row.event_count == 0 and not was_to_stop:
-        freed_idx = transcript.take_back(connection, dead.id)
+        freed = transcript.take_back(connection, dead.id)
         # Something may have been told meanwhile. It keeps its place, and none is used twice.
-        following_idx = freed_idx if freed_idx + 1 == lane.next_idx else lane.next_idx
+        following_idx = min(freed) if max(freed) + 1 == lane.next_idx else lane.next_idx
         waiting_again = queue.give_back(connection, dead.id)
         for each in waiting_again:
             if each.origin is Origin.AUTOMATION:
                 automation_runs.turn_given_back(connection, each)
     else:
-        cause = queue.delivered_to(connection, dead.id)
+        cause = queue.delivered_to(connection, dead.id)[0]
         happened = drafts_of(_stored_events(connection, dead))
         drafts = closed(happened, ending, must_speak=cause.origin is Origin.AUTOMATION)
         message_id = transcript.add_drafts(
             connection, dead.session_id, dead.id, cause, drafts, lane.next_idx, now
         )
         following_idx = lane.next_idx + len(drafts)
+        answer = drafts[-1].content
     counts = (row.event_count, 0)
     _end(connection, dead.session_id, dead.id, counts, ending, message_id, Usage(), now)
     if row.stop_reason == StopReason.CLEARED:
         lane = _with_new_context(connection, lane, following_idx, now)
-    if not waiting_again:
-        delivered = queue.delivered_to(connection, dead.id)
-        lane, notices = _settled(connection, lane, delivered, ending, message_id, now)
-    following_idx = _add_notices(connection, lane, notices, following_idx, now)
+    delivered = queue.delivered_to(connection, dead.id)
+    if delivered:
+        lane, remarks = _settled(connection, lane, delivered[0], ending, message_id, now)
+    following_idx = _add_remarks(connection, lane, remarks, following_idx, now)
     _close(connection, lane, dead.id, [], ending, message_id, following_idx, now)
+    reminders.turn_ended(connection, dead.session_id, ending, row.stop_reason, now)
+    notices.stopped(connection, lane.session, delivered, ending, answer, now)
     queued = [("input_queued", {"input": input_json(each)}) for each in waiting_again]
     events.emit(connection, dead.session_id, None, queued, now)
     return True
+
+
+def answer(connection: Connection, session_id: str, input_id: str) -> Answer:
+    """How far an input has come, and what the agent said to it."""
+    turn_id = queue.find(connection, session_id, input_id).turn_id
+    if turn_id is None:
+        return Answer(input_id, "queued")
+    row = connection.execute(select(turns).where(turns.c.id == turn_id)).one()
+    if row.outcome is None:
+        return Answer(input_id, "running", turn_id)
+    text = None if row.message_id is None else transcript.content(connection, row.message_id)
+    return Answer(input_id, "done", turn_id, row.outcome, row.error, text, row.ended_at)
 
 
 def _settled(
@@ -294,23 +342,26 @@ def _settled(
 
     Also what the session should be told about it.
     """
-    notices: list[Notice] = []
+    remarks: list[Notice] = []
     if ended.origin is Origin.RECALL:
         recalls.turn_ended(connection, ended, ending, now)
     elif ended.origin is Origin.AUTOMATION:
         told = automation_runs.turn_ended(connection, ended, ending, message_id, now)
         if told is not None:
-            notices.append(Notice(f"{ended.id}.ended", told, ended.origin, ended.metadata))
+            remarks.append(Notice(f"{ended.id}.ended", told, ended.origin, ended.metadata))
+    if lane.session.state is SessionState.STOPPED:
+        # It was killed meanwhile: a recurring recall has no next beat.
+        recalls.session_ended(connection, lane.session.id, now)
     # Read anew: the lock guards the lane's row, but recalls have rows of their own.
     pending = recalls.pull_forward(connection, lane.session.id, now)
-    return replace(lane, session=replace(lane.session, pending=pending)), notices
+    return replace(lane, session=replace(lane.session, pending=pending)), remarks
 
 
-def _add_notices(
-    connection: Connection, lane: Lane, notices: Sequence[Notice], idx: int, now: datetime
+def _add_remarks(
+    connection: Connection, lane: Lane, remarks: Sequence[Notice], idx: int, now: datetime
 ) -> int:
     """Returns the next free place in the transcript."""
-    for notice in notices:
+    for notice in remarks:
         message = transcript.add_notice(connection, lane.session.id, notice, idx, now)
         told = ("message_added", {"message": message_json(message)})
         events.emit(connection, lane.session.id, None, [told], now)
@@ -403,7 +454,7 @@ def _begun_before(connection: Connection, lane: Lane, turn_id: str) -> Begun:
 def _begun(
     connection: Connection,
     session: Session,
-    delivered: Input,
+    delivered: Sequence[Input],
     turn_id: str,
     fence: int,
     started_at: datetime,
@@ -413,7 +464,7 @@ def _begun(
     if user is None or user.id != session.user_id:
         user = users.get(connection, session.user_id, started_at)
     return Begun(
-        turn=Turn(turn_id, session, delivered, fence, started_at),
+        turn=Turn(turn_id, session, delivered[0], fence, started_at, tuple(delivered[1:])),
         user=user,
         history=transcript.visible(connection, session.id, session.context_from_idx, turn_id),
     )

@@ -14,7 +14,7 @@ import pytest
 
 from navi.agents.builtin import BuiltinDriver
 from navi.agents.driver import TurnRequest
-from navi.domain.event import TextDelta, ThinkingDelta, TurnEvent, Usage
+from navi.domain.event import Compacting, TextDelta, ThinkingDelta, TurnEvent, Usage
 from navi.domain.message import Message, MessageRole, ToolCall
 from navi.domain.session import Session, SessionState
 from navi.domain.tool import ToolContext, ToolResult
@@ -126,17 +126,18 @@ def answered(idx: int, content: str, *calls: ToolCall) -> Message:
 
 async def events_of(driver: BuiltinDriver, request: TurnRequest) -> list[TurnEvent | Usage]:
     async with aclosing(driver.turn(request)) as events:
-        return [event async for event in events]
+        return [event async for event in events if not isinstance(event, Compacting)]
 
 
 async def events_and_error(
     driver: BuiltinDriver, request: TurnRequest
 ) -> tuple[list[TurnEvent | Usage], Exception | None]:
     """What a turn told before it failed, and how it failed."""
-    events = []
+    events: list[TurnEvent | Usage] = []
     try:
         async for event in driver.turn(request):
-            events.append(event)
+            if not isinstance(event, Compacting):
+                events.append(event)
     except Exception as error:
         return events, error
     return events, None

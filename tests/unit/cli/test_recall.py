@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from navi.cli.recall.main import COMMANDS, group
+from navi.cli.recall.group import COMMANDS
+from navi.cli.recall.main import main
 from tests.index.world import World
 
 
@@ -39,10 +40,12 @@ def world(private_home: Path) -> World:
 def recall(monkeypatch, capsys) -> Recall:
     def run(*arguments: str) -> Answer:
         monkeypatch.setattr(sys, "argv", ["recall", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            group.run()
+        code: object = 0
+        try:
+            main()
+        except SystemExit as ended:
+            code = ended.code
         said = capsys.readouterr()
-        code = ended.value.code
         return Answer(code if isinstance(code, int) else 1, said.out, said.err)
 
     return run
@@ -384,7 +387,7 @@ def test_everything_works_without_a_network(full: World) -> None:
         "def refused(*a, **k): raise AssertionError('the network was used')\n"
         "socket.socket.connect = refused\n"
         "socket.getaddrinfo = refused\n"
-        "from navi.cli.recall.main import group\n"
+        "from navi.cli.recall.group import group\n"
         "for words in (['index', '--full'], ['search', 'auth'], ['list'], ['stats'],\n"
         "              ['stats', 'tokens'], ['stats', 'bash', '--suggest'], ['doctor']):\n"
         "    sys.argv = ['recall', *words]\n"

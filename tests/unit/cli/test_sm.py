@@ -30,7 +30,10 @@ def sm(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["recall", "--help"], ["status", "--help"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], *([command, "--help"] for command in ("recall", "status", "send", "remind"))],
+)
 def test_help_comes_without_importing_what_the_command_needs(arguments: list[str]) -> None:
     script = (
         f"import sys; sys.argv = {['sm', *arguments]}\n"
@@ -44,6 +47,23 @@ def test_help_comes_without_importing_what_the_command_needs(arguments: list[str
     lines = shown.stdout.splitlines()
     assert lines[0].startswith("Usage: sm")
     assert lines[-1] == "[]"
+
+
+def test_a_status_is_reported_without_the_libraries_that_take_long_to_import() -> None:
+    script = (
+        "import sys; sys.argv = ['sm', 'status', 'x']\n"
+        "from navi.cli.sm.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'http.client', 'email', 'ssl', 'asyncio', 'websockets', 'navi.domain.when'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    environment = {**os.environ, "NAVI_URL": "http://127.0.0.1:1", "NAVI_SESSION_ID": "x"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=environment
+    )
+    assert "no server answers" in done.stderr
+    assert done.stdout == "[]\n"
 
 
 def test_version_is_the_packages_version() -> None:
@@ -195,6 +215,9 @@ def test_a_status_is_shown_with_its_age() -> None:
     said = {"agent_status_text": "reads\nthe log", "agent_status_at": "2026-11-15T11:58:00Z"}
     now = datetime(2026, 11, 15, 12, tzinfo=UTC)
     assert status(cast(SessionJson, said), now) == '"reads the log" (2m ago)'
+    # The server's clock, asked to the second, is never ahead of what it stored.
+    ahead = {**said, "agent_status_at": "2026-11-15T12:00:00.900Z"}
+    assert status(cast(SessionJson, ahead), now) == '"reads the log" (0s ago)'
     silent = {"agent_status_text": None, "agent_status_at": None}
     assert status(cast(SessionJson, silent), now) == "(no status)"
 

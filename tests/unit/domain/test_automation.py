@@ -89,18 +89,6 @@ def test_an_instant_that_passed_is_run_late_or_skipped_but_only_once() -> None:
     assert plan(replace(at, catch_up=CatchUp.SKIP), late) == Plan(None, 1, None, Ended.DONE)
 
 
-def test_the_last_of_its_runs_ends_it() -> None:
-    third = automation(guards=Guards(max_runs=3), run_count=2)
-    assert plan(third, MADE + HOUR) == Plan(MADE + HOUR, 0, None, Ended.DONE)
-    second = replace(third, run_count=1)
-    assert plan(second, MADE + HOUR) == Plan(MADE + HOUR, 0, MADE + 2 * HOUR, None)
-
-
-def test_what_was_not_run_does_not_count_towards_its_runs() -> None:
-    last = automation(guards=Guards(max_runs=1), catch_up=CatchUp.SKIP)
-    assert plan(last, MADE + 90 * timedelta(minutes=1)) == Plan(None, 1, MADE + 2 * HOUR, None)
-
-
 @pytest.mark.parametrize("catch_up", list(CatchUp))
 def test_the_last_occurrence_before_it_expires_runs_and_ends_it(catch_up: CatchUp) -> None:
     due = automation(catch_up=catch_up, guards=Guards(expires_at=MADE + 90 * 60 * SECOND))
@@ -124,21 +112,19 @@ def test_what_expired_while_nobody_was_there_is_missed_and_not_run(catch_up: Cat
 @given(
     catch_up=st.sampled_from(CatchUp),
     schedule=st.sampled_from([HOURLY, Every(10, MADE), Cron("*/20 * * * *", "UTC")]),
-    max_runs=st.none() | st.integers(1, 4),
     lives=st.none() | st.integers(1, 600),
     looks=st.lists(st.integers(1, 200), min_size=1, max_size=30),
 )
 def test_each_occurrence_is_run_or_missed_once_whenever_one_looks(
     catch_up: CatchUp,
     schedule: Schedule,
-    max_runs: int | None,
     lives: int | None,
     looks: list[int],
 ) -> None:
     """Minutes between looks are drawn; every look does what it finds due."""
     expires_at = None if lives is None else MADE + lives * 60 * SECOND
     now = MADE
-    current = automation(schedule, catch_up=catch_up, guards=Guards(max_runs, expires_at))
+    current = automation(schedule, catch_up=catch_up, guards=Guards(expires_at=expires_at))
     if expires_at is not None and current.next_run_at and current.next_run_at > expires_at:
         return
     ran: list[datetime] = []
@@ -156,11 +142,8 @@ def test_each_occurrence_is_run_or_missed_once_whenever_one_looks(
             assert (ended is None) == (done.next_run_at is not None)
             current = replace(current, next_run_at=done.next_run_at, run_count=len(ran))
     assert ran == sorted(set(ran))
-    assert max_runs is None or len(ran) <= max_runs
     assert expires_at is None or all(each <= expires_at for each in ran)
-    reached = [ran[-1]] if ended is Ended.DONE else []
     until = expires_at if ended is Ended.EXPIRED and expires_at else now
-    until = reached[0] if reached else until
     occurrences = []
     moment = schedule.next_after(MADE)
     while moment is not None and moment <= until:

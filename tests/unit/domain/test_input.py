@@ -11,7 +11,11 @@ from navi.domain.input import (
     TEXT_LIMIT_BYTES,
     DeliveryMode,
     Input,
+    Origin,
     delivery_order,
+    is_command,
+    joined_with,
+    may_join,
     modes_before,
     require_text,
 )
@@ -64,3 +68,53 @@ def test_the_size_limit_counts_bytes_not_characters() -> None:
     assert require_text("x" * TEXT_LIMIT_BYTES)
     with pytest.raises(TooLarge):
         require_text("é" * (TEXT_LIMIT_BYTES // 2 + 1))
+
+
+@pytest.mark.parametrize("text", ["/compact", " /clear", "/model opus", "/mcp:tool-x now\nplease"])
+def test_a_slash_command_is_known_by_its_first_word(text: str) -> None:
+    assert is_command(text)
+
+
+@pytest.mark.parametrize("text", ["/tmp/build.log is red", "see /compact", "/", "// no", "1/2"])
+def test_a_path_or_a_slash_inside_a_text_is_no_command(text: str) -> None:
+    assert not is_command(text)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(list(DeliveryMode)),
+            st.sampled_from(list(Origin)),
+            st.sampled_from(["text", "/compact"]),
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_whatever_waits_joining_loses_nothing_and_keeps_every_order(
+    kinds: list[tuple[DeliveryMode, Origin, str]],
+) -> None:
+    left = [
+        # What reminders say always begins with `[sm remind]`.
+        Input(
+            id=f"{at}",
+            session_id="s",
+            text="text" if origin is Origin.REMINDER else text,
+            delivery_mode=mode,
+            origin=origin,
+            ordinal=at,
+        )
+        for at, (mode, origin, text) in enumerate(kinds)
+    ]
+    delivered: list[Input] = []
+    while left:
+        first, *others = delivery_order(left)
+        turn = [first, *(joined_with(first, others) if may_join(first) else [])]
+        assert len(turn) == 1 or all(may_join(each) for each in turn)
+        delivered += turn
+        left = [each for each in left if each not in turn]
+    assert len({each.id for each in delivered}) == len(delivered) == len(kinds)
+    for mode in DeliveryMode:
+        for origin in Origin:
+            same = [e for e in delivered if (e.delivery_mode, e.origin) == (mode, origin)]
+            assert [e.ordinal for e in same] == sorted(e.ordinal for e in same)

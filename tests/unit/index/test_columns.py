@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cache
 
 import duckdb
 from hypothesis import given, settings
@@ -13,14 +14,20 @@ from navi.index.arrow import ArrowStream
 
 TEXTS = st.lists(st.one_of(st.none(), st.text(max_size=20)), min_size=1, max_size=50)
 INTEGERS = st.integers(-(2**31), 2**31 - 1)
-MOMENTS = st.datetimes(timezones=st.just(UTC)).filter(lambda moment: 1700 < moment.year < 2200)
+MOMENTS = st.datetimes(timezones=st.just(UTC))
+
+
+@cache
+def opened() -> duckdb.DuckDBPyConnection:
+    return duckdb.connect()
 
 
 def through_duckdb(kind: str, column: columns.Column, rows: int) -> list[object]:
     stream = ArrowStream([("value", kind)], [(rows, [column]), (rows, [column])])
-    with duckdb.connect() as connection:
-        connection.register("incoming", stream)
-        found = connection.execute("SELECT value FROM incoming").fetchall()
+    connection = opened()
+    connection.register("incoming", stream)
+    found = connection.execute("SELECT value FROM incoming").fetchall()
+    connection.unregister("incoming")
     values = [row[0] for row in found]
     assert values[:rows] == values[rows:]
     return values[:rows]

@@ -395,6 +395,22 @@ async def test_it_never_overlaps_with_itself(world: World, time: MovedClock) -> 
     assert await runs(world, automation) == [("running", 2)]
 
 
+async def test_only_runs_that_ran_count_towards_its_last(world: World, time: MovedClock) -> None:
+    session = await world.session()
+    automation = await add(world, session, message=LONG, max_runs=2)
+    time.move(hours=1)
+    await world.started(session)
+    time.move(hours=1)
+    async with asyncio.timeout(30):
+        while (await now_of(world, automation)).missed_count < 1:
+            await asyncio.sleep(0.01)
+    assert (await now_of(world, automation)).enabled
+    await world.navi.sessions.stop(LOCAL, session.id)
+    time.move(hours=1)
+    await until_state(world, automation, "running", "cancelled")
+    assert (await now_of(world, automation)).ended == "done"
+
+
 async def test_where_all_are_wanted_the_next_run_waits_for_the_one_before(
     world: World, time: MovedClock
 ) -> None:
@@ -562,3 +578,21 @@ async def test_the_run_reads_what_was_said_and_the_next_turn_sees_the_run(
         known, told = (await world.messages(session))[-1].content.rsplit("; I was told: ", 1)
         assert "Scheduled automation triggered: monitor\n\nlook there" in known
         assert told == "and now?"
+
+
+async def test_an_occurrence_has_its_run_once_though_the_clock_is_set_back(
+    world: World, time: MovedClock
+) -> None:
+    session = await world.session()
+    automation = await add(world, session, cron_expr="0 * * * *", tz="UTC")
+    assert automation.next_run_at is not None
+    time.moved = automation.next_run_at - datetime.now(UTC)
+    await until_state(world, automation, "turn_completed")
+    time.move(minutes=-30)
+    again = await world.navi.automations.change(LOCAL, automation.id, {"enabled": True})
+    assert again.next_run_at == automation.next_run_at
+    time.move(minutes=30)
+    async with asyncio.timeout(30):
+        while (await now_of(world, automation)).next_run_at == automation.next_run_at:
+            await asyncio.sleep(0.01)
+    assert await runs(world, automation) == [("turn_completed", 0)]

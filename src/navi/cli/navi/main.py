@@ -10,6 +10,7 @@ from navi.cli.command_group import CommandGroup
 COMMANDS = {
     "serve": ("navi.cli.navi.serve", "Run the server."),
     "doctor": ("navi.cli.navi.doctor", "Check the installation and say what to do."),
+    "setup": ("navi.cli.navi.setup", "Make an agent's own sessions known to Navi."),
     "mcp": ("navi.cli.navi.mcp", "Offer Navi's tools to an agent."),
     "user": ("navi.cli.navi.user", "Add, list and remove users."),
     "when": ("navi.cli.navi.when", "Say how a time would be read."),

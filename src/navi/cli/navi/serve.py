@@ -46,8 +46,19 @@ def command(host: str | None, port: int | None, no_open: bool, verbose: bool) ->
     token = own_token(home)
     listening = _listen(server.host, server.port)
     address = address_of(server.host, listening.getsockname()[1])
+    _prepare_for_agents(address)
     opens = not no_open and sys.stdout.isatty()
     _run(_serve(chosen, token, listening, address, opens))
+
+
+def _prepare_for_agents(address: str) -> None:
+    """What agents run finds `sm`, and `sm` finds this server."""
+    os.environ["NAVI_URL"] = address
+    own_commands = os.path.dirname(sys.executable)
+    known = os.environ.get("PATH", os.defpath)
+    if own_commands not in known.split(os.pathsep):
+        # Last: nothing that the person has is put out of sight.
+        os.environ["PATH"] = f"{known}{os.pathsep}{own_commands}"
 
 
 def _tell_model(chosen: settings.Settings) -> None:

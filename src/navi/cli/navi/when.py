@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import islice
 
 import click
 
 from navi.cli import output
 from navi.domain.errors import UsageError
-from navi.domain.recall import next_beat, parse_interval
+from navi.domain.instants import instant
+from navi.domain.recall import beats as beats_after
+from navi.domain.recall import parse_interval
 from navi.domain.when import describe, describe_length, parse_offset, parse_when
-from navi.domain.wire import instant
 
 BEATS = 5
 HELP = """Say how a time would be read, and nothing more. Needs no server.
@@ -45,7 +45,7 @@ def command(words: tuple[str, ...], every: str | None, timezone: str | None, as_
 
     now = SystemClock().now()
     at = parse_when(text, now, zone)
-    beats = [] if interval is None else list(islice(_beats(at, interval), BEATS))
+    beats = [] if interval is None else list(islice(beats_after(at, interval), BEATS))
     if as_json:
         said = [
             {"trigger_at": instant(each), "reading": describe(each, now, zone)}
@@ -58,10 +58,3 @@ def command(words: tuple[str, ...], every: str | None, timezone: str | None, as_
         output.say(f"then every {describe_length(timedelta(seconds=interval))}:")
     for each in beats:
         output.say(f"  {describe(each, now, zone)}")
-
-
-def _beats(at: datetime, interval_seconds: int) -> Iterator[datetime]:
-    """Those after `at`, without end."""
-    while True:
-        at = next_beat(at, interval_seconds, at).at
-        yield at

@@ -11,7 +11,7 @@ from navi.cli import output
 @click.command("completions", help="Print the completion script, for your shell to source.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
-    from navi.cli.recall.main import group
+    from navi.cli.recall.group import group
 
     kind = get_completion_class(shell)
     assert kind is not None

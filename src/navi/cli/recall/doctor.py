@@ -12,7 +12,7 @@ import click
 
 from navi import __version__
 from navi.cli import formats, output
-from navi.cli.recall.options import json_option, shown_source
+from navi.cli.recall.options import json_option
 from navi.domain.errors import NaviError
 
 
@@ -60,11 +60,11 @@ def _sources() -> Iterable[Finding]:
         try:
             files = list(source.discover())
         except (NaviError, OSError) as error:
-            yield Finding(shown_source(name), "problem", f"can't list its sessions: {error}")
+            yield Finding(formats.source(name), "problem", f"can't list its sessions: {error}")
             continue
         total = formats.size(sum(file.size for file in files))
         status = "ok" if files else "note"
-        yield Finding(shown_source(name), status, f"{len(files)} session files, {total}")
+        yield Finding(formats.source(name), status, f"{len(files)} session files, {total}")
 
 
 def _index() -> Iterable[Finding]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from navi.cli import formats
 from navi.cli.recall.masking import mask
-from navi.cli.recall.options import shown_source
 
 if TYPE_CHECKING:
     from navi.index.transcript import Transcript
@@ -82,7 +81,7 @@ def _title(found: Transcript) -> str:
 def _facts(found: Transcript) -> Iterator[tuple[str, str]]:
     session = found.session
     yield "Session", session["id"]
-    yield "Agent", shown_source(session["source"])
+    yield "Agent", formats.source(session["source"])
     for name, key in (("Model", "model"), ("Project", "project"), ("Branch", "git_branch")):
         if session[key]:
             yield name, session[key]

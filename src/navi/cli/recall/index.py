@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from navi.cli import formats, output
-from navi.cli.recall.options import clock, json_option, shown_source, source_option
-from navi.cli.recall.progress import Bar, Log
+from navi.cli.recall.options import json_option, source_option
 
 
 @click.command("index", help="Read what is new in the agents' files.")
@@ -15,39 +15,7 @@ from navi.cli.recall.progress import Bar, Log
 @click.option("--recreate", is_flag=True, help="Keep the old index as a backup and start over.")
 @click.option("-v", "--verbose", is_flag=True, help="Say what becomes of every file.")
 @json_option
-def command(full: bool, source: str | None, recreate: bool, verbose: bool, as_json: bool) -> None:
-    from navi.index.agents import agents
-    from navi.index.places import places
-    from navi.index.settings import searchable_fields
-    from navi.index.shortcut import nothing_changed
+def command(**given: Any) -> None:
+    from navi.cli.recall.indexed import run
 
-    sources = agents()
-    if source is not None:
-        sources = {source: sources[source]}
-    where, fields = places(), searchable_fields()
-    result = None
-    if not full and not recreate:
-        result = nothing_changed(where, sources.values(), fields)
-    if result is None:
-        # Only now: importing the engines takes longer than a look at the files.
-        from navi.index.refresh import Refresh
-
-        told = Log() if verbose else Bar()
-        refresh = Refresh(where, sources, fields, clock(), tell=told.tell, is_full=full)
-        try:
-            result = refresh.run(recreate=recreate)
-        finally:
-            told.end()
-    if as_json:
-        output.say_json(result.as_json())
-        return
-    for warning in result.warnings:
-        output.note(f"warning: {warning}")
-    output.say(
-        f"indexed {result.indexed}, skipped {result.skipped}, failed {result.failed} "
-        f"of {result.total} files: {result.messages:,} messages, {result.tool_calls:,} tool calls, "
-        f"{formats.size(result.bytes)} in {result.seconds:.1f} s"
-    )
-    if result.total == 0:
-        names = ", ".join(shown_source(name) for name in sources)
-        output.note(f"no session files found of: {names}")
+    run(**given)

@@ -1,39 +1,62 @@
-"""The entry point of `recall`."""
+"""The entry point of `recall`.
+
+What people wait for is answered right here if it is asked for in a plain form: reading the command
+line with click would take about as long as finding the answer.
+"""
 
 from __future__ import annotations
 
-import click
+import gc
+import os
+import sys
 
-from navi import __version__
-from navi.cli.command_group import CommandGroup
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-COMMANDS = {
-    "index": ("navi.cli.recall.index", "Read what is new in the agents' files."),
-    "search": ("navi.cli.recall.search", "Find what was said, thought or run."),
-    "list": ("navi.cli.recall.list", "List sessions, the latest first."),
-    "show": ("navi.cli.recall.show", "Show a session's conversation."),
-    "stats": ("navi.cli.recall.stats", "Count sessions, tools, commands and tokens."),
-    "resume": ("navi.cli.recall.resume", "Take a session up again with its own agent."),
-    "export": ("navi.cli.recall.export", "Write a session as Markdown or HTML."),
-    "tag": ("navi.cli.recall.tag", "Give a session tags."),
-    "untag": ("navi.cli.recall.untag", "Take tags from a session."),
-    "watch": ("navi.cli.recall.watch", "Keep the index up to date while agents work."),
-    "doctor": ("navi.cli.recall.doctor", "Check the index and say what to do."),
-    "completions": ("navi.cli.recall.completions", "Print a shell's completion script."),
-}
-
-group = CommandGroup(
-    name="recall",
-    commands_in=COMMANDS,
-    help="Find anything any agent ever did.",
-    params=[],
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-click.version_option(__version__, "--version", prog_name="recall")(group)
+OFTEN = ("index", "list", "search")
 
 
 def main() -> None:
-    group.run()
+    if not _answered(sys.argv[1:]):
+        from navi.cli.recall.group import group
+
+        group.run()
+
+
+def _answered(words: list[str]) -> bool:
+    if not words or words[0] not in OFTEN or "_RECALL_COMPLETE" in os.environ:
+        return False
+    from navi.cli.recall import plain
+
+    given = plain.read(plain.COMMANDS[words[0]], words[1:])
+    if given is None:
+        return False  # click understands it, or says what is wrong with it
+    # The process ends in a moment: looking for circles among what it imports is a waste.
+    gc.disable()
+    try:
+        _answer(words[0], given)
+    finally:
+        gc.enable()
+    return True
+
+
+def _answer(command: str, given: dict[str, Any]) -> None:
+    from navi.cli import output
+
+    with output.ending():
+        if command == "index":
+            from navi.cli.recall import indexed
+
+            indexed.run(**given)
+        elif command == "list":
+            from navi.cli.recall import listed
+
+            listed.show(**given)
+        else:
+            from navi.cli.recall import found
+
+            found.show(**given)
 
 
 if __name__ == "__main__":

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import click
 
+from navi.cli import formats
+from navi.cli.recall.since import read_since
 from navi.domain.clock import Clock
-
-UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def clock() -> Clock:
@@ -21,7 +20,7 @@ def clock() -> Clock:
 
 
 class Since(click.ParamType[datetime]):
-    """`7d`, `24h`, `30m`, `1w`, or a date with or without a time, in UTC unless it says else."""
+    """As `read_since` reads it."""
 
     name = "when"
 
@@ -30,12 +29,9 @@ class Since(click.ParamType[datetime]):
     ) -> datetime:
         if isinstance(value, datetime):
             return value
-        if found := re.fullmatch(r"(\d{1,6})([mhdw])", value.strip().lower()):
-            return clock().now() - timedelta(**{UNITS[found[2]]: int(found[1])})
         try:
-            moment = datetime.fromisoformat(value.strip())
-            return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
-        except (ValueError, OverflowError):
+            return read_since(value)
+        except ValueError:
             self.fail(f"{value!r} is no time; say 7d, 24h, 30m, 1w or 2024-01-15T10:30:00")
 
 
@@ -50,13 +46,9 @@ class SourceName(click.ParamType[str]):
         name: str = value.strip().lower().replace("-", "_")
         known = agents()
         if name not in known:
-            shown = ", ".join(shown_source(each) for each in known)
+            shown = ", ".join(formats.source(each) for each in known)
             self.fail(f"there is no source {value!r}; choose from: {shown}")
         return name
-
-
-def shown_source(name: str) -> str:
-    return name.replace("_", "-")
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

@@ -7,7 +7,7 @@ import shutil
 
 import click
 
-from navi.cli import output
+from navi.cli import formats, output
 from navi.cli.recall.options import json_option
 from navi.domain.errors import NaviError, NotFound
 
@@ -18,18 +18,14 @@ from navi.domain.errors import NaviError, NotFound
 @json_option
 def command(id: str, runs: bool, as_json: bool) -> None:
     from navi.index import database
-    from navi.index.agents import resume_line, resume_words
+    from navi.index.agents import resume_command
     from navi.index.listing import resolve, session
     from navi.index.places import places
 
     with database.reading(places()) as connection:
         found = session(connection, resolve(connection, id))
-    # A sub-agent can't be spoken to; the session that started it can.
-    known = found["parent_source_session_id"] if found["is_subagent"] else None
-    known = known or found["source_session_id"]
-    words = resume_words(found["source"], known, found["cwd"])
-    line = resume_line(found["source"], known, found["cwd"])
-    if words is None or line is None:
+    words = resume_command(found)
+    if words is None:
         raise NotFound(
             f"{found['source']} has no command that resumes session {found['id']}",
             hint=f"recall show {found['id']}",
@@ -41,7 +37,7 @@ def command(id: str, runs: bool, as_json: bool) -> None:
     elif runs:
         _run(words, found["cwd"])
     else:
-        output.say(line)
+        output.say(formats.shell_line(words, found["cwd"]))
 
 
 def _run(words: list[str], cwd: str | None) -> None:

@@ -12,7 +12,6 @@ from navi.cli.command_group import CommandGroup
 from navi.cli.recall.options import (
     json_option,
     project_option,
-    shown_source,
     since_option,
     source_option,
 )
@@ -34,7 +33,7 @@ def _overview(
 ) -> None:
     if ctx.invoked_subcommand is not None:
         return
-    from navi.domain.wire import instant
+    from navi.domain.instants import instant
     from navi.index import database, stats
     from navi.index.places import places
 
@@ -54,7 +53,7 @@ def _show(found: dict[str, Any]) -> None:
     most = max((each["messages"] for each in found["by_source"].values()), default=0) or 1
     rows = [
         [
-            shown_source(name),
+            formats.source(name),
             *(
                 f"{each[key]:,}"
                 for key in ("sessions", "messages", "tool_calls", "input_tokens", "output_tokens")

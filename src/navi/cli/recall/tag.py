@@ -26,14 +26,12 @@ def change(id: str, tags: tuple[str, ...], as_json: bool, *, is_added: bool) -> 
     where, now = places(), clock().now()
     if not where.database.exists():
         raise NoIndex
-    opened = database.writing(where, now) if tags else database.reading(where)
-    with opened as connection:
-        session = resolve(connection, id)
-        if is_added:
-            tagging.add(connection, session, tags, now)
-        else:
-            tagging.remove(connection, session, tags)
-        left = tagging.of(connection, session)
+    if tags:
+        session, left = tagging.change(where, id, tags, now, is_added=is_added)
+    else:
+        with database.reading(where) as connection:
+            session = resolve(connection, id)
+            left = tagging.of(connection, session)
     if as_json:
         output.say_json({"session_id": session, "tags": left})
     else:

@@ -1,13 +1,20 @@
 """`sm`: live sessions, one command per file. Talks to the server.
 
 main.py           the entry point
-status.py         all sessions at a glance
+status.py         all sessions at a glance; what an agent reports
+spawn.py, send.py, wait.py, queue.py, clear.py, kill.py  work with one session
+output.py, tail.py, transcript.py  what was said in it
+children.py, all.py, me.py, watch.py  who is there, and who started whom
+task.py, task_complete.py  what an agent was asked to do
+remind.py         a reminder for once; the end of repeated ones
 recall.py         a session's wake-up, with
 recall_plan.py    what its words ask for, and
 recall_answer.py  what is done and said then
 automation.py     turns on a schedule, with
 automation_answer.py  what is done and said about them
 completions.py    a shell's completion script
-target.py         which session somebody means
-lines.py          sessions and recalls the way they look on a line
+answer.py         the answer to an input, waited for
+target.py         which session somebody means, and which one is calling
+words.py          texts and times of the command line
+lines.py          sessions, inputs and recalls the way they look on a line
 """

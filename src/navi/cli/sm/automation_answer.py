@@ -121,7 +121,7 @@ class Answer:
     def _next(self, automation: AutomationJson) -> str:
         at = automation["next_run_at"]
         if at is not None:
-            return f"next {lines.moment(at, self.client.now(), None)}"
+            return f"next {lines.coming(at, self.client.now())}"
         if automation["enabled"]:
             return "next: right after the run that is under way"
         why = automation["ended"] or "paused"
@@ -138,7 +138,7 @@ class Answer:
 
     def _say_times(self, times: Sequence[str]) -> None:
         for at in times:
-            output.say(f"  {lines.moment(at, self.client.now(), None)}")
+            output.say(f"  {lines.coming(at, self.client.now())}")
 
     def _row(self, automation: AutomationJson, names: Mapping[str, str]) -> list[str]:
         key = automation["session_key"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
-from navi.domain.when import describe, describe_age, describe_length, describe_moment
-
 if TYPE_CHECKING:
-    from navi.domain.wire import RecallJson, SessionJson
+    from navi.domain.wire import AdmissionJson, Json, RecallJson, SessionJson
 
 LONGEST = 60
 """Characters of a text that somebody wrote, where it shares its line with other things."""
+
+# What tells times is imported where it is used: an agent that reports its status need not wait.
 
 
 def named(session: SessionJson) -> str:
@@ -20,11 +20,63 @@ def named(session: SessionJson) -> str:
 
 def status(session: SessionJson, now: datetime) -> str:
     """What the agent says it does, and how long ago it said so."""
+    from navi.domain.when import describe_age
+
     text, at = session["agent_status_text"], session["agent_status_at"]
     if text is None:
         return "(no status)"
     age = "" if at is None else f" ({describe_age(datetime.fromisoformat(at), now)})"
     return f'"{plain(text)}"{age}'
+
+
+def said(session: SessionJson) -> str:
+    """What the agent says it does, without its age."""
+    text = session["agent_status_text"]
+    return "(no status)" if text is None else f'"{plain(text)}"'
+
+
+def cells(session: SessionJson, now: datetime) -> list[str]:
+    """A session in an overview."""
+    shown = [named(session), session["state"], status(session, now)]
+    if (recall := session["pending_recall"]) is not None:
+        task = plain(recall["additional_context_message"], LONGEST)
+        shown.append(f"{wakes(recall, now, None)}: {task}")
+    return shown
+
+
+def admitted(session: SessionJson, admission: AdmissionJson) -> str:
+    if admission["status"] == "delivered":
+        return f"delivered to {named(session)}"
+    before = admission["position"]
+    return f"queued for {named(session)}" + (f", {before} before it" if before else "")
+
+
+def waiting(each: Json, now: datetime) -> list[str]:
+    """An input in a table of those that wait."""
+    from navi.domain.when import describe_age
+
+    return [
+        each["id"],
+        each["delivery_mode"],
+        sender(each, each["origin"]),
+        describe_age(datetime.fromisoformat(each["queued_at"]), now),
+        plain(each["text"], LONGEST),
+    ]
+
+
+def sender(told: Json, origin: str) -> str:
+    """Who sent an input or a message: a session, Navi itself, or what its origin says."""
+    known = told["metadata"].get("sender")
+    if known is not None:
+        return f"{plain(known['name'], LONGEST)} ({known['id']})"
+    return "sm" if "notice" in told["metadata"] else origin
+
+
+def moment(at: datetime) -> str:
+    """In the machine's zone and in UTC."""
+    from navi.domain.when import describe_moment
+
+    return describe_moment(at, _local(at))
 
 
 def wakes(recall: RecallJson, now: datetime, timezone: tzinfo | None) -> str:
@@ -35,19 +87,23 @@ def wakes(recall: RecallJson, now: datetime, timezone: tzinfo | None) -> str:
 
 def time_of(recall: RecallJson, now: datetime, timezone: tzinfo | None) -> str:
     """With its distance only while it is still to come: one that was cancelled never will."""
+    from navi.domain.when import describe, describe_moment
+
     at = datetime.fromisoformat(recall["trigger_at"])
     zone = timezone or _local(at)
     return describe(at, now, zone) if recall["status"] == "pending" else describe_moment(at, zone)
 
 
-def moment(at: str, now: datetime, timezone: tzinfo | None) -> str:
-    """An instant as the wire has it, with its distance."""
+def coming(at: str, now: datetime) -> str:
+    """`in 30 min, …`, in the machine's zone and in UTC."""
+    from navi.domain.when import describe
+
     instant = datetime.fromisoformat(at)
-    return describe(instant, now, timezone or _local(instant))
+    return describe(instant, now, _local(instant))
 
 
 def distance(at: str, now: datetime) -> str:
-    return moment(at, now, None).split(",")[0]
+    return coming(at, now).split(",")[0]
 
 
 def stamp(at: str) -> str:
@@ -77,6 +133,8 @@ def result(recall: RecallJson) -> str:
 
 
 def length(seconds: int) -> str:
+    from navi.domain.when import describe_length
+
     return describe_length(timedelta(seconds=seconds))
 
 
@@ -85,6 +143,11 @@ def _local(moment: datetime) -> tzinfo:
     zone = moment.astimezone().tzinfo
     assert zone is not None
     return zone
+
+
+def harmless(text: str) -> str:
+    """With its lines, but without characters that could steer a terminal."""
+    return "".join(each for each in text if each.isprintable() or each in "\n\t")
 
 
 def plain(text: str, longest: int | None = None) -> str:

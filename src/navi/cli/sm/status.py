@@ -1,4 +1,4 @@
-"""`sm status`: all sessions at a glance."""
+"""`sm status`: all sessions at a glance; or what the calling agent does."""
 
 from __future__ import annotations
 
@@ -6,10 +6,41 @@ import click
 
 from navi.cli import output
 
+HELP = """Show all sessions: state, what each says it does, and its recall.
 
-@click.command("status", help="Show all sessions: state, what each says it does, and its recall.")
+With TEXT, an agent reports what it is doing, which also answers reminders:
+
+\b
+sm status "found 2 call sites, testing the fix"
+"""
+
+
+@click.command("status", help=HELP)
+@click.argument("words", nargs=-1, metavar="[TEXT]")
+@click.option("--clear", "is_clear", is_flag=True, help="Take the agent's own status back.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(as_json: bool) -> None:
+def command(words: tuple[str, ...], is_clear: bool, as_json: bool) -> None:
+    if words or is_clear:
+        report(" ".join(words) if words else None, as_json=as_json)
+    else:
+        overview(as_json=as_json)
+
+
+def report(text: str | None, *, as_json: bool) -> None:
+    from navi.cli.sm import lines, target
+    from navi.client import Client, find_server
+
+    own = target.own_id("run it inside an agent that Navi started, or set NAVI_SESSION_ID")
+    session = Client(find_server()).report_status(own, text)
+    if as_json:
+        output.say_json(session)
+    elif session["agent_status_text"] is None:
+        output.say("status: (no status)")
+    else:
+        output.say(f'status: "{lines.plain(session["agent_status_text"])}"')
+
+
+def overview(*, as_json: bool) -> None:
     from navi.cli.sm import lines
     from navi.client import Client, find_server
 
@@ -17,17 +48,8 @@ def command(as_json: bool) -> None:
     sessions = client.sessions()
     if as_json:
         output.say_json(sessions)
-        return
-    if not sessions:
-        output.note("no sessions yet; the page that `navi serve` opens makes one")
-        return
-    now = client.now()
-    rows = []
-    for session in sessions:
-        recall = session["pending_recall"]
-        cells = [lines.named(session), session["state"], lines.status(session, now)]
-        if recall is not None:
-            task = lines.plain(recall["additional_context_message"], lines.LONGEST)
-            cells.append(f"{lines.wakes(recall, now, None)}: {task}")
-        rows.append(cells)
-    output.columns(rows, " | ")
+    elif not sessions:
+        output.note('no sessions yet; `sm spawn "what to do"` starts one')
+    else:
+        now = client.now()
+        output.columns([lines.cells(session, now) for session in sessions], " | ")

@@ -1,25 +1,23 @@
-"""Which session somebody means: its id, the beginning of its id, or its name."""
+"""Which session somebody means, asked of the server; and which one is calling."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from navi.cli.sm.lines import named
 from navi.client import Client, ServerRefused
-from navi.domain.errors import InvalidInput, NotFound
+from navi.domain import target
+from navi.domain.errors import UsageError
+from navi.domain.target import SessionUnclear
 
 if TYPE_CHECKING:
     from navi.domain.wire import SessionJson
 
-SHORTEST_PREFIX = 4
-SHOWN_CANDIDATES = 10
+__all__ = ["SessionUnclear", "choose", "find", "own_id", "own_or_none"]
+
 _WHOLE_ID = re.compile("[0-9a-f]{16}")
-
-
-class SessionUnclear(InvalidInput):
-    kind = "session_unclear"
 
 
 def find(client: Client, text: str) -> SessionJson:
@@ -33,28 +31,20 @@ def find(client: Client, text: str) -> SessionJson:
 
 
 def choose(sessions: Sequence[SessionJson], text: str) -> SessionJson:
-    """The one that `text` means. A name that begins another session's id is unclear, too."""
-    found = [each for each in sessions if each["id"] == text] or [
-        each for each in sessions if each["name"] == text or _begins(each["id"], text)
-    ]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise _unclear(found, text)
-    if any(each["id"].startswith(text) for each in sessions if text):
-        message = f"{text!r} is too short for the beginning of an id"
-        raise NotFound(message, hint=f"give at least {SHORTEST_PREFIX} characters of it")
-    raise NotFound(f"there is no session {text!r}", hint="`sm status` lists them")
+    return target.choose(sessions, text, lambda each: (each["id"], each["name"]))
 
 
-def _begins(session_id: str, text: str) -> bool:
-    return len(text) >= SHORTEST_PREFIX and session_id.startswith(text)
+def own_or_none() -> str | None:
+    """The session of the agent that runs this command; None for a person."""
+    return os.environ.get("NAVI_SESSION_ID") or None
 
 
-def _unclear(found: Sequence[SessionJson], text: str) -> SessionUnclear:
-    shown = ", ".join(named(each) for each in found[:SHOWN_CANDIDATES])
-    more = len(found) - SHOWN_CANDIDATES
-    rest = f" and {more} more" if more > 0 else ""
-    return SessionUnclear(
-        f"{text!r} can be {len(found)} sessions: {shown}{rest}", hint="give the id, or more of it"
-    )
+def own_id(instead: str) -> str:
+    """The calling session; `instead` says what a person can do."""
+    own = own_or_none()
+    if own is None:
+        raise UsageError(
+            "this is about the calling session, and there is none: NAVI_SESSION_ID is not set",
+            hint=instead,
+        )
+    return own

@@ -53,12 +53,13 @@ def upgrade() -> None:
         sa.Column("turn_id", sa.Text),
         sa.Column("owner", sa.Text),
         sa.Column("lease_until", Instant),
+        postgresql_with={"fillfactor": 70},
     )
     _partial_index("lanes_running", "lanes", ["turn_id"], "turn_id IS NOT NULL")
     op.create_table(
         "message_queue",
         sa.Column("id", sa.Text, primary_key=True),
-        _session_id(),
+        sa.Column("session_id", sa.Text, nullable=False),
         sa.Column("ordinal", sa.Integer, nullable=False),
         sa.Column("text", sa.Text, nullable=False),
         sa.Column("delivery_mode", sa.Text, nullable=False),
@@ -72,15 +73,15 @@ def upgrade() -> None:
         sa.Column("queued_at", Instant, nullable=False),
         sa.Column("delivered_at", Instant),
         sa.Column("turn_id", sa.Text),
-        sa.UniqueConstraint("session_id", "ordinal"),
     )
     _partial_index(
         "message_queue_waiting",
         "message_queue",
         ["session_id", "ordinal"],
         "delivered_at IS NULL",
+        unique=True,
     )
-    op.create_index("message_queue_by_turn", "message_queue", ["turn_id"])
+    _partial_index("message_queue_by_turn", "message_queue", ["turn_id"], "turn_id IS NOT NULL")
     op.create_table(
         "turns",
         sa.Column("id", sa.Text, primary_key=True),
@@ -146,6 +147,8 @@ def _session_id(*, primary_key: bool = False) -> sa.Column[str]:
     return sa.Column("session_id", sa.Text, reference, nullable=False, primary_key=primary_key)
 
 
-def _partial_index(name: str, table: str, columns: list[str], condition: str) -> None:
+def _partial_index(
+    name: str, table: str, columns: list[str], condition: str, *, unique: bool = False
+) -> None:
     where = sa.text(condition)
-    op.create_index(name, table, columns, sqlite_where=where, postgresql_where=where)
+    op.create_index(name, table, columns, unique=unique, sqlite_where=where, postgresql_where=where)

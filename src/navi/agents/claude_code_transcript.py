@@ -1,0 +1,68 @@
+"""The transcript of Claude Code in a terminal, as the events of one turn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from navi.agents.claude_code_lines import ClaudeCodeReader
+from navi.agents.driver import Told
+from navi.domain.errors import AgentFailed
+
+INTERRUPTED = "[Request interrupted by user"
+HOOK_FEEDBACK = "Stop hook feedback"
+
+
+class ClaudeCodeTranscriptReader:
+    """`is_handed_over`: the turn began with the answer of a hook. What was said before it, and is
+    written down only now, belongs to the person's own turn."""
+
+    def __init__(self, *, is_handed_over: bool = False) -> None:
+        self._is_handed_over = is_handed_over
+        self._stream = ClaudeCodeReader()
+        self._failure: str | None = None
+        self.has_begun = False
+        self.has_ended = False
+
+    def read(self, line: bytes) -> Iterator[Told]:
+        try:
+            said = json.loads(line)
+        except ValueError:
+            return
+        if said.get("isSidechain"):
+            return
+        match said.get("type"):
+            case "user":
+                text = _text(said)
+                if INTERRUPTED in text:
+                    self.has_ended = self.has_begun
+                elif self._is_handed_over:
+                    self.has_begun = self.has_begun or text.startswith(HOOK_FEEDBACK)
+                elif not said.get("isMeta") and "toolUseResult" not in said:
+                    self.has_begun = True
+            case "attachment" if (
+                not self._is_handed_over
+                and (said.get("attachment") or {}).get("type") == "queued_command"
+            ):
+                self.has_begun = True
+            case "assistant" if said.get("isApiErrorMessage"):
+                self._failure = _text(said)
+            case "assistant":
+                self._failure = None
+            case "system" if said.get("subtype") == "turn_duration":
+                self.has_ended = self.has_begun
+        if self.has_begun:
+            yield from self._stream.read(line)
+
+    def judge(self) -> None:
+        if self._failure is not None:
+            raise AgentFailed(self._failure)
+
+
+def _text(said: Mapping[str, object]) -> str:
+    message = said.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))

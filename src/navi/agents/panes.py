@@ -1,0 +1,250 @@
+"""Turns in a terminal that a person can look into: an agent in a pane of tmux.
+
+A text is pasted into the pane and submitted; what the agent says is read from its own transcript.
+The pane, the agent in it and both their notes outlive the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import shutil
+from collections import defaultdict
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from pathlib import Path
+
+from navi.agents.client_environment import Reach, environment_of
+from navi.agents.client_run import forget_runs
+from navi.agents.driver import Driver, Told, TurnRequest
+from navi.agents.following import LOOK_SECONDS, Mood, Place, follow
+from navi.agents.pane_agent import PaneAgent
+from navi.agents.tmux import Pane, Tmux, draft_in, is_held
+from navi.domain.errors import AgentFailed
+from navi.domain.event import Conversation, TextDelta
+from navi.domain.places import pane_name
+from navi.domain.session import Session
+
+START_SECONDS = 60.0
+"""A client that shows no prompt by then asks something that only a person can answer."""
+INTERRUPT_SECONDS = 5.0
+DEFAULT_AGENT = "claude_code"
+
+
+class PaneDriver(Driver):
+    """`session.model` names what runs in the pane: one of `agents`, or any command line."""
+
+    survives = True
+
+    def __init__(
+        self,
+        agents: Mapping[str, PaneAgent],
+        *,
+        socket: str,
+        runs: Path,
+        environment: Mapping[str, str],
+        reach: Reach | None = None,
+    ) -> None:
+        self._agents = agents
+        self._socket = socket
+        self._runs = runs
+        self._environment = environment
+        self._reach = reach
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def turn(self, request: TurnRequest) -> AsyncGenerator[Told, None]:
+        environment = environment_of(request.session, self._environment, self._reach)
+        work = _Work(self, request, environment)
+        try:
+            async with self._locks[request.session.id]:
+                pane = await work.pane()
+                if work.agent is None:
+                    yield TextDelta(await work.send_blindly(pane))
+                    return
+                name = await work.ready(pane)
+                yield Conversation(name)
+                place = await work.deliver(pane, name)
+            async for told in work.follow(pane, name, place):
+                yield told
+        except (asyncio.CancelledError, GeneratorExit):
+            if request.is_to_stop():
+                await work.interrupt()
+            raise
+
+    async def end(self, session: Session) -> None:
+        if shutil.which("tmux", path=self._environment.get("PATH")) is not None:
+            await Tmux(self._socket, self._environment).end(pane_name(session.id))
+
+    def agent_of(self, session: Session) -> PaneAgent | None:
+        return self._agents.get(session.model or DEFAULT_AGENT)
+
+    @property
+    def runs(self) -> Path:
+        return self._runs
+
+    @property
+    def socket(self) -> str:
+        return self._socket
+
+
+class _Work:
+    """One turn."""
+
+    def __init__(
+        self, driver: PaneDriver, request: TurnRequest, environment: Mapping[str, str]
+    ) -> None:
+        self.agent = driver.agent_of(request.session)
+        self._request = request
+        self._environment = environment
+        self._tmux = Tmux(driver.socket, environment)
+        self._name = pane_name(request.session.id)
+        self._folder = driver.runs / request.session.id / request.turn_id
+        self._lock = self._folder / "lock"
+        self._note = self._folder / "place"
+
+    async def pane(self) -> Pane:
+        """The session's pane, with its agent alive in it."""
+        await asyncio.to_thread(forget_runs, self._folder.parent, self._folder.name)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        context = str(self._request.session.context_from_idx)
+        pane = await self._tmux.pane(self._name)
+        if pane is not None and not pane.is_dead and pane.context == context:
+            return pane
+        if self._note.exists():
+            # It was put in, and may have been read. Putting it in again could do things twice.
+            raise AgentFailed("the pane of this session was closed during this turn")
+        if pane is not None:
+            await self._tmux.end(self._name)
+        command = self._command()
+        cwd = self._request.context.cwd
+        return await self._tmux.start(self._name, command, cwd, self._folder, context)
+
+    async def ready(self, pane: Pane) -> str:
+        """Wait until the agent shows its prompt; its name for the conversation."""
+        assert self.agent is not None
+        if pane.turn_id == self._request.turn_id and self._request.conversation is not None:
+            return self._request.conversation
+        deadline = _now() + START_SECONDS
+        while True:
+            name = await asyncio.to_thread(self.agent.conversation, pane)
+            lines = await self._tmux.screen(pane)
+            if name is not None and draft_in(lines, self.agent.mark) is not None:
+                return name
+            await self._must_live()
+            if name is None and _now() > deadline:
+                raise AgentFailed(
+                    f"{self.agent.client} did not come up in its pane",
+                    hint=f"see what it asks: sm attach {self._request.session.id}",
+                )
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def deliver(self, pane: Pane, name: str) -> Place:
+        """Put the prompt in, unless that was done; where its story begins in the transcript."""
+        assert self.agent is not None
+        await self._order_ends()
+        known = await self._tmux.pane(self._name)
+        if known is not None and known.turn_id == self._request.turn_id:
+            return Place.noted(self._note)
+        await self._is_free(pane)
+        path = await asyncio.to_thread(self.agent.transcript, name)
+        place = Place.end_of(path)
+        place.write(self._note)
+        await self._put(pane, self.agent.pause_seconds)
+        return place
+
+    def follow(self, pane: Pane, name: str, place: Place) -> AsyncIterator[Told]:
+        """What the agent says until it is idle again."""
+        agent = self.agent
+        assert agent is not None
+
+        async def when_lost(is_overdue: bool) -> None:
+            await self._must_live()
+            if is_overdue:
+                await self._press_again(pane)
+
+        return follow(
+            agent.reader(self._request),
+            place,
+            lambda: agent.transcript(name),
+            lambda: agent.mood(pane),
+            when_lost,
+        )
+
+    async def send_blindly(self, pane: Pane) -> str:
+        """To a program of which nothing is known but that it reads what is typed."""
+        known = await self._tmux.pane(self._name)
+        if known is None or known.turn_id != self._request.turn_id:
+            await self._put(pane, 0.2)
+        return "(typed into the pane; what the program does with it is unknown to Navi)"
+
+    async def interrupt(self) -> None:
+        pane = await self._tmux.pane(self._name)
+        if pane is None or pane.is_dead or pane.turn_id != self._request.turn_id:
+            return
+        if self.agent is None:
+            await self._tmux.press(pane, "C-c")
+            return
+        deadline = _now() + INTERRUPT_SECONDS
+        pressed_at = 0.0
+        while _now() < deadline:
+            mood = await asyncio.to_thread(self.agent.mood, pane)
+            if mood is Mood.IDLE and pressed_at:
+                return
+            # Not again at once: two Escapes in a row mean something else to some agents.
+            if mood in (Mood.BUSY, Mood.ASKING) and _now() - pressed_at > 1.5:
+                await self._tmux.press(pane, "Escape")
+                pressed_at = _now()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def _command(self) -> list[str]:
+        if self.agent is not None:
+            return [*self.agent.command(self._request, self._environment)]
+        try:
+            words = shlex.split(self._request.session.model or "")
+        except ValueError as error:
+            raise AgentFailed(f"can't read the command of this session: {error}") from error
+        return words
+
+    async def _is_free(self, pane: Pane) -> None:
+        """Wait for the agent to be idle, and for a person to finish their line."""
+        assert self.agent is not None
+        free_looks = 0
+        while True:
+            now = await self._tmux.pane(self._name)
+            if now is not None and now.is_in_mode:
+                await self._tmux.leave_mode(pane)
+            mood = await asyncio.to_thread(self.agent.mood, pane)
+            draft = draft_in(await self._tmux.screen(pane), self.agent.mark)
+            # Looked at twice: what is being typed takes a moment to be shown.
+            free_looks = free_looks + 1 if mood is Mood.IDLE and draft == "" else 0
+            if free_looks == 2:
+                return
+            await self._must_live()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _order_ends(self) -> None:
+        """A server that is gone may have given an order to tmux that is still under way."""
+        while True:
+            if not is_held(self._lock):
+                return
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _put(self, pane: Pane, pause: float) -> None:
+        text = self._folder / "text"
+        text.write_text(self._request.prompt)
+        await self._tmux.put(pane, text, self._request.turn_id, pause, self._lock)
+
+    async def _press_again(self, pane: Pane) -> None:
+        """The text stands there, but its Enter got lost."""
+        assert self.agent is not None
+        if draft_in(await self._tmux.screen(pane), self.agent.mark):
+            await self._tmux.press(pane, "Enter")
+
+    async def _must_live(self) -> None:
+        pane = await self._tmux.pane(self._name)
+        if pane is None or pane.is_dead:
+            client = "the program" if self.agent is None else self.agent.client
+            raise AgentFailed(f"{client} ended in its pane during this turn")
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

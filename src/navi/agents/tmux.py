@@ -1,0 +1,202 @@
+"""tmux, on a socket of Navi's own: panes, what they show, and texts put into them."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from navi.domain.errors import AgentFailed
+
+WIDTH, HEIGHT = 200, 50
+PATIENCE_SECONDS = 10.0
+TURN, CONTEXT, STARTED = "@navi_turn", "@navi_context", "@navi_started"
+"""What Navi notes at a pane: the turn that was put in last, which context it belongs to, and when
+its program was started."""
+FORMAT = "\t".join(
+    f"#{{{name}}}"
+    for name in ("pane_id", "pane_pid", "pane_dead", "pane_in_mode", TURN, CONTEXT, STARTED)
+)
+SEQUENCE = re.compile(r"\x1b\[([0-9;]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    id: str
+    pid: int
+    is_dead: bool
+    is_in_mode: bool
+    """A person scrolls in it: keys would not reach the agent."""
+    turn_id: str
+    context: str
+    started: float
+    """In seconds since the epoch, by the clock that also dates files."""
+
+
+class Tmux:
+    """`socket` is the name of the server's socket, as in `tmux -L NAME`."""
+
+    def __init__(self, socket: str, environment: Mapping[str, str]) -> None:
+        self._socket = socket
+        self._environment = {"LANG": "C.UTF-8", **environment}
+
+    async def pane(self, name: str) -> Pane | None:
+        """The pane of the session of that name, if there is one."""
+        shown = await self._run("list-panes", "-t", f"={name}:", "-F", FORMAT, may_fail=True)
+        if not shown:
+            return None
+        pane_id, pid, dead, mode, turn_id, context, started = shown.splitlines()[0].split("\t")
+        is_in_mode = mode == "1"
+        return Pane(
+            pane_id, int(pid), dead == "1", is_in_mode, turn_id, context, float(started or 0)
+        )
+
+    async def start(
+        self, name: str, command: Sequence[str], cwd: Path, folder: Path, context: str
+    ) -> Pane:
+        """A pane with the command in it. It stays when the command ends, to be looked at."""
+        launch = folder / "launch"
+        _write_launch(launch, command, self._environment)
+        size = ("-x", str(WIDTH), "-y", str(HEIGHT))
+        inside = 'exec env -i TERM="$TERM" TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" /bin/sh "$0"'
+        await self._run(
+            *("start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";"),
+            *("new-session", "-d", "-s", name, *size, "-c", str(cwd)),
+            *("/bin/sh", "-c", inside, str(launch), ";"),
+            *("set-option", "-t", f"={name}:", "history-limit", "20000", ";"),
+            *("set-option", "-p", "-t", f"={name}:", STARTED, str(launch.stat().st_mtime), ";"),
+            *("set-option", "-p", "-t", f"={name}:", CONTEXT, context),
+        )
+        pane = await self.pane(name)
+        if pane is None:
+            raise AgentFailed("tmux started no pane", hint="`navi doctor` checks the installation")
+        return pane
+
+    async def end(self, name: str) -> None:
+        await self._run("kill-session", "-t", f"={name}", may_fail=True)
+
+    async def screen(self, pane: Pane) -> list[str]:
+        """The lines as they are shown, with their colours."""
+        return (await self._run("capture-pane", "-p", "-e", "-t", pane.id)).splitlines()
+
+    async def leave_mode(self, pane: Pane) -> None:
+        await self._run("send-keys", "-t", pane.id, "-X", "cancel", may_fail=True)
+
+    async def press(self, pane: Pane, key: str) -> None:
+        await self._run("send-keys", "-t", pane.id, key)
+
+    async def put(self, pane: Pane, text: Path, turn_id: str, pause: float, lock: Path) -> None:
+        """Paste the text whole, press Enter once, and note the turn, all by one order.
+
+        tmux carries it out even if this process dies meanwhile. The pause is for the agent, which
+        would take an Enter that comes too soon for a part of the paste.
+        """
+        enter = f"send-keys -t {pane.id} Enter"
+        await self._run(
+            *("load-buffer", "-b", turn_id, str(text), ";"),
+            *("set-option", "-p", "-t", pane.id, TURN, turn_id, ";"),
+            *("paste-buffer", "-p", "-r", "-d", "-b", turn_id, "-t", pane.id, ";"),
+            *("run-shell", "-b", "-d", str(pause), "-C", enter),
+            lock=lock,
+        )
+
+    async def _run(self, *order: str, may_fail: bool = False, lock: Path | None = None) -> str:
+        program = shutil.which("tmux", path=self._environment.get("PATH"))
+        if program is None:
+            raise AgentFailed("tmux is not installed", hint="install it, or choose another driver")
+        command = [program, "-L", self._socket, "-f", os.devnull, *order]
+        # In a thread: a cancelled turn must not leave half an order behind, and uvloop's own
+        # subprocesses wait for the tmux server, which an order may start, to close its pipes.
+        done = await asyncio.to_thread(self._carry_out, command, lock)
+        if done.returncode and not may_fail:
+            words = done.stderr.decode(errors="replace").strip()
+            raise AgentFailed(f"tmux refused: {words}")
+        return "" if done.returncode else done.stdout.decode(errors="replace")
+
+    def _carry_out(
+        self, command: Sequence[str], lock: Path | None
+    ) -> subprocess.CompletedProcess[bytes]:
+        held = subprocess.DEVNULL if lock is None else _held(lock)
+        try:
+            return subprocess.run(
+                command,
+                env=self._environment,
+                stdin=held,
+                capture_output=True,
+                timeout=PATIENCE_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise AgentFailed("tmux does not answer") from error
+        finally:
+            if held != subprocess.DEVNULL:
+                os.close(held)
+
+
+def is_held(lock: Path) -> bool:
+    """Whether an order to tmux, perhaps of a server that is gone, is still under way."""
+    try:
+        handle = os.open(lock, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def draft_in(lines: Sequence[str], mark: str) -> str | None:
+    """What a person has typed after the agent's mark; None if the mark is not on the screen.
+
+    Agents show hints in the same place, which are dim, and a cursor, which is reversed.
+    """
+    for line in reversed(lines):
+        text = _plain(line)
+        if text.lstrip().startswith(mark):
+            typed = _plain(line, without_hints=True).lstrip()
+            return typed.removeprefix(mark).strip()
+    return None
+
+
+def _plain(line: str, *, without_hints: bool = False) -> str:
+    shown: list[str] = []
+    is_hint = False
+    position = 0
+    for found in SEQUENCE.finditer(line):
+        if not (without_hints and is_hint):
+            shown.append(line[position : found.start()])
+        position = found.end()
+        for code in (found[1] or "0").split(";") if found[1] is not None else ():
+            if code in ("2", "7"):
+                is_hint = True
+            elif code in ("", "0", "22", "27"):
+                is_hint = False
+    if not (without_hints and is_hint):
+        shown.append(line[position:])
+    return "".join(shown).replace("\xa0", " ")
+
+
+def _write_launch(path: Path, command: Sequence[str], environment: Mapping[str, str]) -> None:
+    """A script rather than arguments: keys and tokens are nobody else's business."""
+    names = [name for name in environment if re.fullmatch(r"[A-Za-z_]\w*", name)]
+    kept = [name for name in names if name not in ("TERM", "TMUX", "TMUX_PANE")]
+    lines = [f"export {name}={shlex.quote(environment[name])}" for name in kept]
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    path.write_text("\n".join([*lines, f"exec {shlex.join(command)}"]) + "\n")
+
+
+def _held(lock: Path) -> int:
+    handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return handle

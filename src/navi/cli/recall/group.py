@@ -1,0 +1,32 @@
+"""The commands of `recall`."""
+
+from __future__ import annotations
+
+import click
+
+from navi import __version__
+from navi.cli.command_group import CommandGroup
+
+COMMANDS = {
+    "index": ("navi.cli.recall.index", "Read what is new in the agents' files."),
+    "search": ("navi.cli.recall.search", "Find what was said, thought or run."),
+    "list": ("navi.cli.recall.list", "List sessions, the latest first."),
+    "show": ("navi.cli.recall.show", "Show a session's conversation."),
+    "stats": ("navi.cli.recall.stats", "Count sessions, tools, commands and tokens."),
+    "resume": ("navi.cli.recall.resume", "Take a session up again with its own agent."),
+    "export": ("navi.cli.recall.export", "Write a session as Markdown or HTML."),
+    "tag": ("navi.cli.recall.tag", "Give a session tags."),
+    "untag": ("navi.cli.recall.untag", "Take tags from a session."),
+    "watch": ("navi.cli.recall.watch", "Keep the index up to date while agents work."),
+    "doctor": ("navi.cli.recall.doctor", "Check the index and say what to do."),
+    "completions": ("navi.cli.recall.completions", "Print a shell's completion script."),
+}
+
+group = CommandGroup(
+    name="recall",
+    commands_in=COMMANDS,
+    help="Find anything any agent ever did.",
+    params=[],
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+click.version_option(__version__, "--version", prog_name="recall")(group)

@@ -1,0 +1,41 @@
+"""`sm attach`: into the terminal of a session."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import click
+
+from navi.cli.sm import target
+from navi.client import Client, find_server
+from navi.domain import places
+from navi.domain.errors import InvalidInput, NotFound
+
+
+@click.command("attach")
+@click.argument("session")
+def command(session: str) -> None:
+    """Look into the terminal of a session that runs in tmux, and type there.
+
+    Ctrl-B D leaves it again; the agent goes on.
+    """
+    found = target.find(Client(find_server()), session)
+    if found["driver"] != "tmux":
+        raise InvalidInput(
+            f"session {found['name']} has no terminal: its driver is {found['driver']}",
+            hint="`sm output` shows what it said; sessions with the driver tmux have one",
+        )
+    program = shutil.which("tmux")
+    if program is None:
+        raise NotFound("tmux is not installed here", hint="run this on the server's machine")
+    order = ["tmux", "-L", places.tmux_socket(), "-f", os.devnull]
+    pane = f"={places.pane_name(found['id'])}"
+    import subprocess
+
+    if subprocess.run([*order, "has-session", "-t", pane], capture_output=True).returncode:
+        raise NotFound(
+            f"session {found['name']} has no terminal yet",
+            hint="its first input starts one; it is on the machine of the server",
+        )
+    os.execv(program, [*order, "attach-session", "-t", pane])

@@ -1,0 +1,36 @@
+"""`sm children`: the sessions that an agent started, and what they say they do."""
+
+from __future__ import annotations
+
+import click
+
+from navi.cli import output
+
+HELP = """Show the sessions that SESSION started; without it, those of the calling agent.
+
+\b
+sm children
+sm children lead --recursive
+"""
+
+
+@click.command("children", help=HELP)
+@click.argument("session", required=False)
+@click.option("--recursive", is_flag=True, help="Also those that they started, and so on.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(session: str | None, recursive: bool, as_json: bool) -> None:
+    from navi.cli.sm import lines, target
+    from navi.client import Client, find_server
+
+    own = None if session is not None else target.own_id("`sm children SESSION` names one")
+    client = Client(find_server())
+    parent_id = own or target.find(client, session or "")["id"]
+    found = client.children(parent_id, recursive=recursive)
+    if as_json:
+        output.say_json(found)
+    elif not found:
+        output.note("no children")
+    else:
+        now = client.now()
+        rows = [[lines.named(s), s["state"], lines.status(s, now)] for s in found]
+        output.columns(rows, " | ")

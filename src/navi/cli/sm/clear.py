@@ -1,0 +1,27 @@
+"""`sm clear`: a new context for a session."""
+
+from __future__ import annotations
+
+import click
+
+from navi.cli import output
+
+HELP = """Give SESSION a new context: its agent forgets, the transcript stays. Ends a running turn,
+and the reminders of its task. Only its parent or a person may.
+"""
+
+
+@click.command("clear", help=HELP)
+@click.argument("session")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(session: str, as_json: bool) -> None:
+    from navi.cli.sm import lines, target
+    from navi.client import Client, find_server
+
+    client = Client(find_server())
+    meant = target.find(client, session)
+    changed = client.clear(meant["id"], target.own_or_none())
+    if as_json:
+        output.say_json(changed)
+    else:
+        output.say(f"{lines.named(changed)} starts afresh")

@@ -1,0 +1,27 @@
+"""`sm kill`: the end of a session."""
+
+from __future__ import annotations
+
+import click
+
+from navi.cli import output
+
+HELP = """End SESSION for good: its turn is stopped, and what waits for it is removed. The
+transcript stays. Only its parent or a person may.
+"""
+
+
+@click.command("kill", help=HELP)
+@click.argument("session")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(session: str, as_json: bool) -> None:
+    from navi.cli.sm import lines, target
+    from navi.client import Client, find_server
+
+    client = Client(find_server())
+    meant = target.find(client, session)
+    changed = client.kill(meant["id"], target.own_or_none())
+    if as_json:
+        output.say_json(changed)
+    else:
+        output.say(f"{lines.named(changed)} has ended")

@@ -1,0 +1,26 @@
+"""`sm task-complete`: the calling agent is done."""
+
+from __future__ import annotations
+
+import click
+
+from navi.cli import output
+
+HELP = """Say that the calling agent's task is done, perhaps with TEXT about how. Its parent is
+told, and it is reminded no more.
+"""
+
+
+@click.command("task-complete", help=HELP)
+@click.argument("words", nargs=-1, metavar="[TEXT]")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(words: tuple[str, ...], as_json: bool) -> None:
+    from navi.cli.sm import target
+    from navi.client import Client, find_server
+
+    own = target.own_id("run it inside an agent that Navi started, or set NAVI_SESSION_ID")
+    told = Client(find_server()).complete_task(own, " ".join(words) or None)
+    if as_json:
+        output.say_json({"parent_told": told})
+    else:
+        output.say("done; the parent is told" if told else "done; there is no parent to tell")

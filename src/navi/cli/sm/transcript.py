@@ -1,0 +1,47 @@
+"""`sm output` in words: what was said in a session's last turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from navi.cli.sm import lines
+
+Json = dict[str, Any]
+LONGEST_ARGUMENTS = 160
+LONGEST_RESULT = 400
+
+
+def last_turns(messages: Sequence[Json], count: int) -> list[Json]:
+    """What the agent said in its last turns, without what it was told."""
+    kept: list[Json] = []
+    turns = 0
+    was_agent = False
+    for message in reversed(messages):
+        is_agent = message["role"] == "assistant"
+        turns += int(is_agent and not was_agent)
+        was_agent = is_agent
+        if turns > count:
+            break
+        if is_agent:
+            kept.append(message)
+    return kept[::-1]
+
+
+def shown(message: Json) -> Iterator[str]:
+    """A message as lines: who, when, what; then its tool calls."""
+    at = datetime.fromisoformat(message["timestamp"]).astimezone()
+    who = message["role"] if message["role"] != "user" else lines.sender(message, message["source"])
+    if message["content"] or not message["tool_calls"]:
+        yield f"{at:%H:%M:%S} {who}: {lines.harmless(message['content'])}"
+    for call in message["tool_calls"]:
+        yield f"{at:%H:%M:%S} {who} calls {tool(call)}"
+
+
+def tool(call: Json) -> str:
+    import json
+
+    arguments = lines.plain(json.dumps(call["arguments"], ensure_ascii=False), LONGEST_ARGUMENTS)
+    result = "" if call["result"] is None else f" -> {lines.plain(call['result'], LONGEST_RESULT)}"
+    return f"{call['name']} {arguments}{' failed:' if call['is_error'] else ''}{result}"

@@ -1,0 +1,38 @@
+"""`sm wait`: until a session has nothing more to do."""
+
+from __future__ import annotations
+
+import click
+
+from navi.cli import output
+
+HELP = """Wait until SESSION is idle and nothing waits in its queue, or it has ended; at most
+SECONDS (or like 10m), else an hour. Fails if the time runs out first.
+"""
+
+AN_HOUR = 3600.0
+
+
+@click.command("wait", help=HELP)
+@click.argument("session")
+@click.argument("seconds", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(session: str, seconds: str | None, as_json: bool) -> None:
+    from navi.cli.sm import lines, target
+    from navi.cli.sm.answer import NotInTime
+    from navi.cli.sm.words import seconds_of
+    from navi.client import Client, find_server
+
+    longest = AN_HOUR if seconds is None else seconds_of(seconds)
+    client = Client(find_server())
+    meant = target.find(client, session)
+    rest = client.wait(meant["id"], longest)
+    if as_json:
+        output.say_json(rest["session"])
+    if not rest["idle"]:
+        raise NotInTime(
+            f"{lines.named(meant)} is still {rest['session']['state']} after {longest:g} seconds",
+            hint=f"`sm tail {meant['id']}` shows what it does",
+        )
+    if not as_json:
+        output.say(f"{lines.named(rest['session'])} is {rest['session']['state']}")

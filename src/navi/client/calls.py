@@ -1,0 +1,293 @@
+"""Every call that `sm` and other programs make."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
+
+from navi.client.wire import Wire
+
+if TYPE_CHECKING:
+    from navi.client.events import Events
+    from navi.domain.input import DeliveryMode
+    from navi.domain.wire import (
+        AdmissionJson,
+        AnswerJson,
+        AutomationJson,
+        Json,
+        PreviewJson,
+        RecallJson,
+        RegistrationJson,
+        ReminderJson,
+        RestJson,
+        RunJson,
+        ScheduledJson,
+        SessionJson,
+    )
+
+WAIT_SECONDS = 20.0
+"""Of one call that waits for something to happen: the server answers by then."""
+
+Found = TypeVar("Found")
+
+
+class Client(Wire):
+    """Every call is answered, or raises a `NaviError` that says what to do."""
+
+    def health(self) -> Json:
+        found: Json = self._call("GET", "/health")
+        return found
+
+    def sessions(
+        self, *, parent_id: str | None = None, pending_recall: bool = False
+    ) -> list[SessionJson]:
+        """Newest activity first."""
+        query = {"parent_id": parent_id, "pending_recall": "true" if pending_recall else None}
+        found: list[SessionJson] = self._call("GET", "/sessions", query=query)
+        return found
+
+    def session(self, session_id: str) -> SessionJson:
+        found: SessionJson = self._call("GET", _session(session_id))
+        return found
+
+    def create_session(
+        self,
+        *,
+        name: str | None = None,
+        driver: str | None = None,
+        model: str | None = None,
+        cwd: str | None = None,
+        parent_id: str | None = None,
+    ) -> SessionJson:
+        body = {"name": name, "driver": driver, "model": model, "cwd": cwd, "parent_id": parent_id}
+        made: SessionJson = self._call("POST", "/sessions", body)
+        return made
+
+    def send(
+        self,
+        session_id: str,
+        text: str,
+        *,
+        delivery_mode: DeliveryMode | None = None,
+        sender_session_id: str | None = None,
+        remind: bool = False,
+        remind_soft_threshold: int | None = None,
+        notify_on_delivery: bool = False,
+        notify_on_stop: bool = False,
+    ) -> AdmissionJson:
+        """`remind` asks for reminders after the server's usual time, the threshold after this."""
+        body = {
+            "text": text,
+            "delivery_mode": delivery_mode,
+            "sender_session_id": sender_session_id,
+            "remind": remind or None,
+            "remind_soft_threshold": remind_soft_threshold,
+            "notify_on_delivery": notify_on_delivery or None,
+            "notify_on_stop": notify_on_stop or None,
+        }
+        admitted: AdmissionJson = self._call("POST", _session(session_id, "/input"), body)
+        return admitted
+
+    def answer(self, session_id: str, input_id: str, seconds: float = 0) -> AnswerJson:
+        """How far an input has come; waits so long for the end of its turn."""
+
+        def ask(part: float) -> AnswerJson:
+            query = {"wait": str(math.ceil(part))}
+            path = _session(session_id, f"/input/{quote(input_id, safe='')}")
+            found: AnswerJson = self._call("GET", path, query=query)
+            return found
+
+        return _patiently(ask, lambda found: found["status"] == "done", seconds)
+
+    def wait(self, session_id: str, seconds: float) -> RestJson:
+        """The session when it is idle with nothing to do, or ended, or when the time is up."""
+
+        def ask(part: float) -> RestJson:
+            query = {"seconds": str(math.ceil(part))}
+            found: RestJson = self._call("GET", _session(session_id, "/wait"), query=query)
+            return found
+
+        return _patiently(ask, lambda found: found["idle"], seconds)
+
+    def messages(self, session_id: str, after_idx: int | None = None) -> list[Json]:
+        """The transcript."""
+        query = {"after_idx": None if after_idx is None else str(after_idx)}
+        found: list[Json] = self._call("GET", _session(session_id, "/messages"), query=query)
+        return found
+
+    def change_session(self, session_id: str, changes: Mapping[str, str | None]) -> SessionJson:
+        changed: SessionJson = self._call("PATCH", _session(session_id), changes, keep_none=True)
+        return changed
+
+    def children(self, session_id: str, *, recursive: bool = False) -> list[SessionJson]:
+        query = {"recursive": "true" if recursive else None}
+        found: list[SessionJson] = self._call("GET", _session(session_id, "/children"), query=query)
+        return found
+
+    def queue(self, session_id: str) -> list[Json]:
+        """What waits, the next one first."""
+        found: list[Json] = self._call("GET", _session(session_id, "/queue"))
+        return found
+
+    def remove_input(self, session_id: str, input_id: str) -> None:
+        self._call("DELETE", _session(session_id, f"/queue/{quote(input_id, safe='')}"))
+
+    def report_status(self, session_id: str, text: str | None) -> SessionJson:
+        """What an agent says it does; None takes it back."""
+        path = _session(session_id, "/agent-status")
+        session: SessionJson = self._call("POST", path, {"text": text}, keep_none=True)
+        return session
+
+    def complete_task(self, session_id: str, text: str | None = None) -> bool:
+        """An agent says that it is done. False if it has no parent who could be told."""
+        path = _session(session_id, "/task-complete")
+        return bool(self._call("POST", path, {"text": text})["parent_told"])
+
+    def remind(
+        self, session_id: str, soft_threshold: int | None = None, hard_threshold: int | None = None
+    ) -> RegistrationJson:
+        """Remind the session from now on, until it is done."""
+        body = {"soft_threshold": soft_threshold, "hard_threshold": hard_threshold}
+        made: RegistrationJson = self._call("POST", _session(session_id, "/remind"), body)
+        return made
+
+    def stop_reminding(self, session_id: str) -> RegistrationJson:
+        stopped: RegistrationJson = self._call("DELETE", _session(session_id, "/remind"))
+        return stopped
+
+    def schedule_reminder(
+        self, session_id: str, delay_seconds: float, message: str
+    ) -> ReminderJson:
+        body = {"session_id": session_id, "delay_seconds": delay_seconds, "message": message}
+        made: ReminderJson = self._call("POST", "/scheduler/remind", body)
+        return made
+
+    def cancel_reminder(self, reminder_id: str) -> ReminderJson:
+        path = f"/scheduler/remind/{quote(reminder_id, safe='')}"
+        cancelled: ReminderJson = self._call("DELETE", path)
+        return cancelled
+
+    def clear(self, session_id: str, requester_session_id: str | None = None) -> SessionJson:
+        """`requester_session_id` is the agent that asks; none for a person."""
+        body = {"requester_session_id": requester_session_id}
+        cleared: SessionJson = self._call("POST", _session(session_id, "/clear"), body)
+        return cleared
+
+    def kill(self, session_id: str, requester_session_id: str | None = None) -> SessionJson:
+        body = {"requester_session_id": requester_session_id}
+        killed: SessionJson = self._call("POST", _session(session_id, "/kill"), body)
+        return killed
+
+    def events(self, session_id: str | None = None, after: int | None = None) -> Events:
+        """What happens from now on, or after that number, in one session or in all."""
+        path = "/ws" if session_id is None else f"/ws/sessions/{quote(session_id, safe='')}"
+        return self._open(path if after is None else f"{path}?after={after}")
+
+    def stop(self, session_id: str) -> bool:
+        """End the running turn. False if none ran."""
+        return bool(self._call("POST", _session(session_id, "/stop"))["stopped"])
+
+    def recall(self, session_id: str) -> RecallJson:
+        """The pending one."""
+        found: RecallJson = self._call("GET", _session(session_id, "/recall"))
+        return found
+
+    def recalls(self, session_id: str) -> list[RecallJson]:
+        """All of them, the newest first."""
+        found: list[RecallJson] = self._call("GET", _session(session_id, "/recalls"))
+        return found
+
+    def schedule_recall(
+        self,
+        session_id: str,
+        *,
+        call_type: str,
+        additional_context_message: str,
+        when: str | None = None,
+        timezone_offset: str | None = None,
+        interval_seconds: int | None = None,
+        internal_comment: str | None = None,
+    ) -> ScheduledJson:
+        body = {
+            "call_type": call_type,
+            "additional_context_message": additional_context_message,
+            "when": when,
+            "timezone_offset": timezone_offset,
+            "interval_seconds": interval_seconds,
+            "internal_comment": internal_comment,
+        }
+        made: ScheduledJson = self._call("POST", _session(session_id, "/recall"), body)
+        return made
+
+    def cancel_recall(self, session_id: str) -> RecallJson:
+        cancelled: RecallJson = self._call("DELETE", _session(session_id, "/recall"))
+        return cancelled
+
+    def skip_recall(self, session_id: str) -> RecallJson:
+        skipped: RecallJson = self._call("POST", _session(session_id, "/recall/skip"))
+        return skipped
+
+    def ask_mcp(self, request: str, headers: Mapping[str, str]) -> Any:
+        """What /mcp answers to a request as it stands; None if it answers nothing."""
+        import json
+
+        sent = {**headers, **self._headers(), "Content-Type": "application/json"}
+        answer = self._exchange("POST", "/mcp", request.encode(), sent)
+        if not answer.body:
+            return None
+        try:
+            value = json.loads(answer.body)
+            if answer.status in (401, 403):
+                raise self._refusal(answer.status, value["error"])
+        except (ValueError, TypeError, KeyError) as error:
+            raise self._stranger() from error
+        return value
+
+    def automations(self, session_id: str | None = None) -> list[AutomationJson]:
+        """Those of a session, or all that may be seen."""
+        path = "/automations" if session_id is None else _session(session_id, "/automations")
+        found: list[AutomationJson] = self._call("GET", path)
+        return found
+
+    def add_automation(self, session_id: str, **fields: Any) -> AutomationJson:
+        made: AutomationJson = self._call("POST", _session(session_id, "/automations"), fields)
+        return made
+
+    def preview_automation(self, **schedule: Any) -> PreviewJson:
+        meant: PreviewJson = self._call("POST", "/automations/preview", schedule)
+        return meant
+
+    def change_automation(self, automation_id: str, **changes: Any) -> AutomationJson:
+        changed: AutomationJson = self._call("PATCH", _automation(automation_id), changes)
+        return changed
+
+    def remove_automation(self, automation_id: str) -> None:
+        self._call("DELETE", _automation(automation_id))
+
+    def automation_runs(self, automation_id: str) -> list[RunJson]:
+        """Newest first."""
+        found: list[RunJson] = self._call("GET", _automation(automation_id, "/runs"))
+        return found
+
+
+def _automation(automation_id: str, rest: str = "") -> str:
+    return f"/automations/{quote(automation_id, safe='')}{rest}"
+
+
+def _patiently(
+    ask: Callable[[float], Found], is_done: Callable[[Found], bool], seconds: float
+) -> Found:
+    """Ask again and again, for the server answers every call within its own time."""
+    end = time.monotonic() + seconds
+    while True:
+        left = end - time.monotonic()
+        found = ask(max(0.0, min(left, WAIT_SECONDS)))
+        if is_done(found) or left <= WAIT_SECONDS:
+            return found
+
+
+def _session(session_id: str, rest: str = "") -> str:
+    return f"/sessions/{quote(session_id, safe='')}{rest}"

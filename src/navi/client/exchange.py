@@ -1,0 +1,115 @@
+"""One request and its answer, on a connection of their own.
+
+Over plain HTTP by hand: `sm` is run by agents again and again, and the libraries that do more take
+longer to import than the call itself. HTTPS is left to Python's own `http.client`.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+CHUNK = 65_536
+
+
+class NotHttp(ValueError):
+    """What answered does not speak HTTP, or broke off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    date: str
+    body: bytes
+
+
+def exchange(
+    address: str,
+    method: str,
+    path: str,
+    data: bytes | None,
+    headers: Mapping[str, str],
+    timeout: float,
+) -> Answer:
+    """Raises `OSError` if nobody answers, and `NotHttp` if somebody else does."""
+    scheme, _, netloc = address.partition("://")
+    if scheme == "https":
+        return _by_library(netloc, method, path, data, headers, timeout)
+    sent = {
+        "Host": netloc,
+        "Connection": "close",
+        "Content-Length": str(len(data or b"")),
+        **headers,
+    }
+    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items())]
+    request = "\r\n".join([*lines, "", ""]).encode("latin-1") + (data or b"")
+    with socket.create_connection(_host_and_port(netloc), timeout) as connection:
+        connection.sendall(request)
+        received = bytearray()
+        while piece := connection.recv(CHUNK):
+            received += piece
+    return _answer(bytes(received))
+
+
+def _host_and_port(netloc: str) -> tuple[str, int]:
+    host, colon, port = netloc.rpartition(":")
+    if not colon or port.endswith("]"):
+        return netloc.strip("[]"), 80
+    return host.strip("[]"), int(port)
+
+
+def _answer(received: bytes) -> Answer:
+    head, end, body = received.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    version, _, rest = first.partition(" ")
+    status = rest[:3]
+    if not end or not version.startswith("HTTP/1.") or not status.isdecimal():
+        raise NotHttp(first[:100])
+    found = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        found[name.strip().lower()] = value.strip()
+    if "chunked" in found.get("transfer-encoding", "").lower():
+        body = _put_together(body)
+    elif found.get("content-length", str(len(body))) != str(len(body)):
+        raise NotHttp("the answer broke off")
+    return Answer(int(status), found.get("date", ""), body)
+
+
+def _put_together(body: bytes) -> bytes:
+    """The pieces of a chunked body."""
+    whole = bytearray()
+    while True:
+        size, end, body = body.partition(b"\r\n")
+        try:
+            length = int(size.split(b";")[0], 16)
+        except ValueError as error:
+            raise NotHttp("the answer broke off") from error
+        if not end or len(body) < length:
+            raise NotHttp("the answer broke off")
+        if length == 0:
+            return bytes(whole)
+        whole += body[:length]
+        body = body[length + 2 :]
+
+
+def _by_library(
+    netloc: str,
+    method: str,
+    path: str,
+    data: bytes | None,
+    headers: Mapping[str, str],
+    timeout: float,
+) -> Answer:
+    from http.client import HTTPException, HTTPSConnection
+
+    connection = HTTPSConnection(netloc, timeout=timeout)
+    try:
+        connection.request(method, path, data, {"Connection": "close", **headers})
+        response = connection.getresponse()
+        return Answer(response.status, response.getheader("Date", ""), response.read())
+    except HTTPException as error:
+        raise NotHttp(str(error)) from error
+    finally:
+        connection.close()

@@ -1,0 +1,182 @@
+"""Nudges for an agent that has not reported, and reminders for once. When each is due."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from navi.domain.errors import InvalidInput, NotFound
+from navi.domain.input import DeliveryMode, NewInput, Origin
+
+SOFT_TEXT = '[sm remind] Update your status: sm status "your current progress"'
+HARD_TEXT = '[sm remind] Status overdue. Run: sm status "your current progress"'
+LONGEST_SECONDS = 366 * 86_400
+LONGEST_COMPACTION = timedelta(seconds=300)
+"""Nothing is injected while an agent compacts its history. Whoever reports no end within this time
+is taken to have forgotten to."""
+
+
+class Nudge(StrEnum):
+    NONE = "none"
+    SOFT = "soft"
+    HARD = "hard"
+
+
+class NoRegistration(NotFound):
+    kind = "no_reminder"
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            f"session {session_id} is not being reminded",
+            hint="it may have finished, or reminding was stopped before",
+        )
+
+
+class ReminderNotFound(NotFound):
+    kind = "reminder_not_found"
+
+    def __init__(self, reminder_id: str) -> None:
+        super().__init__(
+            f"no reminder {reminder_id} is to come", hint="it may have arrived already"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A session that is reminded until it is done. At most one per session is active."""
+
+    id: str
+    target_session_id: str
+    soft_threshold_seconds: int
+    hard_threshold_seconds: int
+    registered_at: datetime
+    last_reset_at: datetime
+    """When the agent last reported, was last told off, or was given the task."""
+    soft_fired: bool = False
+    hard_fired: bool = False
+    """Never kept as true: what follows the hard nudge is a new round."""
+    is_active: bool = True
+
+    @property
+    def due_at(self) -> datetime:
+        """When there is something to do about it next."""
+        seconds = self.hard_threshold_seconds if self.soft_fired else self.soft_threshold_seconds
+        return self.last_reset_at + timedelta(seconds=seconds)
+
+    def reset(self, at: datetime) -> Registration:
+        """A new round from then on."""
+        return replace(self, last_reset_at=at, soft_fired=False, hard_fired=False)
+
+
+class ReminderStatus(StrEnum):
+    PENDING = "pending"
+    FIRED = "fired"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Reminder:
+    """A message to a session that comes once, at its time."""
+
+    id: str
+    session_id: str
+    message: str
+    fires_at: datetime
+    status: ReminderStatus
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(slots=True)
+class Fired:
+    """How many were due, and which running turns were asked to end because of them."""
+
+    count: int = 0
+    interrupted: list[tuple[str, str]] = field(default_factory=list)
+    """Session and turn."""
+
+    def __bool__(self) -> bool:
+        return self.count > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Seconds without a report: after `soft` a nudge that waits, after `hard` one that interrupts.
+
+    The defaults of a server. Only it computes the hard one.
+    """
+
+    soft: int = 180
+    hard_gap: int = 120
+
+    def of(self, soft: int | None = None, hard: int | None = None) -> tuple[int, int]:
+        """Those of one task, or a refusal."""
+        soft = _seconds("soft_threshold", self.soft if soft is None else soft)
+        hard = _seconds("hard_threshold", soft + self.hard_gap if hard is None else hard)
+        if hard <= soft:
+            raise InvalidInput(
+                f"the hard threshold, {hard} s, is not after the soft one, {soft} s",
+                hint=f"leave it out: it is then {soft + self.hard_gap} s",
+            )
+        return soft, hard
+
+
+def nudge_due(registration: Registration, now: datetime) -> Nudge:
+    silence = (now - registration.last_reset_at).total_seconds()
+    if silence >= registration.hard_threshold_seconds:
+        return Nudge.HARD
+    if silence >= registration.soft_threshold_seconds and not registration.soft_fired:
+        return Nudge.SOFT
+    return Nudge.NONE
+
+
+def after_nudge(registration: Registration, nudge: Nudge, now: datetime) -> Registration:
+    match nudge:
+        case Nudge.HARD:
+            return registration.reset(now)
+        case Nudge.SOFT:
+            return replace(registration, soft_fired=True)
+    return registration
+
+
+def nudge_input(registration: Registration, nudge: Nudge) -> NewInput:
+    is_hard = nudge is Nudge.HARD
+    round_ = int(registration.last_reset_at.timestamp() * 1_000_000)
+    return NewInput(
+        # Made from the round, so that the same nudge can't be admitted twice.
+        id=f"{registration.id}.{nudge.value}.{round_}",
+        session_id=registration.target_session_id,
+        text=HARD_TEXT if is_hard else SOFT_TEXT,
+        delivery_mode=DeliveryMode.URGENT if is_hard else DeliveryMode.IMPORTANT,
+        origin=Origin.REMINDER,
+        metadata={"registration_id": registration.id, "nudge": nudge.value},
+    )
+
+
+def reminder_input(reminder: Reminder) -> NewInput:
+    return NewInput(
+        id=f"{reminder.id}.reminder",
+        session_id=reminder.session_id,
+        text=f"[sm remind] {reminder.message}",
+        delivery_mode=DeliveryMode.URGENT,
+        origin=Origin.REMINDER,
+        metadata={"reminder_id": reminder.id, "fires_at": reminder.fires_at.isoformat()},
+    )
+
+
+def require_delay(seconds: float) -> timedelta:
+    if not 0 < seconds <= LONGEST_SECONDS:
+        raise InvalidInput(
+            f"a delay of {seconds:g} seconds is not possible",
+            hint="more than 0 and at most a year; for less, send the message right away",
+        )
+    return timedelta(seconds=seconds)
+
+
+def _seconds(name: str, value: int) -> int:
+    if not 0 < value <= LONGEST_SECONDS:
+        raise InvalidInput(
+            f"{name} is {value}", hint="it is a number of seconds above 0, at most a year"
+        )
+    return value

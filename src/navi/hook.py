@@ -1,0 +1,56 @@
+"""What agents run at their hooks: tells the server, and hands the agent what the server answers.
+
+Agents wait for their hooks, so this file stands alone: it is run by path, imports next to nothing,
+gives up at once where no server is, and never fails. Its arguments are written by `navi setup`:
+the kind of agent, the server's address, the file with the token.
+"""
+
+import os
+import sys
+import time
+from _socket import socket  # what `socket` adds to it takes longer to import than all this takes
+
+CONNECT_SECONDS = 0.03
+# Only what may have an answer is waited for, and longer than it ever takes: an answer that comes
+# too late would be lost.
+ANSWERED = (b'"Stop"', b'"SessionStart"')
+ANSWER_SECONDS = 5.0
+
+
+def main() -> None:
+    driver, address, token_file = sys.argv[1:4]
+    if "NAVI_SESSION_ID" in os.environ:
+        return  # Navi started this agent, and sees for itself
+    said = sys.stdin.buffer.read()
+    token = os.environ.get("NAVI_TOKEN")
+    if token is None:
+        with open(token_file) as file:
+            token = file.read().strip()
+    host, _, port = os.environ.get("NAVI_URL", address).split("//", 1)[1].partition(":")
+    body = b'{"emitted_at": %.6f, "hook": %s}' % (time.time(), said.strip() or b"{}")
+    head = (
+        f"POST /hooks/{driver} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    connection = socket()
+    connection.settimeout(CONNECT_SECONDS)
+    connection.connect((host, int(port)))
+    connection.settimeout(ANSWER_SECONDS)
+    connection.sendall(head.encode() + body)
+    name = said.partition(b'"hook_event_name"')[2][:40]
+    if not any(each in name for each in ANSWERED):
+        return
+    answer = b""
+    while chunk := connection.recv(65536):
+        answer += chunk
+    status, _, text = answer.partition(b"\r\n\r\n")
+    if b" 200 " in status.split(b"\r\n", 1)[0] and text.strip() not in (b"", b"{}"):
+        sys.stdout.buffer.write(text)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Exception:
+        pass  # an agent must never suffer from Navi

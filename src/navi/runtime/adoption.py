@@ -1,0 +1,99 @@
+"""Sessions that people started in their own terminals become sessions of Navi, by their hooks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+from navi.agents.driver import Driver
+from navi.domain.clock import Clock
+from navi.domain.errors import InvalidInput, NaviError, NotYours
+from navi.domain.ids import new_id
+from navi.domain.news import News
+from navi.domain.session import Session, SessionState
+from navi.domain.user import User
+from navi.runtime.queue import Queue
+from navi.runtime.turns import Turns
+from navi.store import agent_sessions as stored
+from navi.store.store import Store
+
+LOOK_SECONDS = 3.0
+"""How long a terminal that was closed without a word may keep its session's inputs waiting."""
+
+log = logging.getLogger("navi.adoption")
+
+
+class Adoption:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        turns: Turns,
+        queue: Queue,
+        drivers: Mapping[str, Driver],
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._turns = turns
+        self._queue = queue
+        self._drivers = drivers
+
+    async def report(self, user: User, news: News) -> str | None:
+        """Keep what a hook said. If its agent asks what to do next: what waits for it."""
+        if news.driver not in stored.IN_TERMINALS:
+            raise InvalidInput(
+                f"there are no hooks of {news.driver!r}",
+                hint=f"one of: {', '.join(sorted(stored.IN_TERMINALS))}",
+            )
+        now = self._clock.now()
+        session = await self._store.transact(stored.report, news, _session(user, news, now), now)
+        if not user.may_touch(session.user_id):
+            raise NotYours(session.id)
+        if news.asks_what_next:
+            self._turns.terminal_stopped(session.id)
+            return await self._turns.hand_over(session.id)
+        if not news.is_open:
+            self._queue.poke()
+        return None
+
+    async def run(self) -> None:
+        """Notice terminals that were closed without a word."""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            try:
+                await self._look()
+            except NaviError as error:
+                log.warning("can't look after open terminals: %s", error.message)
+
+    async def _look(self) -> None:
+        for each in await self._store.transact(stored.all_open):
+            driver = self._drivers.get(each.driver)
+            if driver is None:
+                continue
+            if not await asyncio.to_thread(driver.is_open_elsewhere, each.agent_session_id):
+                await self._store.transact(stored.close, each, self._clock.now())
+                self._queue.poke()
+
+
+def _session(user: User, news: News, now: datetime) -> Session:
+    """What becomes of a terminal that nobody knew."""
+    session_id = new_id()
+    return Session(
+        id=session_id,
+        name=f"{Path(news.cwd).name or 'terminal'}-{session_id[:4]}",
+        driver=news.driver,
+        model=None,
+        cwd=news.cwd,
+        parent_id=None,
+        user_id=user.id,
+        state=SessionState.IDLE,
+        task=None,
+        agent_status_text=None,
+        agent_status_at=None,
+        context_from_idx=0,
+        created_at=now,
+        updated_at=now,
+    )

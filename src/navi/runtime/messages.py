@@ -1,0 +1,133 @@
+"""What sessions and people say to sessions, and what agents say about their work."""
+
+from __future__ import annotations
+
+from navi.domain.clock import Clock
+from navi.domain.errors import InvalidInput
+from navi.domain.ids import new_id
+from navi.domain.input import Admission, DeliveryMode, NewInput, Origin, require_text
+from navi.domain.reminder import Thresholds
+from navi.domain.session import Session
+from navi.domain.target import choose
+from navi.domain.tool import ToolContext
+from navi.domain.user import User
+from navi.runtime.admit import Admissions
+from navi.runtime.queue import Queue
+from navi.runtime.sessions import Sessions
+from navi.store import sessions as stored
+from navi.store.store import Store
+
+STATUS_LIMIT = 1_000
+"""Characters of a status: it is a line in an overview, not a report."""
+
+
+class Messages:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        sessions: Sessions,
+        admissions: Admissions,
+        queue: Queue,
+        thresholds: Thresholds,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._sessions = sessions
+        self._admissions = admissions
+        self._queue = queue
+        self._thresholds = thresholds
+
+    async def send(
+        self,
+        user: User,
+        session_id: str,
+        text: str,
+        *,
+        delivery_mode: DeliveryMode = DeliveryMode.SEQUENTIAL,
+        input_id: str | None = None,
+        sender_session_id: str | None = None,
+        remind: bool = False,
+        remind_soft_threshold: int | None = None,
+        notify_on_delivery: bool = False,
+        notify_on_stop: bool = False,
+    ) -> Admission:
+        """The one way in for people and agents alike."""
+        soft, hard = None, None
+        if remind or remind_soft_threshold is not None:
+            soft, hard = self._thresholds.of(remind_soft_threshold)
+        metadata = {}
+        if sender_session_id is not None:
+            sender = await self._sessions.get(user, sender_session_id)
+            metadata = {"sender": {"id": sender.id, "name": " ".join(sender.name.split())}}
+        new = NewInput(
+            id=input_id or new_id(),
+            session_id=session_id,
+            text=text,
+            delivery_mode=delivery_mode,
+            origin=Origin.USER if sender_session_id is None else Origin.AGENT,
+            sender_session_id=sender_session_id,
+            remind_soft_threshold=soft,
+            remind_hard_threshold=hard,
+            notify_on_delivery=notify_on_delivery,
+            notify_on_stop=notify_on_stop,
+            metadata=metadata,
+        )
+        return await self._admissions.admit(user, new)
+
+    async def report(self, user: User, session_id: str, text: str | None) -> Session:
+        """What the agent says it does right now. None takes it back, and answers no reminder."""
+        await self._sessions.get(user, session_id)
+        if text is not None:
+            require_text(text)
+            if len(text) > STATUS_LIMIT:
+                raise InvalidInput(
+                    f"the status has {len(text):,} characters; {STATUS_LIMIT:,} is the most",
+                    hint="say in a line what is being done; send the rest as a message",
+                )
+        return await self._store.transact(stored.report, session_id, text, self._clock.now())
+
+    async def complete_task(self, user: User, session_id: str, text: str | None) -> bool:
+        """The agent is done: no more reminders, and its parent is told. False if it has none."""
+        session = await self._sessions.get(user, session_id)
+        words = f": {require_text(text)}" if text is not None else ""
+        task = f" ({session.task})" if session.task is not None else ""
+        told = None
+        if session.parent_id is not None:
+            told = NewInput(
+                id=new_id(),
+                session_id=session.parent_id,
+                text=f"[sm task-complete] {session.name} ({session.id}) has completed its task"
+                f"{task}{words}",
+                delivery_mode=DeliveryMode.IMPORTANT,
+                origin=Origin.AGENT,
+                sender_session_id=session.id,
+                metadata={"notice": "task-complete"},
+            )
+        was_told = await self._store.transact(
+            stored.complete_task, session_id, told, self._clock.now()
+        )
+        self._queue.poke()
+        return was_told
+
+    async def send_for(
+        self, context: ToolContext, target: str, text: str, delivery_mode: DeliveryMode
+    ) -> str:
+        """For the tool: an agent writes to another session, named by id, beginning or name."""
+        user = context.user
+        listed = await self._sessions.listing(user)
+        meant = choose(listed, target, lambda each: (each.id, each.name))
+        admission = await self.send(
+            user,
+            meant.id,
+            text,
+            delivery_mode=delivery_mode,
+            sender_session_id=context.session_id,
+        )
+        where = "Delivered" if admission.delivered else f"Queued, {admission.position} before it"
+        return f"{where}: {meant.name} ({meant.id}), {meant.state.value} before."
+
+    async def report_for(self, context: ToolContext, text: str) -> str:
+        """For the tool."""
+        session = await self.report(context.user, context.session_id, text)
+        return f"Your status is now: {session.agent_status_text}"

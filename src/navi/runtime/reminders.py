@@ -1,0 +1,93 @@
+"""What people and agents do with reminders, and what drivers and hooks report about them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from navi.domain.clock import Clock
+from navi.domain.ids import new_id
+from navi.domain.input import require_text
+from navi.domain.reminder import (
+    NoRegistration,
+    Registration,
+    Reminder,
+    ReminderNotFound,
+    ReminderStatus,
+    Thresholds,
+    require_delay,
+)
+from navi.domain.user import User
+from navi.runtime.sessions import Sessions
+from navi.store import compactions, scheduled_reminders
+from navi.store import reminders as stored
+from navi.store.store import Store
+
+
+class Reminders:
+    def __init__(
+        self, store: Store, clock: Clock, sessions: Sessions, thresholds: Thresholds
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._sessions = sessions
+        self.thresholds = thresholds
+
+    async def register(
+        self, user: User, session_id: str, soft: int | None = None, hard: int | None = None
+    ) -> Registration:
+        """Remind the session from now on, in place of what reminded it before."""
+        await self._sessions.get(user, session_id)
+        soft, hard = self.thresholds.of(soft, hard)
+        now = self._clock.now()
+        new = Registration(new_id(), session_id, soft, hard, registered_at=now, last_reset_at=now)
+        return await self._store.transact(stored.register, new)
+
+    async def registered(self, user: User, session_id: str) -> Registration:
+        await self._sessions.get(user, session_id)
+        found = await self._store.transact(stored.active, session_id)
+        if found is None:
+            raise NoRegistration(session_id)
+        return found
+
+    async def stop(self, user: User, session_id: str) -> Registration:
+        await self._sessions.get(user, session_id)
+        return await self._store.transact(stored.stop, session_id, self._clock.now())
+
+    async def schedule(
+        self, user: User, session_id: str, delay_seconds: float, message: str
+    ) -> Reminder:
+        """A message that comes once, and interrupts."""
+        await self._sessions.get(user, session_id)
+        now = self._clock.now()
+        new = Reminder(
+            id=new_id(),
+            session_id=session_id,
+            message=require_text(message),
+            fires_at=now + require_delay(delay_seconds),
+            status=ReminderStatus.PENDING,
+            created_at=now,
+            updated_at=now,
+        )
+        return await self._store.transact(scheduled_reminders.schedule, new)
+
+    async def cancel(self, user: User, reminder_id: str) -> Reminder:
+        known = await self._store.transact(scheduled_reminders.find, reminder_id)
+        if known is None:
+            raise ReminderNotFound(reminder_id)
+        await self._sessions.get(user, known.session_id)
+        return await self._store.transact(
+            scheduled_reminders.cancel, reminder_id, self._clock.now()
+        )
+
+    # For drivers and hooks. `emitted_at` is when it happened: older news never undoes newer.
+
+    async def agent_stopped(self, session_id: str, emitted_at: datetime) -> None:
+        """The agent came to rest outside of a turn of ours: it is reminded no more."""
+        await self._store.transact(stored.agent_stopped, session_id, emitted_at, self._clock.now())
+
+    async def compaction_began(self, session_id: str, emitted_at: datetime) -> None:
+        """Until it is over nothing is injected."""
+        await self._store.transact(compactions.begin, session_id, emitted_at)
+
+    async def compaction_ended(self, session_id: str, emitted_at: datetime) -> None:
+        await self._store.transact(stored.compaction_reported, session_id, emitted_at)

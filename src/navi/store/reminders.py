@@ -1,0 +1,280 @@
+"""Sessions that are reminded until they are done: register, reset, nudge, cancel.
+
+Whoever calls these holds the lane of the session, or takes it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+
+from navi.domain.errors import SessionStopped
+from navi.domain.input import Input, Origin
+from navi.domain.reminder import (
+    Fired,
+    NoRegistration,
+    Nudge,
+    Registration,
+    after_nudge,
+    nudge_due,
+    nudge_input,
+)
+from navi.domain.session import SessionState
+from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, StopReason
+from navi.domain.wire import registration_json
+from navi.store import compactions, queue, scheduled_reminders, signals
+from navi.store.events import emit
+from navi.store.lanes import Lane, lock
+from navi.store.tables import lanes, message_queue, remind_registrations, sessions
+
+_FIELDS = tuple(field.name for field in fields(Registration))
+_ACTIVE = select(remind_registrations).where(
+    remind_registrations.c.target_session_id == bindparam("session_id"),
+    remind_registrations.c.is_active,
+)
+_EARLIEST = select(func.min(remind_registrations.c.due_at)).where(remind_registrations.c.is_active)
+# Whoever is writing to a session right now is not waited for: it is looked at again in a moment.
+_DUE = (
+    select(remind_registrations.c.target_session_id)
+    .join(sessions, sessions.c.id == remind_registrations.c.target_session_id)
+    .join(lanes, lanes.c.session_id == remind_registrations.c.target_session_id)
+    .where(remind_registrations.c.is_active, remind_registrations.c.due_at <= bindparam("now"))
+    .order_by(remind_registrations.c.due_at)
+    .limit(bindparam("most"))
+    .with_for_update(key_share=True, of=[remind_registrations, sessions, lanes], skip_locked=True)
+)
+
+
+def register(connection: Connection, new: Registration) -> Registration:
+    """Remind the session from now on, in place of what reminded it before."""
+    lane = lock(connection, new.target_session_id)
+    if (known := _find(connection, new.id)) is not None:
+        # Asked again, or delivered again after a crash: its time goes on.
+        return known
+    if lane.session.state is SessionState.STOPPED:
+        raise SessionStopped(new.target_session_id)
+    _deactivate(connection, new.target_session_id, new.registered_at)
+    connection.execute(insert(remind_registrations).values(**_values(new)))
+    _announce(connection, new.target_session_id, new, new.registered_at)
+    return new
+
+
+def register_delivered(connection: Connection, delivered: Sequence[Input], now: datetime) -> None:
+    """Messages that ask for reminders were delivered: their time begins. The last one counts."""
+    asking = [each for each in delivered if each.remind_soft_threshold is not None]
+    if not asking:
+        return
+    last = asking[-1]
+    assert last.remind_soft_threshold is not None
+    assert last.remind_hard_threshold is not None
+    register(
+        connection,
+        Registration(
+            id=f"{last.id}.remind",
+            target_session_id=last.session_id,
+            soft_threshold_seconds=last.remind_soft_threshold,
+            hard_threshold_seconds=last.remind_hard_threshold,
+            registered_at=now,
+            last_reset_at=now,
+        ),
+    )
+
+
+def active(connection: Connection, session_id: str) -> Registration | None:
+    row = connection.execute(_ACTIVE, {"session_id": session_id}).one_or_none()
+    return None if row is None else _registration(row)
+
+
+def reset(connection: Connection, session_id: str, at: datetime) -> None:
+    """The agent has reported: a new round begins, and nudges of the old one are void."""
+    registration = active(connection, session_id)
+    if registration is None or at < registration.last_reset_at:
+        return
+    _remove_nudges(connection, registration, at)
+    _change(connection, registration.reset(at), at)
+
+
+def stop(connection: Connection, session_id: str, now: datetime) -> Registration:
+    """Somebody wants no more reminders."""
+    lock(connection, session_id)
+    cancelled = cancel(connection, session_id, now)
+    if cancelled is None:
+        raise NoRegistration(session_id)
+    return cancelled
+
+
+def cancel(
+    connection: Connection, session_id: str, now: datetime, *, known_at: datetime | None = None
+) -> Registration | None:
+    """No more reminders, and none of those that wait.
+
+    `known_at` is when the reason was true: a registration that is newer than that stays.
+    """
+    registration = active(connection, session_id)
+    if registration is None or (known_at is not None and known_at < registration.registered_at):
+        return None
+    _deactivate(connection, session_id, now)
+    _announce(connection, session_id, None, now)
+    return registration
+
+
+def agent_stopped(
+    connection: Connection, session_id: str, emitted_at: datetime, now: datetime
+) -> None:
+    """An agent says that it stopped. Older news than the registration does not end it."""
+    lock(connection, session_id)
+    cancel(connection, session_id, now, known_at=emitted_at)
+
+
+def turn_ended(
+    connection: Connection, session_id: str, ending: Ending, reason: str | None, now: datetime
+) -> None:
+    """The agent has come to rest, and so do its reminders.
+
+    Not if something urgent ended the turn, for the work goes on; not if the session was cleared,
+    for what is registered since then belongs to the next task; and not if the server died, for
+    then the agent is silent without having finished.
+    """
+    if compactions.held_until(connection, session_id) is not None:
+        compaction_ended(connection, session_id, now)
+    was_stopped = ending.outcome is Outcome.STOPPED
+    if was_stopped and reason in (StopReason.URGENT, StopReason.CLEARED):
+        return
+    if ending.error == SERVER_STOPPED:
+        return
+    cancel(connection, session_id, now)
+
+
+def compaction_ended(connection: Connection, session_id: str, at: datetime) -> None:
+    """The agent is back. Its timer gets a full period, for it could not report meanwhile."""
+    compactions.forget(connection, session_id, at)
+    reset(connection, session_id, at)
+    scheduled_reminders.pull_forward(connection, session_id, at)
+
+
+def compaction_reported(connection: Connection, session_id: str, emitted_at: datetime) -> None:
+    lock(connection, session_id)
+    compaction_ended(connection, session_id, emitted_at)
+
+
+def earliest(connection: Connection) -> datetime | None:
+    return connection.execute(_EARLIEST).scalar()
+
+
+def fire(connection: Connection, now: datetime, limit: int) -> Fired:
+    """Nudge the sessions that are due, all or none."""
+    fired = Fired()
+    for session_id in connection.execute(_DUE, {"now": now, "most": limit}).scalars().all():
+        fired.count += 1
+        lane = lock(connection, session_id)
+        registration = active(connection, session_id)
+        if registration is None:
+            continue
+        if lane.session.state is SessionState.STOPPED:
+            cancel(connection, session_id, now)
+            continue
+        until = compactions.held_until(connection, session_id)
+        if until is None:
+            _nudge(connection, lane, registration, now, fired)
+        elif now < until:
+            _postpone(connection, registration, until)
+        else:
+            # Nobody told its end.
+            compactions.forget(connection, session_id, until)
+            _change(connection, registration.reset(until), now)
+    return fired
+
+
+def _nudge(
+    connection: Connection, lane: Lane, registration: Registration, now: datetime, fired: Fired
+) -> None:
+    nudge = nudge_due(registration, now)
+    if nudge is not Nudge.NONE and not _waits(connection, registration, nudge):
+        queue.keep(connection, lane, nudge_input(registration, nudge), now, None)
+        if nudge is Nudge.HARD and lane.turn_id is not None:
+            fired.interrupted.append((lane.session.id, lane.turn_id))
+    _change(connection, after_nudge(registration, nudge, now), now)
+
+
+def _waits(connection: Connection, registration: Registration, nudge: Nudge) -> bool:
+    """Whether such a nudge was not even delivered yet."""
+    return any(
+        each.metadata.get("nudge") == nudge.value
+        for each in _waiting_nudges(connection, registration)
+    )
+
+
+def _waiting_nudges(connection: Connection, registration: Registration) -> list[Input]:
+    return [
+        each
+        for each in queue.waiting(connection, registration.target_session_id)
+        if each.origin is Origin.REMINDER
+        and each.metadata.get("registration_id") == registration.id
+    ]
+
+
+def _remove_nudges(connection: Connection, registration: Registration, now: datetime) -> None:
+    ids = [each.id for each in _waiting_nudges(connection, registration)]
+    if not ids:
+        return
+    connection.execute(delete(message_queue).where(message_queue.c.id.in_(ids)))
+    removed = [("input_removed", {"input_id": input_id}) for input_id in ids]
+    emit(connection, registration.target_session_id, None, removed, now)
+
+
+def _deactivate(connection: Connection, session_id: str, now: datetime) -> None:
+    registration = active(connection, session_id)
+    if registration is None:
+        return
+    _remove_nudges(connection, registration, now)
+    connection.execute(
+        update(remind_registrations)
+        .where(remind_registrations.c.id == registration.id)
+        .values(is_active=False)
+    )
+
+
+def _postpone(connection: Connection, registration: Registration, until: datetime) -> None:
+    connection.execute(
+        update(remind_registrations)
+        .where(remind_registrations.c.id == registration.id)
+        .values(due_at=until)
+    )
+
+
+def _change(connection: Connection, changed: Registration, now: datetime) -> None:
+    connection.execute(
+        update(remind_registrations)
+        .where(remind_registrations.c.id == changed.id)
+        .values(**_values(changed))
+    )
+    _announce(connection, changed.target_session_id, changed, now)
+
+
+def _announce(
+    connection: Connection, session_id: str, registration: Registration | None, now: datetime
+) -> None:
+    """Tell it, and wake the clocks: it may be the earliest of all."""
+    shown = None if registration is None else registration_json(registration)
+    emit(connection, session_id, None, [("remind_update", {"remind": shown})], now)
+    if registration is not None:
+        signals.send(connection, signals.CLOCK, "")
+
+
+def _find(connection: Connection, registration_id: str) -> Registration | None:
+    query = select(remind_registrations).where(remind_registrations.c.id == registration_id)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else _registration(row)
+
+
+def _values(registration: Registration) -> dict[str, Any]:
+    values = {name: getattr(registration, name) for name in _FIELDS}
+    return {**values, "due_at": registration.due_at}
+
+
+def _registration(row: Row[Any]) -> Registration:
+    return Registration(**{name: getattr(row, name) for name in _FIELDS})

@@ -1,0 +1,71 @@
+"""`sm` as a real command, in the hands of a person or an agent."""
+
+from __future__ import annotations
+
+import copy
+import os
+import re
+import subprocess
+import sys
+from uuid import uuid4
+
+from navi.client import Client as NaviClient
+from navi.client import Server
+from tests.server import ServerProcess
+
+
+class Person:
+    """Somebody at a terminal; or the agent of a session, in its shell."""
+
+    def __init__(self, server: ServerProcess) -> None:
+        self.navi = NaviClient(Server(server.address, server.token, "the test"))
+        self._environment = {
+            **os.environ,
+            "NAVI_HOME": server.environment["NAVI_HOME"],
+            "NAVI_URL": server.address,
+            "TZ": "UTC",
+        }
+
+    def session(self, parent_id: str | None = None) -> tuple[str, str]:
+        """The id and the name of a new one, which no other test can mean."""
+        name = f"builder-{uuid4().hex}"
+        made = self.navi.create_session(name=name, driver="scripted", parent_id=parent_id)
+        return made["id"], made["name"]
+
+    def agent_of(self, session_id: str) -> Person:
+        """Whoever works in that session."""
+        agent = copy.copy(self)
+        agent._environment = {**self._environment, "NAVI_SESSION_ID": session_id}
+        return agent
+
+    def sm(self, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "navi.cli.sm.main", *arguments],
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            input=typed,
+            timeout=60,
+        )
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """A command that goes on; its lines are read as they come."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "navi.cli.sm.main", *arguments],
+            env={**self._environment, "PYTHONUNBUFFERED": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def said(self, *arguments: str, typed: str = "") -> str:
+        done = self.sm(*arguments, typed=typed)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def refused(self, *arguments: str, code: int = 1) -> str:
+        done = self.sm(*arguments)
+        assert (done.returncode, done.stdout) == (code, "")
+        assert re.fullmatch("error: .+\nhint: .+\n", done.stderr)
+        return done.stderr
