@@ -432,14 +432,15 @@ async def test_a_year_of_five_hundred_automations_in_twelve_zones(tmp_path: Path
     assert machine.failed
 
 
+@pytest.mark.timeout(300)
 async def test_a_year_of_automations_on_postgresql_too(postgres: PostgresServer) -> None:
-    machine, _, _ = await play(postgres.create_database(), 60)
+    machine, _, _ = await play(postgres.create_database(), 24)
 
     assert len(machine.outages) > 8
 
 
 def test_the_calendar_and_the_wall_tell_the_same() -> None:
     """Two ways to find out what is expected, so that neither is believed blindly."""
-    for zone, days in list(ZONES.items())[::3]:
+    for zone, days in list(ZONES.items())[:9:4]:
         for expr in (shape.format(days) for shape in ON_THOSE_DAYS[:2]):
             assert _by_the_wall(expr, zone) == _by_the_calendar(expr, zone)
