@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.sm import commands, deliveries, idle
+from benchmarks.sm import agents, commands, deliveries, idle
 from benchmarks.turns.figures import Row, table
 from benchmarks.turns.stores import ROOT, Stores, stores
 
@@ -30,6 +30,8 @@ def main() -> None:
         for kind in kinds:
             with stores(kind, directory / kind) as these:
                 rows += asyncio.run(_measure(these, options))
+        if options.agents:
+            rows += asyncio.run(agents.measure(3 if options.quick else 10))
     finally:
         shutil.rmtree(directory, ignore_errors=True)
         print(table(rows))
@@ -56,6 +58,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--store", choices=[*KINDS, "both"], default="sqlite")
     parser.add_argument("--driver", action="append", help="which drivers; may be given again")
+    parser.add_argument("--agents", action="store_true", help="also real Claude Code and Codex")
     parser.add_argument("--sessions", type=int, default=100)
     parser.add_argument("--quick", action="store_true", help="less of everything")
     return parser.parse_args()

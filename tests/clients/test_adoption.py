@@ -29,7 +29,7 @@ PANE = "=person:"
 class Terminal:
     """A person at their own terminal. Nothing in it is Navi's."""
 
-    def __init__(self, world: World, driver: str) -> None:
+    def __init__(self, world: World, driver: str, *resume: str) -> None:
         self._world = world
         environment = {
             **world.environment,
@@ -38,7 +38,7 @@ class Terminal:
             "NAVI_HOME": str(world.home / "navi"),
         }
         words = [f"{name}={value}" for name, value in environment.items()]
-        inside = f"exec env -i TERM=$TERM {shlex.join([*words, *COMMANDS[driver]])}"
+        inside = f"exec env -i TERM=$TERM {shlex.join([*words, *COMMANDS[driver], *resume])}"
         size = ("-x", "200", "-y", "50")
         world.tmux("new-session", "-d", "-s", "person", *size, "-c", str(world.work), inside)
 
@@ -118,4 +118,32 @@ async def test_what_waits_for_a_terminal_that_is_closed_is_done_without_it(
     frames = await finished(client, session["id"])
     assert outcomes(frames) == ["ok"]
     assert text_of(frames) == "without a terminal"
+    assert len(world.transcripts()) == 1
+
+
+@pytest.mark.timeout(90)
+async def test_a_session_that_somebody_opened_in_a_terminal_is_not_woken_beside_it(
+    world: World, client: Client, driver: str
+) -> None:
+    """Without any hooks: Navi looks for itself."""
+    session_id = await world.session(client, driver)
+    await world.turn(client, session_id, "[[say: by Navi]]")
+    [transcript] = world.transcripts()
+    name = transcript.stem[-36:]
+    resume = ["--resume", name] if driver == "claude_code" else ["resume", name]
+    terminal = Terminal(world, driver, *resume)
+    await terminal.shows("by Navi")
+    await terminal.says("[[say: by hand]]")
+
+    await client.say(session_id, "[[say: after the terminal]]")
+    while not (waiting := await client.call("GET", f"/sessions/{session_id}/queue")):
+        await asyncio.sleep(0.05)
+    assert [each["text"] for each in waiting] == ["[[say: after the terminal]]"]
+    await terminal.shows("● by hand" if driver == "claude_code" else "• by hand")
+    terminal.closes()
+
+    frames = await finished(client, session_id, turns=3)
+    assert outcomes(frames)[0] == outcomes(frames)[2] == "ok"
+    assert "open in" in outcomes(frames)[1]
+    assert text_of(frames).endswith("after the terminal")
     assert len(world.transcripts()) == 1

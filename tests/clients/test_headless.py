@@ -102,12 +102,13 @@ async def test_a_client_that_is_killed_is_seen_and_the_session_goes_on(
 ) -> None:
     session_id = await world.session(client, driver)
     await world.turn(client, session_id, "[[say: before]]")
-    await client.say(session_id, "[[bash: echo $PPID >pid; sleep 600]]")
+    await client.say(session_id, "[[bash: echo $$ >shell; echo $PPID >pid; sleep 600]]")
     os.kill(await _number_in(world.work / "pid"), signal.SIGKILL)
 
     frames = await finished(client, session_id, turns=2)
     assert outcomes(frames)[0] == "ok"
     assert "killed" in outcomes(frames)[1]
+    assert not _is_alive(await _number_in(world.work / "shell"))
     frames = await world.turn(client, session_id, "[[say: after]]", turns=3)
     assert outcomes(frames)[-1] == "ok"
 
@@ -145,4 +146,9 @@ def _text_of(path: Path) -> str:
 
 
 def _is_alive(pid: int) -> bool:
-    return Path(f"/proc/{pid}").exists()
+    """Not gone, and not only waiting to be buried."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return status[status.rindex(")") + 2] not in "ZX"

@@ -31,6 +31,8 @@ cd "$1" && shift && "$@" <"$run/input" >"$run/out" 2>"$run/err"
 code=$?
 cd "$run" && echo $code >code.new && mv code.new code
 """
+TURN = "NAVI_TURN_ID"
+"""In the environment of the client, and so of all that it starts."""
 SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.1
 INTERRUPT_GRACE_SECONDS = 5.0
 KILL_GRACE_SECONDS = 2.0
@@ -61,7 +63,7 @@ class ClientRun:
             self._process = subprocess.Popen(
                 ["/bin/sh", "-c", KEEPER, "navi-run", str(cwd), *command],
                 cwd=self._folder,
-                env=environment,
+                env={**environment, TURN: self._folder.name},
                 stdin=lock,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -99,14 +101,16 @@ class ClientRun:
                 self._signal(signal.SIGINT)
             await self._ends(INTERRUPT_GRACE_SECONDS)
         finally:
-            # A tool's processes may have stayed: they are of the same group.
             self._signal(signal.SIGKILL)
             await self._ends(KILL_GRACE_SECONDS)
+            await self._end_orphans()
 
-    def clean_up(self) -> None:
-        """The client has ended: what it left behind in its process group ends, too."""
-        if not self._works():
+    async def clean_up(self) -> None:
+        """End what a client that was killed left behind. One that ended by itself saw to it."""
+        code = self.exit_code
+        if code is None or code > 128:
             self._signal(signal.SIGKILL)
+            await self._end_orphans()
 
     @property
     def exit_code(self) -> int | None:
@@ -159,6 +163,29 @@ class ClientRun:
             if left <= 0:
                 return
             await asyncio.sleep(min(left, 0.02))
+
+    async def _end_orphans(self) -> None:
+        """Agents give the commands of their tools process groups of their own, so they are known
+        by their environment. Only where /proc is; elsewhere they are left."""
+        deadline = asyncio.get_running_loop().time() + KILL_GRACE_SECONDS
+        while await asyncio.to_thread(self._kill_orphans):
+            # A killed process has no environment any more, so none is left when none is found.
+            if asyncio.get_running_loop().time() > deadline:
+                return
+            await asyncio.sleep(SHORTEST_PAUSE_SECONDS)
+
+    def _kill_orphans(self) -> bool:
+        """Whether there were any."""
+        mark = f"{TURN}={self._folder.name}".encode()
+        was_one = False
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if mark in (process / "environ").read_bytes().split(b"\0"):
+                    was_one = True
+                    os.kill(int(process.name), signal.SIGKILL)
+            except OSError:
+                pass
+        return was_one
 
     def _signal(self, number: int) -> None:
         if not self._was_seen_at_work:

@@ -96,7 +96,7 @@ class HeadlessDriver(Driver, ABC):
             if request.is_to_stop():
                 await run.interrupt()
             raise
-        run.clean_up()
+        await run.clean_up()
         reader.judge(run.exit_code, run.complaint)
 
     async def _handed_turn(self, request: TurnRequest, note: Path) -> AsyncIterator[Told]:
