@@ -90,6 +90,11 @@ class MessageRow:
     role: str
     content: str
 
+    @property
+    def is_notice(self) -> bool:
+        """Told outside of any turn."""
+        return self.turn_id is None and self.role != "user"
+
 
 @dataclass(frozen=True, slots=True)
 class LaneRow:
@@ -257,7 +262,9 @@ def _wrong_inputs(ledger: Ledger, sent: Sequence[Sent]) -> Iterator[str]:
         if (row.session_id, row.text) != (each.session_id, each.text):
             yield f"input {row.id} is not what was sent"
     for session_id, rows in grouped(ledger.inputs, lambda row: row.session_id).items():
-        if [row.ordinal for row in rows] != list(range(len(rows))):
+        ordinals = [row.ordinal for row in rows]
+        kept_and_removed = len(rows) + _removed(ledger, session_id)
+        if ordinals != sorted(set(ordinals)) or ordinals[-1] >= kept_and_removed:
             yield f"session {session_id}: the ordinals of its inputs have gaps or doubles"
         order = [each.input_id for each in sent if each.session_id == session_id]
         if [row.id for row in rows] != [input_id for input_id in order if input_id in stored]:
@@ -288,7 +295,8 @@ def _wrong_deliveries(ledger: Ledger) -> Iterator[str]:
             if turn_id not in turns or not turns[turn_id].died_empty:
                 yield f"input {row.id} was delivered again after turn {turns.get(turn_id or '')}"
         yield from _wrong_final_turn(row, turns.get(row.turn_id or ""))
-    for input_id in deliveries:
+    removed = {event.payload["input_id"] for event in ledger.events if event.type == REMOVED}
+    for input_id in deliveries.keys() - removed:
         yield f"input {input_id} was delivered but is not stored"
 
 
@@ -363,6 +371,8 @@ def _wrong_messages(ledger: Ledger) -> Iterator[str]:
         if from_user[row.id] != 1:
             yield f"input {row.id} has {from_user[row.id]} messages in the transcript"
     for message in ledger.messages:
+        if message.is_notice:
+            continue
         turn = turns.get(message.turn_id or "")
         if turn is None or turn.died_empty or turn.session_id != message.session_id:
             yield f"message {message.id} belongs to no turn that counts"
@@ -371,8 +381,11 @@ def _wrong_messages(ledger: Ledger) -> Iterator[str]:
             if asked is None or (asked.text, asked.turn_id) != (message.content, message.turn_id):
                 yield f"message {message.id} is not its input"
     for session_id, messages in grouped(ledger.messages, lambda row: row.session_id).items():
-        if [message.idx for message in messages] != list(range(len(messages))):
-            yield f"session {session_id}: the transcript has gaps"
+        places = [-1, *(message.idx for message in messages)]
+        for (earlier, later), message in zip(pairwise(places), messages, strict=True):
+            # A turn that died empty leaves its place free, if something was told meanwhile.
+            if later - earlier not in ((1, 2) if message.is_notice else (1,)):
+                yield f"session {session_id}: the transcript has gaps"
         yield from _wrong_order(
             session_id, [inputs[message.id] for message in messages if message.id in inputs]
         )
@@ -435,7 +448,8 @@ def _first_gap(numbers: Sequence[int]) -> str:
 def _unrest(ledger: Ledger) -> Iterator[str]:
     """Nothing is owned, runs or waits, and the counters agree with what they count."""
     states = {session.id: session.state for session in ledger.sessions}
-    messages = Counter(message.session_id for message in ledger.messages)
+    # They are read in their order.
+    last_places = {message.session_id: message.idx for message in ledger.messages}
     inputs = Counter(row.session_id for row in ledger.inputs)
     for lane in ledger.lanes:
         name = lane.session_id
@@ -443,13 +457,20 @@ def _unrest(ledger: Ledger) -> Iterator[str]:
             yield f"session {name} is still owned by {lane.owner}, turn {lane.turn_id}"
         if states.get(name) != "idle":
             yield f"session {name} is {states.get(name)}"
-        if (lane.next_idx, lane.next_ordinal) != (messages[name], inputs[name]):
+        ordinals = inputs[name] + _removed(ledger, name)
+        if (lane.next_idx, lane.next_ordinal) != (last_places.get(name, -1) + 1, ordinals):
             yield f"session {name}: {lane} does not agree with its messages and inputs"
     if {lane.session_id for lane in ledger.lanes} != states.keys():
         yield "sessions and lanes are not the same"
 
 
+def _removed(ledger: Ledger, session_id: str) -> int:
+    """How many inputs were taken out of its queue."""
+    return sum(event.type == REMOVED for event in ledger.events_of(session_id))
+
+
 QUEUED = "input_queued"
+REMOVED = "input_removed"
 DELIVERED = "input_delivered"
 
 

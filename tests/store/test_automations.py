@@ -203,6 +203,20 @@ async def test_an_occurrence_that_meets_its_own_run_may_be_the_last_before_it_ex
     assert (met.enabled, met.ended, met.missed_count) == (False, "expired", 1)
 
 
+async def test_what_comes_due_while_its_session_was_waited_for_is_not_forgotten(
+    world: World,
+) -> None:
+    """The session may know a later time than the plan, by then."""
+    session = await world.session()
+    made = await add(world, session)
+    await fire(world, NOON + HOUR)
+    world.now = NOON + 3 * HOUR + timedelta(minutes=5)
+    await begin(world, session.id)
+    await fire(world, NOON + 2 * HOUR)
+    met = await now_of(world, made)
+    assert (met.missed_count, met.next_run_at) == (1, NOON + 3 * HOUR)
+
+
 async def test_a_run_whose_process_died_before_it_did_anything_waits_again(world: World) -> None:
     session = await world.session()
     made = await add(world, session)
