@@ -8,10 +8,10 @@ ARGS ?=
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test format docs pictures lock bench clean
+.PHONY: help install run test format docs web screenshots pictures lock bench clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: .venv/.run ## Install Navi and what it needs into .venv
 
@@ -19,7 +19,7 @@ run: install ## Start the server; pass options with ARGS="..."
 	@# Ctrl-C ends the server with 130: that is no failure.
 	@$(BIN)/navi serve $(ARGS) || [ $$? -eq 130 ]
 
-test: .venv/.test build/clients/.installed ## Check format, lint and types, then run the tests; PYTEST_ARGS="..."
+test: .venv/.test .venv/.system build/clients/.installed ## Check format, lint and types, then run the tests; PYTEST_ARGS="..."
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -31,6 +31,13 @@ format: .venv/.test ## Format the code and apply the safe lint fixes
 
 docs: .venv/.run ## Rewrite the parts of the reference that are made from the code
 	$(BIN)/python docs/generate.py
+
+web: .venv/.run ## Build the page from webui/ into src/navi/web; needs Node 20.19 or newer
+	cd webui && npm ci --no-audit --no-fund && npm run check && npm run build
+	$(BIN)/python -m webui.fingerprint
+
+screenshots: .venv/.test .venv/.system ## Make the pictures in docs/images anew
+	$(BIN)/python -m docs.screenshots
 
 pictures: .venv/.run ## Make the pictures in docs/pictures anew
 	$(BIN)/python docs/pictures/make.py
@@ -68,11 +75,24 @@ clean: ## Remove .venv, caches and build output
 	$(PIP) install --quiet --require-hashes -r requirements/test.txt
 	@touch $@
 
-# The real Claude Code and Codex, for tests/clients. Without npm those tests are skipped, and say so.
-build/clients/.installed: tests/clients/package-lock.json
+# What the tests need from the system: Chromium for the page, tmux and npm for the agents. Where it
+# can be installed without asking, it is.
+.venv/.system: .venv/.run
+	@packages=""; \
+	command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+		|| command -v google-chrome >/dev/null || packages="$$packages chromium fonts-dejavu-core"; \
+	command -v tmux >/dev/null || packages="$$packages tmux"; \
+	command -v npm >/dev/null || packages="$$packages npm"; \
+	[ -z "$$packages" ] \
+		|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+			&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+				$$packages >/dev/null; } \
+		|| { echo "The tests need more; on Debian or Ubuntu: apt install$$packages" >&2; exit 1; }
+	@touch $@
+
+# The real Claude Code and Codex, for tests/clients.
+build/clients/.installed: tests/clients/package-lock.json | .venv/.system
 	@mkdir -p build/clients
 	cp tests/clients/package.json tests/clients/package-lock.json build/clients/
-	@if command -v npm >/dev/null; \
-		then npm ci --prefix build/clients --ignore-scripts --no-audit --no-fund --loglevel=error; \
-		else echo "npm is missing: the tests of real Claude Code and Codex are skipped" >&2; fi
+	npm ci --prefix build/clients --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@

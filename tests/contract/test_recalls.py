@@ -106,3 +106,26 @@ async def test_a_recall_that_makes_no_sense_is_refused_with_what_would(
     error = (await client.call("POST", f"/sessions/{session_id}/recall", body, expect=422))["error"]
     assert error["hint"]
     await client.call("GET", f"/sessions/{session_id}/recall", expect=404)
+
+
+async def test_a_preview_says_how_a_time_would_be_read_and_schedules_nothing(
+    client: Client,
+) -> None:
+    asked = {"when": "tomorrow at 9", "timezone_offset": "+02:00", "interval_seconds": 3600}
+    found = await client.call("POST", "/recalls/preview", asked)
+    assert found["trigger_at"].endswith("T07:00:00.000Z")
+    assert "09:00 +02:00" in found["reading"]
+    hours = [beat["trigger_at"][11:13] for beat in found["beats"]]
+    assert hours == ["08", "09", "10", "11", "12"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"when": "some day"}, {"when": "1h", "interval_seconds": 0}, {"when": "", "x": 1},
+     {"when": "1h", "interval_seconds": 10**12}],
+)  # fmt: skip
+async def test_a_time_that_makes_no_sense_is_refused_with_forms_that_do(
+    client: Client, body: object
+) -> None:
+    error = (await client.call("POST", "/recalls/preview", body, expect=422))["error"]
+    assert error["hint"]

@@ -25,6 +25,7 @@ DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 CODE_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BINARY = {".pyc", ".png"}
 HOME_FOLDER = re.compile(r"/(?:home|Users)/\w+|/root\b")
 
 
@@ -100,7 +101,10 @@ def test_a_link_that_leads_nowhere_would_be_seen() -> None:
 
 
 def test_no_document_names_somebodys_home_folder() -> None:
-    files = [*DOCUMENTS, *(path for path in (ROOT / "docs").rglob("*") if path.suffix != ".pyc")]
+    files = [
+        *DOCUMENTS,
+        *(path for path in (ROOT / "docs").rglob("*") if path.suffix not in BINARY),
+    ]
     found = [
         f"{path.relative_to(ROOT)}: {match}"
         for path in files

@@ -8,8 +8,9 @@ answers.py   values and errors as responses
 sessions.py  /sessions
 inputs.py    /sessions/{id}/input and /queue
 recalls.py   /sessions/{id}/recall and /recalls
+archive.py   /search, /stats and /archive
 hooks.py     /hooks: what agents' hooks report
 mcp.py       /mcp: the tools, for other agents
 sockets.py   /ws
-pages.py     the login link and the page behind it
+pages.py     the page, its files, and the login link
 """

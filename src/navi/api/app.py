@@ -8,6 +8,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from navi.api import (
+    archive,
     automations,
     hooks,
     inputs,
@@ -32,6 +33,7 @@ def routes() -> list[BaseRoute]:
         *inputs.routes(),
         *recalls.routes(),
         *automations.routes(),
+        *archive.routes(),
         *reminders.routes(),
         *mcp.routes(),
         *hooks.routes(),

@@ -67,6 +67,12 @@ class NewRecall(Body):
     internal_comment: str | None = None
 
 
+class TimeWords(Body):
+    when: str = Field(max_length=200)
+    timezone_offset: str | None = None
+    interval_seconds: int | None = Field(None, gt=0, le=100 * 365 * 86_400)
+
+
 class SchedulePreview(Body):
     at: str | None = None
     every_seconds: int | None = None
@@ -162,10 +168,20 @@ def seconds(request: Request, name: str) -> float:
 
 
 def number(request: Request, name: str, default: int) -> int:
+    found = optional_number(request, name)
+    return default if found is None else found
+
+
+def optional_number(request: Request, name: str) -> int | None:
     text = request.query_params.get(name)
-    if text is None:
-        return default
-    return whole_number(name, text)
+    return None if text is None else whole_number(name, text)
+
+
+def limit(request: Request) -> int | None:
+    found = optional_number(request, "limit")
+    if found is not None and found < 0:
+        raise InvalidInput(f"limit={found} is less than nothing", hint="like ?limit=100")
+    return found
 
 
 def whole_number(name: str, text: str) -> int:

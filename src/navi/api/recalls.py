@@ -9,7 +9,7 @@ from starlette.routing import Route
 from navi.api import bodies
 from navi.api.access import caller
 from navi.api.answers import answer
-from navi.domain.wire import recall_json
+from navi.domain.wire import instant, recall_json
 
 
 def routes() -> list[Route]:
@@ -19,6 +19,7 @@ def routes() -> list[Route]:
         Route("/sessions/{id}/recall", cancel, methods=["DELETE"]),
         Route("/sessions/{id}/recall/skip", skip, methods=["POST"]),
         Route("/sessions/{id}/recalls", listing, methods=["GET"]),
+        Route("/recalls/preview", preview, methods=["POST"]),
     ]
 
 
@@ -43,6 +44,14 @@ async def cancel(request: Request) -> Response:
 async def skip(request: Request) -> Response:
     navi, user = await caller(request)
     return answer(recall_json(await navi.recalls.skip(user, request.path_params["id"])))
+
+
+async def preview(request: Request) -> Response:
+    navi, _ = await caller(request)
+    body = await bodies.read(request, bodies.TimeWords)
+    read_as = navi.recalls.preview(body.when, body.timezone_offset, body.interval_seconds)
+    first, *beats = [{"trigger_at": instant(each.at), "reading": each.reading} for each in read_as]
+    return answer({**first, "interval_seconds": body.interval_seconds, "beats": beats})
 
 
 async def listing(request: Request) -> Response:

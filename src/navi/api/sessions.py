@@ -12,7 +12,9 @@ from navi.api import bodies
 from navi.api.access import caller
 from navi.api.answers import answer
 from navi.domain.automation import BlockedByAutomations
-from navi.domain.wire import error_json, message_json, session_json
+from navi.domain.wire import error_json, input_json, message_json, session_json
+
+SNAPSHOT_MESSAGES = 100
 
 
 def routes() -> list[Route]:
@@ -23,6 +25,7 @@ def routes() -> list[Route]:
         Route("/sessions/{id}", change, methods=["PATCH"]),
         Route("/sessions/{id}", remove, methods=["DELETE"]),
         Route("/sessions/{id}/messages", messages, methods=["GET"]),
+        Route("/sessions/{id}/snapshot", snapshot, methods=["GET"]),
         Route("/sessions/{id}/children", children, methods=["GET"]),
         Route("/sessions/{id}/wait", wait, methods=["GET"]),
         Route("/sessions/{id}/agent-status", report, methods=["POST"]),
@@ -79,9 +82,30 @@ async def remove(request: Request) -> Response:
 
 async def messages(request: Request) -> Response:
     navi, user = await caller(request)
-    after_idx = bodies.number(request, "after_idx", -1)
-    found = await navi.sessions.messages(user, request.path_params["id"], after_idx)
+    found = await navi.sessions.messages(
+        user,
+        request.path_params["id"],
+        bodies.number(request, "after_idx", -1),
+        bodies.optional_number(request, "before_idx"),
+        bodies.limit(request),
+    )
     return answer([message_json(message) for message in found])
+
+
+async def snapshot(request: Request) -> Response:
+    navi, user = await caller(request)
+    limit = bodies.limit(request)
+    found = await navi.sessions.snapshot(
+        user, request.path_params["id"], SNAPSHOT_MESSAGES if limit is None else limit
+    )
+    return answer(
+        {
+            "session": session_json(found.session),
+            "messages": [message_json(message) for message in found.messages],
+            "queue": [input_json(waiting) for waiting in found.queue],
+            "after": found.after,
+        }
+    )
 
 
 async def children(request: Request) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -81,6 +82,13 @@ def next_beat(due_at: datetime, interval_seconds: int, now: datetime) -> Beat:
         return Beat(due_at + interval, 0)
     passed = (now - due_at) // interval
     return Beat(due_at + (passed + 1) * interval, passed)
+
+
+def beats(at: datetime, interval_seconds: int) -> Iterator[datetime]:
+    """Those after `at`, without end."""
+    while True:
+        at = next_beat(at, interval_seconds, at).at
+        yield at
 
 
 def skipped(recall: Recall, now: datetime) -> datetime:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 
 class SecretKind(NamedTuple):
@@ -44,6 +44,17 @@ def mask(text: str) -> str:
             if masked != text:
                 text, lower = masked, None
     return text
+
+
+@overload
+def masked(text: str) -> str: ...
+@overload
+def masked(text: None) -> None: ...
+@overload
+def masked(text: str | None) -> str | None: ...
+def masked(text: str | None) -> str | None:
+    """`mask` for what may be missing."""
+    return None if text is None else mask(text)
 
 
 def _masked(kind: SecretKind) -> Callable[[re.Match[str]], str]:

@@ -14,6 +14,7 @@ it answers searches and lists, and can be made anew from DuckDB at any time. The
     query.py, words.py, search.py, snippets.py    a question -> passages
     catalogue.py                                  the sessions, latest first
     listing.py, transcript.py, stats.py           DuckDB read, never written
+    shapes.py                                     their values in JSON
 
 `places.py` says where the files are, `schema.py` what is in them, `lock.py` who may write.
 """

@@ -130,6 +130,37 @@ def commands(connection: DuckDBPyConnection, scope: Scope) -> list[CountedComman
     ]
 
 
+def projects(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
+    where, values = scope.where("s.ended_at")
+    return as_dicts(
+        connection.execute(
+            "SELECT coalesce(git_repo, cwd) AS project, count(*) AS sessions, "
+            "sum(message_count)::BIGINT AS messages, sum(tool_count)::BIGINT AS tool_calls "
+            f"FROM sessions s WHERE {where} AND (message_count > 0 OR tool_count > 0) "
+            "GROUP BY project ORDER BY sessions DESC, project",
+            values,
+        )
+    )
+
+
+def activity(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
+    """How much was said and how many sessions began in each hour that had any, oldest first."""
+    said, values = scope.where("m.timestamp")
+    began, more_values = scope.where("s.started_at")
+    return as_dicts(
+        connection.execute(
+            "SELECT date_trunc('hour', moment) AS hour, source, "
+            "sum(messages)::BIGINT AS messages, sum(sessions)::BIGINT AS sessions FROM ("
+            "  SELECT m.timestamp AS moment, s.source AS source, 1 AS messages, 0 AS sessions "
+            f"  FROM messages m JOIN sessions s ON s.id = m.session_id WHERE {said} "
+            "  UNION ALL SELECT s.started_at, s.source, 0, 1 "
+            f"  FROM sessions s WHERE {began} AND (message_count > 0 OR tool_count > 0)"
+            ") WHERE moment IS NOT NULL GROUP BY hour, source ORDER BY hour, source",
+            [*values, *more_values],
+        )
+    )
+
+
 def tokens(connection: DuckDBPyConnection, scope: Scope, by: Sequence[str]) -> list[dict[str, Any]]:
     """Grouped by any of project, model and one of day, week, month; newest period first."""
     period = next((PERIODS[each] for each in by if each in PERIODS), None)

@@ -29,6 +29,7 @@ from navi.runtime import places
 from navi.runtime.accounts import Accounts
 from navi.runtime.admit import Admissions
 from navi.runtime.adoption import Adoption
+from navi.runtime.archive import Archive
 from navi.runtime.automation_due import AutomationsDue
 from navi.runtime.automations import Automations, defaults_of
 from navi.runtime.clock import DueLoop, Kind
@@ -80,6 +81,7 @@ class Navi:
     reminders: Reminders
     waiting: Waiting
     feed: Feed
+    archive: Archive
     due: DueLoop
     adoption: Adoption
     tools: Mapping[str, Tool]
@@ -170,6 +172,7 @@ async def running(
             reminders=Reminders(store, clock, sessions, thresholds),
             waiting=Waiting(store, feed, sessions),
             feed=feed,
+            archive=Archive(clock),
             due=due,
             adoption=adoption,
             tools={tool.name: tool for tool in tools},

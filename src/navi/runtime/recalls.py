@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
+from itertools import islice
 from typing import Any
 
 from navi.domain.clock import Clock
@@ -16,6 +17,7 @@ from navi.domain.recall import (
     NoPendingRecall,
     Recall,
     RecallStatus,
+    beats,
     instruction_warning,
     require_call_type,
     require_instruction,
@@ -29,6 +31,8 @@ from navi.runtime.sessions import Sessions
 from navi.store import recalls as stored
 from navi.store.store import Store
 
+PREVIEWED_BEATS = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
@@ -37,6 +41,14 @@ class Scheduled:
     recall: Recall
     reading: str
     warning: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTime:
+    """An instant, and how it is said back."""
+
+    at: datetime
+    reading: str
 
 
 class Recalls:
@@ -83,6 +95,18 @@ class Recalls:
         )
         kept = await self._store.transact(stored.schedule, recall)
         return Scheduled(kept, describe(at, now, timezone), instruction_warning(instruction))
+
+    def preview(
+        self, when: str, timezone_offset: str | None, interval_seconds: int | None
+    ) -> list[ReadTime]:
+        """How a time would be read, and of a recurring one the beats that follow."""
+        now = self._clock.now()
+        timezone = parse_offset(timezone_offset) if timezone_offset else self._timezone
+        times = [parse_when(when, now, timezone)]
+        if interval_seconds is not None:
+            require_interval(CallType.RECURRING, interval_seconds)
+            times += islice(beats(times[0], interval_seconds), PREVIEWED_BEATS)
+        return [ReadTime(at, describe(at, now, timezone)) for at in times]
 
     async def pending(self, user: User, session_id: str) -> Recall:
         await self._sessions.get(user, session_id)

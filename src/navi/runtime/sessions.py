@@ -20,8 +20,9 @@ from navi.domain.turn import StopReason
 from navi.domain.user import User
 from navi.runtime import places
 from navi.runtime.turns import Turns
-from navi.store import agent_sessions, lanes, queue, transcript, withdrawal
+from navi.store import agent_sessions, lanes, queue, snapshot, transcript, withdrawal
 from navi.store import sessions as stored
+from navi.store.snapshot import Snapshot
 from navi.store.store import Store
 
 DEFAULT_DRIVER = "builtin"
@@ -105,9 +106,21 @@ class Sessions:
             stored.change, session_id, dict(changes), self._clock.now()
         )
 
-    async def messages(self, user: User, session_id: str, after_idx: int) -> list[Message]:
+    async def messages(
+        self,
+        user: User,
+        session_id: str,
+        after_idx: int,
+        before_idx: int | None = None,
+        limit: int | None = None,
+    ) -> list[Message]:
         await self.get(user, session_id)
-        return await self._store.transact(transcript.read, session_id, after_idx)
+        return await self._store.transact(transcript.read, session_id, after_idx, before_idx, limit)
+
+    async def snapshot(self, user: User, session_id: str, limit: int) -> Snapshot:
+        """The session as it is now, for whoever begins to watch it."""
+        await self.get(user, session_id)
+        return await self._store.transact(snapshot.take, session_id, limit)
 
     async def queue(self, user: User, session_id: str) -> Sequence[Input]:
         await self.get(user, session_id)

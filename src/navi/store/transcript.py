@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, insert, select
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select
 
 from navi.domain.automation import HIDDEN_PREFIX
 from navi.domain.input import Input, Origin
@@ -134,13 +134,27 @@ def take_back(connection: Connection, turn_id: str) -> Sequence[int]:
     )
 
 
-def read(connection: Connection, session_id: str, after_idx: int = -1) -> list[Message]:
-    query = (
-        select(messages)
-        .where(messages.c.session_id == session_id, messages.c.idx > after_idx)
-        .order_by(messages.c.idx)
-    )
-    return [_message(row) for row in connection.execute(query)]
+def read(
+    connection: Connection,
+    session_id: str,
+    after_idx: int = -1,
+    before_idx: int | None = None,
+    limit: int | None = None,
+) -> list[Message]:
+    """Those between the two, oldest first; with a limit the last ones of them."""
+    query = select(messages).where(messages.c.session_id == session_id, messages.c.idx > after_idx)
+    if before_idx is not None:
+        query = query.where(messages.c.idx < before_idx)
+    if limit is None:
+        return [_message(row) for row in connection.execute(query.order_by(messages.c.idx))]
+    rows = connection.execute(query.order_by(messages.c.idx.desc()).limit(limit)).all()
+    return [_message(row) for row in reversed(rows)]
+
+
+def first_idx(connection: Connection, turn_id: str) -> int | None:
+    query = select(func.min(messages.c.idx)).where(messages.c.turn_id == turn_id)
+    idx: int | None = connection.execute(query).scalar()
+    return idx
 
 
 def said_since(

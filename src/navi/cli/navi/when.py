@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import islice
 
 import click
@@ -11,7 +10,8 @@ import click
 from navi.cli import output
 from navi.domain.errors import UsageError
 from navi.domain.instants import instant
-from navi.domain.recall import next_beat, parse_interval
+from navi.domain.recall import beats as beats_after
+from navi.domain.recall import parse_interval
 from navi.domain.when import describe, describe_length, parse_offset, parse_when
 
 BEATS = 5
@@ -45,7 +45,7 @@ def command(words: tuple[str, ...], every: str | None, timezone: str | None, as_
 
     now = SystemClock().now()
     at = parse_when(text, now, zone)
-    beats = [] if interval is None else list(islice(_beats(at, interval), BEATS))
+    beats = [] if interval is None else list(islice(beats_after(at, interval), BEATS))
     if as_json:
         said = [
             {"trigger_at": instant(each), "reading": describe(each, now, zone)}
@@ -58,10 +58,3 @@ def command(words: tuple[str, ...], every: str | None, timezone: str | None, as_
         output.say(f"then every {describe_length(timedelta(seconds=interval))}:")
     for each in beats:
         output.say(f"  {describe(each, now, zone)}")
-
-
-def _beats(at: datetime, interval_seconds: int) -> Iterator[datetime]:
-    """Those after `at`, without end."""
-    while True:
-        at = next_beat(at, interval_seconds, at).at
-        yield at

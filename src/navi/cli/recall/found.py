@@ -28,7 +28,7 @@ def show(
     filters = Filters(source, tool, project, since, role, session)
     found = Search(places()).find(" ".join(query), filters, limit)
     if as_json:
-        from navi.cli.recall.shapes import hit_json
+        from navi.index.shapes import hit_json
 
         output.say_json([hit_json(hit) for hit in found.hits])
         return

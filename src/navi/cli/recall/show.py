@@ -30,7 +30,7 @@ def command(id: str, tools: bool, thinking: bool, as_json: bool) -> None:
     with database.reading(places()) as connection:
         found = transcript(connection, resolve(connection, id))
     if as_json:
-        from navi.cli.recall.shapes import transcript_json
+        from navi.index.shapes import transcript_json
 
         output.say_json(transcript_json(found))
         return

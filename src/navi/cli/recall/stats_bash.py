@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,7 +61,9 @@ def command(
             lines = stats.commands(connection, scope)
         found = judged(lines)
         if as_json:
-            output.say_json(_shape(found))
+            from navi.index.shapes import suggestions_json
+
+            output.say_json(suggestions_json(found))
         else:
             _show(found)
         if applies:
@@ -92,19 +93,6 @@ def _show_rows(rows: list[dict[str, Any]]) -> None:
             for row in rows
         ],
     )
-
-
-def _shape(found: Suggestions) -> dict[str, object]:
-    return {
-        "suggestions": [
-            {**asdict(each), "examples": [mask(line) for line in each.examples]}
-            for each in found.suggestions
-        ],
-        "skipped": [
-            {**asdict(each), "examples": [mask(line) for line in each.examples]}
-            for each in found.skipped
-        ],
-    }
 
 
 def _show(found: Suggestions) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from navi.cli.recall.masking import mask
 from navi.domain.instants import instant
+from navi.domain.secrets import masked as mask
 
 if TYPE_CHECKING:
+    from navi.index.permissions import Suggestions
     from navi.index.search import Hit
     from navi.index.transcript import Transcript
 
@@ -58,6 +60,19 @@ def hit_json(hit: Hit) -> Json:
         "resume_command": hit.resume_command,
         "score": round(hit.score, 4),
         "snippet": hit.snippet.text,
+    }
+
+
+def suggestions_json(found: Suggestions) -> Json:
+    return {
+        "suggestions": [
+            {**asdict(each), "examples": [mask(line) for line in each.examples]}
+            for each in found.suggestions
+        ],
+        "skipped": [
+            {**asdict(each), "examples": [mask(line) for line in each.examples]}
+            for each in found.skipped
+        ],
     }
 
 

@@ -1,0 +1,87 @@
+"""/search, /stats and /archive: the memory, in the shapes of `recall … --json`."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from navi.api import bodies
+from navi.api.access import caller
+from navi.api.answers import answer
+from navi.runtime.archive import Archive, Asked
+
+SEARCH_LIMIT = 20
+LIST_LIMIT = 50
+MOST = 1000
+
+
+def routes() -> list[Route]:
+    return [
+        Route("/search", search, methods=["GET"]),
+        Route("/archive/sessions", listing, methods=["GET"]),
+        Route("/archive/sessions/{id}", read, methods=["GET"]),
+        Route("/stats", overview, methods=["GET"]),
+        Route("/stats/tools", tools, methods=["GET"]),
+        Route("/stats/bash", bash, methods=["GET"]),
+        Route("/stats/tokens", tokens, methods=["GET"]),
+        Route("/stats/projects", projects, methods=["GET"]),
+        Route("/stats/activity", activity, methods=["GET"]),
+    ]
+
+
+async def search(request: Request) -> Response:
+    archive, asked = await _asked(request)
+    words = request.query_params.get("q", "")
+    limit = bodies.limit(request)
+    wanted = SEARCH_LIMIT if limit is None else max(1, min(MOST, limit))
+    return answer(await archive.search(words, asked, wanted))
+
+
+async def listing(request: Request) -> Response:
+    archive, asked = await _asked(request)
+    limit = bodies.limit(request)
+    return answer(await archive.sessions(asked, LIST_LIMIT if limit is None else limit))
+
+
+async def read(request: Request) -> Response:
+    archive, _ = await _asked(request)
+    return answer(await archive.session(request.path_params["id"]))
+
+
+async def overview(request: Request) -> Response:
+    archive, asked = await _asked(request)
+    return answer(await archive.overview(asked))
+
+
+async def tools(request: Request) -> Response:
+    archive, asked = await _asked(request)
+    return answer(await archive.tools(asked))
+
+
+async def bash(request: Request) -> Response:
+    archive, asked = await _asked(request)
+    if request.query_params.get("suggest") == "true":
+        return answer(await archive.suggestions(asked))
+    return answer(await archive.bash(asked))
+
+
+async def tokens(request: Request) -> Response:
+    archive, asked = await _asked(request)
+    by = request.query_params.get("by", "project,day,model")
+    return answer(await archive.tokens(asked, by))
+
+
+async def projects(request: Request) -> Response:
+    archive, asked = await _asked(request)
+    return answer(await archive.projects(asked))
+
+
+async def activity(request: Request) -> Response:
+    archive, asked = await _asked(request)
+    return answer(await archive.activity(asked))
+
+
+async def _asked(request: Request) -> tuple[Archive, Asked]:
+    navi, user = await caller(request)
+    return navi.archive, navi.archive.asked(user, request.query_params)

@@ -1,0 +1,196 @@
+"""The memory, for whoever asks the server: the same values as `recall … --json`.
+
+The index is opened for each question and closed after it, because an open reader keeps the writer
+waiting; in a thread of its own, because its engines don't know the event loop. They are heavy to
+import, so only the first question does that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from navi.domain.clock import Clock
+from navi.domain.errors import InvalidInput, NotAllowed
+from navi.domain.instants import instant
+from navi.domain.secrets import masked
+from navi.domain.since import SINCE_FORMS, parse_since
+from navi.domain.user import Role, User
+
+Json = dict[str, Any]
+Value = TypeVar("Value")
+Connection = Any
+"""To the index, whose engines only the index knows."""
+TOKEN_GROUPS = ("project", "day", "week", "month", "model")
+PERIODS = {"day", "week", "month"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the question is limited to."""
+
+    source: str | None = None
+    project: str | None = None
+    since: datetime | None = None
+    tool: str | None = None
+    role: str | None = None
+    session: str | None = None
+    tag: str | None = None
+
+
+class Archive:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def asked(self, user: User, given: Mapping[str, str]) -> Asked:
+        """Reads the limits; refuses who may not ask at all."""
+        if user.role is not Role.ADMIN:
+            # The index holds everything that was ever said on this machine, whoever said it.
+            raise NotAllowed(
+                "only an admin may look into the memory", hint="ask the owner of this server"
+            )
+        since = given.get("since") or None
+        read = None if since is None else parse_since(since, self._clock.now())
+        if since is not None and read is None:
+            raise InvalidInput(f"since={since[:40]} is no time", hint=f"say {SINCE_FORMS}")
+        return Asked(
+            source=_source(given.get("source")),
+            project=given.get("project") or None,
+            since=read,
+            tool=given.get("tool") or None,
+            role=given.get("role") or None,
+            session=given.get("session") or None,
+            tag=given.get("tag") or None,
+        )
+
+    async def search(self, words: str, asked: Asked, limit: int) -> list[Json]:
+        def work() -> list[Json]:
+            from navi.index.places import places
+            from navi.index.search import Filters, Search
+            from navi.index.shapes import hit_json
+
+            filters = Filters(
+                asked.source, asked.tool, asked.project, asked.since, asked.role, asked.session
+            )
+            found = Search(places()).find(words, filters, limit)
+            return [
+                {
+                    **hit_json(hit),
+                    "highlights": hit.snippet.highlights,
+                    "has_all_words": found.has_all_words,
+                    "resume": _shell_line(hit.resume_command, hit.cwd),
+                }
+                for hit in found.hits
+            ]
+
+        if asked.role not in (None, "user", "assistant", "system"):
+            raise InvalidInput(f"nobody is {asked.role!r}", hint="one of: user, assistant, system")
+        return await asyncio.to_thread(work)
+
+    async def sessions(self, asked: Asked, limit: int) -> list[Json]:
+        def work() -> list[Json]:
+            from navi.index.catalogue import Wanted, sessions
+            from navi.index.places import places
+
+            wanted = Wanted(asked.source, asked.since, asked.project, asked.tag)
+            found = sessions(places(), wanted, limit or None)
+            return [{**each, "title": masked(each["title"])} for each in found]
+
+        return await asyncio.to_thread(work)
+
+    async def session(self, id: str) -> Json:
+        def work(connection: Connection) -> Json:
+            from navi.index.agents import resume_command
+            from navi.index.listing import resolve
+            from navi.index.shapes import transcript_json
+            from navi.index.transcript import transcript
+
+            found = transcript(connection, resolve(connection, id))
+            session = found.session
+            resume = _shell_line(resume_command(session), session["cwd"])
+            return {**transcript_json(found), "resume": resume}
+
+        return await _read(work)
+
+    async def overview(self, asked: Asked) -> Json:
+        found = await _read(lambda connection: _stats().overview(connection, _scope(asked)))
+        return {**found, "first": instant(found["first"]), "last": instant(found["last"])}
+
+    async def tools(self, asked: Asked) -> list[Json]:
+        return await _read(lambda connection: _stats().tools(connection, _scope(asked)))
+
+    async def bash(self, asked: Asked) -> list[Json]:
+        return await _read(lambda connection: _stats().bash(connection, _scope(asked)))
+
+    async def projects(self, asked: Asked) -> list[Json]:
+        return await _read(lambda connection: _stats().projects(connection, _scope(asked)))
+
+    async def activity(self, asked: Asked) -> list[Json]:
+        found = await _read(lambda connection: _stats().activity(connection, _scope(asked)))
+        return [{**row, "hour": instant(row["hour"])} for row in found]
+
+    async def tokens(self, asked: Asked, by: str) -> list[Json]:
+        groups = [each.strip() for each in by.split(",") if each.strip()]
+        if not set(groups) <= set(TOKEN_GROUPS) or len(set(groups) & PERIODS) > 1:
+            raise InvalidInput(
+                f"by={by[:40]} can't be grouped by",
+                hint=f"some of {', '.join(TOKEN_GROUPS)}, but one of day, week and month",
+            )
+        return await _read(lambda connection: _stats().tokens(connection, _scope(asked), groups))
+
+    async def suggestions(self, asked: Asked) -> Json:
+        def judged(lines: Any) -> Json:
+            from navi.index.permissions import suggest
+            from navi.index.shapes import suggestions_json
+
+            return suggestions_json(suggest(lines))
+
+        lines = await _read(lambda connection: _stats().commands(connection, _scope(asked)))
+        # Takes its time, and needs no open index.
+        return await asyncio.to_thread(judged, lines)
+
+
+async def _read(work: Callable[[Connection], Value]) -> Value:
+    def run() -> Value:
+        from navi.index import database
+        from navi.index.places import places
+
+        with database.reading(places()) as connection:
+            return work(connection)
+
+    return await asyncio.to_thread(run)
+
+
+def _shell_line(words: list[str] | None, cwd: str | None) -> str | None:
+    """A command for a shell, in the right folder."""
+    if words is None:
+        return None
+    line = shlex.join(words)
+    return f"cd {shlex.quote(cwd)} && {line}" if cwd else line
+
+
+def _stats() -> Any:
+    from navi.index import stats
+
+    return stats
+
+
+def _scope(asked: Asked) -> Any:
+    return _stats().Scope(asked.source, asked.project, asked.since)
+
+
+def _source(name: str | None) -> str | None:
+    """`claude-code` is `claude_code` in the tables."""
+    if not name:
+        return None
+    from navi.index.agents import agents
+
+    known = name.strip().lower().replace("-", "_")
+    if known not in agents():
+        shown = ", ".join(each.replace("_", "-") for each in agents())
+        raise InvalidInput(f"there is no source {name[:40]!r}", hint=f"one of: {shown}")
+    return known

@@ -1,0 +1,29 @@
+"""A hash of the page's source, kept beside what was built from it.
+
+So that a test without Node sees whether `src/navi/web` was built from the source as it is now.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+SOURCE = Path(__file__).parent
+KEPT = SOURCE.parent / "src" / "navi" / "web" / "source.sha256"
+BUILT_FROM = {".css", ".html", ".js", ".json", ".svelte", ".svg", ".ts"}
+
+
+def fingerprint() -> str:
+    """Of everything that the build reads."""
+    total = hashlib.sha256()
+    for path in sorted(SOURCE.rglob("*")):
+        name = path.relative_to(SOURCE)
+        if path.suffix in BUILT_FROM and path.is_file() and name.parts[0] != "node_modules":
+            total.update(
+                f"{name.as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode()
+            )
+    return total.hexdigest()
+
+
+if __name__ == "__main__":
+    KEPT.write_text(fingerprint() + "\n")

@@ -1,0 +1,114 @@
+// Figures of the memory, put together for charts. Days and hours are the viewer's own.
+
+export interface Activity {
+  hour: string;
+  source: string;
+  messages: number;
+  sessions: number;
+}
+
+export interface Tokens {
+  project: string | null;
+  period: string | null;
+  model: string | null;
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_creation_tokens: number;
+  cost_usd: number | null;
+}
+
+export interface Bar {
+  /** The first day, as YYYY-MM-DD. */
+  day: string;
+  values: { name: string; value: number }[];
+  total: number;
+}
+
+export interface Bars {
+  bars: Bar[];
+  /** How many days a bar stands for. */
+  span: number;
+  days: number;
+}
+
+export interface Counted {
+  name: string;
+  value: number;
+  note?: string;
+}
+
+export interface Suggestion {
+  pattern: string;
+  rule: string;
+  count: number;
+  confidence: "high" | "medium" | "review";
+  reason: string;
+  projects: string[];
+  examples: string[];
+}
+
+export interface Suggestions {
+  suggestions: Suggestion[];
+  skipped: { pattern: string; count: number; reason: string; examples: string[] }[];
+}
+
+const MOST_BARS = 120;
+const SPANS = [1, 7, 28, 364];
+const DAY_MS = 86_400_000;
+
+/** One bar a day, or a week or four where that would be too many; empty ones too. */
+export function byDay(values: readonly { day: string; name: string; value: number }[]): Bars {
+  const numbers = values.map(({ day }) => numberOf(day));
+  const first = Math.min(...numbers);
+  const count = values.length === 0 ? 0 : Math.max(...numbers) - first + 1;
+  const span = SPANS.find((days) => count / days <= MOST_BARS) ?? SPANS.at(-1)!;
+  const bars: Bar[] = Array.from({ length: Math.ceil(count / span) }, (_, place) => ({
+    day: dayOf(first + place * span),
+    values: [],
+    total: 0,
+  }));
+  values.forEach(({ name, value }, place) => {
+    const bar = bars[Math.floor((numbers[place]! - first) / span)]!;
+    const known = bar.values.find((each) => each.name === name);
+    if (known) known.value += value;
+    else bar.values.push({ name, value });
+    bar.total += value;
+  });
+  return { bars, span, days: count };
+}
+
+export function localDay(at: string): string {
+  const moment = new Date(at);
+  const pad = (number: number): string => String(number).padStart(2, "0");
+  return `${moment.getFullYear()}-${pad(moment.getMonth() + 1)}-${pad(moment.getDate())}`;
+}
+
+/** Messages by weekday (Monday first) and hour. */
+export function heat(activity: readonly Activity[]): number[][] {
+  const cells = Array.from({ length: 7 }, () => new Array<number>(24).fill(0));
+  for (const { hour, messages } of activity) {
+    const moment = new Date(hour);
+    cells[(moment.getDay() + 6) % 7]![moment.getHours()]! += messages;
+  }
+  return cells;
+}
+
+/** What can be pasted into Claude Code's settings.json. */
+export function fragment(suggestions: readonly Suggestion[]): string {
+  return JSON.stringify({ permissions: { allow: suggestions.map((each) => each.rule) } }, null, 2);
+}
+
+const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+export function compact(value: number): string {
+  return SHORT.format(value);
+}
+
+function numberOf(day: string): number {
+  return Math.round(Date.parse(`${day}T00:00:00Z`) / DAY_MS);
+}
+
+function dayOf(number: number): string {
+  return new Date(number * DAY_MS).toISOString().slice(0, 10);
+}

@@ -1,0 +1,61 @@
+// Calls of the server. The cookie says who asks.
+
+export class Refused extends Error {
+  constructor(
+    readonly status: number,
+    readonly kind: string,
+    message: string,
+    readonly hint: string,
+    readonly body: unknown,
+  ) {
+    super(message);
+  }
+}
+
+export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const response = await fetch(path, {
+    method,
+    headers: { "Content-Type": "application/json" },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  if (response.status === 401) {
+    // Logged out, or a new token: the server shows how to get in.
+    location.reload();
+  }
+  const text = await response.text();
+  let value: unknown = null;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Refused(response.status, "no_json", "the answer can't be read", "try again", text);
+  }
+  if (!response.ok) {
+    const error = (value as { error?: { kind: string; message: string; hint: string } }).error;
+    throw new Refused(
+      response.status,
+      error?.kind ?? "http_error",
+      error?.message ?? `the server answered ${response.status}`,
+      error?.hint ?? "",
+      value,
+    );
+  }
+  return value as T;
+}
+
+/** An error in a person's words, with what to do next. */
+export function words(error: unknown): string {
+  if (error instanceof Refused) return error.hint ? `${error.message}: ${error.hint}` : error.message;
+  if (error instanceof TypeError) return "the server does not answer";
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function query(values: Record<string, string | number | undefined>): string {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== "");
+  return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+}
+
+/** A name for an input, so that sending it again does not send it twice. */
+export function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

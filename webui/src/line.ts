@@ -1,0 +1,139 @@
+// A WebSocket that comes back by itself. Frames are handed on in batches, once per picture drawn.
+
+import { flushSync } from "svelte";
+import { trouble } from "./trouble.svelte";
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 3_000;
+const PING_MS = 15_000;
+const PONG_MS = 5_000;
+/** Trying again would change nothing: not logged in, not allowed, not there, not understood. */
+const FINAL = new Set([4401, 4403, 4404, 4422]);
+
+export interface Listener<Frame> {
+  /** Where to go on: asked anew for each connection. */
+  path: () => string;
+  onFrames: (frames: Frame[]) => void;
+  onOpen?: () => void;
+  onRefused?: (code: number) => void;
+}
+
+export class Line<Frame> {
+  #socket: WebSocket | null = null;
+  #frames: Frame[] = [];
+  #pause = FIRST_PAUSE_MS;
+  #timers = new Set<number>();
+  #pong = 0;
+  #isClosed = false;
+  #isFlushing = false;
+  #notBefore = 0;
+
+  constructor(private readonly listener: Listener<Frame>) {
+    this.#connect();
+    addEventListener("online", this.#look);
+    document.addEventListener("visibilitychange", this.#look);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    removeEventListener("online", this.#look);
+    document.removeEventListener("visibilitychange", this.#look);
+    for (const timer of this.#timers) clearTimeout(timer);
+    trouble.over(this);
+    const socket = this.#socket;
+    // Closing one that is not open yet would be a warning in the console.
+    if (socket?.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close();
+    else socket?.close();
+  }
+
+  #connect(): void {
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    const socket = new WebSocket(`${scheme}://${location.host}${this.listener.path()}`);
+    this.#socket = socket;
+    socket.onopen = () => {
+      this.#pause = FIRST_PAUSE_MS;
+      trouble.over(this);
+      this.listener.onOpen?.();
+      this.#pingLater(socket);
+    };
+    socket.onmessage = (message) => {
+      const frame = JSON.parse(message.data as string) as Frame & { type: string };
+      if (frame.type === "pong") clearTimeout(this.#pong);
+      else this.#take(frame);
+    };
+    socket.onclose = (event) => this.#onClose(socket, event.code);
+  }
+
+  #onClose(socket: WebSocket, code: number): void {
+    if (this.#isClosed || socket !== this.#socket) return;
+    this.#socket = null;
+    clearTimeout(this.#pong);
+    if (code === 4401) location.reload();
+    if (FINAL.has(code)) {
+      this.listener.onRefused?.(code);
+      return;
+    }
+    trouble.begins(this);
+    this.#later(() => this.#again(), this.#pause * (0.5 + Math.random() / 2));
+    this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE_MS);
+  }
+
+  #again(): void {
+    if (!this.#isClosed && this.#socket === null) this.#connect();
+  }
+
+  /** The tab is looked at again, or the network is back: don't wait, and don't trust the socket. */
+  #look = (): void => {
+    if (document.hidden || this.#isClosed) return;
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#ping(this.#socket);
+    else this.#again();
+  };
+
+  #pingLater(socket: WebSocket): void {
+    this.#later(() => {
+      if (socket !== this.#socket) return;
+      this.#ping(socket);
+      this.#pingLater(socket);
+    }, PING_MS);
+  }
+
+  /** After a sleep a socket may look open and be dead. */
+  #ping(socket: WebSocket): void {
+    socket.send('{"type": "ping"}');
+    clearTimeout(this.#pong);
+    this.#pong = this.#later(() => {
+      if (socket !== this.#socket) return;
+      socket.close();
+      this.#onClose(socket, 1006);
+    }, PONG_MS);
+  }
+
+  #take(frame: Frame): void {
+    this.#frames.push(frame);
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    // A hidden tab draws nothing, but goes on reading.
+    if (document.hidden) this.#later(this.#flush, 100);
+    else this.#later(() => requestAnimationFrame(this.#flush), this.#notBefore - performance.now());
+  }
+
+  #flush = (): void => {
+    this.#isFlushing = false;
+    if (this.#isClosed) return;
+    const frames = this.#frames;
+    this.#frames = [];
+    const start = performance.now();
+    flushSync(() => this.listener.onFrames(frames));
+    // However much there is to draw, most of the time is left for whoever types or scrolls.
+    this.#notBefore = start + (performance.now() - start) * 4;
+  };
+
+  #later(work: () => void, milliseconds: number): number {
+    const timer = window.setTimeout(() => {
+      this.#timers.delete(timer);
+      work();
+    }, milliseconds);
+    this.#timers.add(timer);
+    return timer;
+  }
+}

@@ -1,0 +1,178 @@
+// What is going on, kept up to date by the server's events.
+
+import { call, query, Refused, words } from "./api";
+import { Line } from "./line";
+import { begin, prepend, reduce, type Conversation } from "./reducer";
+import { listed, update, type Sessions } from "./sessions";
+import type { DeliveryMode, Event, Input, Message, Session, Snapshot } from "./types";
+import { newId } from "./api";
+
+const FIRST_MESSAGES = 100;
+const MORE_MESSAGES = 300;
+const TRY_AGAIN_MS = 1_000;
+
+/** All sessions of the user. */
+class Overview {
+  sessions: Sessions = $state.raw(new Map());
+  isLoaded = $state(false);
+  #line: Line<Event> | null = null;
+  #early: Event[] | null = [];
+
+  start(): void {
+    // First listen, then ask: what happens in between is applied on top.
+    this.#line = new Line<Event>({
+      path: () => "/ws",
+      onOpen: () => void this.#load(),
+      onFrames: (events) => this.#take(events),
+    });
+  }
+
+  stop(): void {
+    this.#line?.close();
+  }
+
+  async #load(): Promise<void> {
+    this.#early = [];
+    try {
+      const sessions = await call<Session[]>("GET", "/sessions");
+      const early = this.#early ?? [];
+      this.#early = null;
+      this.sessions = update(listed(sessions), early);
+      this.isLoaded = true;
+    } catch {
+      setTimeout(() => void this.#load(), TRY_AGAIN_MS);
+    }
+  }
+
+  #take(events: Event[]): void {
+    const news = events.filter(
+      ({ type }) => type !== "stream_delta" && type !== "thinking_delta" && type !== "tool_call",
+    );
+    for (const event of news) {
+      if (event.type === "automation_update") automationNews.take(event);
+    }
+    if (this.#early !== null) this.#early.push(...news);
+    else if (news.length > 0) this.sessions = update(this.sessions, news);
+  }
+}
+
+export const overview = new Overview();
+
+type AutomationEvent = Extract<Event, { type: "automation_update" }>;
+
+/** Automations change beside the conversation; whoever shows them listens here. */
+class AutomationNews {
+  listeners = new Set<(event: AutomationEvent) => void>();
+
+  take(event: AutomationEvent): void {
+    for (const listener of this.listeners) listener(event);
+  }
+}
+
+export const automationNews = new AutomationNews();
+
+/** An input on its way: kept until the server says that it has it. */
+export interface Outgoing {
+  id: string;
+  text: string;
+  mode: DeliveryMode;
+  error: string | null;
+}
+
+/** One session, from a snapshot on. */
+export class Watched {
+  conversation: Conversation | null = $state.raw(null);
+  outgoing: Outgoing[] = $state([]);
+  isLoadingOlder = $state(false);
+  missing: string | null = $state(null);
+  #line: Line<Event> | null = null;
+  #isClosed = false;
+
+  constructor(readonly id: string) {
+    void this.#open();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#line?.close();
+  }
+
+  async #open(): Promise<void> {
+    this.#line?.close();
+    let snapshot: Snapshot;
+    try {
+      const path = `/sessions/${this.id}/snapshot?${query({ limit: FIRST_MESSAGES })}`;
+      snapshot = await call<Snapshot>("GET", path);
+    } catch (error) {
+      if (this.#isClosed) return;
+      if (error instanceof Refused && error.status < 500) this.missing = words(error);
+      else setTimeout(() => !this.#isClosed && void this.#open(), TRY_AGAIN_MS);
+      return;
+    }
+    if (this.#isClosed) return;
+    this.conversation = begin(snapshot);
+    this.#line = new Line<Event>({
+      path: () => `/ws/sessions/${this.id}?after=${this.conversation?.seq ?? 0}`,
+      onFrames: (frames) => this.#take(frames),
+      onRefused: () => (this.missing = "this session is not there any more"),
+    });
+  }
+
+  #take(frames: Event[]): void {
+    if (this.conversation === null) return;
+    this.conversation = reduce(
+      this.conversation,
+      frames.filter((frame) => frame.seq !== undefined),
+    );
+    const { hasGap, isDeleted } = this.conversation;
+    if (hasGap) void this.#open();
+    if (isDeleted) this.missing = "this session was deleted";
+  }
+
+  async loadOlder(): Promise<void> {
+    const conversation = this.conversation;
+    if (conversation === null || conversation.firstIdx === 0 || this.isLoadingOlder) return;
+    this.isLoadingOlder = true;
+    try {
+      const asked = query({ before_idx: conversation.firstIdx, limit: MORE_MESSAGES });
+      const path = `/sessions/${this.id}/messages?${asked}`;
+      const older = await call<Message[]>("GET", path);
+      if (this.conversation !== null) this.conversation = prepend(this.conversation, older);
+    } finally {
+      this.isLoadingOlder = false;
+    }
+  }
+
+  /** Sends until it arrived; the same id each time, so it arrives once. */
+  send(text: string, mode: DeliveryMode): void {
+    this.outgoing.push({ id: newId(), text, mode, error: null });
+    void this.#post(this.outgoing.at(-1)!);
+  }
+
+  dismiss(id: string): void {
+    this.outgoing = this.outgoing.filter((each) => each.id !== id);
+  }
+
+  async #post(outgoing: Outgoing): Promise<void> {
+    const body = { text: outgoing.text, delivery_mode: outgoing.mode, input_id: outgoing.id };
+    try {
+      await call("POST", `/sessions/${this.id}/input`, body);
+      this.dismiss(outgoing.id);
+    } catch (error) {
+      if (error instanceof Refused && error.status < 500) outgoing.error = words(error);
+      else setTimeout(() => void this.#post(outgoing), TRY_AGAIN_MS);
+    }
+  }
+
+  change(input: Input, changes: { text?: string; delivery_mode?: DeliveryMode }): Promise<Input> {
+    return call("PATCH", `/sessions/${this.id}/queue/${input.id}`, changes);
+  }
+
+  remove(input: Input): Promise<unknown> {
+    return call("DELETE", `/sessions/${this.id}/queue/${input.id}`);
+  }
+
+  stop(): Promise<unknown> {
+    return call("POST", `/sessions/${this.id}/stop`);
+  }
+}

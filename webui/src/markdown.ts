@@ -1,0 +1,57 @@
+// Markdown as HTML that can do no harm: tags in the text are shown as text, links lead to web pages
+// only, pictures become links. What is made here is cleaned once more before it is shown.
+
+import DOMPurify from "dompurify";
+import { Marked, type Token, type Tokens } from "marked";
+
+const marked = new Marked({
+  gfm: true,
+  renderer: {
+    html: ({ text }) => escaped(text),
+    code: ({ text, lang }) =>
+      `<div class="code"><div class="code-bar"><span>${escaped(lang?.split(/\s/)[0] ?? "")}</span>` +
+      `<button type="button" class="copy">Copy</button></div>` +
+      `<pre tabindex="0"><code>${escaped(text)}</code></pre></div>`,
+    link({ href, tokens }) {
+      return linked(href, this.parser.parseInline(tokens));
+    },
+    image: ({ href, text }) => linked(href, `picture: ${escaped(text || href)}`),
+    table(token) {
+      const row = (cells: Tokens.TableCell[], tag: string): string =>
+        `<tr>${cells.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join("")}</tr>`;
+      const body = token.rows.map((cells) => row(cells, "td")).join("");
+      return `<div class="table"><table><thead>${row(token.header, "th")}</thead><tbody>${body}</tbody></table></div>`;
+    },
+  },
+});
+
+const ALLOWED = {
+  ALLOWED_TAGS: [
+    ..."a b blockquote br button code del div em h1 h2 h3 h4 h5 h6 hr i li ol p pre span".split(" "),
+    ..."strong table tbody td th thead tr ul input".split(" "),
+  ],
+  ALLOWED_ATTR: ["class", "href", "target", "rel", "type", "tabindex", "start", "checked", "disabled"],
+  ALLOW_DATA_ATTR: false,
+};
+
+/** The pieces of a text. While it grows only the last ones change. */
+export function blocks(text: string): Token[] {
+  return marked.lexer(text).filter((token) => token.type !== "space");
+}
+
+export function html(block: Token): string {
+  return DOMPurify.sanitize(marked.parser([block]), ALLOWED);
+}
+
+function linked(href: string, inner: string): string {
+  if (!/^(https?:|mailto:)/i.test(href.trim())) return inner;
+  return `<a href="${escaped(href)}" target="_blank" rel="noopener noreferrer">${inner}</a>`;
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}

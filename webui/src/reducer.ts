@@ -1,0 +1,239 @@
+// Events in, what is shown out. Pure: tests run this very file with events of a real server.
+
+import { NOTHING_SAID, rowsOfMessages, rowsOfStep, senderIn, type Row, type Step } from "./rows";
+import type { Event, Input, Message, Origin, Session, Snapshot } from "./types";
+
+export interface Turn {
+  readonly id: string;
+  readonly origin: Origin;
+  readonly startedAt: string;
+  /** Where its rows begin. */
+  readonly from: number;
+  /** How many inputs it has; their rows come first. */
+  readonly inputs: number;
+  /** Its current step, and where the rows of that begin. */
+  readonly step: Step;
+  readonly stepFrom: number;
+  readonly stepNumber: number;
+}
+
+export interface Conversation {
+  readonly session: Session;
+  /** The last event that is shown. */
+  readonly seq: number;
+  readonly rows: readonly Row[];
+  readonly queue: readonly Input[];
+  readonly turn: Turn | null;
+  /** Of the oldest message that is shown: 0 if nothing came before it. */
+  readonly firstIdx: number;
+  readonly isDeleted: boolean;
+  /** An event is missing: only a new snapshot helps. */
+  readonly hasGap: boolean;
+}
+
+const EMPTY: Step = { thinking: "", text: "", calls: [] };
+const NOT_FINISHED = "(not finished: the turn ended first)";
+const MODES = ["urgent", "important", "sequential"];
+
+export function begin(snapshot: Snapshot): Conversation {
+  return {
+    session: snapshot.session,
+    seq: snapshot.after,
+    rows: rowsOfMessages(snapshot.messages),
+    queue: inOrder(snapshot.queue),
+    turn: null,
+    firstIdx: snapshot.messages[0]?.idx ?? 0,
+    isDeleted: false,
+    hasGap: false,
+  };
+}
+
+/** Older messages, before all that is shown. */
+export function prepend(conversation: Conversation, messages: readonly Message[]): Conversation {
+  const first = messages[0];
+  if (first === undefined) return { ...conversation, firstIdx: 0 };
+  const older = rowsOfMessages(messages);
+  const { turn } = conversation;
+  const moved = turn && {
+    ...turn,
+    from: turn.from + older.length,
+    stepFrom: turn.stepFrom + older.length,
+  };
+  const rows = [...older, ...conversation.rows];
+  return { ...conversation, rows, turn: moved, firstIdx: first.idx };
+}
+
+/** Whatever was seen before is not seen again. */
+export function reduce(conversation: Conversation, events: readonly Event[]): Conversation {
+  const draft = { ...conversation, rows: [...conversation.rows] };
+  for (const event of events) {
+    if (event.seq <= draft.seq) continue;
+    if (event.seq > draft.seq + 1) return { ...draft, hasGap: true };
+    draft.seq = event.seq;
+    apply(draft, event);
+  }
+  return draft;
+}
+
+type Draft = { -readonly [Name in keyof Conversation]: Conversation[Name] } & { rows: Row[] };
+
+function apply(draft: Draft, event: Event): void {
+  switch (event.type) {
+    case "input_queued":
+      // Also one that a turn gave back: then it is not in the conversation any more.
+      draft.rows = draft.rows.filter((row) => row.key !== event.input.id);
+      draft.queue = inOrder([...without(draft.queue, event.input.id), event.input]);
+      break;
+    case "input_removed":
+      draft.queue = without(draft.queue, event.input_id);
+      break;
+    case "input_delivered":
+      draft.queue = without(draft.queue, event.input.id);
+      // Messages that waited together begin one turn.
+      if (draft.turn?.id !== event.turn_id) {
+        draft.turn = newTurn(event.turn_id ?? "", event.input.origin, event.at, draft.rows.length);
+      }
+      draft.rows.push(rowOfInput(event.input, event.at));
+      draft.turn = { ...draft.turn!, inputs: draft.turn!.inputs + 1, stepFrom: draft.rows.length };
+      break;
+    case "stream_start":
+      draft.turn ??= newTurn(event.turn_id ?? "", event.origin, event.at, draft.rows.length);
+      draft.session = { ...draft.session, state: "running" };
+      break;
+    case "thinking_delta":
+      extend(draft, (step) => ({ ...step, thinking: step.thinking + event.delta }));
+      break;
+    case "stream_delta":
+      extend(draft, (step) => ({ ...step, text: step.text + event.delta }));
+      break;
+    case "tool_started": {
+      const call = { ...event, id: event.tool_call_id, result: null, is_error: false };
+      extend(draft, (step) => ({ ...step, calls: [...step.calls, call] }));
+      break;
+    }
+    case "tool_call":
+      record(draft, event);
+      break;
+    case "history_compacted":
+      draft.rows.push({ kind: "summary", key: `${event.seq}`, text: event.summary });
+      nextStep(draft);
+      break;
+    case "message_added":
+      addMessage(draft, event.message);
+      break;
+    case "stream_end":
+      end(draft, event);
+      break;
+    case "session_sync":
+      draft.session = event.session;
+      break;
+    case "session_update":
+      draft.session = event.session;
+      draft.isDeleted = event.deleted ?? false;
+      break;
+    case "recall_update":
+      draft.session = { ...draft.session, pending_recall: event.recall };
+      break;
+  }
+}
+
+function newTurn(id: string, origin: Origin, startedAt: string, from: number): Turn {
+  return { id, origin, startedAt, from, inputs: 0, step: EMPTY, stepFrom: from, stepNumber: 1 };
+}
+
+function rowOfInput(input: Input, at: string): Row {
+  return {
+    kind: "input",
+    key: input.id,
+    text: input.text,
+    origin: input.origin,
+    sender: senderIn(input.metadata),
+    metadata: input.metadata,
+    at,
+  };
+}
+
+/** A step is closed when all its tools have answered: what comes then belongs to the next. */
+function isClosed(step: Step): boolean {
+  return step.calls.length > 0 && step.calls.every((call) => call.result !== null);
+}
+
+function extend(draft: Draft, change: (step: Step) => Step): void {
+  if (draft.turn === null) return;
+  if (isClosed(draft.turn.step)) nextStep(draft);
+  show(draft, change(draft.turn.step));
+}
+
+function nextStep(draft: Draft): void {
+  if (draft.turn === null) return;
+  const stepNumber = draft.turn.stepNumber + 1;
+  draft.turn = { ...draft.turn, step: EMPTY, stepFrom: draft.rows.length, stepNumber };
+}
+
+function show(draft: Draft, step: Step): void {
+  if (draft.turn === null) return;
+  draft.turn = { ...draft.turn, step };
+  draft.rows.length = draft.turn.stepFrom;
+  draft.rows.push(...rowsOfStep(`${draft.turn.id}.${draft.turn.stepNumber}`, step));
+}
+
+function record(draft: Draft, done: Extract<Event, { type: "tool_call" }>): void {
+  if (draft.turn === null) return;
+  const call = { ...done, id: done.tool_call_id };
+  const { step } = draft.turn;
+  if (step.calls.some((each) => each.id === call.id)) {
+    const calls = step.calls.map((each) => (each.id === call.id ? call : each));
+    show(draft, { ...step, calls });
+    return;
+  }
+  // An agent that reports only finished calls.
+  if (step !== EMPTY) nextStep(draft);
+  show(draft, { ...EMPTY, calls: [call] });
+}
+
+/** Outside of turns. During one it stands after the turn's inputs, as in the transcript. */
+function addMessage(draft: Draft, message: Message): void {
+  const rows = rowsOfMessages([message]);
+  const { turn } = draft;
+  if (turn === null) {
+    draft.rows.push(...rows);
+    return;
+  }
+  draft.rows.splice(turn.from + turn.inputs, 0, ...rows);
+  draft.turn = { ...turn, stepFrom: turn.stepFrom + rows.length };
+}
+
+function end(draft: Draft, event: Extract<Event, { type: "stream_end" }>): void {
+  const { turn } = draft;
+  draft.turn = null;
+  draft.session = { ...draft.session, state: "idle" };
+  if (turn === null) return;
+  if (event.message_id === null) {
+    // The turn is as if it had never begun.
+    draft.rows.length = turn.from;
+    return;
+  }
+  draft.rows = draft.rows.map((row, place) =>
+    place >= turn.from && row.kind === "tool" && row.result === null
+      ? { ...row, result: NOT_FINISHED, isError: true }
+      : row,
+  );
+  if (event.outcome !== "ok") {
+    const { outcome, error, at } = event;
+    draft.rows.push({ kind: "end", key: `${turn.id}.end`, outcome, error, at });
+  } else if (turn.step.text === "" && turn.step.calls.length === 0) {
+    draft.rows.push({ kind: "text", key: `${turn.id}.end`, text: NOTHING_SAID });
+  }
+}
+
+function without(queue: readonly Input[], id: string): Input[] {
+  return queue.filter((input) => input.id !== id);
+}
+
+function inOrder(queue: readonly Input[]): Input[] {
+  return [...queue].sort(
+    (a, b) =>
+      MODES.indexOf(a.delivery_mode) - MODES.indexOf(b.delivery_mode) ||
+      a.queued_at.localeCompare(b.queued_at),
+  );
+}

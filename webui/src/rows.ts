@@ -1,0 +1,101 @@
+// A conversation is shown as a list of rows. Both the transcript and the events of a running turn
+// become rows here, and the same turn gives the same rows either way.
+
+import type { Json, Message, Origin, Outcome, ToolCall } from "./types";
+
+export type Row =
+  | {
+      kind: "input";
+      key: string;
+      text: string;
+      origin: Origin;
+      /** The session that sent it. */
+      sender: { id: string; name: string } | null;
+      metadata: Json;
+      at: string;
+    }
+  | { kind: "thinking"; key: string; text: string }
+  | { kind: "text"; key: string; text: string }
+  | {
+      kind: "tool";
+      key: string;
+      name: string;
+      arguments: Json;
+      result: string | null;
+      isError: boolean;
+      /** From the memory, which keeps what was called and not what came back. */
+      isPast?: boolean;
+    }
+  | { kind: "summary"; key: string; text: string }
+  | { kind: "notice"; key: string; text: string; at: string }
+  | { kind: "end"; key: string; outcome: Outcome; error: string | null; at: string };
+
+/** What an agent did in one step: some thinking, some text, then tools. */
+export interface Step {
+  thinking: string;
+  text: string;
+  calls: ToolCall[];
+}
+
+export const NOTHING_SAID = "(finished with nothing to report)";
+
+export function rowsOfStep(key: string, step: Step): Row[] {
+  const rows: Row[] = [];
+  if (step.thinking) rows.push({ kind: "thinking", key: `${key}.thinking`, text: step.thinking });
+  if (step.text) rows.push({ kind: "text", key: `${key}.text`, text: step.text });
+  for (const call of step.calls) {
+    rows.push({
+      kind: "tool",
+      key: `${key}.${call.id}`,
+      name: call.name,
+      arguments: call.arguments,
+      result: call.result,
+      isError: call.is_error,
+    });
+  }
+  return rows;
+}
+
+export function rowsOfMessages(messages: readonly Message[]): Row[] {
+  return messages.flatMap(rowsOfMessage);
+}
+
+function rowsOfMessage(message: Message): Row[] {
+  if (message.role === "user") {
+    return [
+      {
+        kind: "input",
+        key: message.id,
+        text: message.content,
+        origin: message.source,
+        sender: senderIn(message.metadata),
+        metadata: message.metadata,
+        at: message.timestamp,
+      },
+    ];
+  }
+  if (message.role === "system") {
+    const { id: key, content: text, timestamp: at } = message;
+    const isNotice = message.metadata["automation_id"] !== undefined;
+    return [isNotice ? { kind: "notice", key, text, at } : { kind: "summary", key, text }];
+  }
+  const outcome = message.metadata["outcome"] as Outcome | undefined;
+  const error = (message.metadata["error"] as string | null | undefined) ?? null;
+  const isClosing = outcome !== undefined && message.content === closingWords(outcome, error);
+  const text = isClosing ? "" : message.content;
+  const rows = rowsOfStep(message.id, { ...message, text, calls: message.tool_calls });
+  if (outcome !== undefined) {
+    rows.push({ kind: "end", key: `${message.id}.end`, outcome, error, at: message.timestamp });
+  }
+  return rows;
+}
+
+export function senderIn(metadata: Json): { id: string; name: string } | null {
+  return (metadata["sender"] as { id: string; name: string } | undefined) ?? null;
+}
+
+/** What the server writes for a turn that ended badly before it said anything. */
+function closingWords(outcome: Outcome, error: string | null): string {
+  if (outcome === "stopped") return "(stopped)";
+  return outcome === "error" ? `(failed: ${error})` : `(${error})`;
+}

@@ -1,0 +1,90 @@
+// A session from the memory as rows. The memory keeps what tools were called with, not what they said.
+
+import type { Row } from "../rows";
+import type { Json, Origin } from "../types";
+
+export interface PastCall {
+  id: string;
+  message_id: string | null;
+  tool_name: string;
+  tool_input: unknown;
+  bash_command: string | null;
+  timestamp: string | null;
+}
+
+export interface PastMessage {
+  id: string;
+  idx: number;
+  role: string;
+  content: string | null;
+  thinking: string | null;
+  timestamp: string | null;
+  tool_calls: PastCall[];
+}
+
+export interface PastSession {
+  id: string;
+  source: string;
+  source_session_id: string | null;
+  title: string | null;
+  project: string | null;
+  model: string | null;
+  started_at: string | null;
+  ended_at: string | null;
+  message_count: number;
+  is_archived: boolean;
+  messages: PastMessage[];
+  orphan_tool_calls: PastCall[];
+  resume: string | null;
+}
+
+export function rowsOfPast(session: PastSession): Row[] {
+  const orphans = [...session.orphan_tool_calls];
+  const rows: Row[] = [];
+  session.messages.forEach((message, place) => {
+    rows.push(...rowsOfMessage(message), ...message.tool_calls.map(rowOfCall));
+    // Calls outside of messages, as Codex writes them, follow the message they came after.
+    const next = session.messages[place + 1]?.timestamp;
+    while (orphans[0] && (next == null || (orphans[0].timestamp ?? "") < next)) {
+      rows.push(rowOfCall(orphans.shift()!));
+    }
+  });
+  return [...rows, ...orphans.map(rowOfCall)];
+}
+
+/** The row where a message or a tool call begins. */
+export function rowOf(rows: readonly Row[], id: string | null): string | null {
+  if (id === null) return null;
+  return rows.find((row) => row.key === id || row.key.startsWith(`${id}#`))?.key ?? null;
+}
+
+function rowsOfMessage(message: PastMessage): Row[] {
+  const rows: Row[] = [];
+  const content = message.content ?? "";
+  if (message.thinking) {
+    rows.push({ kind: "thinking", key: `${message.id}#thinking`, text: message.thinking });
+  }
+  if (message.role === "user" && content !== "") {
+    const origin: Origin = "user";
+    const at = message.timestamp ?? "";
+    rows.push({ kind: "input", key: message.id, text: content, origin, sender: null, metadata: {}, at });
+  } else if (content !== "") {
+    rows.push({ kind: "text", key: `${message.id}#text`, text: content });
+  }
+  return rows;
+}
+
+function rowOfCall(call: PastCall): Row {
+  const given = call.tool_input;
+  const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
+  const value: Json = isObject ? (given as Json) : { input: given };
+  return {
+    kind: "tool",
+    key: call.id,
+    name: call.tool_name,
+    arguments: call.bash_command ? { command: call.bash_command } : value,
+    result: null,
+    isError: false,
+    isPast: true,
+  };
+}

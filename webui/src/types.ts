@@ -1,0 +1,152 @@
+// What the server says: docs/reference/http.md has the meaning of every field.
+
+export type State = "idle" | "running" | "waiting" | "stopped";
+export type DeliveryMode = "sequential" | "important" | "urgent";
+export type Origin = "user" | "recall" | "automation" | "agent" | "reminder";
+export type Json = Record<string, unknown>;
+
+export interface Recall {
+  id: string;
+  session_id: string;
+  call_type: "once" | "recurring" | "immediate";
+  trigger_at: string;
+  due_at: string;
+  interval_seconds: number | null;
+  internal_comment: string | null;
+  additional_context_message: string;
+  status: "pending" | "running" | "fired" | "cancelled";
+  outcome: string | null;
+  error: string | null;
+  missed_count: number;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface Session {
+  id: string;
+  name: string;
+  driver: string;
+  model: string | null;
+  cwd: string;
+  parent_id: string | null;
+  state: State;
+  task: string | null;
+  agent_status_text: string | null;
+  agent_status_at: string | null;
+  created_at: string;
+  updated_at: string;
+  pending_recall: Recall | null;
+}
+
+export interface ToolCall {
+  id: string;
+  name: string;
+  arguments: Json;
+  result: string | null;
+  is_error: boolean;
+}
+
+export interface Message {
+  id: string;
+  idx: number;
+  role: "user" | "assistant" | "system";
+  content: string;
+  thinking: string;
+  tool_calls: ToolCall[];
+  is_recall: boolean;
+  source: Origin;
+  metadata: Json;
+  timestamp: string;
+}
+
+export interface Input {
+  id: string;
+  session_id: string;
+  text: string;
+  delivery_mode: DeliveryMode;
+  origin: Origin;
+  sender_session_id: string | null;
+  metadata: Json;
+  queued_at: string;
+  delivered_at: string | null;
+  turn_id: string | null;
+}
+
+export interface Snapshot {
+  session: Session;
+  messages: Message[];
+  queue: Input[];
+  after: number;
+}
+
+interface Numbered {
+  session_id: string;
+  seq: number;
+  turn_id: string | null;
+  position: number;
+  at: string;
+}
+
+export type Outcome = "ok" | "error" | "stopped" | "max_iterations";
+
+export type Event = Numbered &
+  (
+    | { type: "input_queued" | "input_delivered"; input: Input }
+    | { type: "input_removed"; input_id: string }
+    | { type: "stream_start"; origin: Origin; is_recall: boolean }
+    | { type: "thinking_delta" | "stream_delta"; delta: string }
+    | { type: "tool_started"; tool_call_id: string; name: string; arguments: Json }
+    | {
+        type: "tool_call";
+        tool_call_id: string;
+        name: string;
+        arguments: Json;
+        result: string;
+        is_error: boolean;
+      }
+    | { type: "history_compacted"; summary: string; up_to_idx: number }
+    | { type: "stream_end"; outcome: Outcome; message_id: string | null; error: string | null }
+    | { type: "session_sync"; session: Session }
+    | { type: "session_update"; session: Session; deleted?: boolean }
+    | { type: "recall_update"; recall: Recall | null }
+    | { type: "automation_update"; automation: Automation | null; automation_id: string }
+    | { type: "message_added"; message: Message }
+  );
+
+export interface Schedule {
+  kind: "at" | "every" | "cron";
+  at: string | null;
+  every_seconds: number | null;
+  cron_expr: string | null;
+  tz: string | null;
+}
+
+export interface Automation {
+  id: string;
+  name: string;
+  session_key: string | null;
+  schedule: Schedule;
+  schedule_words: string;
+  message: string;
+  enabled: boolean;
+  ended: string | null;
+  catch_up: "once" | "skip" | "all";
+  next_run_at: string | null;
+  last_run_at: string | null;
+  last_status: string | null;
+  last_error: string | null;
+  run_count: number;
+  missed_count: number;
+  created_at: string;
+}
+
+export interface Run {
+  id: string;
+  state: "queued" | "running" | "turn_completed" | "failed" | "missed" | "cancelled";
+  due_at: string;
+  started_at: string | null;
+  ended_at: string | null;
+  rendered_prompt: string | null;
+  error: string | null;
+  missed_count: number;
+}
