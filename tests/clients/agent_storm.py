@@ -70,8 +70,9 @@ class AgentStorm:
 
     async def _is_quiet(self, session_id: str) -> None:
         while True:
-            session = await self._call("GET", f"/sessions/{session_id}")
+            # In this order: what had left the queue before is part of the state read after.
             waiting = await self._call("GET", f"/sessions/{session_id}/queue")
+            session = await self._call("GET", f"/sessions/{session_id}")
             if session["state"] == "idle" and not waiting:
                 return
             await asyncio.sleep(0.1)

@@ -80,11 +80,14 @@ class World:
         claude_code = self.home.glob(".claude/projects/*/*.jsonl")
         return [*claude_code, *self.home.glob(".codex/sessions/**/*.jsonl")]
 
+    @property
+    def _socket(self) -> str:
+        return places.tmux_socket({"NAVI_HOME": str(self.home / "navi")})
+
     def tmux(self, *order: str) -> str:
         """On Navi's own socket, as a person would."""
-        socket = places.tmux_socket({"NAVI_HOME": str(self.home / "navi")})
         done = subprocess.run(
-            ["tmux", "-L", socket, "-f", os.devnull, *order],
+            ["tmux", "-L", self._socket, "-f", os.devnull, *order],
             capture_output=True,
             text=True,
             env={**os.environ, "LANG": "C.UTF-8"},
@@ -112,6 +115,9 @@ class World:
             if server.process.poll() is None:
                 server.kill()
         self.tmux("kill-server")
+        # tmux leaves its socket's file behind.
+        folder = Path(os.environ.get("TMUX_TMPDIR", "/tmp")) / f"tmux-{os.getuid()}"
+        (folder / self._socket).unlink(missing_ok=True)
 
 
 def make_world(folder: Path, models: ModelStandIn) -> World:

@@ -7,15 +7,16 @@ from datetime import timedelta
 
 import pytest
 
-from navi.domain.errors import FenceLost
+from navi.domain.errors import FenceLost, NotYours
 from navi.domain.event import TextDelta, ToolStarted, TurnEvent, Usage
 from navi.domain.ids import new_id
 from navi.domain.message import drafts_of
 from navi.domain.news import News
 from navi.domain.session import Session, SessionState
 from navi.domain.turn import Ending, Outcome, RunningTurn
+from navi.domain.user import Role, User
 from navi.store import agent_sessions, lanes, queue, sessions, transcript, turns
-from tests.store.conftest import World
+from tests.store.conftest import NOON, World
 
 SAID: list[TurnEvent] = [TextDelta("first, "), ToolStarted("1", "Bash", {"command": "ls"})]
 
@@ -88,13 +89,18 @@ async def test_an_agent_keeps_its_first_name_until_the_session_is_cleared(world:
     assert await world.store.transact(agent_sessions.known, cleared) is None
 
 
-async def reported(world: World, event: str, *, seconds: float = 1, **fields: object) -> Session:
+LOCAL = User("local", Role.USER, NOON, {})
+
+
+async def reported(
+    world: World, event: str, *, seconds: float = 1, sender: User = LOCAL, **fields: object
+) -> Session:
     """What a hook of an agent that nobody started says, so many seconds after the last."""
     emitted_at = world.later(seconds)
     news = News("claude_code", "abc", event, "/work", None, None, emitted_at)
     template = await template_session(world)
     news = replace(news, **fields)  # type: ignore[arg-type]
-    return await world.store.transact(agent_sessions.report, news, template, world.now)
+    return await world.store.transact(agent_sessions.report, sender, news, template, world.now)
 
 
 async def template_session(world: World) -> Session:
@@ -149,3 +155,11 @@ async def test_what_is_sent_to_an_open_terminal_waits_until_it_asks_or_is_gone(
     await world.store.transact(agent_sessions.close, open_one, world.later())
     assert await world.store.transact(lanes.ready, 10) == [session.id]
     assert await world.begin(session) is not None
+
+
+async def test_nobody_reports_for_somebody_elses_session(world: World) -> None:
+    session = await reported(world, "SessionStart")
+    with pytest.raises(NotYours):
+        await reported(world, "UserPromptSubmit", sender=replace(LOCAL, id="stranger"))
+    now = await world.store.transact(sessions.get, session.id)
+    assert now.state is SessionState.IDLE

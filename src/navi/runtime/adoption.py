@@ -10,7 +10,7 @@ from pathlib import Path
 
 from navi.agents.driver import Driver
 from navi.domain.clock import Clock
-from navi.domain.errors import InvalidInput, NaviError, NotYours
+from navi.domain.errors import InvalidInput, NaviError
 from navi.domain.ids import new_id
 from navi.domain.news import News
 from navi.domain.session import Session, SessionState
@@ -49,9 +49,8 @@ class Adoption:
                 hint=f"one of: {', '.join(sorted(stored.IN_TERMINALS))}",
             )
         now = self._clock.now()
-        session = await self._store.transact(stored.report, news, _session(user, news, now), now)
-        if not user.may_touch(session.user_id):
-            raise NotYours(session.id)
+        new = _session(user, news, now)
+        session = await self._store.transact(stored.report, user, news, new, now)
         if news.asks_what_next:
             self._turns.terminal_stopped(session.id)
             return await self._turns.hand_over(session.id)

@@ -7,9 +7,11 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, exists, func, insert, select, update
 
+from navi.domain.errors import NotYours
 from navi.domain.event import Usage
 from navi.domain.news import News
 from navi.domain.session import Session, SessionState
+from navi.domain.user import User
 from navi.store import sessions
 from navi.store.lanes import lock
 from navi.store.tables import agent_sessions, turns
@@ -113,7 +115,9 @@ def all_open(connection: Connection) -> list[Open]:
     return [Open(row.driver, row.agent_session_id, row.session_id) for row in rows]
 
 
-def report(connection: Connection, news: News, new: Session, now: datetime) -> Session:
+def report(
+    connection: Connection, sender: User, news: News, new: Session, now: datetime
+) -> Session:
     """Keep what a hook said. A session that nobody knew becomes one of ours: `new`."""
     session_id = session_of(connection, news.agent_session_id)
     if session_id is None:
@@ -121,6 +125,8 @@ def report(connection: Connection, news: News, new: Session, now: datetime) -> S
         remember(connection, new, news.agent_session_id, now)
         session_id = new.id
     lane = lock(connection, session_id)
+    if not sender.may_touch(lane.session.user_id):
+        raise NotYours(session_id)
     name = agent_sessions.c.agent_session_id == news.agent_session_id
     known_at = connection.execute(select(agent_sessions.c.news_at).where(name)).scalar()
     if known_at is not None and news.emitted_at < known_at:
