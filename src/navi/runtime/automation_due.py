@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +18,8 @@ from navi.runtime.system_jobs import SystemJobs
 from navi.runtime.turns import TIME_LIMIT
 from navi.store import automation_runs, automations
 from navi.store.store import Store
+
+log = logging.getLogger("navi.automations")
 
 BATCH = 256
 LATE_SECONDS = 120
@@ -47,13 +50,16 @@ class AutomationsDue:
         now = self._clock.now()
         due = await self._store.transact(automations.due, now, BATCH)
         # In a thread: counting what a minutely one missed in a month takes a moment.
-        plans = await asyncio.to_thread(lambda: [plan(each, now) for each in due])
+        plans = await asyncio.to_thread(lambda: [_plan(each, now) for each in due])
         fired = await asyncio.gather(
             *(self._fire(each, its, now) for each, its in zip(due, plans, strict=True))
         )
         return sum(fired)
 
-    async def _fire(self, automation: Automation, its: Plan, now: datetime) -> bool:
+    async def _fire(self, automation: Automation, its: Plan | str, now: datetime) -> bool:
+        if isinstance(its, str):
+            await self._store.transact(automation_runs.give_up, automation, its, now)
+            return True
         told = None if its.run_due_at is None else await self._told(automation, its, now)
         try:
             if told is None and its.run_due_at is not None:
@@ -83,6 +89,15 @@ class AutomationsDue:
         is_bound = automation.category is Category.BOUND
         template = "cron.agent_turn.reminder" if is_bound else "cron.agent_turn.unbound"
         return _Told(render(template, 1, variables), variables)
+
+
+def _plan(automation: Automation, now: datetime) -> Plan | str:
+    """Or why there can't be one: its time zone may have vanished. The others go on."""
+    try:
+        return plan(automation, now)
+    except Exception as error:
+        log.exception("automation %s can't be planned", automation.id)
+        return f"it can't be planned: {error}"
 
 
 def _run(automation: Automation, its: Plan, told: _Told | None, now: datetime) -> Run:

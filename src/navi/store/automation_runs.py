@@ -118,6 +118,14 @@ def discard(connection: Connection, automation_id: str, now: datetime) -> Automa
     return automation
 
 
+def give_up(connection: Connection, automation: Automation, why: str, now: datetime) -> None:
+    """It can't go on, and says so."""
+    now = lock(connection, automation.session_id).not_before(now)
+    if automations.find(connection, automation.id) == automation:
+        failed = replace(automation, last_status="error", last_error=why)
+        end(connection, failed, Ended.FAILED, now)
+
+
 def turn_began(connection: Connection, begun: Input, now: datetime) -> None:
     _update(connection, begun.id, state=RunState.RUNNING, started_at=now)
 

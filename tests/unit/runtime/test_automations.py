@@ -15,12 +15,13 @@ from navi.domain.automation import (
     BlockedByAutomations,
     RunState,
     SystemAutomation,
+    plan,
 )
 from navi.domain.errors import InvalidInput, NotYours, SessionNotFound
 from navi.domain.event import TextDelta, ToolFinished, ToolStarted, TurnEvent, Usage
 from navi.domain.session import Session
 from navi.domain.user import Role, User
-from navi.runtime import clock
+from navi.runtime import automation_due, clock
 from navi.runtime.settings import AutomationSettings
 from tests.unit.runtime.conftest import LOCAL, LONG, MovedClock, Start, World
 
@@ -596,3 +597,23 @@ async def test_an_occurrence_has_its_run_once_though_the_clock_is_set_back(
         while (await now_of(world, automation)).next_run_at == automation.next_run_at:
             await asyncio.sleep(0.01)
     assert await runs(world, automation) == [("turn_completed", 0)]
+
+
+async def test_one_that_can_not_be_planned_is_switched_off_and_the_others_run(
+    world: World, time: MovedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await world.session()
+    broken = await add(world, session, name="broken")
+    sound = await add(world, session, name="sound")
+
+    def fails_for_one(automation: Automation, now: datetime) -> Any:
+        if automation.id == broken.id:
+            raise ValueError("there is no such zone")
+        return plan(automation, now)
+
+    monkeypatch.setattr(automation_due, "plan", fails_for_one)
+    time.move(hours=1)
+    await until_state(world, sound, "turn_completed")
+    given_up = await now_of(world, broken)
+    assert (given_up.enabled, given_up.ended, given_up.last_status) == (False, "failed", "error")
+    assert given_up.last_error == "it can't be planned: there is no such zone"
