@@ -6,9 +6,11 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 ARGS ?=
 PYTEST_ARGS ?=
+# Three for two cores: many tests wait for other processes.
+WORKERS ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test format docs web screenshots pictures lock bench clean
+.PHONY: help install run test proof format docs web screenshots pictures lock bench clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,7 +25,10 @@ test: .venv/.test .venv/.system build/clients/.installed ## Check format, lint a
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n auto $(PYTEST_ARGS)
+	$(BIN)/pytest -n $(WORKERS) -m "not proof" $(PYTEST_ARGS)
+
+proof: .venv/.test .venv/.system build/clients/.installed ## Run the tests that take long: years, storms of kills, planted faults
+	$(BIN)/pytest -n $(WORKERS) -m proof $(PYTEST_ARGS)
 
 format: .venv/.test ## Format the code and apply the safe lint fixes
 	$(BIN)/ruff check --fix .

@@ -16,6 +16,35 @@ from tests.postgres import PostgresServer
 FOREIGN = ("NAVI_", "RECALL_", "CLAUDE", "CODEX", "ANTHROPIC_", "OPENAI_", "XDG_")
 
 
+PROOF = (
+    # On a busy machine it has waited in vain once, and nobody knows why yet.
+    "tests/clients/test_adoption.py::test_what_waits_for_a_terminal_that_is_closed",
+    "tests/clients/test_agent_storm.py",
+    "tests/flows/test_automation_failpoints.py",
+    "tests/flows/test_automation_kills.py",
+    "tests/flows/test_failpoints.py",
+    "tests/flows/test_kills.py",
+    "tests/flows/test_message_kills.py",
+    "tests/flows/test_mutants.py",
+    "tests/flows/test_recall_kills.py",
+    "tests/flows/test_recall_mutants.py",
+    "tests/flows/test_reminders.py",
+    "tests/flows/test_replay.py",
+    "tests/flows/test_two_servers.py::test_a_thousand_inputs",
+    "tests/flows/test_two_servers.py::test_the_checker_catches",
+    "tests/index/test_kills.py",
+    "tests/unit/runtime/test_year.py",
+    "tests/unit/runtime/test_year_of_automations.py",
+)
+"""What takes too long to be run with every change. `make proof` runs it."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.nodeid.startswith(PROOF):
+            item.add_marker(pytest.mark.proof)
+
+
 @pytest.fixture(autouse=True)
 def private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test its own home, so that none reads or writes the files of the user."""

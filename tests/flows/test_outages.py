@@ -141,7 +141,7 @@ async def test_an_interrupted_server_closes_its_turns_and_the_next_one_goes_on(
     left = ledger.read(server.database_url)
     assert exit_code == 130
     assert "Traceback" not in server.log()
-    assert [lane.owner for lane in left.lanes] == [None, None]
+    assert {lane.owner for lane in left.lanes} == {None}
     assert [turn.error for turn in left.turns] == [ledger.SERVER_STOPPED] * 2
     waiting = sorted(row.id for row in left.inputs if row.delivered_at is None)
     assert waiting == ["silent-1", "speaking-2"]
