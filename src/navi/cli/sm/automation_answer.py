@@ -124,6 +124,8 @@ class Answer:
             return f"next {lines.coming(at, self.client.now())}"
         if automation["enabled"]:
             return "next: right after the run that is under way"
+        if automation["category"] == "system":
+            return "off; the settings switch it on"
         why = automation["ended"] or "paused"
         return f"runs no more: {why.replace('_', ' ')}"
 
