@@ -39,6 +39,6 @@ def plan_for(pending: int, *, is_quick: bool, with_idle: bool) -> Plan:
         spread_per_second=SPREAD_PER_SECOND,
         spread_seconds=2 if is_quick else 10,
         idle_seconds=0.0 if not with_idle else 3.0 if is_quick else 20.0,
-        lead_seconds=8.0,
+        lead_seconds=20.0,
         patience_seconds=15.0 if is_quick else 40.0,
     )

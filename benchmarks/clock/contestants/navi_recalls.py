@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, delete, func, select, text
 
 from benchmarks.clock.course import Job, Note
-from navi.agents.driver import TurnRequest
+from navi.agents.driver import Driver, TurnRequest
 from navi.domain.event import Event
 from navi.domain.user import User
 from navi.runtime.app import running
@@ -102,15 +102,12 @@ class NaviRecalls:
         self._since_tidy = 0
 
 
-class Sleeper:
+class Sleeper(Driver):
     """A driver whose turns never end."""
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[Any, None]:
         await asyncio.Event().wait()
         yield
-
-    async def aclose(self) -> None:
-        pass
 
 
 def _navi(url: str) -> Any:

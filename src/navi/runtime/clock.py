@@ -61,6 +61,8 @@ class DueLoop:
         self._clock = clock
         self._kinds = kinds
         self._on_fired = on_fired
+        # When the next of each kind is due. Until the store was asked, that may be now.
+        self._next: Sequence[datetime | None] = [clock.now()] * len(kinds)
         self._woken = asyncio.Event()
 
     def wake(self) -> None:
@@ -89,30 +91,39 @@ class DueLoop:
             await self._sleep_until(next_at)
 
     async def look(self) -> datetime | None:
-        """Fire what is due; when to look again."""
+        """Fire what is known to be due, and learn what is next; when to look again."""
         fired = await self.fire_due()
-        next_at = await self._store.transact(self._earliest)
+        self._next = await self._store.transact(self._earliest)
+        next_at = min((moment for moment in self._next if moment), default=None)
         if next_at is None:
             return None
         now = self._clock.now()
         if next_at <= now:
-            return now if fired else now + PASSED_OVER
+            return now + PASSED_OVER if fired == 0 else now
         if next_at > now + AHEAD:
             return next_at - AHEAD
-        for kind in self._kinds:
-            await kind.make_ready(next_at)
+        for kind, moment in zip(self._kinds, self._next, strict=True):
+            if moment == next_at:
+                await kind.make_ready(next_at)
         return next_at
 
-    async def fire_due(self) -> int:
-        """Admit everything that is due now; returns how many that were."""
-        fired = sum(await asyncio.gather(*(kind.fire() for kind in self._kinds)))
+    async def fire_due(self) -> int | None:
+        """Admit what is due now of the kinds that have something; how many, None without any.
+
+        The others cost nothing: with many recalls spread over time, that keeps each on time.
+        """
+        now = self._clock.now()
+        known = zip(self._kinds, self._next, strict=True)
+        due = [kind for kind, moment in known if moment and moment <= now]
+        if not due:
+            return None
+        fired = sum(await asyncio.gather(*(kind.fire() for kind in due)))
         if fired:
             self._on_fired()
         return fired
 
-    def _earliest(self, connection: Any) -> datetime | None:
-        known = (kind.earliest(connection) for kind in self._kinds)
-        return min((moment for moment in known if moment is not None), default=None)
+    def _earliest(self, connection: Any) -> list[datetime | None]:
+        return [kind.earliest(connection) for kind in self._kinds]
 
     async def _sleep_until(self, next_at: datetime | None) -> None:
         end = self._clock.now() + LONGEST_SLEEP

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from navi.domain.clock import Clock
 from navi.domain.recall import Recall
@@ -30,8 +31,6 @@ log = logging.getLogger("navi.clock")
 
 
 class RecallsDue:
-    earliest = staticmethod(recalls.earliest)
-
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
@@ -40,6 +39,11 @@ class RecallsDue:
         self._ready: dict[str, due.Ready] = {}
         self._ready_until = clock.now()
         self._early: dict[datetime, asyncio.Task[int]] = {}
+
+    def earliest(self, connection: Any) -> datetime | None:
+        # Those that are written ahead are no longer pending for the store at their instant.
+        known = [recalls.earliest(connection), *list(self._early)]
+        return min((moment for moment in known if moment), default=None)
 
     async def make_ready(self, next_at: datetime) -> None:
         now = self._clock.now()
