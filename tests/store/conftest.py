@@ -16,6 +16,7 @@ from navi.domain.input import Admission, NewInput
 from navi.domain.session import Session, SessionState
 from navi.store import queue, schema, sessions, turns
 from navi.store.connection import sqlite_url
+from navi.store.earliest import earliest_of_each
 from navi.store.store import Store
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -88,3 +89,9 @@ async def world(database_url: str) -> AsyncIterator[World]:
     store.start()
     yield world
     await store.close()
+
+
+async def earliest(store: Store, kind: Any) -> datetime | None:
+    """When the next of that kind, a module of the store, is due."""
+    (moment,) = await store.transact(earliest_of_each, [kind.EARLIEST])
+    return moment

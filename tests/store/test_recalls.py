@@ -17,7 +17,7 @@ from navi.runtime import recall_due
 from navi.runtime.recalls import compose
 from navi.runtime.system_clock import SystemClock
 from navi.store import due, lanes, queue, recalls, sessions, turns
-from tests.store.conftest import World
+from tests.store.conftest import World, earliest
 
 MINUTE = timedelta(minutes=1)
 
@@ -68,7 +68,7 @@ async def test_a_recall_is_due_at_its_time_and_fires_once(world: World) -> None:
     session = await world.session()
     recall = await scheduled(world, session)
 
-    assert await world.store.transact(recalls.earliest) == recall.due_at
+    assert await earliest(world.store, recalls) == recall.due_at
     assert not await fire(world, session, world.now)
     assert await fire(world, session, recall.due_at)
     assert not await fire(world, session, recall.due_at)
@@ -76,7 +76,7 @@ async def test_a_recall_is_due_at_its_time_and_fires_once(world: World) -> None:
     (waiting,) = await world.store.transact(queue.waiting, session.id)
     assert (waiting.origin, waiting.text) == ("recall", "Read build.log")
     assert "Read build.log" in (waiting.prompt or "")
-    assert await world.store.transact(recalls.earliest) is None
+    assert await earliest(world.store, recalls) is None
 
 
 async def test_after_ten_missed_beats_a_recall_fires_once_keeps_its_beat_and_says_so(
@@ -298,7 +298,7 @@ async def test_what_is_written_ahead_of_its_time_never_happened_if_the_clock_is_
     told = len(world.told)
     clock = SettableClock()
     clock.set(recall.due_at - MINUTE)
-    wait = recall_due.RecallsDue(world.store, clock)._waiting(recall.due_at)
+    wait = recall_due.RecallsDue(world.store, clock, lambda: None)._waiting(recall.due_at)
 
     with pytest.raises(recall_due.ClockSetBack):
         await world.store.transact(due.fire, recall.due_at, 10, compose, {}, wait)
@@ -320,7 +320,7 @@ async def test_a_crowd_that_is_written_ahead_fires_once_each_and_never_before_it
     world.store.on_events = lambda events: told_at.append(clock.now())
 
     clock.set(at - timedelta(seconds=0.3))
-    kind = recall_due.RecallsDue(world.store, clock)
+    kind = recall_due.RecallsDue(world.store, clock, lambda: None)
     await kind.make_ready(at)
     await asyncio.gather(*kind._early.values())
     fired = await kind.fire()

@@ -23,7 +23,7 @@ from navi.domain.session import Session
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason
 from navi.store import lanes, queue, reminders, scheduled_reminders, sessions, turns
 from navi.store.store import Store
-from tests.store.conftest import World
+from tests.store.conftest import World, earliest
 
 OK = Ending(Outcome.OK)
 
@@ -84,13 +84,13 @@ async def test_what_looks_like_a_nudge_but_is_none_does_not_count_as_one(world: 
 
 async def test_nothing_is_due_before_its_time_and_the_clock_is_told_when(world: World) -> None:
     session = await world.session()
-    assert await world.store.transact(reminders.earliest) is None
+    assert await earliest(world.store, reminders) is None
     made = await registered(world, session)
     due_at = made.registered_at + timedelta(seconds=10)
-    assert await world.store.transact(reminders.earliest) == due_at
+    assert await earliest(world.store, reminders) == due_at
     assert (await fire(world, 9.9)).count == 0
     await fire(world, 0.1)
-    assert await world.store.transact(reminders.earliest) == due_at + timedelta(seconds=10)
+    assert await earliest(world.store, reminders) == due_at + timedelta(seconds=10)
     assert [each.type for each in world.told].count("remind_update") == 2
 
 
@@ -202,7 +202,7 @@ async def test_a_reminder_for_once_interrupts_and_says_which_turn(world: World) 
     assert running.stop_reason is StopReason.URGENT
     (admitted,) = await world.store.transact(queue.waiting, session.id)
     assert (admitted.text, admitted.delivery_mode) == ("[sm remind] hello", DeliveryMode.URGENT)
-    assert await world.store.transact(scheduled_reminders.earliest) is None
+    assert await earliest(world.store, scheduled_reminders) is None
 
 
 async def test_a_reminder_for_once_comes_once_however_many_look(world: World) -> None:
@@ -218,7 +218,7 @@ async def test_a_reminder_for_once_comes_once_however_many_look(world: World) ->
     async def look(store: Store) -> None:
         # Until nothing is due: what another one holds at the moment is passed over.
         for operation in (scheduled_reminders, reminders):
-            while (await store.transact(operation.earliest) or now + timedelta(1)) <= now:
+            while (await earliest(store, operation) or now + timedelta(1)) <= now:
                 await store.transact(operation.fire, now, 3)
 
     await asyncio.gather(*(look(store) for store in [world.store, *others]))
@@ -237,5 +237,5 @@ async def test_killing_a_session_cancels_all_its_reminders(world: World) -> None
     known = await world.store.transact(scheduled_reminders.find, reminder.id)
     assert known is not None
     assert known.status is ReminderStatus.CANCELLED
-    assert await world.store.transact(scheduled_reminders.earliest) is None
-    assert await world.store.transact(reminders.earliest) is None
+    assert await earliest(world.store, scheduled_reminders) is None
+    assert await earliest(world.store, reminders) is None

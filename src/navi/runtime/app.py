@@ -128,7 +128,7 @@ async def running(
     system_jobs = SystemJobs(store, clock, places.workspace(), DEFAULT_DRIVER)
     deliveries = Deliveries(store, clock, builtin.is_worth_telling)
     kinds: list[Kind] = [
-        RecallsDue(store, clock),
+        RecallsDue(store, clock, queue.poke),
         AutomationsDue(store, clock, system_jobs, settings.automations.keep_runs),
         NudgesDue(store, clock, turns),
         RemindersDue(store, clock, turns),

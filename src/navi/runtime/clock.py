@@ -10,11 +10,12 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Protocol
 
 from navi.domain.clock import Clock
 from navi.domain.errors import NaviError
 from navi.domain.event import Event
+from navi.store.earliest import Earliest, earliest_of_each
 from navi.store.store import Store
 
 LONGEST_SLEEP = timedelta(seconds=60)
@@ -41,8 +42,8 @@ log = logging.getLogger("navi.clock")
 class Kind(Protocol):
     """Things of one kind that come due."""
 
-    def earliest(self, connection: Any, /) -> datetime | None:
-        """When the next of them is due. Runs inside a transaction of the store."""
+    earliest: Earliest
+    """Asks the store when the next of them is due."""
 
     async def make_ready(self, next_at: datetime) -> None:
         """Something is due in a moment: do now what can be done before."""
@@ -60,6 +61,7 @@ class DueLoop:
         self._store = store
         self._clock = clock
         self._kinds = kinds
+        self._earliest = [kind.earliest for kind in kinds]
         self._on_fired = on_fired
         # When the next of each kind is due. Until the store was asked, that may be now.
         self._next: Sequence[datetime | None] = [clock.now()] * len(kinds)
@@ -93,7 +95,7 @@ class DueLoop:
     async def look(self) -> datetime | None:
         """Fire what is known to be due, and learn what is next; when to look again."""
         fired = await self.fire_due()
-        self._next = await self._store.transact(self._earliest)
+        self._next = await self._store.transact(earliest_of_each, self._earliest)
         next_at = min((moment for moment in self._next if moment), default=None)
         if next_at is None:
             return None
@@ -121,9 +123,6 @@ class DueLoop:
         if fired:
             self._on_fired()
         return fired
-
-    def _earliest(self, connection: Any) -> list[datetime | None]:
-        return [kind.earliest(connection) for kind in self._kinds]
 
     async def _sleep_until(self, next_at: datetime | None) -> None:
         end = self._clock.now() + LONGEST_SLEEP

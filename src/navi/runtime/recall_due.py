@@ -7,7 +7,6 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 from navi.domain.clock import Clock
 from navi.domain.recall import Recall
@@ -31,19 +30,19 @@ log = logging.getLogger("navi.clock")
 
 
 class RecallsDue:
-    def __init__(self, store: Store, clock: Clock) -> None:
+    """`on_fired` is called when a crowd was admitted at its instant, whoever waits for that."""
+
+    earliest = recalls.EARLIEST
+
+    def __init__(self, store: Store, clock: Clock, on_fired: Callable[[], None]) -> None:
         self._store = store
         self._clock = clock
+        self._on_fired = on_fired
         # PostgreSQL works for one while we prepare the next; SQLite has one writer anyway.
         self._side_by_side = 2 if store.kind == "postgresql" else 1
         self._ready: dict[str, due.Ready] = {}
         self._ready_until = clock.now()
         self._early: dict[datetime, asyncio.Task[int]] = {}
-
-    def earliest(self, connection: Any) -> datetime | None:
-        # Those that are written ahead are no longer pending for the store at their instant.
-        known = [recalls.earliest(connection), *list(self._early)]
-        return min((moment for moment in known if moment), default=None)
 
     async def make_ready(self, next_at: datetime) -> None:
         now = self._clock.now()
@@ -62,17 +61,24 @@ class RecallsDue:
         now = self._clock.now()
         begun = [self._early.pop(at) for at in sorted(self._early) if at <= now]
         fired = sum([await task for task in begun])
-        at_once = (self._fire_all() for _ in range(self._side_by_side))
-        return fired + sum(await asyncio.gather(*at_once))
+        seen = await self._fire_some()
+        fired += seen
+        if seen == BATCH:
+            at_once = (self._fire_all() for _ in range(self._side_by_side))
+            fired += sum(await asyncio.gather(*at_once))
+        return fired
 
     async def _fire_all(self) -> int:
         fired = 0
         while True:
-            now = self._clock.now()
-            seen = await self._store.transact(due.fire, now, BATCH, compose, self._ready)
+            seen = await self._fire_some()
             fired += seen
             if seen < BATCH:
                 return fired
+
+    async def _fire_some(self) -> int:
+        now = self._clock.now()
+        return await self._store.transact(due.fire, now, BATCH, compose, self._ready)
 
     async def _fire_early(self, at: datetime, together: int) -> int:
         """Have all that is due at the instant written by then, so that it only has to be committed.
@@ -92,7 +98,11 @@ class RecallsDue:
         for failure in tries:
             if isinstance(failure, Exception):
                 log.warning("recalls could not be fired ahead of their time: %s", failure)
-        return sum(seen for seen in tries if isinstance(seen, int))
+        fired = sum(seen for seen in tries if isinstance(seen, int))
+        if fired:
+            # The loop may have been woken meanwhile, and have found nothing pending any more.
+            self._on_fired()
+        return fired
 
     def _waiting(self, at: datetime) -> Callable[[], None]:
         def wait() -> None:

@@ -45,14 +45,14 @@ class _Due:
 
 
 class NudgesDue(_Due):
-    earliest = staticmethod(reminders.earliest)
+    earliest = reminders.EARLIEST
 
     def __init__(self, store: Store, clock: Clock, turns: Turns) -> None:
         super().__init__(store, clock, turns, reminders.fire)
 
 
 class RemindersDue(_Due):
-    earliest = staticmethod(scheduled_reminders.earliest)
+    earliest = scheduled_reminders.EARLIEST
 
     def __init__(self, store: Store, clock: Clock, turns: Turns) -> None:
         super().__init__(store, clock, turns, scheduled_reminders.fire)

@@ -27,9 +27,7 @@ from navi.store.events import emit
 from navi.store.lanes import lock
 from navi.store.tables import automations
 
-_EARLIEST = select(func.min(automations.c.next_run_at)).where(
-    automations.c.next_run_at.is_not(None)
-)
+EARLIEST = select(func.min(automations.c.next_run_at)).where(automations.c.next_run_at.is_not(None))
 _FIND = select(automations).where(automations.c.id == bindparam("automation_id"))
 _BLOCKING = (
     select(automations.c.id, automations.c.name, automations.c.enabled)
@@ -81,10 +79,6 @@ def blocking(connection: Connection, session_id: str) -> list[BlockingAutomation
     """The automations of people that would go with the session."""
     rows = connection.execute(_BLOCKING, {"session_id": session_id})
     return [BlockingAutomation(row.id, row.name, row.enabled) for row in rows]
-
-
-def earliest(connection: Connection) -> datetime | None:
-    return connection.execute(_EARLIEST).scalar()
 
 
 def due(connection: Connection, now: datetime, limit: int) -> list[Automation]:

@@ -16,6 +16,9 @@ ADDRESS = {"sqlite": "rowid", "postgresql": "ctid"}
 """What a dialect calls the place of a row. To go there spares the way through an index, and it is
 the right place as long as nobody else can change the row."""
 
+FEW = 4
+"""So many rows PostgreSQL takes more quickly by a statement that it has prepared."""
+
 _COPY_ESCAPES = (("\\", r"\\"), ("\n", r"\n"), ("\r", r"\r"), ("\t", r"\t"))
 _Encode = Callable[[Any], Any] | None
 
@@ -67,7 +70,14 @@ def insert_rows(connection: Connection, table: Table, rows: Sequence[Sequence[An
         if found.count(None) < len(rows):
             names.append(name)
             columns.append(found if encode is None else list(map(encode, found)))
-    if connection.dialect.name == "postgresql":
+    if connection.dialect.name == "postgresql" and len(rows) <= FEW:
+        marks = ", ".join([f"({', '.join(['%s'] * len(names))})"] * len(rows))
+        statement = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES {marks}"
+        # As texts, like COPY's: PostgreSQL reads each as its column wants it.
+        given = [each for row in zip(*columns, strict=True) for each in row]
+        texts = tuple(None if each is None else str(each) for each in given)
+        connection.exec_driver_sql(statement, texts)
+    elif connection.dialect.name == "postgresql":
         lines = map("\t".join, zip(*map(_copy_texts, columns), strict=True))
         statement = f"COPY {table.name} ({', '.join(names)}) FROM STDIN"
         _copy(connection, statement, "\n".join(lines))

@@ -36,7 +36,7 @@ _INSERT = insert(session_recalls)
 _PENDING = select(session_recalls).where(
     session_recalls.c.session_id == bindparam("session_id"), IS_PENDING
 )
-_EARLIEST = select(func.min(session_recalls.c.trigger_at)).where(IS_PENDING)
+EARLIEST = select(func.min(session_recalls.c.trigger_at)).where(IS_PENDING)
 
 
 def schedule(connection: Connection, recall: Recall) -> Recall:
@@ -84,11 +84,6 @@ def skip(connection: Connection, session_id: str, now: datetime) -> Recall:
         raise NoPendingRecall(session_id)
     at = skipped(recall, now)
     return _change(connection, recall, now, trigger_at=at, due_at=at)
-
-
-def earliest(connection: Connection) -> datetime | None:
-    """When the next recall of any session is due."""
-    return connection.execute(_EARLIEST).scalar()
 
 
 def turn_ended(connection: Connection, ended: Input, ending: Ending, now: datetime) -> None:

@@ -36,7 +36,7 @@ _ACTIVE = select(remind_registrations).where(
     remind_registrations.c.target_session_id == bindparam("session_id"),
     remind_registrations.c.is_active,
 )
-_EARLIEST = select(func.min(remind_registrations.c.due_at)).where(remind_registrations.c.is_active)
+EARLIEST = select(func.min(remind_registrations.c.due_at)).where(remind_registrations.c.is_active)
 # Whoever is writing to a session right now is not waited for: it is looked at again in a moment.
 _DUE = (
     select(remind_registrations.c.target_session_id)
@@ -159,10 +159,6 @@ def compaction_ended(connection: Connection, session_id: str, at: datetime) -> N
 def compaction_reported(connection: Connection, session_id: str, emitted_at: datetime) -> None:
     lock(connection, session_id)
     compaction_ended(connection, session_id, emitted_at)
-
-
-def earliest(connection: Connection) -> datetime | None:
-    return connection.execute(_EARLIEST).scalar()
 
 
 def fire(connection: Connection, now: datetime, limit: int) -> Fired:

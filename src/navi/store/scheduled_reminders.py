@@ -26,7 +26,7 @@ from navi.store.tables import lanes, scheduled_reminders, sessions
 _FIELDS = tuple(field.name for field in fields(Reminder))
 _IS_PENDING = scheduled_reminders.c.status == ReminderStatus.PENDING.value
 _FIND = select(scheduled_reminders).where(scheduled_reminders.c.id == bindparam("reminder_id"))
-_EARLIEST = select(func.min(scheduled_reminders.c.due_at)).where(_IS_PENDING)
+EARLIEST = select(func.min(scheduled_reminders.c.due_at)).where(_IS_PENDING)
 _DUE = (
     select(scheduled_reminders)
     .join(sessions, sessions.c.id == scheduled_reminders.c.session_id)
@@ -89,10 +89,6 @@ def pull_forward(connection: Connection, session_id: str, now: datetime) -> None
         _move(connection, each, each.fires_at)
         _announce(connection, each, now)
         signals.send(connection, signals.CLOCK, "")
-
-
-def earliest(connection: Connection) -> datetime | None:
-    return connection.execute(_EARLIEST).scalar()
 
 
 def fire(connection: Connection, now: datetime, limit: int) -> Fired:

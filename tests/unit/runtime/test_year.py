@@ -74,9 +74,8 @@ class Machine:
     def start(self) -> None:
         self.store = Store(self.url)
         self.store.start()
-        self.loop = DueLoop(
-            self.store, self.clock, [RecallsDue(self.store, self.clock)], lambda: None
-        )
+        recalls = RecallsDue(self.store, self.clock, lambda: None)
+        self.loop = DueLoop(self.store, self.clock, [recalls], lambda: None)
 
     async def restart_after(self, pause: timedelta) -> None:
         await self.store.close()
