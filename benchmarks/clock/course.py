@@ -92,11 +92,11 @@ class Course:
         async with self._contestant.running(self._note):
             await asyncio.sleep(SETTLE_SECONDS)
             idle = await self._idle() if plan.idle_seconds else None
-            bursts, spread = await self._heats()
-            print(json.dumps(_result(idle, bursts, spread)), flush=True)
+            bursts, spreads = await self._heats()
+            print(json.dumps(_result(idle, bursts, spreads)), flush=True)
             os._exit(0)
 
-    async def _heats(self) -> tuple[list[Heat], Heat | None]:
+    async def _heats(self) -> tuple[list[Heat], list[Heat]]:
         plan = self._plan
         await self._heat([0.0] * WARM_UP, WARM_UP_LEAD_SECONDS)
         bursts = []
@@ -104,10 +104,11 @@ class Course:
             bursts.append(await self._heat([0.0] * plan.burst, plan.lead_seconds))
             if bursts[-1].missing:
                 # What is left over would be in the way of everything that follows.
-                return bursts, None
+                return bursts, []
         count = plan.spread_per_second * plan.spread_seconds
         offsets = [number / plan.spread_per_second for number in range(count)]
-        return bursts, await self._heat(offsets, plan.lead_seconds)
+        spreads = [await self._heat(offsets, plan.lead_seconds) for _ in range(plan.rounds)]
+        return bursts, spreads
 
     async def _heat(self, offsets: Sequence[float], lead_seconds: float) -> Heat:
         """Schedule jobs for the same future instant plus their offsets and wait for all of them."""
@@ -170,11 +171,11 @@ def _measured(jobs: Sequence[Job], noted: Sequence[tuple[int, float]]) -> Heat:
     )
 
 
-def _result(idle: Idle | None, bursts: Sequence[Heat], spread: Heat | None) -> dict[str, Any]:
+def _result(idle: Idle | None, bursts: Sequence[Heat], spreads: Sequence[Heat]) -> dict[str, Any]:
     return {
         "idle": None if idle is None else asdict(idle),
         "bursts": [asdict(heat) for heat in bursts],
-        "spread": None if spread is None else asdict(spread),
+        "spreads": [asdict(heat) for heat in spreads],
     }
 
 

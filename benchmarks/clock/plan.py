@@ -12,7 +12,8 @@ class Plan:
     pending: int
     """How many are scheduled for a far day and stay that way."""
     rounds: int
-    """How often the burst is repeated; its figures are the median of the rounds."""
+    """How often burst and spread are repeated; their figures are the median of the rounds: a disk
+    that stalls once must not be taken for the work."""
     burst: int
     """How many are due at the same instant."""
     spread_per_second: int
@@ -39,6 +40,6 @@ def plan_for(pending: int, *, is_quick: bool, with_idle: bool) -> Plan:
         spread_per_second=SPREAD_PER_SECOND,
         spread_seconds=2 if is_quick else 10,
         idle_seconds=0.0 if not with_idle else 3.0 if is_quick else 20.0,
-        lead_seconds=20.0,
+        lead_seconds=12.0,
         patience_seconds=15.0 if is_quick else 40.0,
     )

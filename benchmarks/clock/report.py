@@ -54,8 +54,8 @@ class Bar:
 
 
 def result_of(entry: Entry, plan: Plan, measured: dict[str, Any]) -> Result:
-    bursts, spread, idle = measured["bursts"], measured["spread"], measured["idle"]
-    heats = [*bursts, *([spread] if spread else [])]
+    bursts, spreads, idle = measured["bursts"], measured["spreads"], measured["idle"]
+    heats = [*bursts, *spreads]
     return Result(
         name=entry.name,
         store=entry.store,
@@ -64,7 +64,7 @@ def result_of(entry: Entry, plan: Plan, measured: dict[str, Any]) -> Result:
         per_second=median(heat["per_second"] for heat in bursts),
         is_complete=not any(heat["missing"] for heat in heats),
         doubled=sum(heat["doubled"] for heat in heats),
-        spread=None if spread is None else _spread(spread, plan),
+        spread=middle([_spread(heat, plan) for heat in spreads]) if spreads else None,
         idle=None if idle is None else idle["own"],
         idle_database=None if idle is None else idle["database"],
     )

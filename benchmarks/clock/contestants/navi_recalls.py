@@ -28,7 +28,7 @@ TOKEN = "clock"
 DRIVER = "sleeper"
 INSTRUCTION = "Read build.log with filesystem and report errors."
 FAR = timedelta(days=30)
-SPARE_SESSIONS = 5_000
+SPARE_SESSIONS = 8_000
 """For the jobs of all rounds: a session has one pending recall at most."""
 SQLITE_HURRY = ("PRAGMA synchronous = OFF", "PRAGMA cache_size = -400000")
 SQLITE_SETTLE = ("PRAGMA wal_checkpoint(TRUNCATE)",)

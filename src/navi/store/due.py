@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, literal_column, select, text, update
+from sqlalchemy import Connection, Row, bindparam, literal_column, select, text, update
 
 from navi.domain.input import NewInput
 from navi.domain.recall import Recall, RecallStatus, next_beat
 from navi.store import queue, recalls
-from navi.store.bulk import ADDRESS, among, at_address, update_at, values
+from navi.store.bulk import ADDRESS, at_address, update_at
 from navi.store.events import emit_each, lane_locked, store_emitted
 from navi.store.rows import IS_PENDING, recall_of
 from navi.store.tables import lanes, session_recalls
@@ -47,12 +47,19 @@ class _Due(NamedTuple):
     last_seq: int
     next_ordinal: int
     lane_address: Any
+    row: Row[Any]
+    """All of it, for what could not be made ahead."""
 
 
 EVENTS_PER_RECALL = 2
 _NO_MORE = ("recall_update", {"recall": None})
 
 # Whoever is writing to a session right now is not waited for: it is looked at again in a moment.
+_OTHERS = [
+    column
+    for column in session_recalls.c
+    if column.name not in ("id", "session_id", "due_at", "updated_at")
+]
 _DUE = {
     kind: select(
         session_recalls.c.id,
@@ -65,6 +72,7 @@ _DUE = {
         lanes.c.last_seq,
         lanes.c.next_ordinal,
         literal_column(f"lanes.{address}"),
+        *_OTHERS,
     )
     .join(lanes, lanes.c.session_id == session_recalls.c.session_id)
     .where(IS_PENDING, session_recalls.c.trigger_at <= bindparam("now"))
@@ -90,10 +98,6 @@ _UPCOMING = (
     )
     .limit(bindparam("most"))
 )
-_FULL = {
-    kind: select(session_recalls).where(is_among)
-    for kind, is_among in among("session_recalls.id").items()
-}
 _CLAIM = {
     kind: update(session_recalls)
     .where(is_there)
@@ -139,7 +143,8 @@ def fire(
     """
     found = connection.execute(_DUE[connection.dialect.name], {"now": now, "most": limit})
     # Of our own kind: the names of SQLAlchemy's rows are slow.
-    rows = [_Due(*row) for row in found.all()]
+    known = len(_Due._fields) - 1
+    rows = [_Due._make((*row[:known], row)) for row in found.all()]
     firing: list[_Due] = []
     for row in rows:
         lane_locked(connection, row.session_id, row.last_seq, row.user_id)
@@ -171,21 +176,19 @@ def _drafts(
     """The inputs that the recalls become, made ahead or now."""
     second = now.replace(microsecond=0)
     drafts: dict[str, queue.Draft] = {}
+    late: list[dict[str, Any]] = []
     for row in firing:
         known = ready.get(row.id)
         if known and known.version == row.updated_at and second <= row.due_at:
             drafts[row.id] = known.draft
-    if missing := [row.id for row in firing if row.id not in drafts]:
-        late: list[dict[str, Any]] = []
-        asked = {"among": values(connection, missing)}
-        for full in connection.execute(_FULL[connection.dialect.name], asked):
-            recall = recall_of(full)
-            missed = _missed(recall, now)
-            drafts[recall.id] = queue.draft(compose(recall, now, missed))
-            if missed:
-                late.append({"key": recall.id, "missed": missed})
-        if late:
-            connection.execute(_COUNT_MISSED, late)
+            continue
+        recall = recall_of(row.row)
+        missed = _missed(recall, now)
+        drafts[row.id] = queue.draft(compose(recall, now, missed))
+        if missed:
+            late.append({"key": row.id, "missed": missed})
+    if late:
+        connection.execute(_COUNT_MISSED, late)
     return drafts
 
 
