@@ -135,6 +135,30 @@ async def test_a_turn_outlives_its_server_and_is_told_once(
         assert len(await again.messages(session_id)) == 3
 
 
+async def test_two_wake_ups_of_one_session_never_overlap(
+    world: World, client: Client, driver: str
+) -> None:
+    """Each notes when it begins and ends: the agent itself says whether another one was there."""
+    session_id = await world.session(client, driver)
+    gate = f"{driver}-wakes"
+    told = f"[[bash: echo begins >>notes]] [[wait: {gate}]] [[bash: echo ends >>notes]]"
+    recall = {"call_type": "once", "when": "now", "additional_context_message": told}
+    await client.call("POST", f"/sessions/{session_id}/recall", recall, expect=201)
+    assert await asyncio.to_thread(world.models.reached[gate].wait, 30)
+    automation = {"name": "second", "message": told, "at": "now"}
+    path = f"/sessions/{session_id}/automations"
+    await client.call("POST", path, automation, expect=201)
+    while not await client.call("GET", f"/sessions/{session_id}/queue"):
+        await asyncio.sleep(0.02)
+    world.models.gates[gate].set()
+
+    frames = await finished(client, session_id, turns=2)
+
+    assert outcomes(frames) == ["ok", "ok"]
+    assert (world.work / "notes").read_text().split() == ["begins", "ends"] * 2
+    assert len(world.transcripts()) == 1
+
+
 async def _number_in(path: Path) -> int:
     while not (text := _text_of(path)):
         await asyncio.sleep(0.02)

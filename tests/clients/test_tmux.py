@@ -128,3 +128,30 @@ async def test_a_killed_session_leaves_no_pane(world: World, client: Client, age
     await client.call("POST", f"/sessions/{session_id}/kill")
 
     assert pane_name(session_id) not in world.tmux("list-sessions")
+
+
+async def test_an_agent_that_asks_for_permission_is_shown_as_waiting(
+    world: World, agent: str
+) -> None:
+    if agent == "codex":
+        pytest.skip("Codex does not say in its files that it asks; its hooks do, if installed")
+    world.serve(NAVI_CLAUDE_CODE_ARGUMENTS="--permission-mode=default")
+    async with world.client() as client:
+        session_id = await pane_session(world, client, agent)
+        await client.say(session_id, "[[bash: touch permitted]] [[say: done]]")
+        await state_becomes(client, session_id, "waiting")
+
+        # Claude Code takes no notice of a key that comes right after its question.
+        while not (world.work / "permitted").exists():
+            world.tmux("send-keys", "-t", f"={pane_name(session_id)}:", "Enter")
+            await asyncio.sleep(0.5)
+
+        frames = await finished(client, session_id)
+        assert outcomes(frames) == ["ok"]
+        assert (world.work / "permitted").exists()
+        await state_becomes(client, session_id, "idle")
+
+
+async def state_becomes(client: Client, session_id: str, state: str) -> None:
+    while (await client.call("GET", f"/sessions/{session_id}"))["state"] != state:
+        await asyncio.sleep(0.05)

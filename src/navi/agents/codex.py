@@ -44,7 +44,9 @@ class CodexDriver(HeadlessDriver):
         return CodexFiles.of(self._environment).rollout(agent_session_id)
 
     def _mood(self, agent_session_id: str) -> Mood:
-        return CodexFiles.of(self._environment).mood(agent_session_id)
+        files = CodexFiles.of(self._environment)
+        # A terminal that was closed in the middle of a turn left a rollout that never ends.
+        return files.mood(agent_session_id) if files.is_open(agent_session_id) else Mood.UNKNOWN
 
     def _transcript_reader(self) -> TranscriptReader:
         return CodexTranscriptReader(is_handed_over=True)

@@ -7,12 +7,12 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from navi.domain.event import Compacting, Conversation, TurnEvent, Usage
+from navi.domain.event import Asking, Compacting, Conversation, TurnEvent, Usage
 from navi.domain.message import Message
 from navi.domain.session import Session
 from navi.domain.tool import ToolContext
 
-Told = TurnEvent | Usage | Conversation | Compacting
+Told = TurnEvent | Usage | Conversation | Compacting | Asking
 """What a driver reports."""
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from navi.agents.driver import Told
+from navi.domain.event import Asking
 
 LOOK_SECONDS = 0.1
 QUIET_SECONDS = 1.0
@@ -79,8 +80,12 @@ async def follow(
     rest, offset, path = b"", place.offset, place.path
     overdue_at = _now() + ARRIVAL_SECONDS
     quiet = 0.0
+    is_asking = False
     while not reader.has_ended:
         mood = await asyncio.to_thread(mood_of)
+        if is_asking != (mood is Mood.ASKING):
+            is_asking = not is_asking
+            yield Asking(is_asking)
         path = path or await asyncio.to_thread(find)
         data = b"" if path is None else await asyncio.to_thread(_read, path, offset)
         offset += len(data)
@@ -91,9 +96,9 @@ async def follow(
         if data:
             quiet = 0.0
             continue
-        if is_over() and reader.has_begun:
-            break
-        quiet = quiet + LOOK_SECONDS if mood is Mood.IDLE and reader.has_begun else 0.0
+        # Not at once: the last words may still be on their way to the transcript.
+        is_at_rest = reader.has_begun and (mood is Mood.IDLE or is_over())
+        quiet = quiet + LOOK_SECONDS if is_at_rest else 0.0
         if quiet > QUIET_SECONDS:
             break
         if mood in (Mood.IDLE, Mood.UNKNOWN):

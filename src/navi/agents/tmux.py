@@ -24,6 +24,8 @@ FORMAT = "\t".join(
     f"#{{{name}}}"
     for name in ("pane_id", "pane_pid", "pane_dead", "pane_in_mode", TURN, CONTEXT, STARTED)
 )
+SERVER_EXITED = "server exited unexpectedly"
+START_ATTEMPTS = 6
 SEQUENCE = re.compile(r"\x1b\[([0-9;]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]")
 
 
@@ -64,6 +66,16 @@ class Tmux:
         """A pane with the command in it. It stays when the command ends, to be looked at."""
         launch = folder / "launch"
         _write_launch(launch, command, self._environment)
+        started = str(launch.stat().st_mtime)
+        for attempt in range(START_ATTEMPTS):
+            try:
+                return await self._start(name, cwd, launch, context, started)
+            except ServerExited:
+                # It ended with its last pane, which was closed a moment ago. The next one is new.
+                await asyncio.sleep(0.05 * 2**attempt)
+        raise AgentFailed("tmux can't be started", hint="its server ends at once: try `tmux`")
+
+    async def _start(self, name: str, cwd: Path, launch: Path, context: str, started: str) -> Pane:
         size = ("-x", str(WIDTH), "-y", str(HEIGHT))
         inside = 'exec env -i TERM="$TERM" TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" /bin/sh "$0"'
         await self._run(
@@ -71,7 +83,7 @@ class Tmux:
             *("new-session", "-d", "-s", name, *size, "-c", str(cwd)),
             *("/bin/sh", "-c", inside, str(launch), ";"),
             *("set-option", "-t", f"={name}:", "history-limit", "20000", ";"),
-            *("set-option", "-p", "-t", f"={name}:", STARTED, str(launch.stat().st_mtime), ";"),
+            *("set-option", "-p", "-t", f"={name}:", STARTED, started, ";"),
             *("set-option", "-p", "-t", f"={name}:", CONTEXT, context),
         )
         pane = await self.pane(name)
@@ -117,7 +129,8 @@ class Tmux:
         done = await asyncio.to_thread(self._carry_out, command, lock)
         if done.returncode and not may_fail:
             words = done.stderr.decode(errors="replace").strip()
-            raise AgentFailed(f"tmux refused: {words}")
+            failed = ServerExited if words == SERVER_EXITED else AgentFailed
+            raise failed(f"tmux refused: {words}")
         return "" if done.returncode else done.stdout.decode(errors="replace")
 
     def _carry_out(
@@ -138,6 +151,10 @@ class Tmux:
         finally:
             if held != subprocess.DEVNULL:
                 os.close(held)
+
+
+class ServerExited(AgentFailed):
+    """tmux's server ended while it was asked: whatever was asked for did not happen."""
 
 
 def is_held(lock: Path) -> bool:

@@ -87,6 +87,14 @@ class Compacting:
 
 
 @dataclass(frozen=True, slots=True)
+class Asking:
+    """Whether the agent waits for a person now, who must permit or choose something. Reported by
+    drivers; the session shows it as its state."""
+
+    is_asking: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens that a turn has used so far. Reported by drivers, kept with the turn, not streamed."""
 

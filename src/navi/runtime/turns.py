@@ -22,7 +22,7 @@ from navi.domain.errors import (
     NotDelivered,
     OpenElsewhere,
 )
-from navi.domain.event import Compacting, Conversation, Usage
+from navi.domain.event import Asking, Compacting, Conversation, Usage
 from navi.domain.ids import new_id
 from navi.domain.input import Admission, NewInput, told
 from navi.domain.tool import ToolContext
@@ -312,6 +312,9 @@ class Turns:
                         local.usage = event
                     elif isinstance(event, Compacting):
                         await self._store.transact(compactions.begin, session.id, self._clock.now())
+                    elif isinstance(event, Asking):
+                        asked, now = event.is_asking, self._clock.now()
+                        await self._store.transact(stored.show_asking, begun.turn, asked, now)
                     elif isinstance(event, Conversation):
                         if known is None:
                             name, now = event.agent_session_id, self._clock.now()

@@ -195,6 +195,14 @@ def extend(
         reminders.compaction_ended(connection, turn.session.id, now)
 
 
+def show_asking(connection: Connection, turn: Turn, is_asking: bool, now: datetime) -> None:
+    """The session waits for a person, or no longer does."""
+    state = SessionState.WAITING if is_asking else SessionState.RUNNING
+    lane = lock(connection, turn.session.id)
+    if lane.turn_id == turn.id and lane.session.state is not state:
+        sessions.change(connection, turn.session.id, {"state": state}, now)
+
+
 def finish(
     connection: Connection,
     turn: Turn,
