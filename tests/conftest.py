@@ -17,8 +17,6 @@ FOREIGN = ("NAVI_", "RECALL_", "CLAUDE", "CODEX", "ANTHROPIC_", "OPENAI_", "XDG_
 
 
 PROOF = (
-    # On a busy machine it has waited in vain once, and nobody knows why yet.
-    "tests/clients/test_adoption.py::test_what_waits_for_a_terminal_that_is_closed",
     "tests/clients/test_agent_storm.py",
     "tests/flows/test_automation_failpoints.py",
     "tests/flows/test_automation_kills.py",

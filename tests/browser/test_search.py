@@ -33,6 +33,8 @@ async def indexed(server: ServerProcess) -> AsyncIterator[str]:
         shop.say(text, "assistant" if number % 2 else "user")
     for _ in range(60):
         shop.run("git status")
+    (server.home / "shed").mkdir()
+    world.file("lawn", "shed").say("mow the lawn")
     world.file("hostile", "shop").say("<img src=x onerror=alert(1)> haystack").run("rm -rf /")
     async with server.client() as client:
         session_id = await client.session(name="knitting")
@@ -100,6 +102,22 @@ async def test_a_session_that_navi_runs_can_be_woken_from_the_search(
     await page.get_by_label("What it should do then").fill("look at the pattern")
     await tab.button("Schedule").click()
     item = page.locator(f'[data-session="{indexed}"]')
+    await expect(item).to_contain_text("has a pending recall")
+
+
+async def test_a_session_of_claude_code_is_taken_in_when_it_is_woken(
+    indexed: str, open_tab: OpenTab
+) -> None:
+    tab = await open_tab()
+    page = tab.page
+    await tab.button("Search").click()
+    await page.get_by_label("Search everything").fill("lawn")
+    await tab.button("Wake this session").click()
+    await page.get_by_label("When").fill("3h")
+    await page.get_by_label("What it should do then").fill("look at the grass")
+    await expect(page.locator("[data-session]").filter(has_text="shed-")).to_have_count(0)
+    await tab.button("Schedule").click()
+    item = page.locator("[data-session]").filter(has_text="shed-")
     await expect(item).to_contain_text("has a pending recall")
 
 

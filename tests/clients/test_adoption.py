@@ -7,6 +7,8 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +25,11 @@ COMMANDS = {
     "claude_code": ["claude"],
     "codex": ["codex", "--no-daemon", "--dangerously-bypass-hook-trust"],
 }
+UNATTENDED = {
+    "claude_code": ["claude", "-p"],
+    "codex": ["codex", "exec", "--skip-git-repo-check"],
+}
+RECALL_INDEX = [sys.executable, "-m", "navi.cli.recall.main", "index"]
 PANE = "=person:"
 
 
@@ -68,6 +75,18 @@ def set_up(world: World, driver: str, *options: str) -> None:
     subprocess.run(order, env=environment, check=True, capture_output=True, timeout=60)
 
 
+def run(order: list[str], environment: dict[str, str], cwd: Path) -> None:
+    subprocess.run(
+        order,
+        env=environment,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
+
+
 async def adopted(client: Client, **wanted: Any) -> dict[str, Any]:
     """The one session, as soon as it is as wanted."""
     while True:
@@ -108,8 +127,12 @@ async def test_what_waits_for_a_terminal_that_is_closed_is_done_without_it(
     await asyncio.to_thread(set_up, world, driver)
     terminal = Terminal(world, driver)
     await terminal.shows("❯" if driver == "claude_code" else "›")
-    await terminal.says("[[say: by hand]]")
-    session = await adopted(client, driver=driver, state="idle")
+    gate = f"{driver}-by-hand"
+    await terminal.says(f"[[wait: {gate}]] [[say: by hand]]")
+    await adopted(client, driver=driver, state="running")
+    world.models.gates[gate].set()
+    # Idle after it was busy: its hook has asked what to do next, and was told nothing.
+    session = await adopted(client, state="idle")
     sent = await client.say(session["id"], "[[say: without a terminal]]")
     assert sent["status"] == "queued"
 
@@ -119,6 +142,28 @@ async def test_what_waits_for_a_terminal_that_is_closed_is_done_without_it(
     assert outcomes(frames) == ["ok"]
     assert text_of(frames) == "without a terminal"
     assert len(world.transcripts()) == 1
+
+
+@pytest.mark.timeout(90)
+async def test_a_terminal_that_is_closed_in_the_middle_of_what_it_was_told_is_seen(
+    world: World, client: Client, driver: str
+) -> None:
+    await asyncio.to_thread(set_up, world, driver)
+    terminal = Terminal(world, driver)
+    await terminal.shows("❯" if driver == "claude_code" else "›")
+    gate, told = f"{driver}-first", f"{driver}-told"
+    await terminal.says(f"[[wait: {gate}]] [[say: by hand]]")
+    session = await adopted(client, driver=driver, state="running")
+    await client.say(session["id"], f"[[wait: {told}]] [[say: never said]]")
+    world.models.gates[gate].set()
+    assert await asyncio.to_thread(world.models.reached[told].wait, 60)
+
+    terminal.closes()
+
+    frames = await finished(client, session["id"])
+    [ending] = outcomes(frames)
+    assert "was closed during this turn" in ending
+    await adopted(client, state="idle")
 
 
 @pytest.mark.timeout(90)
@@ -147,3 +192,25 @@ async def test_a_session_that_somebody_opened_in_a_terminal_is_not_woken_beside_
     assert "open in" in outcomes(frames)[1]
     assert text_of(frames).endswith("after the terminal")
     assert len(world.transcripts()) == 1
+
+
+@pytest.mark.timeout(90)
+async def test_a_session_that_only_the_memory_knows_is_taken_in_and_goes_on(
+    world: World, client: Client, driver: str
+) -> None:
+    environment = {**world.environment, "HOME": str(world.home)}
+    order = [*UNATTENDED[driver], "[[say: long ago]]"]
+    await asyncio.to_thread(run, order, environment, world.work)
+    await asyncio.to_thread(run, RECALL_INDEX, world.server.environment, world.work)
+    [transcript] = world.transcripts()
+    path = f"/archive/sessions/{transcript.stem[-36:]}/adopt"
+
+    session = await client.call("POST", path)
+
+    assert (session["driver"], session["cwd"]) == (driver, str(world.work))
+    frames = await world.turn(client, session["id"], "[[say: gone on]]")
+    assert outcomes(frames) == ["ok"]
+    assert text_of(frames) == "gone on"
+    assert world.transcripts() == [transcript]
+    assert "gone on" in transcript.read_text()
+    assert (await client.call("POST", path))["id"] == session["id"]

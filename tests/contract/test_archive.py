@@ -27,6 +27,8 @@ def indexed(server: ServerProcess) -> None:
     shop = world.file("s1", "shop").say("why is the auth token refused?")
     shop.say("The **auth** clock is off by an hour.", "assistant").run("git status")
     shop.think("perhaps a zone").run("npm test", text="running")
+    (server.home / "shed").mkdir()
+    world.file("s3", "shed").say("mow the lawn")
     world.file("s2", "garden").say("water the roses").run("rm -rf /tmp/roses")
     recall(server, "index")
 
@@ -91,16 +93,31 @@ async def test_a_session_is_shown_as_on_the_command_line(
 
 
 @pytest.mark.usefixtures("indexed")
+async def test_an_indexed_session_is_taken_in_once_if_it_can_go_on(
+    server: ServerProcess, client: Client
+) -> None:
+    first = await client.call("POST", "/archive/sessions/s3/adopt")
+    assert first["driver"] == "claude_code"
+    assert first["cwd"] == str(server.home / "shed")
+    assert await client.call("POST", "/archive/sessions/s3/adopt") == first
+
+    refused = (await client.call("POST", "/archive/sessions/s1/adopt", expect=409))["error"]
+    assert refused["message"].endswith("is gone")
+    await client.call("POST", "/archive/sessions/nobody/adopt", expect=404)
+
+
+@pytest.mark.usefixtures("indexed")
 async def test_activity_and_projects_are_counted(client: Client) -> None:
     [hour] = await client.call("GET", "/stats/activity?source=claude-code")
     assert (hour["hour"], hour["source"], hour["sessions"]) == (
         "2026-03-01T12:00:00.000Z",
         "claude_code",
-        2,
+        3,
     )
     projects = await client.call("GET", "/stats/projects?source=claude-code")
     assert [(each["project"].split("/")[-1], each["sessions"]) for each in projects] == [
         ("garden", 1),
+        ("shed", 1),
         ("shop", 1),
     ]
 

@@ -9,6 +9,7 @@ from starlette.routing import Route
 from navi.api import bodies
 from navi.api.access import caller
 from navi.api.answers import answer
+from navi.domain.wire import session_json
 from navi.runtime.archive import Archive, Asked
 
 SEARCH_LIMIT = 20
@@ -21,6 +22,7 @@ def routes() -> list[Route]:
         Route("/search", search, methods=["GET"]),
         Route("/archive/sessions", listing, methods=["GET"]),
         Route("/archive/sessions/{id}", read, methods=["GET"]),
+        Route("/archive/sessions/{id}/adopt", adopt, methods=["POST"]),
         Route("/stats", overview, methods=["GET"]),
         Route("/stats/tools", tools, methods=["GET"]),
         Route("/stats/bash", bash, methods=["GET"]),
@@ -47,6 +49,14 @@ async def listing(request: Request) -> Response:
 async def read(request: Request) -> Response:
     archive, _ = await _asked(request)
     return answer(await archive.session(request.path_params["id"]))
+
+
+async def adopt(request: Request) -> Response:
+    """A session of Claude Code or Codex becomes one of Navi's, to be woken like any other."""
+    navi, user = await caller(request)
+    archive, _ = await _asked(request)
+    past = await archive.past_session(request.path_params["id"])
+    return answer(session_json(await navi.adoption.adopt(user, past)))
 
 
 async def overview(request: Request) -> Response:

@@ -48,3 +48,8 @@ class News:
     @property
     def asks_what_next(self) -> bool:
         return self.event == "Stop"
+
+    @property
+    def began_compaction(self) -> bool:
+        """The agent summarises its history. Whatever it reports next, it has done that."""
+        return self.event == "PreCompact"

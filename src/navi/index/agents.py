@@ -15,11 +15,17 @@ def agents() -> dict[str, Source]:
     return installed()
 
 
+def speaking_session(session: Mapping[str, Any]) -> str | None:
+    """Which of its agent's sessions can be spoken to, by the agent's own name."""
+    # A sub-agent can't be; the session that started it can.
+    parent = session["parent_source_session_id"] if session["is_subagent"] else None
+    name: str | None = parent or session["source_session_id"]
+    return name
+
+
 def resume_command(session: Mapping[str, Any]) -> list[str] | None:
     """What takes a session, given as its row, up again; None if nothing can."""
-    # A sub-agent can't be spoken to; the session that started it can.
-    known = session["parent_source_session_id"] if session["is_subagent"] else None
-    known = known or session["source_session_id"]
+    known = speaking_session(session)
     agent = agents().get(session["source"])
     if agent is None or known is None:
         return None

@@ -1,4 +1,5 @@
-"""Sessions that people started in their own terminals become sessions of Navi, by their hooks."""
+"""Sessions that people started in their own terminals become sessions of Navi: by their hooks, or
+because somebody wants one woken that the memory knows."""
 
 from __future__ import annotations
 
@@ -10,11 +11,12 @@ from pathlib import Path
 
 from navi.agents.driver import Driver
 from navi.domain.clock import Clock
-from navi.domain.errors import InvalidInput, NaviError
+from navi.domain.errors import Conflict, InvalidInput, NaviError
 from navi.domain.ids import new_id
 from navi.domain.news import News
 from navi.domain.session import Session, SessionState
 from navi.domain.user import User
+from navi.runtime.archive import PastSession
 from navi.runtime.queue import Queue
 from navi.runtime.turns import Turns
 from navi.store import agent_sessions as stored
@@ -49,7 +51,7 @@ class Adoption:
                 hint=f"one of: {', '.join(sorted(stored.IN_TERMINALS))}",
             )
         now = self._clock.now()
-        new = _session(user, news, now)
+        new = _session(user, news.driver, news.cwd, now)
         session = await self._store.transact(stored.report, user, news, new, now)
         if news.asks_what_next:
             self._turns.terminal_stopped(session.id)
@@ -57,6 +59,21 @@ class Adoption:
         if not news.is_open:
             self._queue.poke()
         return None
+
+    async def adopt(self, user: User, past: PastSession) -> Session:
+        """A session that the memory knows; the one of ours that it is already, if so."""
+        if past.source not in stored.IN_TERMINALS or past.agent_session_id is None:
+            raise Conflict(
+                f"Navi has no driver that takes up sessions of {past.source}",
+                hint="one of: " + ", ".join(sorted(stored.IN_TERMINALS)),
+            )
+        if past.is_archived:
+            raise Conflict("its file is gone, so its agent does not know this session any more")
+        if past.cwd is None or not await asyncio.to_thread(Path(past.cwd).is_dir):
+            raise Conflict(f"its folder {past.cwd or ''} is gone", hint="make the folder again")
+        now = self._clock.now()
+        new = _session(user, past.source, past.cwd, now)
+        return await self._store.transact(stored.adopt, user, past.agent_session_id, new, now)
 
     async def run(self) -> None:
         """Notice terminals that were closed without a word."""
@@ -77,15 +94,15 @@ class Adoption:
                 self._queue.poke()
 
 
-def _session(user: User, news: News, now: datetime) -> Session:
+def _session(user: User, driver: str, cwd: str, now: datetime) -> Session:
     """What becomes of a terminal that nobody knew."""
     session_id = new_id()
     return Session(
         id=session_id,
-        name=f"{Path(news.cwd).name or 'terminal'}-{session_id[:4]}",
-        driver=news.driver,
+        name=f"{Path(cwd).name or 'terminal'}-{session_id[:4]}",
+        driver=driver,
         model=None,
-        cwd=news.cwd,
+        cwd=cwd,
         parent_id=None,
         user_id=user.id,
         state=SessionState.IDLE,

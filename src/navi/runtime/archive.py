@@ -42,6 +42,18 @@ class Asked:
     tag: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class PastSession:
+    """What it takes to take a session up again."""
+
+    source: str
+    agent_session_id: str | None
+    """A sub-agent's is that of the session which started it."""
+    cwd: str | None
+    is_archived: bool
+    """Its file is gone."""
+
+
 class Archive:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -113,6 +125,18 @@ class Archive:
             session = found.session
             resume = _shell_line(resume_command(session), session["cwd"])
             return {**transcript_json(found), "resume": resume}
+
+        return await _read(work)
+
+    async def past_session(self, id: str) -> PastSession:
+        def work(connection: Connection) -> PastSession:
+            from navi.index.agents import speaking_session
+            from navi.index.listing import resolve, session
+
+            found = session(connection, resolve(connection, id))
+            return PastSession(
+                found["source"], speaking_session(found), found["cwd"], found["is_archived"]
+            )
 
         return await _read(work)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from navi.domain.clock import Clock
 from navi.domain.ids import new_id
 from navi.domain.input import require_text
@@ -18,8 +16,8 @@ from navi.domain.reminder import (
 )
 from navi.domain.user import User
 from navi.runtime.sessions import Sessions
-from navi.store import compactions, scheduled_reminders
 from navi.store import reminders as stored
+from navi.store import scheduled_reminders
 from navi.store.store import Store
 
 
@@ -78,16 +76,3 @@ class Reminders:
         return await self._store.transact(
             scheduled_reminders.cancel, reminder_id, self._clock.now()
         )
-
-    # For drivers and hooks. `emitted_at` is when it happened: older news never undoes newer.
-
-    async def agent_stopped(self, session_id: str, emitted_at: datetime) -> None:
-        """The agent came to rest outside of a turn of ours: it is reminded no more."""
-        await self._store.transact(stored.agent_stopped, session_id, emitted_at, self._clock.now())
-
-    async def compaction_began(self, session_id: str, emitted_at: datetime) -> None:
-        """Until it is over nothing is injected."""
-        await self._store.transact(compactions.begin, session_id, emitted_at)
-
-    async def compaction_ended(self, session_id: str, emitted_at: datetime) -> None:
-        await self._store.transact(stored.compaction_reported, session_id, emitted_at)

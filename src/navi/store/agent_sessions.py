@@ -12,8 +12,8 @@ from navi.domain.event import Usage
 from navi.domain.news import News
 from navi.domain.session import Session, SessionState
 from navi.domain.user import User
-from navi.store import sessions
-from navi.store.lanes import lock
+from navi.store import compactions, reminders, sessions
+from navi.store.lanes import Lane, lock
 from navi.store.tables import agent_sessions, turns
 
 IN_TERMINALS = {"claude_code", "codex"}
@@ -115,18 +115,27 @@ def all_open(connection: Connection) -> list[Open]:
     return [Open(row.driver, row.agent_session_id, row.session_id) for row in rows]
 
 
+def adopt(
+    connection: Connection, user: User, agent_session_id: str, new: Session, now: datetime
+) -> Session:
+    """Our session of that name. If there is none, it becomes one of ours: `new`."""
+    session_id = session_of(connection, agent_session_id)
+    if session_id is None:
+        sessions.create(connection, new)
+        remember(connection, new, agent_session_id, now)
+        return new
+    session = lock(connection, session_id).session
+    if not user.may_touch(session.user_id):
+        raise NotYours(session_id)
+    return session
+
+
 def report(
     connection: Connection, sender: User, news: News, new: Session, now: datetime
 ) -> Session:
-    """Keep what a hook said. A session that nobody knew becomes one of ours: `new`."""
-    session_id = session_of(connection, news.agent_session_id)
-    if session_id is None:
-        sessions.create(connection, new)
-        remember(connection, new, news.agent_session_id, now)
-        session_id = new.id
+    """Keep what a hook said."""
+    session_id = adopt(connection, sender, news.agent_session_id, new, now).id
     lane = lock(connection, session_id)
-    if not sender.may_touch(lane.session.user_id):
-        raise NotYours(session_id)
     name = agent_sessions.c.agent_session_id == news.agent_session_id
     known_at = connection.execute(select(agent_sessions.c.news_at).where(name)).scalar()
     if known_at is not None and news.emitted_at < known_at:
@@ -136,6 +145,7 @@ def report(
         .where(name)
         .values(is_open=news.is_open, news_at=news.emitted_at, transcript_path=news.transcript_path)
     )
+    _tell_reminders(connection, lane, news, now)
     state = news.state
     is_stopped = lane.session.state is SessionState.STOPPED
     if lane.turn_id is not None and state is SessionState.IDLE:
@@ -143,6 +153,17 @@ def report(
     if state is None or is_stopped or state is lane.session.state:
         return lane.session
     return sessions.change(connection, session_id, {"state": state}, now)
+
+
+def _tell_reminders(connection: Connection, lane: Lane, news: News, now: datetime) -> None:
+    session_id = lane.session.id
+    if news.began_compaction:
+        compactions.begin(connection, session_id, news.emitted_at)
+    elif compactions.held_until(connection, session_id) is not None:
+        reminders.compaction_ended(connection, session_id, news.emitted_at)
+    if news.asks_what_next and lane.turn_id is None:
+        # At rest, outside of a turn of ours, which would say so itself.
+        reminders.cancel(connection, session_id, now, known_at=news.emitted_at)
 
 
 def mark_open(connection: Connection, session: Session, agent_session_id: str) -> None:

@@ -122,14 +122,6 @@ def cancel(
     return registration
 
 
-def agent_stopped(
-    connection: Connection, session_id: str, emitted_at: datetime, now: datetime
-) -> None:
-    """An agent says that it stopped. Older news than the registration does not end it."""
-    lock(connection, session_id)
-    cancel(connection, session_id, now, known_at=emitted_at)
-
-
 def turn_ended(
     connection: Connection, session_id: str, ending: Ending, reason: str | None, now: datetime
 ) -> None:
@@ -154,11 +146,6 @@ def compaction_ended(connection: Connection, session_id: str, at: datetime) -> N
     compactions.forget(connection, session_id, at)
     reset(connection, session_id, at)
     scheduled_reminders.pull_forward(connection, session_id, at)
-
-
-def compaction_reported(connection: Connection, session_id: str, emitted_at: datetime) -> None:
-    lock(connection, session_id)
-    compaction_ended(connection, session_id, emitted_at)
 
 
 def fire(connection: Connection, now: datetime, limit: int) -> Fired:

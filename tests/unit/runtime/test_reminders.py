@@ -18,12 +18,13 @@ import pytest
 
 from navi.domain.errors import InvalidInput, NotAllowed
 from navi.domain.input import Admission, DeliveryMode
+from navi.domain.news import News
 from navi.domain.reminder import HARD_TEXT, SOFT_TEXT, NoRegistration, ReminderNotFound
 from navi.domain.session import Session
 from navi.runtime.app import running
 from navi.runtime.clock import PASSED_OVER
 from navi.runtime.settings import AgentSettings, RemindSettings, Settings
-from navi.store import events
+from navi.store import agent_sessions, events
 from tests.unit.runtime.conftest import LOCAL, LONG
 from tests.unit.runtime.conftest import World as PlainWorld
 
@@ -75,6 +76,13 @@ class World(PlainWorld):
         except NoRegistration:
             return False
         return True
+
+    async def hook(self, session: Session, event: str, at: datetime | None = None) -> None:
+        """A hook of the session's agent says what happened."""
+        moment = at or self.clock.moment
+        await self.navi.store.transact(agent_sessions.remember, session, session.name, moment)
+        news = News("claude_code", session.name, event, session.cwd, None, None, moment)
+        await self.navi.adoption.report(LOCAL, news)
 
 
 StartTimed = Callable[..., AbstractAsyncContextManager[World]]
@@ -331,9 +339,9 @@ async def test_a_stop_that_was_emitted_before_the_task_does_not_end_its_reminder
     await world.forward(2)
     await world.navi.reminders.register(LOCAL, session.id, 10)
 
-    await world.navi.reminders.agent_stopped(session.id, emitted_at)
+    await world.hook(session, "Stop", emitted_at)
     assert await world.is_reminded(session)
-    await world.navi.reminders.agent_stopped(session.id, world.clock.moment)
+    await world.hook(session, "Stop")
     assert not await world.is_reminded(session)
 
 
@@ -342,11 +350,11 @@ async def test_nothing_is_injected_during_compaction_and_a_full_period_follows(
 ) -> None:
     session = await world.working(remind=10)
     await world.navi.reminders.schedule(LOCAL, session.id, 5, "once")
-    await world.navi.reminders.compaction_began(session.id, world.clock.moment)
+    await world.hook(session, "PreCompact")
     await world.forward(100)
     assert await world.nudges(session) == []
 
-    await world.navi.reminders.compaction_ended(session.id, world.clock.moment)
+    await world.hook(session, "PostToolUse")
     await world.forward(9)
     # What was for once is due long since; the timer has begun anew.
     assert await world.nudges(session) == [("urgent", "[sm remind] once")]
@@ -359,7 +367,7 @@ async def test_a_compaction_whose_end_nobody_tells_holds_a_reminder_for_300_seco
 ) -> None:
     session = await world.working(remind=10)
     await world.navi.reminders.schedule(LOCAL, session.id, 5, "once")
-    await world.navi.reminders.compaction_began(session.id, world.clock.moment)
+    await world.hook(session, "PreCompact")
     await world.forward(299)
     assert await world.nudges(session) == []
     await world.forward(1)
