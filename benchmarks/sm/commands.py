@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import navi
 from benchmarks.turns.figures import Row, Spread, spread_of, times
 from navi.client import Client, Server
 from tests.server import ServerProcess
@@ -17,8 +19,8 @@ BIN = Path(sys.executable).parent
 
 
 def measure(server: ServerProcess, store: str, repeated: int) -> list[Row]:
-    navi = Client(Server(server.address, server.token, "the benchmark"))
-    session = navi.create_session(name="worker", driver="scripted")
+    client = Client(Server(server.address, server.token, "the benchmark"))
+    session = client.create_session(name="worker", driver="scripted")
     environment = {
         **os.environ,
         "NAVI_HOME": server.environment["NAVI_HOME"],
@@ -40,14 +42,30 @@ def measure(server: ServerProcess, store: str, repeated: int) -> list[Row]:
         beside = times(taken.p50, python.p50, "Python that does nothing")
         shown = " ".join('"x"' if word == "x" else word for word in words)
         rows.append(Row(f"`sm {shown}`", store, spread=taken, beside=beside))
+    for event in ("PostToolUse", "Stop"):
+        taken = _hook(server, event, repeated)
+        beside = times(taken.p50, python.p50, "Python that does nothing")
+        rows.append(Row(f"hook {event}, with a server", store, spread=taken, beside=beside))
     return rows
 
 
-def _spread(command: Sequence[str], environment: Mapping[str, str], repeated: int) -> Spread:
+def _hook(server: ServerProcess, event: str, repeated: int) -> Spread:
+    """As an agent in somebody's terminal runs it: it waits so long."""
+    environment = {**os.environ, "NAVI_URL": server.address, "NAVI_TOKEN": server.token}
+    environment.pop("NAVI_SESSION_ID", None)
+    script = Path(navi.__file__).parent / "hook.py"
+    command = [sys.executable, "-I", "-S", str(script), "claude_code", server.address, os.devnull]
+    said = {"hook_event_name": event, "session_id": "benchmark", "cwd": str(server.home)}
+    return _spread(command, environment, repeated, json.dumps(said).encode())
+
+
+def _spread(
+    command: Sequence[str], environment: Mapping[str, str], repeated: int, given: bytes = b""
+) -> Spread:
     taken = []
     for _ in range(repeated + 1):
         started_at = time.perf_counter()
-        subprocess.run(command, env=environment, check=True, capture_output=True)
+        subprocess.run(command, env=environment, check=True, capture_output=True, input=given)
         taken.append((time.perf_counter() - started_at) * 1000)
     # The first one reads files that the others find in memory.
     return spread_of(taken[1:])

@@ -134,7 +134,7 @@ async def test_an_agent_that_asks_for_permission_is_shown_as_waiting(
     world: World, agent: str
 ) -> None:
     if agent == "codex":
-        pytest.skip("Codex does not say in its files that it asks; its hooks do, if installed")
+        pytest.skip("nothing outside Codex's screen tells that it asks")
     world.serve(NAVI_CLAUDE_CODE_ARGUMENTS="--permission-mode=default")
     async with world.client() as client:
         session_id = await pane_session(world, client, agent)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.contract.test_access import navi
+from tests.contract.test_mcp import ask, request
 from tests.index.world import World
 from tests.server import Client, ServerProcess
 
@@ -138,6 +139,21 @@ async def test_a_question_that_makes_no_sense_is_refused_with_what_would(
     client: Client, path: str
 ) -> None:
     assert (await client.call("GET", path, expect=422))["error"]["hint"]
+
+
+@pytest.mark.usefixtures("indexed")
+async def test_agents_search_by_their_tool_if_their_session_is_an_admins(
+    server: ServerProcess, client: Client
+) -> None:
+    called = {"name": "search_sessions", "arguments": {"query": "auth clock"}}
+    found = (await ask(client, request(1, "tools/call", called)))["result"]
+    assert not found["isError"]
+    assert "The **auth** clock is off by an hour." in found["content"][0]["text"]
+    assert "claude_code" in found["content"][0]["text"]
+    async with Client(server.address, navi(server, "user", "add", "agents"), 30) as other:
+        refused = (await ask(other, request(2, "tools/call", called)))["result"]
+    assert refused["isError"]
+    assert "admin" in refused["content"][0]["text"]
 
 
 async def test_only_an_admin_looks_into_the_memory(server: ServerProcess) -> None:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
+from navi.domain.errors import NotAllowed
 from navi.domain.tool import ToolContext, ToolResult
+from navi.domain.user import Role
 from navi.tools.arguments import Arguments
 
 DEFAULT_LIMIT, LONGEST_LIMIT = 10, 50
@@ -44,6 +46,9 @@ class SearchSessions:
     }
 
     async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
+        if context.current_user_role is not Role.ADMIN:
+            # It holds everything that was ever said on this machine, whoever said it.
+            raise NotAllowed("only an admin's sessions may search the memory")
         given = Arguments(arguments, self.parameters)
         query = given.line("query")
         source = given.choice("source", SOURCES) if arguments.get("source") else None
