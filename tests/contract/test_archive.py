@@ -146,12 +146,14 @@ async def test_agents_search_by_their_tool_if_their_session_is_an_admins(
     server: ServerProcess, client: Client
 ) -> None:
     called = {"name": "search_sessions", "arguments": {"query": "auth clock"}}
-    found = (await ask(client, request(1, "tools/call", called)))["result"]
+    session_id = await client.session()
+    found = (await ask(client, request(1, "tools/call", called), session_id))["result"]
     assert not found["isError"]
     assert "The **auth** clock is off by an hour." in found["content"][0]["text"]
     assert "claude_code" in found["content"][0]["text"]
     async with Client(server.address, navi(server, "user", "add", "agents"), 30) as other:
-        refused = (await ask(other, request(2, "tools/call", called)))["result"]
+        session_id = await other.session()
+        refused = (await ask(other, request(2, "tools/call", called), session_id))["result"]
     assert refused["isError"]
     assert "admin" in refused["content"][0]["text"]
 
