@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import time
+
 import pytest
 from playwright.async_api import Browser, expect
 
 from tests.browser.conftest import OpenTab, in_browser
 from tests.browser.tab import Tab
+from tests.contract.test_access import navi
 from tests.server import Client, ServerProcess
 
 pytestmark = in_browser
@@ -31,6 +36,35 @@ async def test_the_first_run_leads_to_a_first_session(
     await expect(tab.conversation).to_contain_text("ok: hello")
     # Nothing is wider than the screen.
     assert await page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+async def test_a_job_that_runs_apart_adds_no_session_to_the_list(
+    open_tab: OpenTab, own_server: ServerProcess
+) -> None:
+    own_server.kill()
+    job = {
+        "id": "apart",
+        "name": "apart",
+        "schedule": {"kind": "at", "atMs": int((time.time() + 4) * 1000)},
+        "payload": {"kind": "agent_turn", "message": "Check."},
+    }
+    jobs = own_server.home / "jobs.json"
+    jobs.write_text(json.dumps({"version": 1, "jobs": [job]}))
+    await asyncio.to_thread(navi, own_server, "import-jobs", str(jobs))
+    own_server.start()
+    tab = await open_tab(on=own_server)
+    await expect(tab.page.get_by_text("No sessions yet", exact=True)).to_be_visible()
+
+    async with own_server.client() as client:
+        while not await client.call("GET", "/automations/apart/runs"):
+            await asyncio.sleep(0.1)
+        while (await client.call("GET", "/automations/apart"))["last_status"] is None:
+            await asyncio.sleep(0.1)
+        # Told after all that the job did, so the page has seen that, too.
+        seen = await client.session(name="seen")
+
+    await expect(tab.page.locator(f'[data-session="{seen}"]')).to_be_visible()
+    await expect(tab.page.locator("[data-session]")).to_have_count(1)
 
 
 async def test_a_folder_that_does_not_exist_is_refused_in_the_form(open_tab: OpenTab) -> None:
