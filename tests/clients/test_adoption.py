@@ -157,6 +157,10 @@ async def test_a_terminal_that_is_closed_in_the_middle_of_what_it_was_told_is_se
     await client.say(session["id"], f"[[wait: {told}]] [[say: never said]]")
     world.models.gates[gate].set()
     assert await asyncio.to_thread(world.models.reached[told].wait, 60)
+    # What an agent forgot with its terminal would be done again: here it is to remember.
+    [transcript] = world.transcripts()
+    while told not in transcript.read_text():
+        await asyncio.sleep(0.05)
 
     terminal.closes()
 
