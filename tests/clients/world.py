@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,6 +116,11 @@ class World:
         for server in self.servers:
             if server.process.poll() is None:
                 server.kill()
+        # Agents outlive the server: those of a test that failed would stay for ever.
+        for note in self.home.glob("navi/runs/*/*/pid"):
+            if not (note.parent / "code").exists():
+                with suppress(ProcessLookupError):
+                    os.killpg(int(note.read_text()), signal.SIGKILL)
         self.tmux("kill-server")
         # tmux leaves its socket's file behind.
         folder = Path(os.environ.get("TMUX_TMPDIR", "/tmp")) / f"tmux-{os.getuid()}"
