@@ -55,7 +55,7 @@ async def adopt(request: Request) -> Response:
     """A session of Claude Code or Codex becomes one of Navi's, to be woken like any other."""
     navi, user = await caller(request)
     archive, _ = await _asked(request)
-    past = await archive.past_session(request.path_params["id"])
+    past = await archive.resumable(request.path_params["id"])
     return answer(session_json(await navi.adoption.adopt(user, past)))
 
 

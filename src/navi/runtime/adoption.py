@@ -16,7 +16,7 @@ from navi.domain.ids import new_id
 from navi.domain.news import News
 from navi.domain.session import Session, SessionState
 from navi.domain.user import User
-from navi.runtime.archive import PastSession
+from navi.runtime.archive import Resumable
 from navi.runtime.queue import Queue
 from navi.runtime.turns import Turns
 from navi.store import agent_sessions as stored
@@ -60,7 +60,7 @@ class Adoption:
             self._queue.poke()
         return None
 
-    async def adopt(self, user: User, past: PastSession) -> Session:
+    async def adopt(self, user: User, past: Resumable) -> Session:
         """A session that the memory knows; the one of ours that it is already, if so."""
         if past.source not in stored.IN_TERMINALS or past.agent_session_id is None:
             raise Conflict(

@@ -43,8 +43,8 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class PastSession:
-    """What it takes to take a session up again."""
+class Resumable:
+    """A session of the memory, with what its agent needs to take it up again."""
 
     source: str
     agent_session_id: str | None
@@ -128,13 +128,13 @@ class Archive:
 
         return await _read(work)
 
-    async def past_session(self, id: str) -> PastSession:
-        def work(connection: Connection) -> PastSession:
+    async def resumable(self, id: str) -> Resumable:
+        def work(connection: Connection) -> Resumable:
             from navi.index.agents import speaking_session
             from navi.index.listing import resolve, session
 
             found = session(connection, resolve(connection, id))
-            return PastSession(
+            return Resumable(
                 found["source"], speaking_session(found), found["cwd"], found["is_archived"]
             )
 
