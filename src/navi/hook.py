@@ -19,15 +19,21 @@ ANSWER_SECONDS = 5.0
 
 def main() -> None:
     driver, address, token_file = sys.argv[1:4]
-    if "NAVI_SESSION_ID" in os.environ:
-        return  # Navi started this agent, and sees for itself
     said = sys.stdin.buffer.read()
+    name = said.partition(b'"hook_event_name"')[2][:40]
+    is_run_by_navi = "NAVI_SESSION_ID" in os.environ
+    if is_run_by_navi and not is_about_compaction(name, said):
+        return  # Navi started this agent, and sees everything else for itself
     token = os.environ.get("NAVI_TOKEN")
     if token is None:
         with open(token_file) as file:
             token = file.read().strip()
     host, _, port = os.environ.get("NAVI_URL", address).split("//", 1)[1].partition(":")
-    body = b'{"emitted_at": %.6f, "hook": %s}' % (time.time(), said.strip() or b"{}")
+    body = b'{"emitted_at": %.6f, "is_run_by_navi": %s, "hook": %s}' % (
+        time.time(),
+        b"true" if is_run_by_navi else b"false",
+        said.strip() or b"{}",
+    )
     head = (
         f"POST /hooks/{driver} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n"
         f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\n"
@@ -38,8 +44,7 @@ def main() -> None:
     connection.connect((host, int(port)))
     connection.settimeout(ANSWER_SECONDS)
     connection.sendall(head.encode() + body)
-    name = said.partition(b'"hook_event_name"')[2][:40]
-    if not any(each in name for each in ANSWERED):
+    if is_run_by_navi or not any(each in name for each in ANSWERED):
         return
     answer = b""
     while chunk := connection.recv(65536):
@@ -47,6 +52,11 @@ def main() -> None:
     status, _, text = answer.partition(b"\r\n\r\n")
     if b" 200 " in status.split(b"\r\n", 1)[0] and text.strip() not in (b"", b"{}"):
         sys.stdout.buffer.write(text)
+
+
+def is_about_compaction(name: bytes, said: bytes) -> bool:
+    """Both agents start their session anew after it."""
+    return b'"PreCompact"' in name or (b'"SessionStart"' in name and b'"compact"' in said)
 
 
 if __name__ == "__main__":

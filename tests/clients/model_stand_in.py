@@ -17,7 +17,8 @@ PATIENCE_SECONDS = 60
 
 
 class ModelStandIn(ThreadingHTTPServer):
-    """`gates` are what scripts wait for; `prompts` is what the models were asked to play."""
+    """`gates` are what scripts wait for; `prompts` is what the models were asked to play;
+    `otherwise` is the script of prompts that have none."""
 
     daemon_threads = True
 
@@ -26,6 +27,7 @@ class ModelStandIn(ThreadingHTTPServer):
         self.gates: defaultdict[str, threading.Event] = defaultdict(threading.Event)
         self.reached: defaultdict[str, threading.Event] = defaultdict(threading.Event)
         self.prompts: list[str] = []
+        self.otherwise = ""
 
     @property
     def url(self) -> str:
@@ -79,7 +81,7 @@ class _Handler(BaseHTTPRequestHandler):
         if calls_made == 0:
             self.server.prompts.append(prompt)
         try:
-            steps = response(prompt, calls_made)
+            steps = response(prompt, calls_made, self.server.otherwise)
         except ScriptedError as error:
             problem = {"type": "invalid_request_error", "message": str(error)}
             self._answer({"type": "error", "error": problem}, error.status)

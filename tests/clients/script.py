@@ -39,9 +39,10 @@ class ScriptedError(Exception):
         self.status = status
 
 
-def response(prompt: str, calls_made: int) -> list[Step]:
+def response(prompt: str, calls_made: int, otherwise: str = "") -> list[Step]:
     """The steps of the next response: up to and with the next tool call."""
-    script = [Step(verb, argument) for verb, argument in DIRECTIVE.findall(prompt)]
+    found = DIRECTIVE.findall(prompt) or DIRECTIVE.findall(otherwise)
+    script = [Step(verb, argument) for verb, argument in found]
     if not script:
         return [Step("say", "ok: " + " ".join(prompt.split())[:80])]
     steps: list[Step] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shlex
 import shutil
 import subprocess
@@ -15,7 +14,7 @@ import pytest
 
 from tests.clients.conftest import DRIVERS, World, outcomes, text_of
 from tests.contract.conftest import finished
-from tests.server import NAVI, Client
+from tests.server import Client
 
 pytestmark = [
     pytest.mark.parametrize("driver", DRIVERS),
@@ -63,18 +62,6 @@ class Terminal:
         self._world.tmux("kill-session", "-t", "=person")
 
 
-def set_up(world: World, driver: str, *options: str) -> None:
-    environment = {
-        **os.environ,
-        **world.environment,
-        "HOME": str(world.home),
-        "NAVI_URL": world.server.address,
-        "NAVI_HOME": str(world.home / "navi"),
-    }
-    order = [*NAVI, "setup", driver.replace("_", "-"), *options]
-    subprocess.run(order, env=environment, check=True, capture_output=True, timeout=60)
-
-
 def run(order: list[str], environment: dict[str, str], cwd: Path) -> None:
     subprocess.run(
         order,
@@ -100,7 +87,7 @@ async def adopted(client: Client, **wanted: Any) -> dict[str, Any]:
 async def test_a_persons_session_shows_up_and_gets_messages_when_it_stops(
     world: World, client: Client, driver: str
 ) -> None:
-    await asyncio.to_thread(set_up, world, driver)
+    await asyncio.to_thread(world.set_up, driver)
     terminal = Terminal(world, driver)
     await terminal.shows("❯" if driver == "claude_code" else "›")
     gate = f"{driver}-person"
@@ -124,7 +111,7 @@ async def test_a_persons_session_shows_up_and_gets_messages_when_it_stops(
 async def test_what_waits_for_a_terminal_that_is_closed_is_done_without_it(
     world: World, client: Client, driver: str
 ) -> None:
-    await asyncio.to_thread(set_up, world, driver)
+    await asyncio.to_thread(world.set_up, driver)
     terminal = Terminal(world, driver)
     await terminal.shows("❯" if driver == "claude_code" else "›")
     gate = f"{driver}-by-hand"
@@ -148,7 +135,7 @@ async def test_what_waits_for_a_terminal_that_is_closed_is_done_without_it(
 async def test_a_terminal_that_is_closed_in_the_middle_of_what_it_was_told_is_seen(
     world: World, client: Client, driver: str
 ) -> None:
-    await asyncio.to_thread(set_up, world, driver)
+    await asyncio.to_thread(world.set_up, driver)
     terminal = Terminal(world, driver)
     await terminal.shows("❯" if driver == "claude_code" else "›")
     gate, told = f"{driver}-first", f"{driver}-told"

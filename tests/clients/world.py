@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 from navi.domain import places
 from tests.clients.model_stand_in import ModelStandIn
 from tests.contract.conftest import finished
-from tests.server import Client, ServerProcess
+from tests.server import NAVI, Client, ServerProcess
 
 CLIENTS = Path(__file__).parents[2] / "build" / "clients" / "node_modules"
 NATIVE = {
@@ -98,6 +99,18 @@ class World:
         )
         return done.stdout
 
+    def set_up(self, driver: str, *options: str) -> None:
+        """Navi's hooks and tools, in the agent's own settings."""
+        environment = {
+            **os.environ,
+            **self.environment,
+            "HOME": str(self.home),
+            "NAVI_URL": self.server.address,
+            "NAVI_HOME": str(self.home / "navi"),
+        }
+        order = [*NAVI, "setup", driver.replace("_", "-"), *options]
+        subprocess.run(order, env=environment, check=True, capture_output=True, timeout=60)
+
     def client(self) -> Client:
         return self.server.client()
 
@@ -121,6 +134,9 @@ class World:
             if not (note.parent / "code").exists():
                 with suppress(ProcessLookupError):
                     os.killpg(int(note.read_text()), signal.SIGKILL)
+        # Shown if the test failed.
+        for pane in self.tmux("list-panes", "-a", "-F", "#{pane_id}").split():
+            sys.stderr.write(self.tmux("capture-pane", "-p", "-t", pane))
         self.tmux("kill-server")
         # tmux leaves its socket's file behind.
         folder = Path(os.environ.get("TMUX_TMPDIR", "/tmp")) / f"tmux-{os.getuid()}"

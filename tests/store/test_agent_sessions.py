@@ -15,7 +15,7 @@ from navi.domain.news import News
 from navi.domain.session import Session, SessionState
 from navi.domain.turn import Ending, Outcome, RunningTurn
 from navi.domain.user import Role, User
-from navi.store import agent_sessions, lanes, queue, sessions, transcript, turns
+from navi.store import agent_sessions, compactions, lanes, queue, sessions, transcript, turns
 from tests.store.conftest import NOON, World
 
 SAID: list[TurnEvent] = [TextDelta("first, "), ToolStarted("1", "Bash", {"command": "ls"})]
@@ -163,3 +163,25 @@ async def test_nobody_reports_for_somebody_elses_session(world: World) -> None:
         await reported(world, "UserPromptSubmit", sender=replace(LOCAL, id="stranger"))
     now = await world.store.transact(sessions.get, session.id)
     assert now.state is SessionState.IDLE
+
+
+async def test_an_agent_that_navi_runs_reports_its_compactions_and_is_in_no_terminal(
+    world: World,
+) -> None:
+    session = await world.session(driver="claude_code")
+    await world.store.transact(agent_sessions.remember, session, "abc", world.now)
+    begins = News("claude_code", "abc", "PreCompact", "/work", None, None, world.later())
+
+    await world.store.transact(agent_sessions.report_compaction, LOCAL, begins)
+    assert await world.store.transact(compactions.held_until, session.id) is not None
+    assert not await world.store.transact(agent_sessions.is_open, session)
+    stranger = replace(LOCAL, id="stranger")
+    with pytest.raises(NotYours):
+        await world.store.transact(agent_sessions.report_compaction, stranger, begins)
+
+    over = replace(begins, event="SessionStart", emitted_at=world.later())
+    await world.store.transact(agent_sessions.report_compaction, LOCAL, over)
+    assert await world.store.transact(compactions.held_until, session.id) is None
+    # Another session of the same agent, which it may have started itself, is nobody's here.
+    unknown = replace(begins, agent_session_id="def")
+    await world.store.transact(agent_sessions.report_compaction, LOCAL, unknown)

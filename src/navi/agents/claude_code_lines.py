@@ -10,6 +10,7 @@ from navi.agents.driver import Told
 from navi.agents.headless import end_of
 from navi.domain.errors import AgentFailed
 from navi.domain.event import (
+    Compacting,
     Conversation,
     TextDelta,
     ThinkingDelta,
@@ -32,6 +33,7 @@ class ClaudeCodeReader:
         self._calls: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self._result: Mapping[str, Any] | None = None
         self._is_known_turn = False
+        self._is_compacting = False
 
     def read(self, line: bytes) -> Iterator[Told]:
         said = _parsed(line)
@@ -40,6 +42,8 @@ class ClaudeCodeReader:
         match said.get("type"):
             case "system" if said.get("subtype") == "init":
                 yield Conversation(str(said["session_id"]))
+            case "system" if said.get("subtype") == "status":
+                yield from self._status(said.get("status"))
             case "stream_event":
                 yield from self._partial(said["event"])
             case "assistant":
@@ -62,6 +66,11 @@ class ClaudeCodeReader:
         if exit_code == 0 and not result.get("is_error"):
             return
         raise AgentFailed(_reason(result) or complaint or f"{CLIENT} ended with {exit_code}")
+
+    def _status(self, status: object) -> Iterator[Told]:
+        if self._is_compacting != (status == "compacting"):
+            self._is_compacting = not self._is_compacting
+            yield Compacting(self._is_compacting)
 
     def _partial(self, event: Mapping[str, Any]) -> Iterator[Told]:
         match event.get("type"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -14,6 +15,7 @@ from navi.agents.client_environment import Reach
 from navi.agents.driver import TurnRequest
 from navi.agents.following import Mood, TranscriptReader
 from navi.agents.tmux import Pane
+from navi.domain.places import hook_command
 
 
 class ClaudeCodePane:
@@ -41,7 +43,20 @@ class ClaudeCodePane:
             f"--{'resume' if is_known else 'session-id'}={name}",
             *self._arguments,
             *tool_arguments(self._reach),
+            *self._hook_arguments(),
         ]
+
+    def _hook_arguments(self) -> list[str]:
+        """In a terminal nothing but a hook tells that the history is being summarised."""
+        # Claude Code takes settings once, and those of the person come first.
+        if self._reach is None or any(each.startswith("--settings") for each in self._arguments):
+            return []
+        hook = {"type": "command", "command": hook_command("claude_code", self._reach.address)}
+        hooks = {
+            "PreCompact": [{"hooks": [hook]}],
+            "SessionStart": [{"matcher": "compact", "hooks": [hook]}],
+        }
+        return [f"--settings={json.dumps({'hooks': hooks})}"]
 
     def conversation(self, pane: Pane) -> str | None:
         entry = self._entry(pane)

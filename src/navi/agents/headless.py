@@ -13,8 +13,11 @@ from typing import ClassVar, Protocol
 from navi.agents.client_environment import Reach, environment_of
 from navi.agents.client_run import ClientRun, forget_runs
 from navi.agents.driver import Driver, Told, TurnRequest
-from navi.agents.following import Mood, Place, TranscriptReader, follow
-from navi.domain.errors import AgentFailed, NotDelivered
+from navi.agents.following import LOOK_SECONDS, Mood, Place, TranscriptReader, follow
+from navi.domain.errors import AgentFailed, NotDelivered, OpenElsewhere
+
+CLOSING_SECONDS = 1.0
+"""A terminal that is being closed says so before its agent has ended."""
 
 
 class Reader(Protocol):
@@ -152,8 +155,19 @@ class HeadlessDriver(Driver, ABC):
             raise AgentFailed(
                 f"the session's folder {request.context.cwd} is gone", hint="make it again"
             )
-        order = await asyncio.to_thread(self._order, request, environment)
+        order = await self._free_order(request, environment)
         run.start([program, *order.arguments], request.context.cwd, environment, order.text)
+
+    async def _free_order(self, request: TurnRequest, environment: Mapping[str, str]) -> Order:
+        """The command, once nobody else has the session open."""
+        deadline = asyncio.get_running_loop().time() + CLOSING_SECONDS
+        while True:
+            try:
+                return await asyncio.to_thread(self._order, request, environment)
+            except OpenElsewhere:
+                if asyncio.get_running_loop().time() > deadline:
+                    raise
+            await asyncio.sleep(LOOK_SECONDS)
 
 
 def _is_asked_for(request: TurnRequest) -> bool:

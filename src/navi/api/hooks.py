@@ -31,6 +31,8 @@ class Hook(bodies.Body):
 class Report(bodies.Body):
     hook: Hook
     emitted_at: float
+    is_run_by_navi: bool = False
+    """Then the agent is none of somebody's terminal, and only its compactions are of interest."""
 
 
 def routes() -> list[Route]:
@@ -50,6 +52,9 @@ async def report(request: Request) -> Response:
         notification=hook.notification_type,
         emitted_at=datetime.fromtimestamp(body.emitted_at, UTC),
     )
+    if body.is_run_by_navi:
+        await navi.adoption.report_compaction(user, news)
+        return answer({})
     text = await navi.adoption.report(user, news)
     # Both agents take this as what to do next, instead of stopping.
     said: dict[str, Any] = {} if text is None else {"decision": "block", "reason": text}

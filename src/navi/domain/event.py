@@ -80,10 +80,12 @@ TurnEvent = ThinkingDelta | TextDelta | ToolStarted | ToolFinished | HistoryComp
 
 @dataclass(frozen=True, slots=True)
 class Compacting:
-    """The agent begins to summarise its history, and takes nothing in until that is done.
+    """Whether the agent summarises its history now, and takes nothing in until that is done.
 
-    Reported by drivers; `HistoryCompacted` or the end of the turn ends it. Not streamed.
+    Reported by drivers; `HistoryCompacted` or the end of the turn ends it, too. Not streamed.
     """
+
+    is_compacting: bool = True
 
 
 @dataclass(frozen=True, slots=True)

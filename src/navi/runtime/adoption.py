@@ -60,6 +60,10 @@ class Adoption:
             self._queue.poke()
         return None
 
+    async def report_compaction(self, user: User, news: News) -> None:
+        """Of an agent that Navi runs: whether it summarises its history."""
+        await self._store.transact(stored.report_compaction, user, news)
+
     async def adopt(self, user: User, past: Resumable) -> Session:
         """A session that the memory knows; the one of ours that it is already, if so."""
         if past.source not in stored.IN_TERMINALS or past.agent_session_id is None:

@@ -30,7 +30,7 @@ from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, Turn
 from navi.domain.user import User
 from navi.runtime.pump import Pump
 from navi.runtime.room import Room
-from navi.store import agent_sessions, compactions, queue
+from navi.store import agent_sessions, compactions, queue, reminders
 from navi.store import turns as stored
 from navi.store.store import Store
 
@@ -311,7 +311,9 @@ class Turns:
                     if isinstance(event, Usage):
                         local.usage = event
                     elif isinstance(event, Compacting):
-                        await self._store.transact(compactions.begin, session.id, self._clock.now())
+                        began = event.is_compacting
+                        tell = compactions.begin if began else reminders.compaction_ended
+                        await self._store.transact(tell, session.id, self._clock.now())
                     elif isinstance(event, Asking):
                         asked, now = event.is_asking, self._clock.now()
                         await self._store.transact(stored.show_asking, begun.turn, asked, now)

@@ -155,12 +155,26 @@ def report(
     return sessions.change(connection, session_id, {"state": state}, now)
 
 
-def _tell_reminders(connection: Connection, lane: Lane, news: News, now: datetime) -> None:
-    session_id = lane.session.id
+def report_compaction(connection: Connection, sender: User, news: News) -> None:
+    """Keep what the hook of an agent said that Navi runs: its driver tells everything else."""
+    session_id = session_of(connection, news.agent_session_id)
+    if session_id is None:
+        return
+    if not sender.may_touch(lock(connection, session_id).session.user_id):
+        raise NotYours(session_id)
+    _tell_compaction(connection, session_id, news)
+
+
+def _tell_compaction(connection: Connection, session_id: str, news: News) -> None:
     if news.began_compaction:
         compactions.begin(connection, session_id, news.emitted_at)
-    elif compactions.held_until(connection, session_id) is not None:
+    else:
         reminders.compaction_ended(connection, session_id, news.emitted_at)
+
+
+def _tell_reminders(connection: Connection, lane: Lane, news: News, now: datetime) -> None:
+    session_id = lane.session.id
+    _tell_compaction(connection, session_id, news)
     if news.asks_what_next and lane.turn_id is None:
         # At rest, outside of a turn of ours, which would say so itself.
         reminders.cancel(connection, session_id, now, known_at=news.emitted_at)

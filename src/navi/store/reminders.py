@@ -131,8 +131,7 @@ def turn_ended(
     for what is registered since then belongs to the next task; and not if the server died, for
     then the agent is silent without having finished.
     """
-    if compactions.held_until(connection, session_id) is not None:
-        compaction_ended(connection, session_id, now)
+    compaction_ended(connection, session_id, now)
     was_stopped = ending.outcome is Outcome.STOPPED
     if was_stopped and reason in (StopReason.URGENT, StopReason.CLEARED):
         return
@@ -142,7 +141,10 @@ def turn_ended(
 
 
 def compaction_ended(connection: Connection, session_id: str, at: datetime) -> None:
-    """The agent is back. Its timer gets a full period, for it could not report meanwhile."""
+    """The agent is back, if it was away. Its timer gets a full period: it could not report."""
+    if compactions.held_until(connection, session_id) is None:
+        return
+    lock(connection, session_id)
     compactions.forget(connection, session_id, at)
     reset(connection, session_id, at)
     scheduled_reminders.pull_forward(connection, session_id, at)

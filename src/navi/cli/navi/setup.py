@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from pathlib import Path
 
@@ -74,15 +73,10 @@ def _codex(remove: bool) -> list[setup_files.Change]:
 
 
 def _hook(driver: str) -> str:
-    """Without the package: Python's bare interpreter and one file, which is as quick as it gets."""
-    import navi
     from navi.client import find_server
     from navi.domain import places
 
-    script = Path(navi.__file__).parent / "hook.py"
-    python = [os.path.realpath(sys.executable), "-I", "-S"]
-    address = find_server().address
-    return shlex.join([*python, str(script), driver, address, str(places.token_file())])
+    return places.hook_command(driver, find_server().address)
 
 
 def _server() -> setup_files.Server:
