@@ -1,8 +1,8 @@
 """What agents run at their hooks: tells the server, and hands the agent what the server answers.
 
 Agents wait for their hooks, so this file stands alone: it is run by path, imports next to nothing,
-gives up at once where no server is, and never fails. Its arguments are written by `navi setup`:
-the kind of agent, the server's address, the file with the token.
+gives up at once where no server is, and never fails. Its arguments are written by `navi setup`, or
+by Navi for an agent that it runs: the kind of agent, the server's address, the file with the token.
 """
 
 import os
