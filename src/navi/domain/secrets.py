@@ -2,15 +2,19 @@
 
 Each row of the tables carries the example that proves it. Examples are put together from parts, so
 that no scanner takes one for a real key. A search for a fixed piece of text comes before each
-pattern: a text without secrets costs little more than reading it. No pattern can take more than
-linear time: each begins where no run of its own characters is already under way.
+pattern: a text without secrets costs little more than reading it, and regular expressions, which
+take long to load and to make, are not even loaded. No pattern can take more than linear time: each
+begins where no run of its own characters is already under way.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from typing import NamedTuple, overload
+from navi.domain.light_typing import NamedTuple, overload
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable
 
 
 class SecretKind(NamedTuple):
@@ -24,11 +28,25 @@ class SecretKind(NamedTuple):
     """The needles are in lower case, and so is the text that they are looked for in."""
     is_secret: Callable[[re.Match[str]], bool] | None = None
     """A second look at what the pattern found."""
+    may_stand: Callable[[str, int, int], bool] | None = None
+    """Whether the pattern could find anything at a needle, given its start and end in the text."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
         """Made when first needed: a search that shows no secret makes hardly any of them."""
+        import re
+
         return re.compile(self.expression)
+
+    def may_be_in(self, text: str) -> bool:
+        for needle in self.needles:
+            start = text.find(needle)
+            while start >= 0:
+                end = start + len(needle)
+                if self.may_stand is None or self.may_stand(text, start, end):
+                    return True
+                start = text.find(needle, end)
+        return False
 
 
 def mask(text: str) -> str:
@@ -36,14 +54,19 @@ def mask(text: str) -> str:
     lower: str | None = None
     for kind in KINDS:
         if kind.ignores_case:
-            lower = text.lower() if lower is None else lower
-        if any(
-            needle in (lower if kind.ignores_case and lower else text) for needle in kind.needles
-        ):
+            lower = _lower(text) if lower is None else lower
+        if kind.may_be_in(lower if kind.ignores_case and lower else text):
             masked = kind.pattern.sub(_masked(kind), text)
             if masked != text:
                 text, lower = masked, None
     return text
+
+
+def _lower(text: str) -> str:
+    """As a pattern that ignores case takes it."""
+    if text.isascii():
+        return text.lower()
+    return text.replace("İ", "i").lower().replace("ſ", "s").replace("ı", "i")
 
 
 @overload
@@ -71,13 +94,17 @@ def _masked(kind: SecretKind) -> Callable[[re.Match[str]], str]:
     return replaced
 
 
-def _token(
-    name: str, needles: str, body: str, example: str, prefix: str | None = None
-) -> SecretKind:
+def _token(name: str, needles: str, body: str, example: str) -> SecretKind:
     """A token with a beginning of its own. `body` is what follows the needle."""
-    start = prefix or "|".join(re.escape(needle) for needle in needles.split())
+    start = needles.replace(".", r"\.").replace(" ", "|")
     expression = rf"(?<![A-Za-z0-9_-])(?:{start}){body}"
-    return SecretKind(name, tuple(needles.split()), expression, example)
+    return SecretKind(name, tuple(needles.split()), expression, example, may_stand=_begins_a_word)
+
+
+def _begins_a_word(text: str, start: int, end: int) -> bool:
+    """Not so `sk-` in `task-1`."""
+    before = text[start - 1 : start]
+    return not ((before.isascii() and before.isalnum()) or before in ("_", "-"))
 
 
 # A run of characters long enough for every pattern, without being anybody's key.
@@ -199,10 +226,18 @@ def _has_digit(found: re.Match[str]) -> bool:
 
 
 # What stands in such a place without being a secret.
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = (
     r"(?i)(?:\$|%|<|\{|\*{3}|x{4,}|\.{3}|your|example|change.?me|placeholder|redacted|dummy|none\b"
     r"|null\b|undefined\b|true\b|false\b|process\.env|os\.(?:environ|getenv)|env\.|self\.|this\.)"
 )
+
+
+def _is_placeholder(value: str) -> bool:
+    import re
+
+    return re.match(_PLACEHOLDER, value) is not None
+
+
 _PASSWORDS = ("passw", "passphrase", "secret", "credential")
 
 
@@ -210,7 +245,7 @@ def _is_assigned_secret(found: re.Match[str]) -> bool:
     """Told from code and prose: `token: str`, `tokens = 4096`, `password = get_password()`."""
     key, value = found["key"].lower(), found["secret"]
     is_password = any(word in key for word in _PASSWORDS)
-    if _PLACEHOLDER.match(value):
+    if _is_placeholder(value):
         return False
     if " " in value:
         return is_password and bool(found["quote"])
@@ -234,7 +269,29 @@ _KEY = (
     r"|client[_-]?secret|secret|passw(?:or)?d|passphrase|token|credentials?)"
 )
 _NEEDLES = ("key", "secret", "passw", "passphrase", "token", "credential")
+_KEY_SIGNS = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 _VALUE = r"""[^\s"'`,;<>(){}\[\]\\&|]"""
+
+
+def _has_a_value(text: str, start: int, end: int) -> bool:
+    """Not so `token` in `the token is`. A needle and its `:` or `=` are at most 40 signs apart."""
+    return text[end : end + 50].lstrip(_KEY_SIGNS).lstrip("\\'\" \t").startswith((":", "="))
+
+
+def _follows_a_colon(text: str, start: int, end: int) -> bool:
+    """Not so `basic` in `a basic test`."""
+    return text[max(0, start - 6) : start].rstrip("'\" ").endswith(":")
+
+
+def _has_a_login(text: str, start: int, end: int) -> bool:
+    """Not so `https://host/path`. A name has at most 100 characters, a password 200."""
+    return "@" in text[end : end + 310].partition("/")[0]
+
+
+def _has_a_colon(text: str, start: int, end: int) -> bool:
+    """Not so `git push -u origin`. A name has at most 64 characters."""
+    return ":" in text[end : end + 70]
+
 
 _PLACES = [
     SecretKind(
@@ -251,6 +308,7 @@ _PLACES = [
         (r"(?i)\bauthorization['\"]?: {0,4}['\"]?basic {1,4}(?P<secret>[A-Za-z0-9+/=]{8,}+)"),
         "Authorization: Basic " + "dXNlcjpwYXNzd29y" + "ZA==",
         ignores_case=True,
+        may_stand=_follows_a_colon,
     ),
     SecretKind(
         "password",
@@ -260,7 +318,8 @@ _PLACES = [
             r":(?P<secret>[^\s/@\"'`<>]{1,200})@"
         ),
         "postgresql://me:" + "pa55word" + "@localhost/db",
-        is_secret=lambda found: not _PLACEHOLDER.match(found["secret"]),
+        is_secret=lambda found: not _is_placeholder(found["secret"]),
+        may_stand=_has_a_login,
     ),
     SecretKind(
         "password",
@@ -268,6 +327,7 @@ _PLACES = [
         (r"(?<=\s)(?:-u|--user) {1,3}['\"]?[^\s:'\"/$]{1,64}:(?P<secret>[^\s:'\"/$]{6,100}+)"),
         "curl -u me:" + "pa55word https://localhost",
         is_secret=lambda found: not found["secret"].isdigit(),
+        may_stand=_has_a_colon,
     ),
     SecretKind(
         "secret",
@@ -277,7 +337,7 @@ _PLACES = [
             rf"(?P<secret>(?!-){_VALUE}{{6,200}})"
         ),
         "deploy --token " + _RUN[:24],
-        is_secret=lambda found: not _PLACEHOLDER.match(found["secret"]),
+        is_secret=lambda found: not _is_placeholder(found["secret"]),
     ),
     SecretKind(
         "secret",
@@ -290,6 +350,7 @@ _PLACES = [
         "DATABASE_PASSWORD=" + "pa55word",
         ignores_case=True,
         is_secret=_is_assigned_secret,
+        may_stand=_has_a_value,
     ),
 ]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from navi.domain.secrets import KINDS, SecretKind, mask
+from navi.domain.secrets import KINDS, SecretKind, _lower, mask
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
@@ -90,6 +90,42 @@ pieces = st.sampled_from([kind.example for kind in KINDS]) | st.text(max_size=10
 def test_masking_never_fails_and_twice_is_once(text: str) -> None:
     masked = mask(text)
     assert mask(masked) == masked
+
+
+NEARLY = st.sampled_from(
+    [
+        *(needle for kind in KINDS for needle in kind.needles),
+        *("Token", "api_key", "PASSWORD", "client-ſecret", "TOKEN_İd", "credentıals", "-u me"),
+        *("=", ":", " = ", '": "', '\\": \\"', "=>", ":=", "@", "/", "'", " ", "\n", "_", "-", "a"),
+        *("a1B2c3D4e5", "me:pa55word", "authorization: ", "Authorization:'", "hunter2x", "host"),
+    ]
+)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.lists(NEARLY | pieces, max_size=8).map("".join))
+def test_no_pattern_finds_what_its_needles_miss(text: str) -> None:
+    for kind in KINDS:
+        if kind.pattern.search(text) is not None:
+            assert kind.may_be_in(_lower(text) if kind.ignores_case else text)
+
+
+@pytest.mark.parametrize(
+    ("needle", "text"),
+    [
+        ("://", "abc://" + "m" * 100 + ":" + "p" * 200 + "@"),
+        ("-u ", " -u   '" + "m" * 64 + ":" + "p" * 100),
+        ("key", "PASSWORD_" + "İ" * 32 + '\\"  =' + "1a" * 8),
+        ("key", "credentials-" + "x" * 32 + "'\t => " + "abcdef"),
+        ("basic ", "Authorization\":    'basic    " + "a" * 8),
+    ],
+)
+def test_the_longest_way_from_a_needle_to_what_it_needs_is_not_too_long(
+    needle: str, text: str
+) -> None:
+    (kind,) = (kind for kind in KINDS if needle in kind.needles)
+    assert kind.pattern.search(text) is not None
+    assert kind.may_be_in(_lower(text) if kind.ignores_case else text)
 
 
 @given(st.lists(st.sampled_from(KINDS), min_size=1, max_size=4))
