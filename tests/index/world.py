@@ -141,9 +141,9 @@ class World:
         """Every document of the full-text."""
         import tantivy
 
-        from navi.index import texts
+        from navi.index import opening
 
-        searcher = texts.opened(self.places.texts).searcher()
+        searcher = opening.opened(str(self.places.texts)).searcher()
         found = searcher.search(tantivy.Query.all_query(), max(1, searcher.num_docs)).hits
         addresses = [address for _, address in found]
         columns = [

@@ -1,9 +1,13 @@
-"""How an instant is written for other programs. A file of its own is quick to import."""
+"""How an instant is written for other programs, and kept as a number."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import overload
+from datetime import UTC, datetime, timedelta
+
+from navi.domain.light_typing import overload
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
 
 
 @overload
@@ -14,3 +18,12 @@ def instant(moment: datetime | None) -> str | None:
     if moment is None:
         return None
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def microseconds(moment: datetime) -> int:
+    """Since 1970."""
+    return (moment - EPOCH) // MICROSECOND
+
+
+def from_microseconds(count: int) -> datetime:
+    return EPOCH + count * MICROSECOND

@@ -8,7 +8,8 @@ it answers searches and lists, and can be made anew from DuckDB at any time. The
     crew.py       processes that read files and hand over frames
     batch.py      frames -> DuckDB, one transaction, and which texts are then still to be written
     cards.py      what a list and a result show of a session
-    texts.py      the tantivy folder: written incrementally, readable at all times
+    texts.py      the tantivy folder: written incrementally, readable at all times (folding.py
+                  makes texts ready for it, opening.py is for its readers)
     refresh.py    all of it together, safe against being killed at any moment
 
     query.py, words.py, search.py, snippets.py    a question -> passages

@@ -20,7 +20,7 @@ def start_over(places: Places, now: datetime) -> list[str]:
     """Leaves a new index with what had to be kept; gives warnings about what could not be."""
     if not places.database.exists():
         return []
-    beside = Places(places.database.with_name(f"{places.database.name}.new"))
+    beside = Places(f"{places.path}.new")
     _remove(beside)
     warnings = []
     try:
@@ -45,7 +45,7 @@ def start_over(places: Places, now: datetime) -> list[str]:
 
 def finish_interrupted(places: Places) -> None:
     """A process may have been killed between the two renames."""
-    beside = Places(places.database.with_name(f"{places.database.name}.new"))
+    beside = Places(f"{places.path}.new")
     if beside.database.exists() and not places.database.exists():
         os.replace(beside.database, places.database)
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from datetime import datetime
-from typing import Any, NamedTuple
-
 from tantivy import FieldType, Occur, Query
 
-from navi.index.columns import microseconds
-from navi.index.places import Places
-from navi.index.texts import agent_number, named, number_of, opened_for_reading
+from navi.domain import plain_json
+from navi.domain.instants import microseconds
+from navi.domain.light_typing import NamedTuple
+from navi.index.opening import agent_number, named, number_of, opened_for_reading
 
-Session = dict[str, Any]
-"""As `recall list --json` has it, but for masks."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any
+
+    from navi.index.places import Places
+
+    Session = dict[str, Any]
+    """As `recall list --json` has it, but for masks."""
 
 
 class Wanted(NamedTuple):
@@ -57,13 +61,14 @@ def sessions(places: Places, wanted: Wanted, limit: int | None) -> list[Session]
 
 
 def card_in(document: Any) -> Session:
-    value: Session = json.loads(document.get_first("shown"))
+    value: Session = plain_json.loads(document.get_first("shown").decode())
     return value
 
 
 def read_tags(places: Places) -> dict[str, list[str]]:
     try:
-        value: dict[str, list[str]] = json.loads(places.tags.read_bytes())
-        return value
+        with open(places.beside(".tags"), encoding="utf-8") as file:
+            value: dict[str, list[str]] = plain_json.loads(file.read())
     except FileNotFoundError:
         return {}
+    return value

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from itertools import accumulate, pairwise
 from typing import cast
+
+from navi.domain.instants import microseconds
 
 Column = tuple[bytes | None, ...]
 
 TEXT, INTEGER, BIGINT, INSTANT, DOUBLE, BOOLEAN = "u", "i", "l", "tsu:", "g", "b"
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
 
 
 def texts(values: Sequence[str | None]) -> Column:
@@ -44,14 +43,6 @@ def booleans(values: Sequence[bool]) -> Column:
 
 def instants(values: Sequence[datetime | None]) -> Column:
     return bigints([None if value is None else microseconds(value) for value in values])
-
-
-def microseconds(moment: datetime) -> int:
-    return (moment - EPOCH) // MICROSECOND
-
-
-def from_microseconds(count: int) -> datetime:
-    return EPOCH + count * MICROSECOND
 
 
 def read_texts(column: Column) -> Iterator[str | None]:

@@ -3,38 +3,53 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from pathlib import Path
-from typing import NamedTuple
 
+from navi.domain.light_typing import NamedTuple
 from navi.index.errors import IndexUnusable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
 
 
 class Places(NamedTuple):
-    database: Path
+    path: str
+    """Of the database. A text: importing `pathlib` takes as long as a list of sessions."""
+
+    @property
+    def database(self) -> Path:
+        return _path(self.path)
 
     @property
     def texts(self) -> Path:
         """The full-text folder: `recall.texts` beside `recall.duckdb`."""
-        return self.database.with_suffix(".texts")
+        return _path(self.beside(".texts"))
 
     @property
     def lock(self) -> Path:
-        return self.database.with_suffix(".lock")
+        return _path(self.beside(".lock"))
 
     @property
     def known_files(self) -> Path:
         """What the last run saw, for the next one to see quickly that nothing changed."""
-        return self.database.with_suffix(".files")
+        return _path(self.beside(".files"))
 
     @property
     def tags(self) -> Path:
         """A copy of people's tags, for whoever lists sessions without asking DuckDB."""
-        return self.database.with_suffix(".tags")
+        return _path(self.beside(".tags"))
 
     @property
     def write_ahead_log(self) -> Path:
-        return self.database.with_name(self.database.name + ".wal")
+        return _path(self.path + ".wal")
+
+    def beside(self, suffix: str) -> str:
+        """The same path with another suffix, as `Path.with_suffix` has it."""
+        folder, name = os.path.split(self.path)
+        dot = name.rfind(".")
+        stem = name[:dot] if 0 < dot < len(name) - 1 else name
+        return os.path.join(folder, stem + suffix)
 
     def prepare(self) -> None:
         """The folder, there and writable; nobody else may look into it."""
@@ -56,16 +71,30 @@ class Places(NamedTuple):
 def places(environment: Mapping[str, str] = os.environ) -> Places:
     """`RECALL_DB_PATH`, else recall.duckdb in `RECALL_DATA_DIR` or the user's data folder."""
     if named := environment.get("RECALL_DB_PATH"):
-        return Places(Path(named).expanduser().absolute())
+        return Places(_absolute(named))
     if named := environment.get("RECALL_DATA_DIR"):
-        return Places(Path(named).expanduser().absolute() / "recall.duckdb")
+        return Places(os.path.join(_absolute(named), "recall.duckdb"))
     data = environment.get("XDG_DATA_HOME") or "~/.local/share"
-    return Places(Path(data).expanduser().absolute() / "recall" / "recall.duckdb")
+    return Places(os.path.join(_absolute(data), "recall", "recall.duckdb"))
 
 
 def settings_files(environment: Mapping[str, str] = os.environ) -> list[Path]:
     """Where `[fts]` may stand; the first that has it wins."""
-    config = Path(environment.get("XDG_CONFIG_HOME") or "~/.config").expanduser().absolute()
+    config = _path(_absolute(environment.get("XDG_CONFIG_HOME") or "~/.config"))
     named = environment.get("NAVI_CONFIG")
-    shared = Path(named).expanduser().absolute() if named else config / "navi" / "config.toml"
+    shared = _path(_absolute(named)) if named else config / "navi" / "config.toml"
     return [shared, config / "recall" / "config.toml"]
+
+
+def _absolute(path: str) -> str:
+    """As `Path.expanduser` and `Path.absolute` have it."""
+    path = os.path.expanduser(path)
+    if path.startswith("~"):
+        raise RuntimeError("Could not determine home directory.")
+    return os.path.join(os.getcwd(), path).rstrip("/") or "/"
+
+
+def _path(text: str) -> Path:
+    from pathlib import Path
+
+    return Path(text)

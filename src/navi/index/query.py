@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
+from tantivy import Occur, Query
 
-from tantivy import Occur, Query, Schema
-
+from navi.domain.light_typing import NamedTuple
 from navi.index.words import composed, encodable, humps, is_unspaced, spaced, words_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tantivy import Schema
 
 MOST_CLAUSES = 50
 """Whoever pastes a page gets a search for its beginning."""
@@ -20,8 +24,6 @@ LONGEST_BEGINNING = 100
 """Bytes. Patterns can't be any length, and nobody types that much of a word to leave the rest."""
 OTHER_SPELLING = 0.5
 """A word found inside another, or written otherwise, counts less than the word itself."""
-
-_CLAUSES = re.compile(r'(-?)"([^"]*)"?|(\S+)')
 
 
 class Clause(NamedTuple):
@@ -36,12 +38,7 @@ class Clause(NamedTuple):
 def read_query(text: str) -> list[Clause]:
     """Without what holds no letter or digit, and without repetitions."""
     found: dict[Clause, None] = {}
-    for match in _CLAUSES.finditer(composed(encodable(text))):
-        sign, phrase, word = match.groups()
-        if word is None:
-            clause = _clause(phrase, is_excluded=bool(sign), is_quoted=True)
-        else:
-            clause = _word(word)
+    for clause in _clauses(composed(encodable(text))):
         if clause is not None:
             found[clause] = None
         if len(found) == MOST_CLAUSES:
@@ -61,6 +58,28 @@ def build(
     if all(clause.is_excluded for clause in clauses):
         parts.append((Occur.Must, everything))
     return Query.boolean_query(parts)
+
+
+def _clauses(text: str) -> Iterator[Clause | None]:
+    """Phrases, to their second quotation mark or to the end, and words, to the next space."""
+    start = 0
+    while start < len(text):
+        if text[start].isspace():
+            start += 1
+            continue
+        is_excluded = text.startswith('-"', start)
+        if is_excluded or text[start] == '"':
+            start += 2 if is_excluded else 1
+            end = text.find('"', start)
+            end = len(text) if end < 0 else end
+            yield _clause(text[start:end], is_excluded=is_excluded, is_quoted=True)
+            start = end + 1
+        else:
+            end = start
+            while end < len(text) and not text[end].isspace():
+                end += 1
+            yield _word(text[start:end])
+            start = end
 
 
 def _word(word: str) -> Clause | None:
@@ -94,13 +113,13 @@ def _other_spellings(schema: Schema, clause: Clause) -> list[Query]:
     words = clause.words
     if len(words) == 1:
         found = [_stretch(schema, "parts", words, clause.is_prefix)]
-        inner = tuple(words_of(humps(clause.given)))
+        inner = tuple(words_of(humps(clause.given.rstrip("*"))))
         if len(inner) > 1:
             found.append(_stretch(schema, "text", inner, clause.is_prefix))
         return found
     if words[0].isdigit():
         return [_stretch(schema, "text", (f"v{words[0]}", *words[1:]), clause.is_prefix)]
-    if re.fullmatch(r"[\w-]+\*?", clause.given):
+    if all(sign.isalnum() or sign in "_-" for sign in clause.given.removesuffix("*")):
         return [_stretch(schema, "text", ("".join(words),), clause.is_prefix)]
     return []
 

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Any, NamedTuple
-
-import tantivy
 from tantivy import FieldType, Occur, Query
 
+from navi.domain.instants import from_microseconds, microseconds
+from navi.domain.light_typing import NamedTuple
 from navi.domain.secrets import mask
 from navi.index.catalogue import card_in
-from navi.index.columns import from_microseconds, microseconds
 from navi.index.identity import call_id, message_id
-from navi.index.places import Places
-from navi.index.query import Clause, build, read_query
-from navi.index.snippets import Snippet, snippet
-from navi.index.texts import (
+from navi.index.opening import (
     KINDS,
     agent_number,
     id_of,
@@ -27,7 +20,21 @@ from navi.index.texts import (
     read_what,
     what_of,
 )
+from navi.index.query import build, read_query
+from navi.index.snippets import snippet
 from navi.index.words import encodable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from typing import Any
+
+    import tantivy
+
+    from navi.index.places import Places
+    from navi.index.query import Clause
+    from navi.index.snippets import Snippet
 
 
 class Filters(NamedTuple):

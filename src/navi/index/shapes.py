@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
-
 from navi.domain.instants import instant
 from navi.domain.secrets import masked as mask
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from navi.index.permissions import Suggestions
     from navi.index.search import Hit
     from navi.index.transcript import Transcript
 
-Json = dict[str, Any]
+    Json = dict[str, Any]
 
 
 def session_json(session: Json) -> Json:
@@ -64,6 +63,8 @@ def hit_json(hit: Hit) -> Json:
 
 
 def suggestions_json(found: Suggestions) -> Json:
+    from dataclasses import asdict
+
     return {
         "suggestions": [
             {**asdict(each), "examples": [mask(line) for line in each.examples]}
@@ -89,6 +90,8 @@ def _parsed(text: str | None) -> Any:
     """The input as the agent gave it; a text that is no JSON stays a text."""
     if text is None:
         return None
+    import json
+
     try:
         return json.loads(text)
     except ValueError:

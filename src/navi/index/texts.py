@@ -7,34 +7,26 @@ Deleting and adding become visible together, at the commit, and never disturb a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
-from zlib import crc32
 
 import tantivy
 from tantivy import FieldType, Occur, Query
 
-from navi.index.errors import IndexUnusable, NoIndex
-from navi.index.places import Places
-from navi.index.words import folded, folded_analyzer
+from navi.index.errors import IndexUnusable
+from navi.index.folding import folded
+from navi.index.opening import WORDS, agent_number, number_of, place_of, what_of
+from navi.index.words import FOLDED_ANALYZER
 
 if TYPE_CHECKING:
     from navi.index.cards import Card
 
-ATTEMPTS = 5
-
 HEAP_BYTES = 100_000_000
 SMALL_HEAP_BYTES = 15_000_000
 
-WORDS = "words"
 NAMES = ("card", "source_session", "project")
-KINDS = ("content", "thinking", "bash")
-ROLES = ("user", "assistant", "system")
-CALL_BITS = 20
-MOST_CALLS = (1 << CALL_BITS) - 2
 
 
 class Text(NamedTuple):
@@ -80,77 +72,6 @@ def schema() -> tantivy.Schema:
     return builder.build()
 
 
-def opened(folder: Path) -> tantivy.Index:
-    """For searching, beside any writer."""
-    index = tantivy.Index.open(str(folder))
-    index.register_tokenizer(WORDS, folded_analyzer())
-    return index
-
-
-def opened_for_reading(places: Places) -> tantivy.Index:
-    """The same, for whoever asks: errors say what to do."""
-    if not places.texts.exists() and not places.database.exists():
-        raise NoIndex
-    for attempt in range(ATTEMPTS):
-        try:
-            index = opened(places.texts)
-            Query.term_query(index.schema, "listed", 1)  # fails if an older version made it
-            return index
-        except (ValueError, OSError) as error:
-            # The folder is being made anew, or has files of a newer version.
-            if attempt == ATTEMPTS - 1:
-                if not places.texts.exists():
-                    raise NoIndex from error
-                raise IndexUnusable(
-                    "the full-text can't be read", hint="recall index  (makes it anew)"
-                ) from error
-    raise AssertionError("unreachable")
-
-
-def named(
-    searcher: tantivy.Searcher, field: str, is_wanted: Callable[[str], bool], prefix: str = ""
-) -> list[str]:
-    """The names in a field that are wanted."""
-    return [name for name, _ in searcher.terms_with_prefix(field, prefix) if is_wanted(name)]
-
-
-def number_of(session_id: str) -> int:
-    """A session's id is 16 hexadecimal digits: a number."""
-    return int(session_id, 16)
-
-
-def id_of(number: int) -> str:
-    return f"{number:016x}"
-
-
-def agent_number(source: str) -> int:
-    return crc32(source.encode())
-
-
-def place_of(idx: int | None, call: int | None) -> int:
-    """Both in one number, growing with the conversation; what is outside messages comes first."""
-    first = 0 if idx is None else idx + 1
-    second = 0 if call is None else min(call, MOST_CALLS) + 1
-    return first << CALL_BITS | second
-
-
-def read_place(place: int) -> tuple[int | None, int | None]:
-    first, second = place >> CALL_BITS, place & MOST_CALLS + 1
-    return first - 1 if first else None, second - 1 if second else None
-
-
-@cache
-def what_of(role: str | None, kind: str) -> int:
-    """Whose text it is and of which kind."""
-    who = ROLES.index(role) if role in ROLES else len(ROLES)
-    return who * len(KINDS) + KINDS.index(kind)
-
-
-def read_what(what: int) -> tuple[str | None, str]:
-    who, kind = divmod(what, len(KINDS))
-    return ROLES[who] if who < len(ROLES) else None, KINDS[kind]
-
-
 class TextWriter:
     """The only writer; what it does counts from `commit` on."""
 
@@ -159,7 +80,7 @@ class TextWriter:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._index = tantivy.Index(self._schema, str(folder))
-            self._index.register_tokenizer(WORDS, folded_analyzer())
+            self._index.register_tokenizer(WORDS, FOLDED_ANALYZER)
             heap = SMALL_HEAP_BYTES if is_small else HEAP_BYTES
             self._writer = self._index.writer(heap_size=heap, num_threads=1)
         except (ValueError, OSError) as error:

@@ -9,6 +9,7 @@ import duckdb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from navi.domain.instants import from_microseconds
 from navi.index import columns
 from navi.index.arrow import ArrowStream
 
@@ -57,7 +58,7 @@ def test_instants_to_the_microsecond(values: list[datetime | None]) -> None:
     found = through_duckdb(columns.INSTANT, column, len(values))
     assert found == [None if value is None else value.replace(tzinfo=None) for value in values]
     numbers = columns.read_bigints(column)
-    assert [None if n is None else columns.from_microseconds(n) for n in numbers] == values
+    assert [None if n is None else from_microseconds(n) for n in numbers] == values
 
 
 @settings(deadline=None)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 import tantivy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from navi.index import texts
-from navi.index.query import MOST_CLAUSES, Clause, build, read_query
+from navi.index.opening import WORDS
+from navi.index.query import MOST_CLAUSES, Clause, _clause, _clauses, _word, build, read_query
 from navi.index.snippets import snippet
-from navi.index.words import folded_analyzer
+from navi.index.words import FOLDED_ANALYZER, encodable
 
 
 def small_index() -> tantivy.Index:
     index = tantivy.Index(texts.schema())
-    index.register_tokenizer(texts.WORDS, folded_analyzer())
+    index.register_tokenizer(WORDS, FOLDED_ANALYZER)
     writer = index.writer(15_000_000, 1)
     document = {"text": "a red apple", "parts": "red apple", "session": 1, "what": 0}
     writer.add_document(tantivy.Document.from_dict(document, texts.schema()))
@@ -58,6 +61,16 @@ def test_words_phrases_beginnings_and_exclusions_are_told_apart() -> None:
         Clause(("app",), "app*", is_prefix=True),
         Clause(("green",), "green", is_excluded=True),
         Clause(("old", "tree"), "old tree", is_excluded=True, is_quoted=True),
+    ]
+
+
+@given(st.one_of(st.text('" -a\n', max_size=20), st.lists(PIECES, max_size=30).map("".join)))
+def test_phrases_and_words_are_those_of_this_pattern(text: str) -> None:
+    text = encodable(text)
+    found = [match.groups() for match in re.finditer(r'(-?)"([^"]*)"?|(\S+)', text)]
+    assert list(_clauses(text)) == [
+        _clause(phrase, is_excluded=bool(sign), is_quoted=True) if word is None else _word(word)
+        for sign, phrase, word in found
     ]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from navi.index.words import folded, folded_analyzer, parts, words_of
+from navi.index.folding import folded, parts
+from navi.index.words import FOLDED_ANALYZER, words_of
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ def test_words_inside_words_are_found(text: str, inner: str) -> None:
 )
 def test_texts_and_questions_have_the_same_words(text: str) -> None:
     words, _ = folded(text.encode())
-    assert folded_analyzer().analyze(words) == words_of(text)
+    assert FOLDED_ANALYZER.analyze(words) == words_of(text)
 
 
 def test_data_is_no_identifier() -> None:

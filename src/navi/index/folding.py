@@ -1,0 +1,71 @@
+"""Texts, made ready for the index. `words.py` says what the fields hold.
+
+Only who writes needs it: a question has few words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from navi.index.words import ANALYZER, composed, humps, is_unspaced, spaced
+
+LONGEST_NAME = 200
+"""Characters. What is longer is no identifier but data, and its pieces mean nothing."""
+
+_LOWER, _UPPER, _DIGIT, _OTHER = b"aA1 "
+_CLASSES = bytes(
+    _LOWER
+    if 97 <= code <= 122
+    else _UPPER
+    if 65 <= code <= 90
+    else _DIGIT
+    if 48 <= code <= 57
+    else _OTHER
+    for code in range(256)
+)
+
+
+def folded(text: bytes) -> tuple[str, str]:
+    """An UTF-8 text, ready for `FOLDED_ANALYZER`, and its hidden parts likewise.
+
+    Nearly all texts are plain ASCII, for which Python folds in a third of the time.
+    """
+    if text.isascii():
+        return text.lower().decode("ascii"), _inner_words(text)
+    whole = composed(text.decode())
+    return " ".join(ANALYZER.analyze(whole)), " ".join(ANALYZER.analyze(parts(whole)))
+
+
+def parts(text: str) -> str:
+    """What the words of `text` hide, as words of their own; often nothing."""
+    inner = _inner_words(text.encode("ascii", "replace"))
+    return f"{spaced(text)} {inner}" if is_unspaced(text) else inner
+
+
+def _inner_words(text: bytes) -> str:
+    # Classes of bytes, found by the C library: three times as quick as a pattern over the text.
+    classes = text.translate(_CLASSES)
+    if b"aA" not in classes and b"AAa" not in classes:
+        return ""
+    found = dict.fromkeys(_humped(text, classes, b"aA"))
+    found.update(dict.fromkeys(_humped(text, classes, b"AAa")))
+    return " ".join(map(_lower_humps, found))
+
+
+@lru_cache(maxsize=65_536)
+def _lower_humps(word: bytes) -> str:
+    return humps(word.decode("ascii")).lower()
+
+
+def _humped(text: bytes, classes: bytes, seam: bytes) -> Iterator[bytes]:
+    """Every word that holds the seam."""
+    place = classes.find(seam)
+    while place >= 0:
+        start = classes.rfind(b" ", 0, place) + 1
+        end = classes.find(b" ", place)
+        if end < 0:
+            end = len(classes)
+        if end - start <= LONGEST_NAME:
+            yield text[start:end]
+        place = classes.find(seam, end)
