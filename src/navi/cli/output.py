@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, NoReturn, TextIO
 
+from navi.domain import plain_json
 from navi.domain.errors import NaviError
 
-_CODES = re.compile(r"\x1b\[[;?0-9]*[a-zA-Z]")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from types import TracebackType
+    from typing import Any, NoReturn, TextIO
+
 STYLES = {"bold": "1", "dim": "2", "red": "31", "yellow": "33", "cyan": "36"}
 
 
@@ -45,7 +46,7 @@ def status(text: str) -> None:
 
 
 def say_json(value: Any) -> None:
-    say(json.dumps(value, indent=2, ensure_ascii=False))
+    say(plain_json.dumps(value))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -104,19 +105,26 @@ def styled(text: str, *styles: str) -> str:
     return f"\x1b[{';'.join(STYLES[style] for style in styles)}m{text}\x1b[0m"
 
 
-@contextmanager
-def ending() -> Iterator[None]:
+class ending:
     """Around a command: what went wrong is said, and the process ends with Navi's exit codes."""
-    try:
-        yield
-    except NaviError as error:
-        fail(error)
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except BrokenPipeError:
-        # Whoever read has seen enough. What is still held back must not be written at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if isinstance(error, NaviError):
+            fail(error)
+        if isinstance(error, KeyboardInterrupt):
+            sys.exit(130)
+        if isinstance(error, BrokenPipeError):
+            # Whoever read has seen enough. What is still held back must not be written at the end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(1)
 
 
 def fail(error: NaviError) -> NoReturn:
@@ -126,9 +134,15 @@ def fail(error: NaviError) -> NoReturn:
     sys.exit(error.exit_code)
 
 
+def _without_codes(text: str) -> str:
+    import re
+
+    return re.sub(r"\x1b\[[;?0-9]*[a-zA-Z]", "", text)
+
+
 def _write(stream: TextIO, text: str) -> None:
     if "\x1b" in text and not stream.isatty():
-        text = _CODES.sub("", text)
+        text = _without_codes(text)
     try:
         stream.write(text)
     except UnicodeEncodeError:  # the terminal has no such characters, or nobody has

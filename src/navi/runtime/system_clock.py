@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime, tzinfo
-from pathlib import Path
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 
 def machine_timezone() -> tzinfo:
     """The machine's zone with its rules, so that times after the next change are right too."""
-    name = os.environ.get("TZ", "").lstrip(":") or _name_in(Path("/etc/localtime"))
+    # Only now: who asks for the time alone, such as a short command, needs no rules.
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    name = os.environ.get("TZ", "").lstrip(":") or _name_in("/etc/localtime")
     if name:
         try:
             return ZoneInfo(name)
@@ -19,10 +20,10 @@ def machine_timezone() -> tzinfo:
     return datetime.now().astimezone().tzinfo or UTC
 
 
-def _name_in(link: Path) -> str:
+def _name_in(link: str) -> str:
     """`Europe/Paris` of /usr/share/zoneinfo/Europe/Paris."""
     try:
-        _, _, name = str(link.resolve()).partition("zoneinfo/")
+        _, _, name = os.path.realpath(link).partition("zoneinfo/")
     except OSError:
         return ""
     return name

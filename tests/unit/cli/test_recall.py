@@ -92,6 +92,23 @@ def test_searching_imports_no_database(full: World) -> None:
     assert shown.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.parametrize("words", [["list", "--json"], ["search", "--json", "auth", "bug"]])
+def test_a_plain_question_imports_nothing_that_takes_longer_than_its_answer(
+    full: World, words: list[str]
+) -> None:
+    script = (
+        "import sys; before = set(sys.modules)\n"
+        f"sys.argv = ['recall', *{words}]\n"
+        "from navi.cli.recall.main import main\n"
+        "main()\n"
+        "heavy = {'typing', 'pathlib', 're', 'json', 'enum', 'functools', 'contextlib', 'click'}\n"
+        "heavy |= {'dataclasses', 'collections', 'hashlib', 'zoneinfo', 'shlex', 'unicodedata'}\n"
+        "print(sorted(heavy & set(sys.modules) - before))"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert shown.stdout.splitlines()[-1] == "[]"
+
+
 def test_a_run_with_nothing_to_do_opens_no_engine_and_sees_every_change(
     full: World, recall: Recall
 ) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from navi.cli import formats, output
 from navi.cli.recall.masking import mask
 from navi.index.places import places
-from navi.index.search import Filters, Hit, Search
-from navi.index.snippets import Snippet
+from navi.index.search import Filters, Search
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from navi.index.search import Hit
+    from navi.index.snippets import Snippet
 
 PER_SESSION = 3
 """Passages shown of one session; `recall show` has the rest."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
-
 from navi.cli import formats, output
 from navi.cli.recall.masking import mask
 from navi.index.catalogue import Wanted, sessions
 from navi.index.places import places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any
 
 
 def show(
@@ -38,6 +40,8 @@ def show(
 
 
 def _row(session: dict[str, Any], now: datetime) -> list[str]:
+    from datetime import datetime
+
     marks = ["sub-agent"] * session["is_subagent"] + ["file gone"] * session["is_archived"]
     marks += ["incomplete"] * (not session["is_complete"])
     marks += [f"#{tag}" for tag in session["tags"]]

@@ -5,10 +5,13 @@ Everything else is left to click. A test holds both to the same reading.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from navi.domain.light_typing import NamedTuple
 
-from navi.cli.recall.since import read_since
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from typing import Any
 
 DEFAULT_SESSIONS, DEFAULT_PASSAGES, MOST_PASSAGES = 50, 20, 1000
 ROLES = ("user", "assistant", "system")
@@ -79,6 +82,12 @@ def _role(text: str) -> str:
     return text
 
 
+def _since(text: str) -> datetime:
+    from navi.cli.recall.since import read_since  # only now: few give one
+
+    return read_since(text)
+
+
 def _left_to_click(text: str) -> str:
     raise ValueError(text)
 
@@ -86,7 +95,7 @@ def _left_to_click(text: str) -> str:
 _COMMON = {
     # Which sources there are is known only to those who load them all.
     "--source": Option("source", _left_to_click),
-    "--since": Option("since", read_since),
+    "--since": Option("since", _since),
     "--project": Option("project", str),
     "--json": Option("as_json", None, False),
 }
