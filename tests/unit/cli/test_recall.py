@@ -109,6 +109,27 @@ def test_a_plain_question_imports_nothing_that_takes_longer_than_its_answer(
     assert shown.stdout.splitlines()[-1] == "[]"
 
 
+AS_A_PROCESS = [sys.executable, "-m", "navi.cli.recall.main"]
+
+
+@pytest.mark.parametrize("words", [["list", "--json"], ["search", "auth"], ["stats", "--json"]])
+def test_a_process_says_all_that_there_is_to_say(
+    full: World, recall: Recall, words: list[str]
+) -> None:
+    ran = subprocess.run([*AS_A_PROCESS, *words], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, recall(*words).out, "")
+
+
+@pytest.mark.parametrize("words", [["list", "--json"], ["search", "auth"]])
+def test_an_answer_that_could_not_be_written_is_a_failure(full: World, words: list[str]) -> None:
+    with open("/dev/full", "w") as disk:
+        ran = subprocess.run(
+            [*AS_A_PROCESS, *words], stdout=disk, stderr=subprocess.PIPE, text=True
+        )
+    assert ran.returncode != 0
+    assert "No space left" in ran.stderr
+
+
 def test_a_run_with_nothing_to_do_opens_no_engine_and_sees_every_change(
     full: World, recall: Recall
 ) -> None:
