@@ -59,10 +59,17 @@ def home_short(path: str) -> str:
 
 def shell_line(words: Sequence[str], folder: str | None) -> str:
     """For a shell, in the right folder."""
+    line = " ".join(map(_quoted, words))
+    return f"cd {_quoted(folder)} && {line}" if folder else line
+
+
+def _quoted(word: str) -> str:
+    """As `shlex.quote` has it, which loads regular expressions: longer than a search takes."""
+    if word and all((sign.isascii() and sign.isalnum()) or sign in "_@%+=:,./-" for sign in word):
+        return word
     import shlex
 
-    line = shlex.join(words)
-    return f"cd {shlex.quote(folder)} && {line}" if folder else line
+    return shlex.quote(word)
 
 
 def bar(share: float, width: int = 24) -> str:
