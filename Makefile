@@ -76,7 +76,8 @@ clean: ## Remove .venv, caches and build output
 	$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@# Before version 25 pip has commands import regular expressions for the sake of Windows: a quarter
 	@# of the time that `recall` takes.
-	@sed -i -e '/^import re$$/d' -e '/^ *sys.argv\[0\] = re.sub(/d' $(BIN)/recall
+	@sed -i.old -e '/^import re$$/d' -e '/^ *sys.argv\[0\] = re.sub(/d' $(BIN)/recall
+	@rm $(BIN)/recall.old
 	@touch $@
 
 .venv/.test: requirements/test.txt .venv/.run
