@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,6 +38,12 @@ PROOF = (
     "tests/unit/runtime/test_year_of_automations.py",
 )
 """What takes too long to be run with every change. `make proof` runs it."""
+
+
+def pytest_configure() -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A run in the background ignores Ctrl-C, and so would every process that it starts.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
