@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
     from typing import overload as overload
 else:
-    from operator import itemgetter
+    from _operator import itemgetter  # `operator` itself takes longer than all of this
 
     class NamedTuple(tuple):
         __slots__ = ()
