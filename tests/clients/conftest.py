@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ def world(tmp_path: Path, models: ModelStandIn) -> Iterator[World]:
     try:
         yield world
     finally:
+        sys.stderr.write(world.screens())  # shown if the test failed
         world.leave()
 
 

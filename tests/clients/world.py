@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -111,6 +110,11 @@ class World:
         order = [*NAVI, "setup", driver.replace("_", "-"), *options]
         subprocess.run(order, env=environment, check=True, capture_output=True, timeout=60)
 
+    def screens(self) -> str:
+        """What the panes show."""
+        panes = self.tmux("list-panes", "-a", "-F", "#{pane_id}").split()
+        return "".join(self.tmux("capture-pane", "-p", "-t", pane) for pane in panes)
+
     def client(self) -> Client:
         return self.server.client()
 
@@ -134,9 +138,6 @@ class World:
             if not (note.parent / "code").exists():
                 with suppress(ProcessLookupError):
                     os.killpg(int(note.read_text()), signal.SIGKILL)
-        # Shown if the test failed.
-        for pane in self.tmux("list-panes", "-a", "-F", "#{pane_id}").split():
-            sys.stderr.write(self.tmux("capture-pane", "-p", "-t", pane))
         self.tmux("kill-server")
         # tmux leaves its socket's file behind.
         folder = Path(os.environ.get("TMUX_TMPDIR", "/tmp")) / f"tmux-{os.getuid()}"
