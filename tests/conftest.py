@@ -8,9 +8,12 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
+from navi.store import schema
+from navi.store.connection import sqlite_url
 from tests.postgres import PostgresServer
 
 # Settings and secrets of whoever runs the tests, and the agent that may have started them.
@@ -81,3 +84,22 @@ def postgres() -> Iterator[PostgresServer]:
             server.stop()
     finally:
         shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def prepared(postgres: PostgresServer) -> str:
+    """The name of a database with Navi's tables: to copy it is quicker than to make them."""
+    url = postgres.create_database()
+    schema.prepare(url)
+    return urlsplit(url).path.removeprefix("/")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def prepared_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Both stores, one after the other, with Navi's tables."""
+    if request.param == "sqlite":
+        url = sqlite_url(tmp_path / "navi.sqlite3")
+        schema.prepare(url)
+        return url
+    postgres: PostgresServer = request.getfixturevalue("postgres")
+    return postgres.create_database(like=request.getfixturevalue("prepared"))

@@ -238,10 +238,11 @@ async def test_a_tab_that_comes_in_the_middle_of_a_turn_shows_all_of_it(
     tab = await open_tab()
     await tab.session(session_id)
     await tab.send("[[say: begun]] [[bash: echo tool]] [[say: and on]] [[sleep: 600]]")
-    await expect(tab.conversation).to_contain_text("and on")
+    # Exactly: the person's own message has these words, too.
+    await expect(tab.conversation.get_by_text("and on", exact=True)).to_be_visible()
     late = await open_tab()
     await late.session(session_id)
-    await expect(late.conversation).to_contain_text("and on")
+    await expect(late.conversation.get_by_text("and on", exact=True)).to_be_visible()
     assert await late.text() == await tab.text()
     await late.button("Stop").click()
     await expect(tab.page.locator("p.note")).to_have_text("Stopped")

@@ -14,7 +14,7 @@ from navi.domain.event import Event
 from navi.domain.ids import new_id
 from navi.domain.input import Admission, NewInput
 from navi.domain.session import Session, SessionState
-from navi.store import queue, schema, sessions, turns
+from navi.store import queue, sessions, turns
 from navi.store.connection import sqlite_url
 from navi.store.earliest import earliest_of_each
 from navi.store.store import Store
@@ -81,10 +81,9 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    schema.prepare(database_url)
-    store = Store(database_url)
-    world = World(store, database_url)
+async def world(prepared_url: str) -> AsyncIterator[World]:
+    store = Store(prepared_url)
+    world = World(store, prepared_url)
     store.on_events = world.told.extend
     store.start()
     yield world

@@ -22,8 +22,6 @@ from navi.domain.session import Session
 from navi.domain.user import LOCAL_USER_ID, Role, User
 from navi.runtime.app import Navi, running
 from navi.runtime.settings import AutomationSettings, Settings, TurnSettings
-from navi.store import schema
-from navi.store.connection import sqlite_url
 
 LOCAL = User(LOCAL_USER_ID, Role.ADMIN, datetime(2026, 1, 1, tzinfo=UTC))
 PATIENCE_SECONDS = 30.0
@@ -100,14 +98,9 @@ def counting(type_: str, times: int) -> Callable[[Frame], bool]:
 Start = Callable[..., AbstractAsyncContextManager[World]]
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        url = sqlite_url(tmp_path / "navi.sqlite3")
-    else:
-        url = str(request.getfixturevalue("postgres").create_database())
-    schema.prepare(url)
-    return url
+@pytest.fixture
+def database_url(prepared_url: str) -> str:
+    return prepared_url
 
 
 @pytest.fixture
