@@ -97,10 +97,7 @@ def _sessions(stage: Stage, program: Path) -> list[Row]:
                 )
             )
             spent = f"CPU {answered.processor_seconds:.3f} s, its {beside.processor_seconds:.3f} s"
-            # What only reads its index answers sooner than Python starts: no goal, but shown.
-            rows.append(
-                _race(what, answered.seconds, name, beside.seconds, spent, has_goal=not option)
-            )
+            rows.append(_race(what, answered.seconds, name, beside.seconds, spent))
     return rows
 
 
