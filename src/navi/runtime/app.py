@@ -286,10 +286,10 @@ class _Listener:
     def __call__(self, channel: str, payload: str) -> None:
         match channel:
             case signals.EVENTS if payload:
-                sender, news = json.loads(payload)
+                sender, news, position = json.loads(payload)
                 # Our own events are published with their content, right after their commit.
                 if sender != self._own_id:
-                    for session_id, seq, position in news:
+                    for session_id, seq in news:
                         self._feed.announce(session_id, seq, position)
             case signals.EVENTS:
                 self._feed.look_again()

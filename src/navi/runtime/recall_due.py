@@ -19,7 +19,8 @@ AT_ONCE = timedelta(milliseconds=50)
 """What follows so closely belongs to it. With less time than that, making ready would be late."""
 AHEAD_LIMIT = 4096
 CROWD = 32
-"""So many due together are written before their instant, and only committed at it."""
+"""So many due together are written before their instant, and only committed at it. In PostgreSQL,
+where nobody but their own sessions waits for that, every single one is."""
 CROWD_LIMIT = 1024
 LEAD_FIXED, LEAD_EACH = timedelta(milliseconds=10), timedelta(microseconds=80)
 """How long before the instant the writing begins. Their sessions, and with SQLite all, wait for
@@ -30,7 +31,7 @@ log = logging.getLogger("navi.clock")
 
 
 class RecallsDue:
-    """`on_fired` is called when a crowd was admitted at its instant, whoever waits for that."""
+    """`on_fired` is called when something was admitted at its instant and nobody waits for that."""
 
     earliest = recalls.EARLIEST
 
@@ -39,28 +40,37 @@ class RecallsDue:
         self._clock = clock
         self._on_fired = on_fired
         # PostgreSQL works for one while we prepare the next; SQLite has one writer anyway.
-        self._side_by_side = 2 if store.kind == "postgresql" else 1
+        self._side_by_side, self._least = (2, 1) if store.kind == "postgresql" else (1, CROWD)
         self._ready: dict[str, due.Ready] = {}
         self._ready_until = clock.now()
+        self._planned: dict[datetime, asyncio.TimerHandle] = {}
         self._early: dict[datetime, asyncio.Task[int]] = {}
 
     async def make_ready(self, next_at: datetime) -> None:
         now = self._clock.now()
-        if next_at <= max(self._ready_until, now + AT_ONCE):
-            return
-        until = next_at + AT_ONCE
-        upcoming = await self._store.transact(due.upcoming, now, until, AHEAD_LIMIT)
-        # In a thread: a thousand of them would hold up everybody else.
-        self._ready = await asyncio.to_thread(_composed, upcoming)
-        self._ready_until = until
-        together = sum(recall.trigger_at == next_at for recall in upcoming)
-        if together >= CROWD and next_at not in self._early:
-            self._early[next_at] = asyncio.create_task(self._fire_early(next_at, together))
+        together = 1
+        if next_at > max(self._ready_until, now + AT_ONCE):
+            until = next_at + AT_ONCE
+            upcoming = await self._store.transact(due.upcoming, now, until, AHEAD_LIMIT)
+            # In a thread: a thousand of them would hold up everybody else.
+            self._ready = await asyncio.to_thread(_composed, upcoming)
+            self._ready_until = until
+            together = sum(recall.trigger_at == next_at for recall in upcoming)
+        if together >= self._least and not (next_at in self._planned or next_at in self._early):
+            lead = LEAD_FIXED + min(together, CROWD_LIMIT) * LEAD_EACH
+            left = (next_at - lead - self._clock.now()).total_seconds()
+            loop = asyncio.get_running_loop()
+            self._planned[next_at] = loop.call_later(left, self._begin_early, next_at, together)
 
     async def fire(self) -> int:
         now = self._clock.now()
+        for at in [at for at in self._planned if at <= now]:
+            # The clock was set forward, or the machine was busy: there is nothing left to gain.
+            self._planned.pop(at).cancel()
         begun = [self._early.pop(at) for at in sorted(self._early) if at <= now]
         fired = sum([await task for task in begun])
+        if 0 < fired < BATCH:
+            return fired
         seen = await self._fire_some()
         fired += seen
         if seen == BATCH:
@@ -80,18 +90,21 @@ class RecallsDue:
         now = self._clock.now()
         return await self._store.transact(due.fire, now, BATCH, compose, self._ready)
 
+    def _begin_early(self, at: datetime, together: int) -> None:
+        del self._planned[at]
+        self._early[at] = asyncio.create_task(self._fire_early(at, together))
+
     async def _fire_early(self, at: datetime, together: int) -> int:
         """Have all that is due at the instant written by then, so that it only has to be committed.
 
         Whatever goes wrong here, `fire` finds them due as if nobody had tried.
         """
-        lead = LEAD_FIXED + min(together, CROWD_LIMIT) * LEAD_EACH
-        await asyncio.sleep((at - lead - self._clock.now()).total_seconds())
-        share = CROWD_LIMIT // self._side_by_side
+        at_once = self._side_by_side if together >= CROWD else 1
+        share = CROWD_LIMIT // at_once
         tries = await asyncio.gather(
             *(
                 self._store.transact(due.fire, at, share, compose, self._ready, self._waiting(at))
-                for _ in range(self._side_by_side)
+                for _ in range(at_once)
             ),
             return_exceptions=True,
         )
@@ -99,8 +112,8 @@ class RecallsDue:
             if isinstance(failure, Exception):
                 log.warning("recalls could not be fired ahead of their time: %s", failure)
         fired = sum(seen for seen in tries if isinstance(seen, int))
-        if fired:
-            # The loop may have been woken meanwhile, and have found nothing pending any more.
+        if fired and at in self._early:
+            # The loop may be woken before it takes this up, and find nothing pending any more.
             self._on_fired()
         return fired
 

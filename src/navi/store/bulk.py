@@ -63,21 +63,11 @@ def update_at(
 
 def insert_rows(connection: Connection, table: Table, rows: Sequence[Sequence[Any]]) -> None:
     """Insert the rows, whose values are in the order of the table's columns."""
-    names: list[str] = []
-    columns: list[Sequence[Any]] = []
-    for (name, encode), found in zip(_columns(table), zip(*rows, strict=True), strict=True):
-        # Drivers take longer over a None than over a text.
-        if found.count(None) < len(rows):
-            names.append(name)
-            columns.append(found if encode is None else list(map(encode, found)))
     if connection.dialect.name == "postgresql" and len(rows) <= FEW:
-        marks = ", ".join([f"({', '.join(['%s'] * len(names))})"] * len(rows))
-        statement = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES {marks}"
-        # As texts, like COPY's: PostgreSQL reads each as its column wants it.
-        given = [each for row in zip(*columns, strict=True) for each in row]
-        texts = tuple(None if each is None else str(each) for each in given)
-        connection.exec_driver_sql(statement, texts)
-    elif connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(*few_inserted(table, rows))
+        return
+    names, columns = _filled(table, rows)
+    if connection.dialect.name == "postgresql":
         lines = map("\t".join, zip(*map(_copy_texts, columns), strict=True))
         statement = f"COPY {table.name} ({', '.join(names)}) FROM STDIN"
         _copy(connection, statement, "\n".join(lines))
@@ -85,6 +75,42 @@ def insert_rows(connection: Connection, table: Table, rows: Sequence[Sequence[An
         marks = ", ".join("?" * len(names))
         statement = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({marks})"
         connection.exec_driver_sql(statement, list(zip(*columns, strict=True)))
+
+
+class Computed(str):
+    """A value that PostgreSQL computes: an expression."""
+
+
+def few_inserted(table: Table, rows: Sequence[Sequence[Any]]) -> tuple[str, tuple[Any, ...]]:
+    """PostgreSQL's statement that inserts a few rows, and its parameters."""
+    names, columns = _filled(table, rows)
+    given = list(zip(*columns, strict=True))
+    marks = [
+        ", ".join(each if isinstance(each, Computed) else "%s" for each in row) for row in given
+    ]
+    # As texts, like COPY's: PostgreSQL reads each as its column wants it.
+    texts = tuple(
+        None if each is None else str(each)
+        for row in given
+        for each in row
+        if not isinstance(each, Computed)
+    )
+    together = ", ".join(f"({each})" for each in marks)
+    return f"INSERT INTO {table.name} ({', '.join(names)}) VALUES {together}", texts
+
+
+def _filled(
+    table: Table, rows: Sequence[Sequence[Any]]
+) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+    """The columns that have a value in any of the rows, encoded."""
+    names: list[str] = []
+    columns: list[Sequence[Any]] = []
+    for (name, encode), found in zip(_columns(table), zip(*rows, strict=True), strict=True):
+        # Drivers take longer over a None than over a text.
+        if found.count(None) < len(rows):
+            names.append(name)
+            columns.append(found if encode is None else list(map(encode, found)))
+    return names, columns
 
 
 def _copy_texts(column: Sequence[Any]) -> list[str]:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, select, text, update
 
 from navi.domain.errors import FenceLost, SessionNotFound
 from navi.domain.event import Event, Payload
 from navi.store import signals
-from navi.store.bulk import insert_rows
+from navi.store.bulk import FEW, Computed, few_inserted, insert_rows
 from navi.store.tables import events, feed, lanes
 
 _OUTBOX = "navi_outbox"
@@ -38,6 +38,12 @@ _NEXT_POSITION = (
     update(feed)
     .values(last_position=feed.c.last_position + bindparam("count"))
     .returning(feed.c.last_position)
+)
+_NEXT_POSITION_TOLD = text(
+    "WITH counted AS "
+    "(UPDATE feed SET last_position = last_position + :count RETURNING last_position) "
+    "SELECT last_position, pg_notify(:channel, begun || last_position || ']') "
+    "FROM counted, json_array_elements_text(CAST(:told AS json)) AS begun"
 )
 _READ_SESSION = (
     select(events)
@@ -130,7 +136,7 @@ def store_emitted(connection: Connection) -> list[Event]:
     Comes last: it takes the lock that puts all commits with events in order.
     """
     outbox = _outbox(connection)
-    if numbered := outbox.numbered:
+    if outbox.numbered:
         reached = [
             {"key": session_id, "reached": numbers.last_seq}
             for session_id, numbers in outbox.numbers.items()
@@ -138,15 +144,7 @@ def store_emitted(connection: Connection) -> list[Event]:
         ]
         if reached:
             connection.execute(_KEEP_SEQ, reached)
-        count = len(numbered)
-        last_position = connection.execute(_NEXT_POSITION, {"count": count}).scalar_one()
-        stored = [
-            Event(position, *rest)
-            for position, rest in enumerate(numbered, start=last_position - count + 1)
-        ]
-        # An event has the fields of its row, in the same order.
-        insert_rows(connection, events, stored)
-        _notify(connection, stored, outbox.sender)
+        stored = _stored(connection, outbox)
         outbox.numbers, outbox.numbered = {}, []
         outbox.stored += stored
     return outbox.stored
@@ -221,16 +219,56 @@ def _outbox(connection: Connection) -> _Outbox:
     return outbox
 
 
-def _notify(connection: Connection, stored: Sequence[Event], sender: str) -> None:
-    if connection.dialect.name != "postgresql":
-        return
-    last = {event.session_id: event for event in stored}.values()
-    news = [[event.session_id, event.seq, event.position] for event in last]
-    told = [
-        json.dumps([sender, news[first : first + SESSIONS_PER_SIGNAL]])
+def _stored(connection: Connection, outbox: _Outbox) -> list[Event]:
+    """Give the events their positions, store them and tell the other processes.
+
+    From taking a position to the commit, everybody else who has events waits: to PostgreSQL it is
+    said in as few words as possible.
+    """
+    count = len(outbox.numbered)
+    is_postgresql = connection.dialect.name == "postgresql"
+    is_few = is_postgresql and count <= FEW
+    if is_few:
+        position = connection.exec_driver_sql(*_few_told(outbox)).scalar_one()
+    elif is_postgresql:
+        asked = {"count": count, "channel": signals.EVENTS, "told": json.dumps(_signals(outbox))}
+        position = connection.execute(_NEXT_POSITION_TOLD, asked).scalars().all()[0]
+    else:
+        position = connection.execute(_NEXT_POSITION, {"count": count}).scalar_one()
+    # An event has the fields of its row, in the same order.
+    stored = [
+        Event(number, *rest) for number, rest in enumerate(outbox.numbered, position - count + 1)
+    ]
+    if not is_few:
+        insert_rows(connection, events, stored)
+    return stored
+
+
+def _few_told(outbox: _Outbox) -> tuple[str, tuple[Any, ...]]:
+    """All of it in one statement of PostgreSQL, and its parameters."""
+    count = len(outbox.numbered)
+    rows = [
+        (Computed(f"(SELECT last_position FROM counted) - {count - number}"), *rest)
+        for number, rest in enumerate(outbox.numbered, start=1)
+    ]
+    insert, values = few_inserted(events, rows)
+    statement = (
+        f"WITH counted AS (UPDATE feed SET last_position = last_position + {count} "
+        f"RETURNING last_position), stored AS ({insert}) "
+        "SELECT last_position, pg_notify(%s, %s::text || last_position || ']') FROM counted"
+    )
+    (told,) = _signals(outbox)
+    return statement, (*values, signals.EVENTS, told)
+
+
+def _signals(outbox: _Outbox) -> list[str]:
+    """`[sender, [[session, seq], …], ` of all sessions: what is missing is the last position."""
+    last = {session_id: seq for session_id, seq, *_ in outbox.numbered}
+    news = [[session_id, seq] for session_id, seq in last.items()]
+    return [
+        json.dumps([outbox.sender, news[first : first + SESSIONS_PER_SIGNAL]])[:-1] + ", "
         for first in range(0, len(news), SESSIONS_PER_SIGNAL)
     ]
-    signals.send(connection, signals.EVENTS, *told)
 
 
 def _event(row: Row[Any]) -> Event:
