@@ -25,7 +25,8 @@ EXPLANATION = (
     f"burst: {BURST:,} due at the same instant; spread: {SPREAD_PER_SECOND} a second, one after "
     "the other.\nLateness counts from the due instant: Navi's to the moment after the commit that "
     "claims the recall\nand admits its input, a peer's to the moment its job, which does nothing, "
-    "runs."
+    "runs.\nsleep p99: how late a process was, in the same rounds of the spread, that only slept "
+    "until each instant."
 )
 
 

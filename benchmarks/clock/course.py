@@ -63,6 +63,8 @@ class Heat:
     doubled: int
     per_second: float
     """Admitted jobs divided by the time from the first due instant to the last admission."""
+    machine_ms: list[float]
+    """How late a process was that only slept until each of the instants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +126,11 @@ class Course:
         if left < LEAST_LEAD_SECONDS:
             raise RuntimeError(f"scheduling took too long: {left:.1f} s were left")
         _say(f"{len(jobs):,} scheduled, {left:.1f} s before the first is due")
+        sleeper = await _sleeper(sorted({base + offset for offset in offsets}))
         with suppress(TimeoutError):
             async with asyncio.timeout(left + max(offsets) + self._plan.patience_seconds):
                 await self._complete.wait()
-        heat = _measured(jobs, list(self._noted))
+        heat = _measured(jobs, list(self._noted), json.loads((await sleeper.communicate())[0]))
         await self._contestant.tidy()
         return heat
 
@@ -155,7 +158,21 @@ class Course:
         return _processor_seconds([server, *server.children(recursive=True)])
 
 
-def _measured(jobs: Sequence[Job], noted: Sequence[tuple[int, float]]) -> Heat:
+async def _sleeper(instants: Sequence[float]) -> asyncio.subprocess.Process:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "benchmarks.clock.sleeper"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(instants).encode())
+    process.stdin.close()
+    return process
+
+
+def _measured(
+    jobs: Sequence[Job], noted: Sequence[tuple[int, float]], machine_ms: list[float]
+) -> Heat:
     due = {job.number: job.due_at.timestamp() for job in jobs}
     # What an earlier set left over is no part of this one.
     own = [(number, at) for number, at in noted if number in due]
@@ -168,6 +185,7 @@ def _measured(jobs: Sequence[Job], noted: Sequence[tuple[int, float]]) -> Heat:
         missing=len(due) - len(first),
         doubled=sum(count - 1 for count in Counter(number for number, _ in own).values()),
         per_second=len(first) / seconds if first else 0.0,
+        machine_ms=machine_ms,
     )
 
 

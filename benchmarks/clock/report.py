@@ -15,9 +15,9 @@ NAVI = "Navi"
 MILLION = 1_000_000
 HEADS = (
     *("", "store", "pending", "p50 ms", "p99 ms", "claims/s"),
-    *("spread p50", "spread p99", "idle CPU", "database", "its p99 / Navi's"),
+    *("spread p50", "spread p99", "sleep p99", "idle CPU", "database", "its p99 / Navi's"),
 )
-RIGHT = range(2, 11)
+RIGHT = range(2, 12)
 RATIOS = (
     ("APScheduler", "sqlite", 8.0),
     ("PgQueuer", "postgresql", 5.0),
@@ -40,6 +40,8 @@ class Result:
     """False if patience ran out: then the figures are only the least they can be."""
     doubled: int
     spread: Spread | None
+    machine: Spread | None
+    """How late a process was, in the same rounds of the spread, that only slept."""
     idle: float | None
     idle_database: float | None
 
@@ -65,6 +67,7 @@ def result_of(entry: Entry, plan: Plan, measured: dict[str, Any]) -> Result:
         is_complete=not any(heat["missing"] for heat in heats),
         doubled=sum(heat["doubled"] for heat in heats),
         spread=middle([_spread(heat, plan) for heat in spreads]) if spreads else None,
+        machine=middle([spread_of(heat["machine_ms"]) for heat in spreads]) if spreads else None,
         idle=None if idle is None else idle["own"],
         idle_database=None if idle is None else idle["database"],
     )
@@ -144,6 +147,7 @@ def _cells(result: Result, navi: Result | None) -> tuple[str, ...]:
         f"{result.per_second:,.0f}",
         "" if result.spread is None else f"{result.spread.p50:,.1f}",
         "" if result.spread is None else f"{result.spread.p99:,.1f}",
+        "" if result.machine is None else f"{result.machine.p99:,.1f}",
         "" if result.idle is None else f"{result.idle:.2%}",
         "" if result.idle_database is None else f"{result.idle_database:.2%}",
         ratio,
