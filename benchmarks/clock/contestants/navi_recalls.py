@@ -18,6 +18,7 @@ from benchmarks.clock.course import Job, Note
 from navi.agents.driver import Driver, TurnRequest
 from navi.domain.event import Event
 from navi.domain.user import User
+from navi.runtime import interpreter
 from navi.runtime.app import running
 from navi.runtime.settings import RecallSettings, Settings
 from navi.store.connection import is_sqlite, open_engine
@@ -64,7 +65,9 @@ class NaviRecalls:
 
     @asynccontextmanager
     async def running(self, note: Note) -> AsyncIterator[None]:
+        interpreter.prefer_short_waits()
         async with _navi(self._url) as navi:
+            interpreter.keep_what_is_loaded()
             self._navi = navi
             self._user: User = await navi.accounts.authenticate(TOKEN)
             tell = navi.store.on_events

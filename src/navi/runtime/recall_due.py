@@ -22,10 +22,13 @@ CROWD = 32
 """So many due together are written before their instant, and only committed at it. In PostgreSQL,
 where nobody but their own sessions waits for that, every single one is."""
 CROWD_LIMIT = 1024
-LEAD_FIXED, LEAD_EACH = timedelta(milliseconds=10), timedelta(microseconds=80)
+LEAD_FIXED = timedelta(milliseconds=10)
+LEAD_EACH = {
+    "sqlite": timedelta(microseconds=80),
+    "postgresql": timedelta(microseconds=120),
+}
 """How long before the instant the writing begins. Their sessions, and with SQLite all, wait for
 the store meanwhile: as long as they would otherwise wait after it."""
-LONGEST_LEAD = LEAD_FIXED + CROWD_LIMIT * LEAD_EACH
 
 log = logging.getLogger("navi.clock")
 
@@ -41,6 +44,7 @@ class RecallsDue:
         self._on_fired = on_fired
         # PostgreSQL works for one while we prepare the next; SQLite has one writer anyway.
         self._side_by_side, self._least = (2, 1) if store.kind == "postgresql" else (1, CROWD)
+        self._lead_each = LEAD_EACH[store.kind]
         self._ready: dict[str, due.Ready] = {}
         self._ready_until = clock.now()
         self._planned: dict[datetime, asyncio.TimerHandle] = {}
@@ -57,10 +61,10 @@ class RecallsDue:
             self._ready_until = until
             together = sum(recall.trigger_at == next_at for recall in upcoming)
         if together >= self._least and not (next_at in self._planned or next_at in self._early):
-            lead = LEAD_FIXED + min(together, CROWD_LIMIT) * LEAD_EACH
+            lead = self._lead(together)
             left = (next_at - lead - self._clock.now()).total_seconds()
             loop = asyncio.get_running_loop()
-            self._planned[next_at] = loop.call_later(left, self._begin_early, next_at, together)
+            self._planned[next_at] = loop.call_later(left, self._begin_early, next_at)
 
     async def fire(self) -> int:
         now = self._clock.now()
@@ -90,38 +94,37 @@ class RecallsDue:
         now = self._clock.now()
         return await self._store.transact(due.fire, now, BATCH, compose, self._ready)
 
-    def _begin_early(self, at: datetime, together: int) -> None:
-        del self._planned[at]
-        self._early[at] = asyncio.create_task(self._fire_early(at, together))
+    def _lead(self, together: int) -> timedelta:
+        return LEAD_FIXED + min(together, CROWD_LIMIT) * self._lead_each
 
-    async def _fire_early(self, at: datetime, together: int) -> int:
+    def _begin_early(self, at: datetime) -> None:
+        del self._planned[at]
+        self._early[at] = asyncio.create_task(self._fire_early(at))
+
+    async def _fire_early(self, at: datetime) -> int:
         """Have all that is due at the instant written by then, so that it only has to be committed.
 
         Whatever goes wrong here, `fire` finds them due as if nobody had tried.
         """
-        at_once = self._side_by_side if together >= CROWD else 1
-        share = CROWD_LIMIT // at_once
-        tries = await asyncio.gather(
-            *(
-                self._store.transact(due.fire, at, share, compose, self._ready, self._waiting(at))
-                for _ in range(at_once)
-            ),
-            return_exceptions=True,
-        )
-        for failure in tries:
-            if isinstance(failure, Exception):
-                log.warning("recalls could not be fired ahead of their time: %s", failure)
-        fired = sum(seen for seen in tries if isinstance(seen, int))
+        try:
+            fired = await self._store.transact(
+                due.fire, at, CROWD_LIMIT, compose, self._ready, self._waiting(at)
+            )
+        except Exception as error:
+            log.warning("recalls could not be fired ahead of their time: %s", error)
+            return 0
         if fired and at in self._early:
             # The loop may be woken before it takes this up, and find nothing pending any more.
             self._on_fired()
         return fired
 
-    def _waiting(self, at: datetime) -> Callable[[], None]:
-        def wait() -> None:
+    def _waiting(self, at: datetime) -> due.Wait:
+        longest = 2 * self._lead(CROWD_LIMIT).total_seconds()
+
+        def wait(ahead: timedelta) -> None:
             """Called in a worker of the store, inside the transaction."""
-            give_up_at = time.monotonic() + 2 * LONGEST_LEAD.total_seconds()
-            while (left := (at - self._clock.now()).total_seconds()) > 0:
+            give_up_at = time.monotonic() + longest
+            while (left := (at - ahead - self._clock.now()).total_seconds()) > 0:
                 if time.monotonic() + left > give_up_at:
                     # Nothing may happen before its time, and nobody be locked out for long.
                     raise ClockSetBack(f"it is {left:.1f} s too early")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, bindparam, literal_column, select, text, update
@@ -16,13 +16,15 @@ from sqlalchemy import Connection, Row, bindparam, literal_column, select, text,
 from navi.domain.input import NewInput
 from navi.domain.recall import Recall, RecallStatus, next_beat
 from navi.store import queue, recalls
-from navi.store.bulk import ADDRESS, at_address, update_at
+from navi.store.bulk import ADDRESS, FEW, at_address, update_at
 from navi.store.events import emit_each, lane_locked, store_emitted
 from navi.store.rows import IS_PENDING, recall_of
 from navi.store.tables import lanes, session_recalls
 
 Compose = Callable[[Recall, datetime, int], NewInput]
 """Makes the input of a recall that fires now, with so many beats missed."""
+Wait = Callable[[timedelta], None]
+"""Returns so long before the time of those that are fired ahead of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ class _Due(NamedTuple):
 
 
 EVENTS_PER_RECALL = 2
+EVENTS_LEAD = timedelta(microseconds=40)
+"""What writing the events of one recall takes, in a crowd."""
 _NO_MORE = ("recall_update", {"recall": None})
 
 # Whoever is writing to a session right now is not waited for: it is looked at again in a moment.
@@ -133,7 +137,7 @@ def fire(
     limit: int,
     compose: Compose,
     ready: Mapping[str, Ready] | None = None,
-    wait: Callable[[], None] | None = None,
+    wait: Wait | None = None,
 ) -> int:
     """Claim recalls that are due and admit their inputs, all or none; returns how many it saw.
 
@@ -159,11 +163,22 @@ def fire(
         drafts = _drafts(connection, firing, now, compose, ready or {})
         _admit(connection, firing, drafts, now)
     if rows and wait is not None:
-        if connection.dialect.name == "sqlite":
-            # The only writer may as well write these now. In PostgreSQL others would wait for it.
-            store_emitted(connection)
-        wait()
+        _wait_written(connection, len(firing), wait)
     return len(rows)
+
+
+def _wait_written(connection: Connection, count: int, wait: Wait) -> None:
+    """Have the events of so many recalls written, too, when their time has come.
+
+    In PostgreSQL their numbers lock out everybody else who has events: so not earlier than needed,
+    and a few go along with the commit. SQLite's only writer may as well write them at once.
+    """
+    if connection.dialect.name == "sqlite":
+        store_emitted(connection)
+    elif count * EVENTS_PER_RECALL > FEW:
+        wait(count * EVENTS_LEAD)
+        store_emitted(connection)
+    wait(timedelta(0))
 
 
 def _drafts(

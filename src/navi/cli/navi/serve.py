@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import gc
 import logging
 import os
 import signal
@@ -18,11 +17,9 @@ import click
 from navi.cli import output
 from navi.domain.errors import UsageError
 from navi.domain.places import address as address_of
-from navi.runtime import places, settings
+from navi.runtime import interpreter, places, settings
 from navi.runtime.accounts import own_token
 
-SWITCH_SECONDS = 0.0005
-GARBAGE_THRESHOLDS = (20_000, 50, 100)
 LOG_FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 
 
@@ -82,12 +79,14 @@ async def _serve(
     url = places.database_url()
     await asyncio.to_thread(schema.prepare, url)
     async with running(chosen, url, token, address=address) as navi:
+        server = Server(navi)
+        interpreter.keep_what_is_loaded()
         _tell_model(chosen)
         link = f"{address}/login?token={token}"
         output.say(f"Navi is ready: {link}")
         if opens:
             _open_browser(link)
-        await Server(navi).serve_on(listening)
+        await server.serve_on(listening)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -116,11 +115,7 @@ def _open_browser(link: str) -> None:
 
 
 def _run(main: Any) -> None:
-    # The store's threads and the event loop share one interpreter: hand it over more readily than
-    # every 5 ms, or each commit waits that long behind a busy agent.
-    sys.setswitchinterval(SWITCH_SECONDS)
-    # Every turn makes many short-lived objects; Python's default looks for garbage far too often.
-    gc.set_threshold(*GARBAGE_THRESHOLDS)
+    interpreter.prefer_short_waits()
     # A plain SIGTERM during start-up ends the process like Ctrl-C does.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
