@@ -19,6 +19,7 @@ EVENTS = "navi_events"
 STOPS = "navi_stops"
 WORK = "navi_work"
 CLOCK = "navi_clock"
+CHANNELS = (EVENTS, STOPS, WORK, CLOCK)
 
 RECONNECT_SECONDS = 1.0
 
@@ -47,11 +48,26 @@ async def listen(url: str, on_signal: Callable[[str, str], None]) -> None:
         try:
             connection = await psycopg.AsyncConnection.connect(plain(url), autocommit=True)
             async with connection:
-                for channel in (EVENTS, STOPS, WORK, CLOCK):
+                for channel in CHANNELS:
                     await connection.execute(f"LISTEN {channel}")  # names are constants
+                for channel in CHANNELS:
                     on_signal(channel, "")
-                async for notice in connection.notifies():
-                    on_signal(notice.channel, notice.payload)
+                while True:
+                    await _readable(connection.fileno())
+                    connection.pgconn.consume_input()
+                    while notice := connection.pgconn.notifies():
+                        on_signal(notice.relname.decode(), notice.extra.decode())
         except psycopg.Error as error:
             log.warning("lost the signals of the other processes, reconnecting: %s", error)
         await asyncio.sleep(RECONNECT_SECONDS)
+
+
+async def _readable(descriptor: int) -> None:
+    """psycopg's own way to wait for signals looks ten times a second, which adds up when idle."""
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    loop.add_reader(descriptor, readable.set)
+    try:
+        await readable.wait()
+    finally:
+        loop.remove_reader(descriptor)
