@@ -29,11 +29,11 @@ def admit_claimed(connection, claimed, now):
         for row in firing:
             lanes.lock(connection, row.session_id)
         admit(connection, firing, drafts, now)
-async def fire_due(self):
+async def fire_due(self, kinds):
     now = self._clock.now()
     if claimed := await self._store.transact(claim, now):
         await self._store.transact(admit_claimed, claimed, now)
-        self._on_fired()
+        self._on_fired(None)
     return len(claimed)
 clock.DueLoop.fire_due = fire_due
 """

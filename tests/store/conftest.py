@@ -15,8 +15,8 @@ from navi.domain.ids import new_id
 from navi.domain.input import Admission, NewInput
 from navi.domain.session import Session, SessionState
 from navi.store import queue, sessions, turns
+from navi.store.coming import coming_of_each, question
 from navi.store.connection import sqlite_url
-from navi.store.earliest import earliest_of_each
 from navi.store.store import Store
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -92,5 +92,6 @@ async def world(prepared_url: str) -> AsyncIterator[World]:
 
 async def earliest(store: Store, kind: Any) -> datetime | None:
     """When the next of that kind, a module of the store, is due."""
-    (moment,) = await store.transact(earliest_of_each, [kind.EARLIEST])
-    return moment
+    asked = [kind.COMING]
+    (moments,) = await store.transact(coming_of_each, question(asked), asked)
+    return moments[0] if moments else None

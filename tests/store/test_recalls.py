@@ -22,9 +22,9 @@ from tests.store.conftest import World, earliest
 MINUTE = timedelta(minutes=1)
 
 
-async def scheduled(world: World, session: Session, interval: int | None = None) -> Recall:
+def a_recall(world: World, session: Session, interval: int | None = None) -> Recall:
     """A recall that is due in a minute."""
-    recall = Recall(
+    return Recall(
         id=new_id(),
         session_id=session.id,
         call_type=CallType.ONCE if interval is None else CallType.RECURRING,
@@ -40,7 +40,10 @@ async def scheduled(world: World, session: Session, interval: int | None = None)
         created_at=world.now,
         updated_at=world.now,
     )
-    return await world.store.transact(recalls.schedule, recall)
+
+
+async def scheduled(world: World, session: Session, interval: int | None = None) -> Recall:
+    return await world.store.transact(recalls.schedule, a_recall(world, session, interval))
 
 
 async def fire(world: World, session: Session, now: datetime) -> bool:

@@ -127,13 +127,21 @@ async def running(
     chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
     system_jobs = SystemJobs(store, clock, places.workspace(), DEFAULT_DRIVER)
     deliveries = Deliveries(store, clock, builtin.is_worth_telling)
+    recalls_due = RecallsDue(store, clock, queue.poke_for_recalls)
     kinds: list[Kind] = [
-        RecallsDue(store, clock, queue.poke),
+        recalls_due,
         AutomationsDue(store, clock, system_jobs, settings.automations.keep_runs),
         NudgesDue(store, clock, turns),
         RemindersDue(store, clock, turns),
     ]
-    due = DueLoop(store, clock, kinds, queue.poke)
+
+    def on_fired(kind: Kind) -> None:
+        if kind is recalls_due:
+            queue.poke_for_recalls()
+        else:
+            queue.poke()
+
+    due = DueLoop(store, clock, kinds, on_fired)
     recovery = Recovery(store, clock, owner, turns, queue, lease)
     adoption = Adoption(store, clock, turns, queue, chosen_drivers)
 

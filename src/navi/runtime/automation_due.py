@@ -35,7 +35,7 @@ class _Told:
 
 
 class AutomationsDue:
-    earliest = automations.EARLIEST
+    coming = automations.COMING
 
     def __init__(self, store: Store, clock: Clock, system_jobs: SystemJobs, keep_runs: int) -> None:
         self._store = store

@@ -15,7 +15,7 @@ from typing import Protocol
 from navi.domain.clock import Clock
 from navi.domain.errors import NaviError
 from navi.domain.event import Event
-from navi.store.earliest import Earliest, earliest_of_each
+from navi.store.coming import Coming, coming_of_each, question
 from navi.store.store import Store
 
 LONGEST_SLEEP = timedelta(seconds=60)
@@ -26,6 +26,9 @@ PASSED_OVER = timedelta(milliseconds=5)
 TRY_AGAIN = timedelta(seconds=1)
 AHEAD = timedelta(seconds=1)
 """So long before its time, what comes next is made ready, and only writing is left to do then."""
+TRUSTED = timedelta(seconds=1)
+"""So long the store's answer is believed, unless somebody tells of a change: of many that are due
+one after the other, not each is asked for."""
 SURE_PART = 0.9
 """A long sleep wakes a little late, so the last part of it is slept separately."""
 WAKING = {
@@ -42,8 +45,8 @@ log = logging.getLogger("navi.clock")
 class Kind(Protocol):
     """Things of one kind that come due."""
 
-    earliest: Earliest
-    """Asks the store when the next of them is due."""
+    coming: Coming
+    """Asks the store when the next of them are due."""
 
     async def make_ready(self, next_at: datetime) -> None:
         """Something is due in a moment: do now what can be done before."""
@@ -53,18 +56,21 @@ class Kind(Protocol):
 
 
 class DueLoop:
-    """`on_fired` is called when inputs were admitted."""
+    """`on_fired` is called with the kind of which inputs were admitted."""
 
     def __init__(
-        self, store: Store, clock: Clock, kinds: Sequence[Kind], on_fired: Callable[[], None]
+        self, store: Store, clock: Clock, kinds: Sequence[Kind], on_fired: Callable[[Kind], None]
     ) -> None:
         self._store = store
         self._clock = clock
         self._kinds = kinds
-        self._earliest = [kind.earliest for kind in kinds]
+        self._asked = [kind.coming for kind in kinds]
+        self._question = question(self._asked)
         self._on_fired = on_fired
-        # When the next of each kind is due. Until the store was asked, that may be now.
-        self._next: Sequence[datetime | None] = [clock.now()] * len(kinds)
+        # When the next of each kind are due. Until the store was asked, that may be now.
+        self._coming = [[clock.now()] for _ in kinds]
+        self._has_more = [True for _ in kinds]
+        self._trusted_until = clock.now()
         self._woken = asyncio.Event()
 
     def wake(self) -> None:
@@ -80,7 +86,6 @@ class DueLoop:
 
     async def run(self) -> None:
         while True:
-            self._woken.clear()
             try:
                 next_at = await self.look()
             except NaviError as error:
@@ -94,35 +99,58 @@ class DueLoop:
 
     async def look(self) -> datetime | None:
         """Fire what is known to be due, and learn what is next; when to look again."""
-        fired = await self.fire_due()
-        self._next = await self._store.transact(earliest_of_each, self._earliest)
-        next_at = min((moment for moment in self._next if moment), default=None)
+        was_woken = self._woken.is_set()
+        self._woken.clear()
+        now = self._clock.now()
+        due = [sum(moment <= now for moment in moments) for moments in self._coming]
+        fired = await self.fire_due(
+            [kind for kind, count in zip(self._kinds, due, strict=True) if count]
+        )
+        self._coming = [moments[count:] for moments, count in zip(self._coming, due, strict=True)]
+        # Fewer than were known: somebody writes to their sessions just now.
+        is_sure = not was_woken and fired >= sum(due)
+        if not (is_sure and self._knows_next()):
+            await self._ask()
+        next_at = min((moments[0] for moments in self._coming if moments), default=None)
         if next_at is None:
             return None
         now = self._clock.now()
         if next_at <= now:
-            return now + PASSED_OVER if fired == 0 else now
+            return now + PASSED_OVER if any(due) and not fired else now
         if next_at > now + AHEAD:
             return next_at - AHEAD
-        for kind, moment in zip(self._kinds, self._next, strict=True):
-            if moment == next_at:
+        for kind, moments in zip(self._kinds, self._coming, strict=True):
+            if moments and moments[0] == next_at:
                 await kind.make_ready(next_at)
         return next_at
 
-    async def fire_due(self) -> int | None:
-        """Admit what is due now of the kinds that have something; how many, None without any.
+    async def fire_due(self, kinds: Sequence[Kind]) -> int:
+        """Admit what is due now of these kinds; how many.
 
         The others cost nothing: with many recalls spread over time, that keeps each on time.
         """
-        now = self._clock.now()
-        known = zip(self._kinds, self._next, strict=True)
-        due = [kind for kind, moment in known if moment and moment <= now]
-        if not due:
-            return None
-        fired = sum(await asyncio.gather(*(kind.fire() for kind in due)))
-        if fired:
-            self._on_fired()
-        return fired
+        fired = await asyncio.gather(*(kind.fire() for kind in kinds))
+        for kind, count in zip(kinds, fired, strict=True):
+            if count:
+                self._on_fired(kind)
+        return sum(fired)
+
+    def _knows_next(self) -> bool:
+        """Whether the store's last answer still tells what is next."""
+        has_run_out = any(
+            has_more and not moments
+            for has_more, moments in zip(self._has_more, self._coming, strict=True)
+        )
+        return not has_run_out and self._clock.now() < self._trusted_until
+
+    async def _ask(self) -> None:
+        asked_at = self._clock.now()
+        self._coming = await self._store.transact(coming_of_each, self._question, self._asked)
+        self._has_more = [
+            len(moments) == kind.most
+            for moments, kind in zip(self._coming, self._asked, strict=True)
+        ]
+        self._trusted_until = asked_at + TRUSTED
 
     async def _sleep_until(self, next_at: datetime | None) -> None:
         end = self._clock.now() + LONGEST_SLEEP

@@ -28,12 +28,18 @@ class Queue:
         self._turns = turns
         self._room = room
         self._poked = asyncio.Event()
+        self._is_only_recalls = False
         self._is_open = True
         turns.on_end = lambda session_id: self.poke()
         turns.on_told = self.poke
 
     def poke(self) -> None:
         """Something changed: look for sessions that can begin a turn."""
+        self._is_only_recalls = False
+        self._poked.set()
+
+    def poke_for_recalls(self) -> None:
+        """Recalls were admitted and nothing else changed: while others run, that costs nothing."""
         self._poked.set()
 
     def close(self) -> None:
@@ -47,18 +53,22 @@ class Queue:
 
     async def run(self) -> None:
         while True:
-            with suppress(TimeoutError):
+            try:
                 # Not wait_for, which can swallow a cancellation that comes with the poke.
                 async with asyncio.timeout(LOOK_AGAIN_SECONDS):
                     await self._poked.wait()
+            except TimeoutError:
+                self._is_only_recalls = False
             self._poked.clear()
+            is_only_recalls, self._is_only_recalls = self._is_only_recalls, True
             try:
-                await self._begin_ready()
+                await self._begin_ready(is_only_recalls)
             except NaviError as error:
                 log.warning("can't look for waiting inputs: %s", error.message)
 
-    async def _begin_ready(self) -> None:
-        room, recall_room = self._room.left(is_recall=False), self._room.left(is_recall=True)
+    async def _begin_ready(self, is_only_recalls: bool) -> None:
+        room = 0 if is_only_recalls else self._room.left(is_recall=False)
+        recall_room = self._room.left(is_recall=True)
         if not self._is_open or max(room, recall_room) <= 0:
             return
         for session_id in await self._store.transact(lanes.ready, room, recall_room):

@@ -36,7 +36,7 @@ log = logging.getLogger("navi.clock")
 class RecallsDue:
     """`on_fired` is called when something was admitted at its instant and nobody waits for that."""
 
-    earliest = recalls.EARLIEST
+    coming = recalls.COMING
 
     def __init__(self, store: Store, clock: Clock, on_fired: Callable[[], None]) -> None:
         self._store = store
@@ -113,8 +113,8 @@ class RecallsDue:
         except Exception as error:
             log.warning("recalls could not be fired ahead of their time: %s", error)
             return 0
-        if fired and at in self._early:
-            # The loop may be woken before it takes this up, and find nothing pending any more.
+        if self._early.pop(at, None) and fired:
+            # The loop did not take this up in time, and finds nothing pending any more.
             self._on_fired()
         return fired
 

@@ -45,14 +45,14 @@ class _Due:
 
 
 class NudgesDue(_Due):
-    earliest = reminders.EARLIEST
+    coming = reminders.COMING
 
     def __init__(self, store: Store, clock: Clock, turns: Turns) -> None:
         super().__init__(store, clock, turns, reminders.fire)
 
 
 class RemindersDue(_Due):
-    earliest = scheduled_reminders.EARLIEST
+    coming = scheduled_reminders.COMING
 
     def __init__(self, store: Store, clock: Clock, turns: Turns) -> None:
         super().__init__(store, clock, turns, scheduled_reminders.fire)

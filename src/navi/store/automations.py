@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
 from navi.domain.automation import (
     Automation,
@@ -23,11 +23,16 @@ from navi.domain.schedule import At, Cron, Every, Schedule
 from navi.domain.session import SessionState
 from navi.domain.wire import automation_json
 from navi.store import signals
+from navi.store.coming import Coming
 from navi.store.events import emit
 from navi.store.lanes import lock
 from navi.store.tables import automations
 
-EARLIEST = select(func.min(automations.c.next_run_at)).where(automations.c.next_run_at.is_not(None))
+COMING = Coming(
+    select(automations.c.next_run_at)
+    .where(automations.c.next_run_at.is_not(None))
+    .order_by(automations.c.next_run_at)
+)
 _FIND = select(automations).where(automations.c.id == bindparam("automation_id"))
 _BLOCKING = (
     select(automations.c.id, automations.c.name, automations.c.enabled)

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from navi.domain.errors import SessionStopped
 from navi.domain.input import Input
@@ -23,6 +23,7 @@ from navi.domain.session import SessionState
 from navi.domain.turn import Ending, Outcome
 from navi.domain.wire import recall_json
 from navi.store import signals
+from navi.store.coming import Coming
 from navi.store.events import emit
 from navi.store.lanes import lock
 from navi.store.rows import IS_PENDING, recall_of
@@ -36,7 +37,10 @@ _INSERT = insert(session_recalls)
 _PENDING = select(session_recalls).where(
     session_recalls.c.session_id == bindparam("session_id"), IS_PENDING
 )
-EARLIEST = select(func.min(session_recalls.c.trigger_at)).where(IS_PENDING)
+COMING = Coming(
+    select(session_recalls.c.trigger_at).where(IS_PENDING).order_by(session_recalls.c.trigger_at),
+    most=16,
+)
 
 
 def schedule(connection: Connection, recall: Recall) -> Recall:

@@ -10,7 +10,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
 from navi.domain.errors import SessionStopped
 from navi.domain.input import Input, Origin
@@ -27,6 +27,7 @@ from navi.domain.session import SessionState
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, StopReason
 from navi.domain.wire import registration_json
 from navi.store import compactions, queue, scheduled_reminders, signals
+from navi.store.coming import Coming
 from navi.store.events import emit
 from navi.store.lanes import Lane, lock
 from navi.store.tables import lanes, message_queue, remind_registrations, sessions
@@ -36,7 +37,11 @@ _ACTIVE = select(remind_registrations).where(
     remind_registrations.c.target_session_id == bindparam("session_id"),
     remind_registrations.c.is_active,
 )
-EARLIEST = select(func.min(remind_registrations.c.due_at)).where(remind_registrations.c.is_active)
+COMING = Coming(
+    select(remind_registrations.c.due_at)
+    .where(remind_registrations.c.is_active)
+    .order_by(remind_registrations.c.due_at)
+)
 # Whoever is writing to a session right now is not waited for: it is looked at again in a moment.
 _DUE = (
     select(remind_registrations.c.target_session_id)

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from navi.domain.errors import SessionStopped
 from navi.domain.reminder import (
@@ -19,6 +19,7 @@ from navi.domain.reminder import (
 from navi.domain.session import SessionState
 from navi.domain.wire import reminder_json
 from navi.store import compactions, queue, signals
+from navi.store.coming import Coming
 from navi.store.events import emit
 from navi.store.lanes import lock
 from navi.store.tables import lanes, scheduled_reminders, sessions
@@ -26,7 +27,9 @@ from navi.store.tables import lanes, scheduled_reminders, sessions
 _FIELDS = tuple(field.name for field in fields(Reminder))
 _IS_PENDING = scheduled_reminders.c.status == ReminderStatus.PENDING.value
 _FIND = select(scheduled_reminders).where(scheduled_reminders.c.id == bindparam("reminder_id"))
-EARLIEST = select(func.min(scheduled_reminders.c.due_at)).where(_IS_PENDING)
+COMING = Coming(
+    select(scheduled_reminders.c.due_at).where(_IS_PENDING).order_by(scheduled_reminders.c.due_at)
+)
 _DUE = (
     select(scheduled_reminders)
     .join(sessions, sessions.c.id == scheduled_reminders.c.session_id)

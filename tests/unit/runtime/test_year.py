@@ -75,7 +75,8 @@ class Machine:
         self.store = Store(self.url)
         self.store.start()
         recalls = RecallsDue(self.store, self.clock, lambda: None)
-        self.loop = DueLoop(self.store, self.clock, [recalls], lambda: None)
+        self.loop = DueLoop(self.store, self.clock, [recalls], lambda kind: None)
+        self.store.on_events = self.loop.notice
 
     async def restart_after(self, pause: timedelta) -> None:
         await self.store.close()

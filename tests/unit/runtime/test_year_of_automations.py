@@ -108,7 +108,8 @@ class Machine:
         self.store.start()
         jobs = SystemJobs(self.store, self.clock, Path("/nowhere"), "scripted")
         kinds = [AutomationsDue(self.store, self.clock, jobs, 5)]
-        self.loop = DueLoop(self.store, self.clock, kinds, lambda: None)
+        self.loop = DueLoop(self.store, self.clock, kinds, lambda kind: None)
+        self.store.on_events = self.loop.notice
 
     async def live_until(self, end: datetime) -> None:
         outage = self.now + timedelta(days=self.chance.uniform(5, 12))
