@@ -108,6 +108,19 @@ async def test_a_recall_that_nobody_told_of_is_found_a_second_later(machine: Mac
     assert untold.due_at <= fired_at <= untold.due_at + TRUSTED + 30 * STEP
 
 
+async def test_a_clock_that_is_set_back_is_no_reason_to_believe_an_old_answer(
+    machine: Machine,
+) -> None:
+    known = [await machine.schedule(AHEAD + number * STEP) for number in range(4)]
+    await machine.live_until(known[0].due_at)
+    asked = machine.asked
+
+    machine.clock.moment -= 3600 * SECOND
+    await machine.loop.look()
+
+    assert machine.asked == asked + 1
+
+
 async def test_a_recall_whose_session_somebody_writes_to_fires_a_moment_later(
     machine: Machine,
 ) -> None:

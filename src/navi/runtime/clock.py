@@ -70,7 +70,7 @@ class DueLoop:
         # When the next of each kind are due. Until the store was asked, that may be now.
         self._coming = [[clock.now()] for _ in kinds]
         self._has_more = [True for _ in kinds]
-        self._trusted_until = clock.now()
+        self._asked_at = clock.now() - TRUSTED
         self._woken = asyncio.Event()
 
     def wake(self) -> None:
@@ -141,16 +141,17 @@ class DueLoop:
             has_more and not moments
             for has_more, moments in zip(self._has_more, self._coming, strict=True)
         )
-        return not has_run_out and self._clock.now() < self._trusted_until
+        # The clock may have been set back.
+        return not has_run_out and self._asked_at <= self._clock.now() < self._asked_at + TRUSTED
 
     async def _ask(self) -> None:
         asked_at = self._clock.now()
         self._coming = await self._store.transact(coming_of_each, self._question, self._asked)
+        self._asked_at = asked_at
         self._has_more = [
             len(moments) == kind.most
             for moments, kind in zip(self._coming, self._asked, strict=True)
         ]
-        self._trusted_until = asked_at + TRUSTED
 
     async def _sleep_until(self, next_at: datetime | None) -> None:
         end = self._clock.now() + LONGEST_SLEEP
