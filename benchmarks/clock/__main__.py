@@ -26,7 +26,7 @@ EXPLANATION = (
     "the other.\nLateness counts from the due instant: Navi's to the moment after the commit that "
     "claims the recall\nand admits its input, a peer's to the moment its job, which does nothing, "
     "runs.\nsleep p99: how late a process was, in the same rounds of the spread, that only slept "
-    "until each instant."
+    "until each\ninstant; stolen: what other machines of the same host took of one core meanwhile."
 )
 
 

@@ -65,6 +65,8 @@ class Heat:
     """Admitted jobs divided by the time from the first due instant to the last admission."""
     machine_ms: list[float]
     """How late a process was that only slept until each of the instants."""
+    stolen: float
+    """What others took of this virtual machine's processors meanwhile, as a share of one core."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +128,14 @@ class Course:
         if left < LEAST_LEAD_SECONDS:
             raise RuntimeError(f"scheduling took too long: {left:.1f} s were left")
         _say(f"{len(jobs):,} scheduled, {left:.1f} s before the first is due")
+        begun_at, stolen_before = time.monotonic(), _stolen_seconds()
         sleeper = await _sleeper(sorted({base + offset for offset in offsets}))
         with suppress(TimeoutError):
             async with asyncio.timeout(left + max(offsets) + self._plan.patience_seconds):
                 await self._complete.wait()
-        heat = _measured(jobs, list(self._noted), json.loads((await sleeper.communicate())[0]))
+        stolen = (_stolen_seconds() - stolen_before) / (time.monotonic() - begun_at)
+        machine_ms = json.loads((await sleeper.communicate())[0])
+        heat = _measured(jobs, list(self._noted), machine_ms, stolen)
         await self._contestant.tidy()
         return heat
 
@@ -171,7 +176,10 @@ async def _sleeper(instants: Sequence[float]) -> asyncio.subprocess.Process:
 
 
 def _measured(
-    jobs: Sequence[Job], noted: Sequence[tuple[int, float]], machine_ms: list[float]
+    jobs: Sequence[Job],
+    noted: Sequence[tuple[int, float]],
+    machine_ms: list[float],
+    stolen: float,
 ) -> Heat:
     due = {job.number: job.due_at.timestamp() for job in jobs}
     # What an earlier set left over is no part of this one.
@@ -186,6 +194,7 @@ def _measured(
         doubled=sum(count - 1 for count in Counter(number for number, _ in own).values()),
         per_second=len(first) / seconds if first else 0.0,
         machine_ms=machine_ms,
+        stolen=stolen,
     )
 
 
@@ -195,6 +204,11 @@ def _result(idle: Idle | None, bursts: Sequence[Heat], spreads: Sequence[Heat]) 
         "bursts": [asdict(heat) for heat in bursts],
         "spreads": [asdict(heat) for heat in spreads],
     }
+
+
+def _stolen_seconds() -> float:
+    """Known to Linux alone."""
+    return float(getattr(psutil.cpu_times(), "steal", 0.0))
 
 
 def _processor_seconds(processes: Sequence[psutil.Process]) -> float:

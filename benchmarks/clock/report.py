@@ -15,9 +15,17 @@ NAVI = "Navi"
 MILLION = 1_000_000
 HEADS = (
     *("", "store", "pending", "p50 ms", "p99 ms", "claims/s"),
-    *("spread p50", "spread p99", "sleep p99", "idle CPU", "database", "its p99 / Navi's"),
+    *(
+        "spread p50",
+        "spread p99",
+        "sleep p99",
+        "stolen",
+        "idle CPU",
+        "database",
+        "its p99 / Navi's",
+    ),
 )
-RIGHT = range(2, 12)
+RIGHT = range(2, 13)
 RATIOS = (
     ("APScheduler", "sqlite", 8.0),
     ("PgQueuer", "postgresql", 5.0),
@@ -42,6 +50,8 @@ class Result:
     spread: Spread | None
     machine: Spread | None
     """How late a process was, in the same rounds of the spread, that only slept."""
+    stolen: float | None
+    """What other machines took of the processors in those rounds, as a share of one core."""
     idle: float | None
     idle_database: float | None
 
@@ -68,6 +78,7 @@ def result_of(entry: Entry, plan: Plan, measured: dict[str, Any]) -> Result:
         doubled=sum(heat["doubled"] for heat in heats),
         spread=middle([_spread(heat, plan) for heat in spreads]) if spreads else None,
         machine=middle([spread_of(heat["machine_ms"]) for heat in spreads]) if spreads else None,
+        stolen=median(heat["stolen"] for heat in spreads) if spreads else None,
         idle=None if idle is None else idle["own"],
         idle_database=None if idle is None else idle["database"],
     )
@@ -148,6 +159,7 @@ def _cells(result: Result, navi: Result | None) -> tuple[str, ...]:
         "" if result.spread is None else f"{result.spread.p50:,.1f}",
         "" if result.spread is None else f"{result.spread.p99:,.1f}",
         "" if result.machine is None else f"{result.machine.p99:,.1f}",
+        "" if result.stolen is None else f"{result.stolen:.1%}",
         "" if result.idle is None else f"{result.idle:.2%}",
         "" if result.idle_database is None else f"{result.idle_database:.2%}",
         ratio,
