@@ -14,19 +14,12 @@ from navi.runtime.clock import AHEAD, PASSED_OVER, TRUSTED, DueLoop
 from navi.runtime.recall_due import RecallsDue
 from navi.store import queue, recalls
 from navi.store.coming import coming_of_each
+from tests.hand_clock import HandClock
 from tests.store.conftest import World
 from tests.store.test_recalls import a_recall
 
 SECOND = timedelta(seconds=1)
 STEP = timedelta(milliseconds=10)
-
-
-@dataclass
-class HandClock:
-    moment: datetime
-
-    def now(self) -> datetime:
-        return self.moment
 
 
 @dataclass

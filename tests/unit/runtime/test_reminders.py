@@ -25,18 +25,11 @@ from navi.runtime.app import running
 from navi.runtime.clock import PASSED_OVER
 from navi.runtime.settings import AgentSettings, RemindSettings, Settings
 from navi.store import agent_sessions, events
+from tests.hand_clock import HandClock
 from tests.unit.runtime.conftest import LOCAL, LONG
 from tests.unit.runtime.conftest import World as PlainWorld
 
 SOFT, HARD = ("important", SOFT_TEXT), ("urgent", HARD_TEXT)
-
-
-@dataclass
-class HandClock:
-    moment: datetime
-
-    def now(self) -> datetime:
-        return self.moment
 
 
 @dataclass

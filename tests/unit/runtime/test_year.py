@@ -29,6 +29,7 @@ from navi.runtime.recall_due import RecallsDue
 from navi.store import lanes, recalls, schema, sessions, turns
 from navi.store.connection import sqlite_url
 from navi.store.store import Store
+from tests.hand_clock import HandClock
 from tests.postgres import PostgresServer
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -50,20 +51,12 @@ class Fire:
 
 
 @dataclass
-class VirtualClock:
-    moment: datetime
-
-    def now(self) -> datetime:
-        return self.moment
-
-
-@dataclass
 class Machine:
     """A server in virtual time: it sleeps, is shut down now and then, and starts again."""
 
     url: str
     chance: random.Random
-    clock: VirtualClock = field(default_factory=lambda: VirtualClock(START))
+    clock: HandClock = field(default_factory=lambda: HandClock(START))
     restarts: int = 0
     fires: dict[str, list[Fire]] = field(default_factory=lambda: defaultdict(list))
 

@@ -32,6 +32,7 @@ from navi.runtime.system_jobs import SystemJobs, hidden_session
 from navi.store import automations, hidden, lanes, schema, sessions, turns
 from navi.store.connection import sqlite_url
 from navi.store.store import Store
+from tests.hand_clock import HandClock
 from tests.postgres import PostgresServer
 from tests.unit.domain.wall_clock import MINUTE, Pattern, Wall, utc
 
@@ -78,20 +79,12 @@ class Open:
 
 
 @dataclass
-class VirtualClock:
-    moment: datetime
-
-    def now(self) -> datetime:
-        return self.moment
-
-
-@dataclass
 class Machine:
     """A server in virtual time: it works, is shut down now and then, and starts again."""
 
     url: str
     chance: random.Random
-    clock: VirtualClock = field(default_factory=lambda: VirtualClock(START))
+    clock: HandClock = field(default_factory=lambda: HandClock(START))
     outages: list[tuple[datetime, datetime]] = field(default_factory=list)
     runs: dict[str, dict[str, Kept]] = field(default_factory=dict)
     """By automation and run."""
