@@ -28,6 +28,16 @@ def start(*arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
+def readers_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    # The words are read together with the list: a child that ends meanwhile is left out.
+    return [
+        child
+        for child in psutil.process_iter(["ppid", "cmdline"])
+        if child.info["ppid"] == process.pid
+        and any("spawn_main" in word for word in child.info["cmdline"] or [])
+    ]
+
+
 def fill(world: World, files: int, messages: int) -> None:
     for number in range(files):
         file = world.file(f"s{number}", f"p{number % 3}")
@@ -87,11 +97,7 @@ def test_readers_end_when_the_process_they_read_for_is_killed(world: World) -> N
     process = start()
     readers: list[psutil.Process] = []
     while process.poll() is None and len(readers) < 2:
-        readers = [
-            child
-            for child in psutil.Process(process.pid).children()
-            if any("spawn_main" in word for word in child.cmdline())
-        ]
+        readers = readers_of(process) or readers
     process.kill()
     process.communicate()
     assert readers
