@@ -22,13 +22,17 @@ CROWD = 32
 """So many due together are written before their instant, and only committed at it. In PostgreSQL,
 where nobody but their own sessions waits for that, every single one is."""
 CROWD_LIMIT = 1024
-LEAD_FIXED = timedelta(milliseconds=10)
+LEAD_FIXED = {
+    "sqlite": timedelta(milliseconds=10),
+    "postgresql": timedelta(milliseconds=20),
+}
 LEAD_EACH = {
     "sqlite": timedelta(microseconds=80),
     "postgresql": timedelta(microseconds=120),
 }
 """How long before the instant the writing begins. Their sessions, and with SQLite all, wait for
-the store meanwhile: as long as they would otherwise wait after it."""
+the store meanwhile: as long as they would otherwise wait after it. In PostgreSQL there is time for
+a machine that does something else for a moment."""
 
 log = logging.getLogger("navi.clock")
 
@@ -44,7 +48,7 @@ class RecallsDue:
         self._on_fired = on_fired
         # PostgreSQL works for one while we prepare the next; SQLite has one writer anyway.
         self._side_by_side, self._least = (2, 1) if store.kind == "postgresql" else (1, CROWD)
-        self._lead_each = LEAD_EACH[store.kind]
+        self._lead_fixed, self._lead_each = LEAD_FIXED[store.kind], LEAD_EACH[store.kind]
         self._ready: dict[str, due.Ready] = {}
         self._ready_until = clock.now()
         self._planned: dict[datetime, asyncio.TimerHandle] = {}
@@ -95,7 +99,7 @@ class RecallsDue:
         return await self._store.transact(due.fire, now, BATCH, compose, self._ready)
 
     def _lead(self, together: int) -> timedelta:
-        return LEAD_FIXED + min(together, CROWD_LIMIT) * self._lead_each
+        return self._lead_fixed + min(together, CROWD_LIMIT) * self._lead_each
 
     def _begin_early(self, at: datetime) -> None:
         del self._planned[at]

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Row, bindparam, literal_column, select, text,
 from navi.domain.input import NewInput
 from navi.domain.recall import Recall, RecallStatus, next_beat
 from navi.store import queue, recalls
-from navi.store.bulk import ADDRESS, FEW, at_address, update_at
+from navi.store.bulk import ADDRESS, at_address, update_at
 from navi.store.events import emit_each, lane_locked, store_emitted
 from navi.store.rows import IS_PENDING, recall_of
 from navi.store.tables import lanes, session_recalls
@@ -54,8 +54,9 @@ class _Due(NamedTuple):
 
 
 EVENTS_PER_RECALL = 2
-EVENTS_LEAD = timedelta(microseconds=40)
-"""What writing the events of one recall takes, in a crowd."""
+EVENTS_LEAD_FIXED = timedelta(milliseconds=1)
+EVENTS_LEAD_EACH = timedelta(microseconds=40)
+"""What PostgreSQL takes to write the events of recalls."""
 _NO_MORE = ("recall_update", {"recall": None})
 
 # Whoever is writing to a session right now is not waited for: it is looked at again in a moment.
@@ -170,14 +171,12 @@ def fire(
 def _wait_written(connection: Connection, count: int, wait: Wait) -> None:
     """Have the events of so many recalls written, too, when their time has come.
 
-    In PostgreSQL their numbers lock out everybody else who has events: so not earlier than needed,
-    and a few go along with the commit. SQLite's only writer may as well write them at once.
+    In PostgreSQL their numbers lock out everybody else who has events: so not earlier than needed.
+    SQLite's only writer may as well write them at once.
     """
-    if connection.dialect.name == "sqlite":
-        store_emitted(connection)
-    elif count * EVENTS_PER_RECALL > FEW:
-        wait(count * EVENTS_LEAD)
-        store_emitted(connection)
+    if connection.dialect.name == "postgresql":
+        wait(EVENTS_LEAD_FIXED + count * EVENTS_LEAD_EACH)
+    store_emitted(connection)
     wait(timedelta(0))
 
 
