@@ -57,6 +57,21 @@ async def test_an_urgent_input_interrupts_and_is_next(
     assert "never said" not in text_of(frames)
 
 
+async def test_a_command_that_runs_on_in_the_background_holds_up_nothing(
+    world: World, client: Client, agent: str
+) -> None:
+    if agent == "codex":
+        pytest.skip("Codex has no such commands")
+    session_id = await pane_session(world, client, agent)
+    command = '{"command": "sleep 600", "run_in_background": true}'
+    await world.turn(client, session_id, f"[[tool: Bash | {command}]] [[say: it runs]]")
+
+    frames = await world.turn(client, session_id, "[[say: and on]]", turns=2)
+
+    assert outcomes(frames) == ["ok", "ok"]
+    assert text_of(frames).endswith("and on")
+
+
 async def test_a_half_typed_line_of_a_person_is_left_alone(
     world: World, client: Client, agent: str
 ) -> None:

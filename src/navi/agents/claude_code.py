@@ -22,7 +22,8 @@ FORMATS = (
     "--verbose",
     "--include-partial-messages",
 )
-MOODS = {"idle": Mood.IDLE, "busy": Mood.BUSY, "waiting": Mood.ASKING}
+# With "shell" it is idle, and a command of its own runs on in the background.
+MOODS = {"idle": Mood.IDLE, "shell": Mood.IDLE, "busy": Mood.BUSY, "waiting": Mood.ASKING}
 OURS = uuid.UUID("5b0f6f2c-0f0e-4a39-9d9f-6b7d0c0e6e61")
 """Names made under it are the same whenever they are made."""
 
