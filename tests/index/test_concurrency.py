@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from navi.index import database, lock
+from navi.index import database, following, lock
 from navi.index.errors import IndexBusy
 from navi.index.following import follow
 from navi.index.outcome import Refreshed
@@ -124,4 +124,24 @@ def test_the_index_follows_the_files_live(world: World) -> None:
     finally:
         ended.set()
         following.join()
+    assert world.texts("plum") == ["plum"]
+
+
+def test_what_changes_before_the_watching_has_begun_is_read_too(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "LOOK_AGAIN_MILLISECONDS", 200)
+    file = world.file().say("pear")
+    ended = threading.Event()
+    results: list[Refreshed] = []
+
+    def told(result: Refreshed) -> None:
+        results.append(result)
+        if len(results) == 1:
+            file.say("plum")  # between the reading and the watching
+        else:
+            ended.set()
+
+    follow(world.refresh(), told, ended)
+    assert [result.indexed for result in results] == [1, 1]
     assert world.texts("plum") == ["plum"]

@@ -23,7 +23,6 @@ def follow(refresh: Refresh, told: Callable[[Refreshed], None], ended: Event | N
     """Refresh whenever files change, until `ended` or interrupted."""
     ended = ended or Event()
     while not ended.is_set():
-        # First watched, then read: what changes in between is seen.
         folders = watched_folders(refresh.sources.values())
         changes = watch(
             *folders,
@@ -37,9 +36,12 @@ def follow(refresh: Refresh, told: Callable[[Refreshed], None], ended: Event | N
         if not folders:
             ended.wait(LOOK_AGAIN_MILLISECONDS / 1000)
             continue
+        # Watching begins with the first look: of what changed since the reading nobody is told.
+        is_first = True
         for change in changes:
-            if change:
+            if change or is_first:
                 _refresh(refresh, told)
+                is_first = False
             elif watched_folders(refresh.sources.values()) != folders:
                 break
 
