@@ -16,7 +16,7 @@ from navi.agents.driver import Driver, Told, TurnRequest
 from navi.agents.following import LOOK_SECONDS, Mood, Place, TranscriptReader, follow
 from navi.domain.errors import AgentFailed, NotDelivered, OpenElsewhere
 
-CLOSING_SECONDS = 1.0
+CLOSING_SECONDS = 3.0
 """A terminal that is being closed says so before its agent has ended."""
 
 

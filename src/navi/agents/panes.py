@@ -26,7 +26,8 @@ from navi.domain.session import Session
 
 START_SECONDS = 60.0
 """A client that shows no prompt by then asks something that only a person can answer."""
-INTERRUPT_SECONDS = 5.0
+INTERRUPT_SECONDS = 15.0
+"""An agent that does not react by then is left alone: what comes next waits until it is idle."""
 DEFAULT_AGENT = "claude_code"
 
 

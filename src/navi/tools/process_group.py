@@ -81,8 +81,10 @@ class ProcessGroup:
             async with asyncio.timeout(seconds):
                 await self.is_silent.wait()
         except TimeoutError:
-            return False
-        return True
+            # If this process itself stood still, what is there has not been read yet.
+            for _ in range(3):
+                await asyncio.sleep(0)
+        return self.is_silent.is_set()
 
     async def end(self, grace_seconds: float) -> None:
         """Ask every process to end, then kill the rest. A cancellation cuts the asking short."""
