@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, async_playwright, expect
+from playwright.async_api import Browser, expect
 
+from tests.browser.chromium import chromium
 from tests.browser.proxy import Proxy
-from tests.browser.tab import Tab
+from tests.browser.tab import PATIENCE_MS, Tab
 from tests.server import Client, ServerProcess
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-
 # Under load a browser is slow; whatever is waited for comes, or the test fails anyway.
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=PATIENCE_MS)
 
 OpenTab = Callable[..., Awaitable[Tab]]
 
@@ -29,16 +26,8 @@ in_browser = pytest.mark.asyncio(loop_scope="session")
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browser]:
-    executable = next((path for name in NAMES if (path := shutil.which(name))), None)
-    assert executable, "there is no Chromium: `make test` installs Debian's, or put one on the PATH"
-    # Not the home of whoever runs the tests.
-    environment = {**os.environ, "HOME": str(tmp_path_factory.mktemp("browser"))}
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=executable, env={**environment}, args=["--disable-dev-shm-usage"]
-        )
+    async with chromium(tmp_path_factory.mktemp("browser")) as browser:
         yield browser
-        await browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from urllib.parse import urlsplit
 
@@ -13,7 +14,9 @@ from tests.server import ServerProcess
 Place = ServerProcess | Proxy
 
 HEIGHT = 800
-PATIENCE_MS = 15_000
+PATIENCE_MS = 40_000
+COPIED = """() => [...document.querySelectorAll("button")]
+    .some((each) => each.textContent.trim() === "Copied")"""
 
 
 class Tab:
@@ -55,6 +58,12 @@ class Tab:
 
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
+
+    async def copy(self, name: str) -> None:
+        """Press a button that copies. It says that it did for a moment only: so watch it first."""
+        said = asyncio.create_task(self.page.wait_for_function(COPIED))
+        await self.button(name).click()
+        await said
 
     @property
     def conversation(self) -> Locator:

@@ -36,7 +36,7 @@ async def test_a_stream_that_is_cut_again_and_again_arrives_whole_and_once(
         await expect(tab.button("Stop")).to_be_hidden()
         assert (await text.inner_text()).split() == WORDS
         # Short trouble is nobody's business.
-        assert await tab.page.get_by_text("can't be reached").count() == 0
+        await expect(tab.page.get_by_text("can't be reached")).to_have_count(0)
 
 
 async def test_a_server_that_is_killed_and_started_again_is_found_again(

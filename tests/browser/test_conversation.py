@@ -24,7 +24,7 @@ async def test_a_turn_streams_with_thinking_and_a_tool(
     await tab.session(session_id)
     await tab.send(
         "[[think: I look first.]] [[say: Looking.]] [[bash: seq 2000]] "
-        "[[say: There are **many**.]] [[sleep: 1]]"
+        "[[say: There are **many**.]] [[sleep: 3]]"
     )
 
     await expect(tab.button("Stop")).to_be_visible()
@@ -53,8 +53,10 @@ async def test_code_can_be_copied(client: Client, open_tab: OpenTab) -> None:
     await tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await tab.session(session_id)
     await tab.send("[[say: ```python\nprint(1 < 2)\n```]]")
-    await tab.button("Copy").click()
-    await expect(tab.button("Copied")).to_be_visible()
+    # Drawn anew with each piece that arrives.
+    await expect(tab.page.locator(".code code")).to_have_text("print(1 < 2)")
+    await expect(tab.button("Stop")).to_be_hidden()
+    await tab.copy("Copy")
     assert await tab.page.evaluate("navigator.clipboard.readText()") == "print(1 < 2)"
 
 

@@ -68,7 +68,7 @@ async def test_a_recall_is_scheduled_with_a_preview_fires_and_is_history(
     await tab.page.get_by_label("What it should do then").fill("[[say: I am awake]]")
     await expect(tab.button("Schedule")).to_be_disabled()
     await tab.page.get_by_label("and then every").check()
-    await when.fill("2s")
+    await when.fill("6s")
     await expect(tab.page.get_by_text("every 15 min")).to_be_visible()
     await tab.page.get_by_label("and then every").uncheck()
     await tab.button("Schedule").click()

@@ -1,0 +1,80 @@
+"""How quick the page is with a long session, and while much is being said.
+
+    python -m benchmarks.page
+
+A real Chromium on a real server with the scripted model; the page beside one that does nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.turns.figures import Row, Spread, spread_of, table
+from tests.browser.chromium import chromium
+from tests.browser.long_session import (
+    MESSAGES,
+    WATCH_KEYS,
+    key_times_ms,
+    make_long_session,
+    opened_ms,
+    stream_quickly,
+)
+from tests.browser.tab import Tab
+from tests.server import ServerProcess
+
+ROUNDS = 20
+OPEN_MS = 500
+KEY_MS = 50
+EMPTY = "<textarea aria-label=Message autofocus></textarea>"
+
+
+async def measure(home: Path) -> list[Row]:
+    settings = {"NAVI_MODEL": "scripted", "RECALL_DATA_DIR": str(home / "recall")}
+    with ServerProcess(home / "server", settings=settings) as server:
+        async with chromium(home) as browser, server.client() as client:
+            long_session = await make_long_session(server)
+            tab = await Tab.open(browser, server, "", 1280)
+            await tab.page.locator(f'[data-session="{long_session}"]').wait_for()
+            opened = spread_of([await opened_ms(tab, long_session) for _ in range(ROUNDS)])
+            await stream_quickly(client, tab, await client.session(name="quick"))
+            keys = spread_of(await key_times_ms(tab))
+            # The same keys in a field with nothing around it.
+            await tab.page.goto("about:blank")
+            await tab.page.set_content(EMPTY)
+            await tab.page.get_by_label("Message").focus()
+            await tab.page.evaluate(WATCH_KEYS)
+            bare = spread_of(await key_times_ms(tab))
+    return [
+        _row(f"a session of {MESSAGES:,} messages, until one can type", opened, OPEN_MS),
+        _row(
+            "a key, until it is drawn, while 100 deltas a second arrive",
+            keys,
+            KEY_MS,
+            f"{keys.p50 / bare.p50:.1f} × an empty page ({bare.p50:.0f} ms)",
+        ),
+    ]
+
+
+def _row(what: str, found: Spread, most: int, beside: str = "") -> Row:
+    return Row(
+        what,
+        "sqlite",
+        spread=found,
+        goal=f"p50 < {most} ms",
+        is_met=found.p50 < most,
+        beside=beside,
+    )
+
+
+def main() -> None:
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}", file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="navi-page-") as home:
+        print(table(asyncio.run(measure(Path(home)))))
+
+
+if __name__ == "__main__":
+    main()
