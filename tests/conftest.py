@@ -11,10 +11,15 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from navi.store import schema
 from navi.store.connection import sqlite_url
 from tests.postgres import PostgresServer
+
+# A busy machine is no failure.
+settings.register_profile("navi", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("navi")
 
 # Settings and secrets of whoever runs the tests, and the agent that may have started them.
 FOREIGN = ("NAVI_", "RECALL_", "CLAUDE", "CODEX", "ANTHROPIC_", "OPENAI_", "XDG_")

@@ -83,7 +83,6 @@ async def adopted(client: Client, **wanted: Any) -> dict[str, Any]:
         await asyncio.sleep(0.05)
 
 
-@pytest.mark.timeout(90)
 async def test_a_persons_session_shows_up_and_gets_messages_when_it_stops(
     world: World, client: Client, driver: str
 ) -> None:
@@ -107,7 +106,6 @@ async def test_a_persons_session_shows_up_and_gets_messages_when_it_stops(
     assert transcript.read_text().count("done by message") >= 2
 
 
-@pytest.mark.timeout(90)
 async def test_what_waits_for_a_terminal_that_is_closed_is_done_without_it(
     world: World, client: Client, driver: str
 ) -> None:
@@ -131,7 +129,6 @@ async def test_what_waits_for_a_terminal_that_is_closed_is_done_without_it(
     assert len(world.transcripts()) == 1
 
 
-@pytest.mark.timeout(90)
 async def test_a_terminal_that_is_closed_in_the_middle_of_what_it_was_told_is_seen(
     world: World, client: Client, driver: str
 ) -> None:
@@ -157,7 +154,6 @@ async def test_a_terminal_that_is_closed_in_the_middle_of_what_it_was_told_is_se
     await adopted(client, state="idle")
 
 
-@pytest.mark.timeout(90)
 async def test_a_session_that_somebody_opened_in_a_terminal_is_not_woken_beside_it(
     world: World, client: Client, driver: str
 ) -> None:
@@ -185,7 +181,6 @@ async def test_a_session_that_somebody_opened_in_a_terminal_is_not_woken_beside_
     assert len(world.transcripts()) == 1
 
 
-@pytest.mark.timeout(90)
 async def test_a_session_that_only_the_memory_knows_is_taken_in_and_goes_on(
     world: World, client: Client, driver: str
 ) -> None:

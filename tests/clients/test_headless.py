@@ -121,7 +121,7 @@ async def test_a_turn_outlives_its_server_and_is_told_once(
     await client.say(
         session_id, f"[[say: first]] [[bash: echo x >>count]] [[wait: {gate}]] [[say: last]]"
     )
-    assert await asyncio.to_thread(world.models.reached[gate].wait, 30)
+    assert await asyncio.to_thread(world.models.reached[gate].wait, 60)
 
     world.server.kill()
     world.server.start()
@@ -144,7 +144,7 @@ async def test_two_wake_ups_of_one_session_never_overlap(
     told = f"[[bash: echo begins >>notes]] [[wait: {gate}]] [[bash: echo ends >>notes]]"
     recall = {"call_type": "once", "when": "now", "additional_context_message": told}
     await client.call("POST", f"/sessions/{session_id}/recall", recall, expect=201)
-    assert await asyncio.to_thread(world.models.reached[gate].wait, 30)
+    assert await asyncio.to_thread(world.models.reached[gate].wait, 60)
     automation = {"name": "second", "message": told, "at": "now"}
     path = f"/sessions/{session_id}/automations"
     await client.call("POST", path, automation, expect=201)

@@ -12,8 +12,9 @@ from tests.server import Client
 
 # Claude Code tells its model of such tools only when it asks; it may call them all the same.
 TOOL = {"claude_code": "mcp__navi__{}", "codex": "{}"}
+# Time enough for the turn to end, whatever else the machine does: else the recall follows at once.
 SCHEDULE = (
-    '[[tool: NAME | {"call_type": "once", "when": "3s", '
+    '[[tool: NAME | {"call_type": "once", "when": "10s", '
     '"additional_context_message": "Read build.log and report."}]] [[say: See you.]]'
 )
 

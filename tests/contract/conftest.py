@@ -13,7 +13,7 @@ from websockets.asyncio.client import ClientConnection
 from tests.contract.person import Person
 from tests.server import Client, ServerProcess
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 60
 
 
 @pytest.fixture(scope="session")

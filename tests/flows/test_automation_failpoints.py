@@ -18,8 +18,6 @@ from tests.flows.test_recalls import saw, turns_ended, until
 from tests.server import ServerProcess
 
 # Many servers start one after the other, and a busy machine takes its time.
-pytestmark = pytest.mark.timeout(300)
-
 OPERATIONS = (
     "automation_runs.fire",
     "automation_runs.pass_over",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.flows.automation_storm import SETTINGS, WITH_SHORT_BEATS, AutomationStorm
 from tests.flows.conftest import Serve
 from tests.flows.test_two_servers import start_pair
@@ -12,7 +10,6 @@ from tests.postgres import PostgresServer
 KILLS = 4
 
 
-@pytest.mark.timeout(300)
 async def test_no_run_is_lost_or_doubled_when_two_servers_are_killed_again_and_again(
     serve: Serve, postgres: PostgresServer
 ) -> None:
@@ -25,7 +22,6 @@ async def test_no_run_is_lost_or_doubled_when_two_servers_are_killed_again_and_a
     assert report.delivered
 
 
-@pytest.mark.timeout(300)
 async def test_no_run_is_lost_or_doubled_when_the_only_server_is_killed_again_and_again(
     serve: Serve,
 ) -> None:

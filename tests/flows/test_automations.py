@@ -7,8 +7,6 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from tests.flows import automation_ledger
 from tests.flows.automation_ledger import Asked, Books
 from tests.flows.conftest import Serve
@@ -23,8 +21,6 @@ from tests.server import Client
 from tests.unit.agents.stand_in import Answer, stand_in
 
 # Servers start one after the other, and a busy machine takes its time.
-pytestmark = pytest.mark.timeout(300)
-
 WITH_MOVED_CLOCK = mutant(
     """
 import os
@@ -165,7 +161,7 @@ async def test_automations_added_through_one_of_two_servers_run_once_on_whicheve
     async with first.client() as client, second.client() as other:
         session_ids = [await client.session() for _ in range(6)]
         for session_id in session_ids:
-            await add(client, session_id, session_id, message="[[say: looked]]", at="1s")
+            await add(client, session_id, session_id, message="[[say: looked]]", at="4s")
         first.kill()
         for session_id in session_ids:
             await until(other, session_id, turns_ended(1))

@@ -40,7 +40,6 @@ CHAIN = (
 )
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize(
     # Each operation on both stores; all combinations would only take longer.

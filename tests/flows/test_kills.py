@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.flows.conftest import Serve
 from tests.flows.storm import Storm
 
 KILLS = 20
 
 
-@pytest.mark.timeout(300)
 async def test_no_input_is_lost_or_doubled_when_the_server_is_killed_twenty_times(
     serve: Serve, database_url: str | None
 ) -> None:

@@ -21,7 +21,6 @@ notices.stopped = lambda *arguments: False
 """
 
 
-@pytest.mark.timeout(300)
 async def test_no_message_notice_or_reminder_is_lost_or_doubled_when_the_server_is_killed(
     serve: Serve,
 ) -> None:
@@ -32,7 +31,6 @@ async def test_no_message_notice_or_reminder_is_lost_or_doubled_when_the_server_
     assert report.reminders
 
 
-@pytest.mark.timeout(300)
 async def test_no_message_notice_or_reminder_is_lost_or_doubled_when_two_servers_are_killed(
     serve: Serve, postgres: PostgresServer
 ) -> None:

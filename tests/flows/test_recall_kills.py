@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.flows.conftest import Serve
 from tests.flows.recall_storm import RecallStorm
 from tests.flows.test_two_servers import start_pair
@@ -12,7 +10,6 @@ from tests.postgres import PostgresServer
 KILLS = 10
 
 
-@pytest.mark.timeout(300)
 async def test_no_recall_is_lost_or_doubled_when_two_servers_are_killed_ten_times(
     serve: Serve, postgres: PostgresServer
 ) -> None:
@@ -25,7 +22,6 @@ async def test_no_recall_is_lost_or_doubled_when_two_servers_are_killed_ten_time
     assert report.books.beats
 
 
-@pytest.mark.timeout(300)
 async def test_no_recall_is_lost_or_doubled_when_the_only_server_is_killed_ten_times(
     serve: Serve,
 ) -> None:

@@ -154,7 +154,7 @@ async def test_a_message_during_a_recall_turn_is_answered_after_it(serve: Serve)
     server = serve()
     async with server.client() as client:
         session_id = await client.session()
-        task = "[[say: at work]] [[sleep: 1]] [[say: and done]]"
+        task = "[[say: at work]] [[sleep: 3]] [[say: and done]]"
         await schedule(client, session_id, "immediate", task)
         await until(client, session_id, saw("stream_delta"))
         taken = await client.say(session_id, "[[say: hello]]", input_id="message-1")

@@ -17,7 +17,6 @@ from tests.postgres import PostgresServer
 from tests.server import Client, ServerProcess
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     # Each once; all combinations would only take longer.
     ("operation", "moment", "database_url"),

@@ -149,7 +149,7 @@ async def test_a_socket_of_one_server_sees_every_event_of_a_turn_that_the_other_
 ) -> None:
     pair = await start_pair(serve, postgres)
     words = " ".join(f"[[say: word {number}]] [[sleep: 0.005]]" for number in range(60))
-    text = f"[[sleep: 0.5]] {words} [[bash: true]] [[say: the end]]"
+    text = f"[[sleep: 3]] {words} [[bash: true]] [[say: the end]]"
     async with pair.servers[0].client() as client:
         session_id = await client.session()
         sent = [Sent("talking-1", session_id, text, "the end")]

@@ -167,7 +167,6 @@ def test_a_file_that_fails_is_counted_and_tried_again(world: World, monkeypatch)
     assert len(world.find("plum")) == 1
 
 
-@pytest.mark.timeout(300)
 def test_a_200_mb_file_is_read_with_bounded_memory(world: World) -> None:
     small = world.file("small").say("pear")
     big = world.file("big")

@@ -47,7 +47,6 @@ def fill(world: World, files: int, messages: int) -> None:
             file.think(f"thought {turn}")
 
 
-@pytest.mark.timeout(300)
 def test_twenty_kills_at_random_moments_leave_a_good_index(world: World) -> None:
     fill(world, files=12, messages=12)
     began = time.monotonic()

@@ -327,9 +327,8 @@ async def test_what_is_written_ahead_fires_once_each_and_never_before_its_time(
     kind = recall_due.RecallsDue(world.store, clock, lambda: None)
     await kind.make_ready(at)
     await asyncio.sleep((at - clock.now()).total_seconds())
-    fired = 0
-    while fired < count:
-        fired += await kind.fire()
+    while await earliest(world.store, recalls) is not None:
+        await kind.fire()
 
     assert min(told_at) >= at
     assert await kind.fire() == 0

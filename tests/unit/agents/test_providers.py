@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from contextlib import aclosing
 from typing import Any
 
@@ -256,16 +257,17 @@ async def test_a_provider_s_error_is_told_plainly_and_without_secrets(model, sta
 
 @pytest.mark.parametrize("model", ["anthropic:m", "openai:m"])
 async def test_a_server_that_is_not_there_is_named(model):
-    async with provider(model) as (server, driver):
-        url = server.url
-    # The server is closed now, and nobody else was given its port.
-    driver = BuiltinDriver(
-        model=model,
-        base_urls={"anthropic": url, "openai": f"{url}/v1"},
-        environment={},
-    )
-    events, error = await events_and_error(driver, a_request("hi"))
-    await driver.aclose()
+    with socket.socket() as closed:
+        # Bound, so that it is nobody else's, but nobody listens.
+        closed.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        driver = BuiltinDriver(
+            model=model,
+            base_urls={"anthropic": url, "openai": f"{url}/v1"},
+            environment={},
+        )
+        events, error = await events_and_error(driver, a_request("hi"))
+        await driver.aclose()
     assert events == [Usage()]
     assert isinstance(error, AgentFailed)
     assert error.message == f"no connection to {url}"

@@ -112,7 +112,9 @@ def test_a_plain_question_imports_nothing_that_takes_longer_than_its_answer(
 AS_A_PROCESS = [sys.executable, "-m", "navi.cli.recall.main"]
 
 
-@pytest.mark.parametrize("words", [["list", "--json"], ["search", "auth"], ["stats", "--json"]])
+@pytest.mark.parametrize(
+    "words", [["list", "--json"], ["search", "auth", "--json"], ["stats", "--json"]]
+)
 def test_a_process_says_all_that_there_is_to_say(
     full: World, recall: Recall, words: list[str]
 ) -> None:

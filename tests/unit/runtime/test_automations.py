@@ -173,14 +173,19 @@ async def test_a_run_waits_for_the_active_turn_which_does_not_see_it(
 ) -> None:
     session = await world.session()
     automation = await add(world, session)
-    await world.say(session, "[[sleep: 0.3]] [[say: mine]]")
+    await world.say(session, LONG)
     await world.started(session)
     time.move(hours=1)
     await until_state(world, automation, "queued")
+    await world.navi.sessions.stop(LOCAL, session.id)
 
-    assert await world.outcomes(session, 2) == ["ok", "ok"]
+    assert await world.outcomes(session, 2) == ["stopped", "ok"]
     said = [message.content for message in await world.messages(session)]
-    assert said[1:] == ["mine", f"Scheduled automation triggered: monitor\n\n{TASK}", "all quiet"]
+    assert said[1:] == [
+        "(stopped)",
+        f"Scheduled automation triggered: monitor\n\n{TASK}",
+        "all quiet",
+    ]
 
 
 async def test_two_deferred_automations_run_in_order(world: World, time: MovedClock) -> None:

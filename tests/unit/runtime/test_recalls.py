@@ -9,7 +9,7 @@ import pytest
 from navi.domain.errors import InvalidInput
 from navi.domain.recall import NoPendingRecall, RecallAlreadyPending
 from navi.domain.session import Session
-from tests.unit.runtime.conftest import LOCAL, LONG, Start, World, counting
+from tests.unit.runtime.conftest import LOCAL, LONG, MovedClock, Start, World, counting
 
 TASK = "Read build.log with filesystem. [[say: looked]]"
 
@@ -128,18 +128,14 @@ async def _not_running(world: World) -> list[str]:
 
 async def test_a_message_during_a_recall_is_queued_and_answered_after_it(world: World) -> None:
     session = await world.session()
-    await schedule(
-        world,
-        session,
-        call_type="immediate",
-        additional_context_message="[[sleep: 0.3]] [[say: recalled]]",
-    )
+    await schedule(world, session, call_type="immediate", additional_context_message=LONG)
     await world.started(session)
 
     assert not (await world.say(session, "hello")).delivered
+    await world.navi.sessions.stop(LOCAL, session.id)
 
-    assert await world.outcomes(session, 2) == ["ok", "ok"]
-    assert [m.content for m in await world.messages(session)][1::2] == ["recalled", "ok: hello"]
+    assert await world.outcomes(session, 2) == ["stopped", "ok"]
+    assert [m.content for m in await world.messages(session)][1::2] == ["(stopped)", "ok: hello"]
 
 
 async def test_a_recurring_recall_keeps_its_beat_and_can_be_skipped_and_cancelled(
@@ -215,12 +211,13 @@ async def test_an_agent_schedules_lists_and_cancels_by_its_tools(world: World) -
 
 
 async def test_a_recall_that_came_due_while_the_server_was_down_fires_once(start: Start) -> None:
-    async with start() as world:
+    time = MovedClock()
+    async with start(time) as world:
         session = await world.session()
-        await schedule(world, session, "1s")
-    await asyncio.sleep(1.1)  # real time has to pass while nothing runs
+        await schedule(world, session, "1h")
+    time.move(hours=2)
     for _ in range(2):
-        async with start() as world:
+        async with start(time) as world:
             assert await world.outcomes(session, 1) == ["ok"]
             assert await statuses(world, session) == [("fired", "ok")]
 

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from datetime import timedelta
 
+from sqlalchemy import Connection
+
 from navi.domain.ids import new_id
 from navi.domain.input import NewInput
 from navi.domain.turn import SERVER_STOPPED
@@ -28,13 +30,14 @@ async def leave_a_turn(world: World, text: str, owner: str, lease_seconds: float
     session = await world.session()
     new = NewInput(id=new_id(), session_id=session.id, text=text)
     now = CLOCK.now()
-    await world.navi.store.transact(queue.admit, new, now)
-    begun = await world.navi.store.transact(
-        turns.begin,
-        session.id,
-        turns.Claim(new_id(), owner, now + timedelta(seconds=lease_seconds), now),
-    )
-    assert begun is not None
+    claim = turns.Claim(new_id(), owner, now + timedelta(seconds=lease_seconds), now)
+
+    def admit_and_begin(connection: Connection) -> None:
+        # In one transaction: this process would begin an input that waits.
+        queue.admit(connection, new, now)
+        assert turns.begin(connection, session.id, claim) is not None
+
+    await world.navi.store.transact(admit_and_begin)
     return session.id
 
 
@@ -79,10 +82,10 @@ async def test_a_server_far_away_is_left_in_peace_until_its_lease_ends(start: St
 
 
 async def test_a_running_turn_keeps_its_lease(start: Start) -> None:
-    async with start(lease_seconds=0.4) as first, start(lease_seconds=0.4) as second:
+    async with start(lease_seconds=2) as first, start(lease_seconds=2) as second:
         session = await first.session()
-        # Three times as long as the lease.
-        await first.say(session, "[[sleep: 1.2]] [[say: still here]]")
+        # More than twice as long as the lease.
+        await first.say(session, "[[sleep: 4.5]] [[say: still here]]")
 
         assert await second.outcomes(session, 1) == ["ok"]
 
@@ -131,7 +134,7 @@ async def test_stopping_gracefully_keeps_what_was_said(start: Start) -> None:
 
 
 async def test_a_stop_reaches_the_server_that_runs_the_turn(start: Start) -> None:
-    async with start(lease_seconds=0.8) as runs, start(lease_seconds=0.8) as asks:
+    async with start(lease_seconds=4) as runs, start(lease_seconds=4) as asks:
         session = await runs.session()
         await runs.say(session, LONG)
         await runs.started(session)

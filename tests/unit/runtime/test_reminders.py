@@ -342,7 +342,8 @@ async def test_nothing_is_injected_during_compaction_and_a_full_period_follows(
     world: World,
 ) -> None:
     session = await world.working(remind=10)
-    await world.navi.reminders.schedule(LOCAL, session.id, 5, "once")
+    # Long: the end of the turn that it begins would end the timer, too.
+    await world.navi.reminders.schedule(LOCAL, session.id, 5, LONG)
     await world.hook(session, "PreCompact")
     await world.forward(100)
     assert await world.nudges(session) == []
@@ -350,7 +351,7 @@ async def test_nothing_is_injected_during_compaction_and_a_full_period_follows(
     await world.hook(session, "PostToolUse")
     await world.forward(9)
     # What was for once is due long since; the timer has begun anew.
-    assert await world.nudges(session) == [("urgent", "[sm remind] once")]
+    assert await world.nudges(session) == [("urgent", f"[sm remind] {LONG}")]
     await world.forward(1)
     assert SOFT in await world.nudges(session)
 

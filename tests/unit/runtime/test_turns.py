@@ -23,7 +23,7 @@ async def test_an_idle_session_takes_an_input_at_once(world: World) -> None:
 
 async def test_a_busy_session_lets_inputs_wait_and_answers_them_in_order(world: World) -> None:
     session = await world.session()
-    await world.say(session, "[[sleep: 0.2]] [[say: one]]")
+    await world.say(session, LONG)
     second = await world.say(session, "two")
     third = await world.say(session, "three")
 
@@ -31,9 +31,10 @@ async def test_a_busy_session_lets_inputs_wait_and_answers_them_in_order(world: 
         (False, 0),
         (False, 1),
     ]
-    assert await world.outcomes(session, 3) == ["ok", "ok", "ok"]
+    await world.navi.sessions.stop(LOCAL, session.id)
+    assert await world.outcomes(session, 3) == ["stopped", "ok", "ok"]
     answers = [m.content for m in await world.messages(session) if m.role == "assistant"]
-    assert answers == ["one", "ok: two", "ok: three"]
+    assert answers == ["(stopped)", "ok: two", "ok: three"]
 
 
 async def test_the_frames_of_a_turn_come_in_order_and_end_with_the_sync(world: World) -> None:
@@ -107,13 +108,14 @@ async def test_an_urgent_input_interrupts_and_goes_first(world: World) -> None:
 
 async def test_an_important_input_waits_for_the_turn_and_overtakes_the_queue(world: World) -> None:
     session = await world.session()
-    await world.say(session, "[[sleep: 0.2]] [[say: done]]")
+    await world.say(session, LONG)
     await world.say(session, "later")
     await world.say(session, "soon", delivery_mode=DeliveryMode.IMPORTANT)
+    await world.navi.sessions.stop(LOCAL, session.id)
 
-    assert await world.outcomes(session, 3) == ["ok", "ok", "ok"]
+    assert await world.outcomes(session, 3) == ["stopped", "ok", "ok"]
     answers = [m.content for m in await world.messages(session) if m.role == "assistant"]
-    assert answers == ["done", "ok: soon", "ok: later"]
+    assert answers == ["(stopped)", "ok: soon", "ok: later"]
 
 
 async def test_a_queued_input_made_urgent_interrupts(world: World) -> None:

@@ -16,7 +16,6 @@ from itertools import count, product
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import pytest
 from sqlalchemy import Connection
 
 from navi.domain.automation import ON_TIME, Automation, CatchUp, Guards, Kind, Target
@@ -412,7 +411,6 @@ async def play(url: str, total: int) -> tuple[Machine, list[Automation], int]:
     return machine, made, missed
 
 
-@pytest.mark.timeout(300)
 async def test_a_year_of_five_hundred_automations_in_twelve_zones(tmp_path: Path) -> None:
     machine, made, missed = await play(sqlite_url(tmp_path / "navi.sqlite3"), 501)
 
@@ -426,7 +424,6 @@ async def test_a_year_of_five_hundred_automations_in_twelve_zones(tmp_path: Path
     assert machine.failed
 
 
-@pytest.mark.timeout(300)
 async def test_a_year_of_automations_on_postgresql_too(postgres: PostgresServer) -> None:
     machine, _, _ = await play(postgres.create_database(), 24)
 
