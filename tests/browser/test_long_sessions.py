@@ -96,6 +96,8 @@ async def test_what_is_read_stays_in_place_while_older_messages_are_loaded(
     await tab.page.wait_for_function(
         "height => document.querySelector('.all').clientHeight > height * 1.5", arg=height
     )
+    # What was loaded is measured and put in its place with the next pictures.
+    await view.evaluate(SCROLL, 0)
     await view.evaluate(SCROLL, 600)
     after = await tab.page.evaluate(place)
     assert after[0] == before[0]
