@@ -16,11 +16,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page
 from sqlalchemy import Connection, insert, update
 
 from navi.store.store import Store
 from navi.store.tables import lanes, messages
+from tests.browser.chromium import chromium
 from tests.browser.tab import Tab
 from tests.server import Client, ServerProcess
 
@@ -88,12 +89,9 @@ async def main() -> None:
                 await _tell(server, ids["nightly build"])
                 await _schedule(client, ids)
             await asyncio.to_thread(_index, server)
-            executable = shutil.which("chromium")
-            async with async_playwright() as playwright:
-                browser = await playwright.chromium.launch(executable_path=executable)
+            async with chromium(home) as browser:
                 for scheme in ("light", "dark"):
                     await _take(browser, server, ids, scheme)
-                await browser.close()
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
