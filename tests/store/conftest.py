@@ -15,8 +15,8 @@ from navi.domain.ids import new_id
 from navi.domain.input import Admission, NewInput
 from navi.domain.session import Session, SessionState
 from navi.store import queue, sessions, turns
-from navi.store.coming import coming_of_each, question
 from navi.store.connection import sqlite_url
+from navi.store.due.contract import Claimed, DueKind, next_instants, next_of_each
 from navi.store.store import Store
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -90,8 +90,13 @@ async def world(prepared_url: str) -> AsyncIterator[World]:
     await store.close()
 
 
-async def earliest(store: Store, kind: Any) -> datetime | None:
-    """When the next of that kind, a module of the store, is due."""
-    asked = [kind.COMING]
-    (moments,) = await store.transact(coming_of_each, question(asked), asked)
-    return moments[0] if moments else None
+async def earliest(store: Store, kind: DueKind) -> datetime | None:
+    """When the next row of that kind is due."""
+    instants = await store.transact(next_of_each, next_instants([kind]))
+    return instants.get(0)
+
+
+async def claim(
+    store: Store, kind: DueKind, now: datetime, *, ahead: timedelta = timedelta(0), limit: int = 10
+) -> Claimed:
+    return await store.transact(kind.claim, now, now + ahead, limit)

@@ -24,7 +24,6 @@ from navi.domain.message import drafts_of
 from navi.domain.schedule import Every
 from navi.domain.session import Session
 from navi.domain.turn import Ending, Outcome
-from navi.runtime.automation_due import AutomationsDue
 from navi.runtime.system_jobs import SystemJobs, Wishes, hidden_session
 from navi.store import (
     automation_runs,
@@ -86,9 +85,9 @@ async def add_apart(world: World, target: Session) -> Automation:
 
 
 async def fire(world: World, now: datetime) -> int:
+    """How many due automations were dealt with."""
     world.now = now
-    jobs = SystemJobs(world.store, Hands(world), Path("/nowhere"), "scripted")
-    return await AutomationsDue(world.store, Hands(world), jobs, 50).fire()
+    return (await claim(world.store, DUE, now)).count
 
 
 async def now_of(world: World, made: Automation) -> Automation:
@@ -150,26 +149,6 @@ async def test_two_servers_that_find_it_due_at_the_same_moment_admit_it_once(wor
     assert sum(fired) == 1
     assert len(await world.store.transact(queue.waiting, session.id)) == 1
     assert len(await runs_of(world, made)) == 1
-
-
-async def test_a_plan_is_void_after_any_change_even_if_the_clock_stood_still(
-    world: World,
-) -> None:
-    """Clocks of several servers differ, so that two changes can bear the same time."""
-    session = await world.session()
-    made = await add(world, session)
-    now = NOON + HOUR
-    its = plan(made, now)
-    later = {"next_run_at": NOON + 5 * HOUR}
-    await world.store.transact(automation_runs.amend, made.id, later, made.updated_at)
-    assert (await now_of(world, made)).updated_at == made.updated_at
-
-    run = Run(made.id, made.id, session.id, "local", RunState.QUEUED, now, now)
-    assert not await world.store.transact(automation_runs.fire, made, its, run, None, 50, now)
-    assert not await world.store.transact(automation_runs.pass_over, made, its, now)
-
-    assert (await now_of(world, made)).next_run_at == NOON + 5 * HOUR
-    assert await runs_of(world, made) == []
 
 
 async def test_an_occurrence_that_meets_its_own_run_is_none_of_its_last_runs(

@@ -4,11 +4,11 @@ import asyncio
 
 import psycopg
 import pytest
+from navi.store.bulk import insert_rows
 
 from navi.domain.errors import SessionNotFound
 from navi.domain.event import Payload
 from navi.store import events, sessions
-from navi.store.bulk import insert_rows
 from navi.store.tables import events as stored_events
 from tests.store.conftest import World
 

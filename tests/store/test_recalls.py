@@ -8,18 +8,24 @@ import pytest
 
 from navi.domain.event import TextDelta, Usage
 from navi.domain.ids import new_id
-from navi.domain.input import NewInput
+from navi.domain.input import Origin
 from navi.domain.message import drafts_of
-from navi.domain.recall import CallType, Recall, RecallStatus
+from navi.domain.recall import (
+    CallType,
+    Recall,
+    RecallAlreadyPending,
+    RecallStatus,
+    Scheduler,
+)
 from navi.domain.session import Session
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome
-from navi.runtime import recall_due
-from navi.runtime.recalls import compose
-from navi.runtime.system_clock import SystemClock
-from navi.store import due, lanes, queue, recalls, sessions, turns
-from tests.store.conftest import World, earliest
+from navi.store import lanes, origins, queue, recalls, sessions, turns
+from navi.store.due.recalls import DueRecalls
+from tests.store.conftest import World, claim, earliest
 
 MINUTE = timedelta(minutes=1)
+SECOND = timedelta(seconds=1)
+DUE = DueRecalls()
 
 
 def a_recall(world: World, session: Session, interval: int | None = None) -> Recall:
@@ -46,11 +52,11 @@ async def scheduled(world: World, session: Session, interval: int | None = None)
     return await world.store.transact(recalls.schedule, a_recall(world, session, interval))
 
 
-async def fire(world: World, session: Session, now: datetime) -> bool:
+async def claimed(world: World, session: Session, now: datetime) -> bool:
     """Whether that admitted an input of the session."""
     world.now = now
     before = await world.store.transact(queue.waiting, session.id)
-    await world.store.transact(due.fire, now, 10, compose)
+    await claim(world.store, DUE, now)
     return len(await world.store.transact(queue.waiting, session.id)) > len(before)
 
 
@@ -71,15 +77,16 @@ async def test_a_recall_is_due_at_its_time_and_fires_once(world: World) -> None:
     session = await world.session()
     recall = await scheduled(world, session)
 
-    assert await earliest(world.store, recalls) == recall.due_at
-    assert not await fire(world, session, world.now)
-    assert await fire(world, session, recall.due_at)
-    assert not await fire(world, session, recall.due_at)
+    assert await earliest(world.store, DUE) == recall.due_at
+    assert not await claimed(world, session, world.now)
+    assert await claimed(world, session, recall.due_at)
+    assert not await claimed(world, session, recall.due_at)
 
     (waiting,) = await world.store.transact(queue.waiting, session.id)
     assert (waiting.origin, waiting.text) == ("recall", "Read build.log")
-    assert "Read build.log" in (waiting.prompt or "")
-    assert await earliest(world.store, recalls) is None
+    assert waiting.not_before == recall.due_at
+    assert waiting.prompt is None
+    assert await earliest(world.store, DUE) is None
 
 
 async def test_after_ten_missed_beats_a_recall_fires_once_keeps_its_beat_and_says_so(
@@ -89,10 +96,11 @@ async def test_after_ten_missed_beats_a_recall_fires_once_keeps_its_beat_and_say
     recall = await scheduled(world, session, interval=60)
     late = recall.due_at + 10 * MINUTE + timedelta(seconds=5)
 
-    assert await fire(world, session, late)
-    (waiting,) = await world.store.transact(queue.waiting, session.id)
-    assert "10" in (waiting.prompt or "")
-    await end(world, await world.begin(session), Ending(Outcome.OK))
+    assert await claimed(world, session, late)
+    begun = await world.begin(session)
+    assert begun is not None
+    assert "Missed in between, not run: 10" in (begun.turn.input.prompt or "")
+    await end(world, begun, Ending(Outcome.OK))
 
     after = await newest(world, session)
     assert (after.status, after.missed_count) == (RecallStatus.PENDING, 10)
@@ -104,7 +112,7 @@ async def test_beats_that_pass_while_the_turn_of_an_earlier_one_runs_count_as_mi
 ) -> None:
     session = await world.session()
     recall = await scheduled(world, session, interval=60)
-    await fire(world, session, recall.due_at + 2 * MINUTE)
+    await claimed(world, session, recall.due_at + 2 * MINUTE)
     begun = await world.begin(session)
 
     world.now += 3 * MINUTE
@@ -120,12 +128,12 @@ async def test_a_recall_whose_server_died_before_it_spoke_runs_again_and_counts_
 ) -> None:
     session = await world.session()
     recall = await scheduled(world, session)
-    await fire(world, session, recall.due_at)
+    await claimed(world, session, recall.due_at)
     await world.begin(session)
     (dead,) = await world.store.transact(lanes.running)
 
     await world.store.transact(turns.close_dead, dead, world.later())
-    assert (await newest(world, session)).status is RecallStatus.RUNNING
+    assert (await newest(world, session)).status is RecallStatus.PENDING
 
     await end(world, await world.begin(session), Ending(Outcome.OK))
     assert (await newest(world, session)).status is RecallStatus.FIRED
@@ -137,7 +145,7 @@ async def test_a_recall_whose_server_died_while_it_spoke_ends_visibly_and_not_tw
     for interval, status in ((None, RecallStatus.CANCELLED), (60, RecallStatus.PENDING)):
         session = await world.session()
         recall = await scheduled(world, session, interval)
-        await fire(world, session, recall.due_at)
+        await claimed(world, session, recall.due_at)
         begun = await world.begin(session)
         assert begun is not None
         await world.store.transact(turns.extend, begun.turn, 0, [TextDelta("I")], world.later())
@@ -150,33 +158,121 @@ async def test_a_recall_whose_server_died_while_it_spoke_ends_visibly_and_not_tw
         assert await world.store.transact(queue.waiting, session.id) == []
 
 
-async def test_a_due_recall_of_a_busy_session_is_moved_and_pulled_back(world: World) -> None:
+async def test_a_due_recall_of_a_busy_session_is_admitted_once_and_shows_a_later_time(
+    world: World,
+) -> None:
     session = await world.session()
     recall = await scheduled(world, session)
     begun = await world.begun(session)
 
-    assert not await fire(world, session, recall.due_at)
-    moved = await newest(world, session)
-    assert (moved.status, moved.trigger_at) == (RecallStatus.PENDING, recall.due_at + MINUTE)
+    assert await claimed(world, session, recall.due_at)
+    waiting = await newest(world, session)
+    assert (waiting.status, waiting.trigger_at) == (RecallStatus.PENDING, recall.due_at + MINUTE)
+    assert not await claimed(world, session, recall.due_at + 10 * MINUTE)
 
     await end(world, begun, Ending(Outcome.OK))
-    pulled = await newest(world, session)
-    assert pulled.trigger_at == world.now
-    assert pulled.due_at == recall.due_at
+    begun = await world.begin(session)
+    assert begun is not None
+    assert begun.turn.origin == "recall"
+    assert (await newest(world, session)).trigger_at == recall.due_at
 
 
-async def test_missed_beats_of_a_recall_that_is_moved_first_are_counted_once(world: World) -> None:
+async def test_a_due_recall_keeps_its_place_among_inputs_that_came_before_and_after_it(
+    world: World,
+) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session)
+    begun = await world.begun(session, "long work")
+    await world.admit(session, "before")
+    world.now = recall.due_at + SECOND
+    await world.admit(session, "after")
+
+    await claimed(world, session, recall.due_at + MINUTE)
+    await end(world, begun, Ending(Outcome.OK))
+
+    waiting = await world.store.transact(queue.waiting, session.id)
+    assert [each.text for each in waiting] == ["before", "Read build.log", "after"]
+
+
+async def test_a_recall_claimed_ahead_is_not_delivered_before_its_instant(world: World) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session)
+    result = await claim(world.store, DUE, recall.due_at - SECOND, ahead=SECOND)
+    assert [each.not_before for each in result.inputs] == [recall.due_at]
+
+    world.now = recall.due_at - 2 * SECOND
+    assert await world.store.transact(lanes.ready, frozenset(Origin), world.now, 9) == []
+    assert await world.begin(session) is None
+
+    world.now = recall.due_at - SECOND
+    assert await world.store.transact(lanes.ready, frozenset(Origin), recall.due_at, 9) == [
+        session.id
+    ]
+    assert await world.begin(session) is not None
+
+
+async def test_a_recall_that_waits_for_its_turn_is_shown_as_pending_and_can_be_cancelled(
+    world: World,
+) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session)
+    await claimed(world, session, recall.due_at)
+    with pytest.raises(RecallAlreadyPending):
+        await scheduled(world, session)
+
+    cancelled = await world.store.transact(recalls.cancel, session.id, world.later())
+
+    assert (cancelled.id, cancelled.outcome) == (recall.id, "cancelled")
+    assert await world.store.transact(queue.waiting, session.id) == []
+    assert await world.begin(session) is None
+
+
+async def test_a_recall_whose_input_is_removed_from_the_queue_says_that_it_never_ran(
+    world: World,
+) -> None:
+    for interval, status in ((None, RecallStatus.CANCELLED), (60, RecallStatus.PENDING)):
+        session = await world.session()
+        recall = await scheduled(world, session, interval)
+        await claimed(world, session, recall.due_at)
+        (waiting,) = await world.store.transact(queue.waiting, session.id)
+
+        await world.store.transact(origins.withdraw, session.id, waiting.id, world.later())
+
+        after = await newest(world, session)
+        assert (after.status, after.input_id) == (status, None if interval else waiting.id)
+        assert after.error == (None if interval else origins.BY_PERSON)
+
+
+async def test_a_skipped_beat_counts_from_the_planned_one(world: World) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session, interval=600)
+    await world.begun(session)
+    await claimed(world, session, recall.due_at)
+
+    skipped = await world.store.transact(recalls.skip, session.id, world.later())
+
+    assert skipped.due_at == skipped.trigger_at == recall.due_at + 10 * MINUTE
+    assert skipped.input_id is None
+    assert await world.store.transact(queue.waiting, session.id) == []
+
+
+async def test_a_recurring_recall_stays_pending_while_its_beat_runs(world: World) -> None:
     session = await world.session()
     recall = await scheduled(world, session, interval=60)
-    begun = await world.begun(session)
-    late = recall.due_at + 10 * MINUTE
-    assert not await fire(world, session, late)
-    assert (await newest(world, session)).missed_count == 0
+    await claimed(world, session, recall.due_at)
+    begun = await world.begin(session)
+
+    running = await world.store.transact(recalls.pending, session.id)
+    assert running is not None
+    assert running.due_at == recall.due_at + MINUTE
+    assert not await claimed(world, session, recall.due_at + 5 * MINUTE)
+    person = replace(a_recall(world, session), scheduled_by=Scheduler.PERSON)
+    with pytest.raises(RecallAlreadyPending):
+        await world.store.transact(recalls.schedule, person)
+
     await end(world, begun, Ending(Outcome.OK))
-
-    assert await fire(world, session, late + timedelta(seconds=1))
-
-    assert (await newest(world, session)).missed_count == 10
+    after = await newest(world, session)
+    assert (after.id, after.status, after.outcome) == (recall.id, RecallStatus.PENDING, "ok")
 
 
 async def test_a_recurring_recall_makes_way_for_one_that_its_own_turn_scheduled(
@@ -184,7 +280,7 @@ async def test_a_recurring_recall_makes_way_for_one_that_its_own_turn_scheduled(
 ) -> None:
     session = await world.session()
     beat = await scheduled(world, session, interval=60)
-    await fire(world, session, beat.due_at)
+    await claimed(world, session, beat.due_at)
     begun = await world.begin(session)
     newer = await scheduled(world, session)
 
@@ -193,52 +289,19 @@ async def test_a_recurring_recall_makes_way_for_one_that_its_own_turn_scheduled(
     kept = {each.id: each for each in await world.store.transact(recalls.listing, session.id)}
     assert kept[newer.id] == newer
     assert kept[beat.id].status is RecallStatus.FIRED
+    assert (kept[beat.id].outcome, kept[beat.id].error) == ("replaced", None)
 
 
 async def test_a_cancelled_recall_that_runs_has_no_further_beats(world: World) -> None:
     session = await world.session()
     beat = await scheduled(world, session, interval=60)
-    await fire(world, session, beat.due_at)
+    await claimed(world, session, beat.due_at)
     begun = await world.begin(session)
 
     await world.store.transact(recalls.cancel, session.id, world.later())
     await end(world, begun, Ending(Outcome.OK))
 
     assert (await newest(world, session)).status is RecallStatus.CANCELLED
-
-
-async def test_what_was_made_ahead_is_what_would_be_made_at_the_instant(world: World) -> None:
-    session = await world.session()
-    recall = await scheduled(world, session)
-    upcoming = await world.store.transact(due.upcoming, world.now, recall.due_at, 10)
-    made_ahead = compose(recall, recall.due_at, 0)
-    ready = {recall.id: due.make_ready(recall, compose)}
-    moment = recall.due_at + timedelta(milliseconds=20)
-
-    await world.store.transact(due.fire, moment, 10, _must_not_compose, ready)
-
-    (waiting,) = await world.store.transact(queue.waiting, session.id)
-    assert upcoming == [recall]
-    assert (waiting.prompt, waiting.metadata) == (made_ahead.prompt, made_ahead.metadata)
-    assert waiting.prompt == compose(recall, moment, 0).prompt
-
-
-async def test_what_was_made_ahead_is_void_once_the_recall_changed_or_its_second_passed(
-    world: World,
-) -> None:
-    for late, is_skipped in ((timedelta(seconds=2), False), (timedelta(0), True)):
-        session = await world.session()
-        recall = await scheduled(world, session, interval=60)
-        stale = replace(recall, additional_context_message="Read what is no longer wanted")
-        ready = {recall.id: due.make_ready(stale, compose)}
-        moment = recall.due_at + late
-        if is_skipped:
-            moment = (await world.store.transact(recalls.skip, session.id, world.later())).due_at
-
-        await world.store.transact(due.fire, moment, 10, compose, ready)
-
-        (waiting,) = await world.store.transact(queue.waiting, session.id)
-        assert waiting.text == "Read build.log"
 
 
 async def test_many_recalls_due_at_once_fire_once_each_although_several_fire_them(
@@ -249,18 +312,16 @@ async def test_many_recalls_due_at_once_fire_once_each_although_several_fire_the
         await scheduled(world, session)
     moment = world.now + MINUTE
 
-    seen = await asyncio.gather(
-        *(world.store.transact(due.fire, moment, 16, compose) for _ in range(8))
-    )
+    results = await asyncio.gather(*(claim(world.store, DUE, moment, limit=16) for _ in range(8)))
 
-    assert sum(seen) == 60
+    assert sum(result.count for result in results) == 60
     for session in everybody:
         assert len(await world.store.transact(queue.waiting, session.id)) == 1
         told = [each.type for each in world.told if each.session_id == session.id]
-        assert told[-2:] == ["input_queued", "recall_update"]
+        assert told[-2:] == ["recall_update", "input_queued"]
 
 
-async def test_among_many_due_recalls_those_of_busy_and_ended_sessions_do_not_fire(
+async def test_among_many_due_recalls_that_of_an_ended_session_is_not_claimed(
     world: World,
 ) -> None:
     free, busy, ended = [await world.session() for _ in range(3)]
@@ -270,12 +331,12 @@ async def test_among_many_due_recalls_those_of_busy_and_ended_sessions_do_not_fi
     await world.store.transact(sessions.kill, ended.id, world.later())
     moment = world.now + 2 * MINUTE
 
-    assert await world.store.transact(due.fire, moment, 10, compose) == 2
+    assert (await claim(world.store, DUE, moment)).count == 2
 
-    assert (await newest(world, free)).status is RecallStatus.RUNNING
-    assert (await newest(world, busy)).trigger_at == moment + MINUTE
+    assert (await newest(world, free)).input_id is not None
+    assert (await newest(world, busy)).input_id is not None
     assert (await newest(world, ended)).status is RecallStatus.CANCELLED
-    assert await world.store.transact(due.fire, moment, 10, compose) == 0
+    assert (await claim(world.store, DUE, moment)).count == 0
 
 
 async def test_a_recurring_recall_whose_session_was_killed_during_its_turn_has_no_next_beat(
@@ -283,85 +344,11 @@ async def test_a_recurring_recall_whose_session_was_killed_during_its_turn_has_n
 ) -> None:
     session = await world.session()
     beat = await scheduled(world, session, interval=60)
-    await fire(world, session, beat.due_at)
+    await claimed(world, session, beat.due_at)
     begun = await world.begin(session)
 
     await world.store.transact(sessions.kill, session.id, world.later())
     await end(world, begun, Ending(Outcome.STOPPED))
 
     assert (await newest(world, session)).status is RecallStatus.CANCELLED
-    assert await world.store.transact(due.fire, world.now + 60 * MINUTE, 10, compose) == 0
-
-
-async def test_what_is_written_ahead_of_its_time_never_happened_if_the_clock_is_set_back(
-    world: World,
-) -> None:
-    session = await world.session()
-    recall = await scheduled(world, session)
-    told = len(world.told)
-    clock = SettableClock()
-    clock.set(recall.due_at - MINUTE)
-    wait = recall_due.RecallsDue(world.store, clock, lambda: None)._waiting(recall.due_at)
-
-    with pytest.raises(recall_due.ClockSetBack):
-        await world.store.transact(due.fire, recall.due_at, 10, compose, {}, wait)
-
-    assert await world.store.transact(queue.waiting, session.id) == []
-    assert (await newest(world, session)).status is RecallStatus.PENDING
-    assert len(world.told) == told
-    assert await fire(world, session, recall.due_at)
-
-
-@pytest.mark.parametrize("count", [1, recall_due.CROWD + 1])
-async def test_what_is_written_ahead_fires_once_each_and_never_before_its_time(
-    world: World, count: int
-) -> None:
-    clock = SettableClock()
-    crowd = [await world.session() for _ in range(count)]
-    made = [await scheduled(world, session) for session in crowd]
-    at = made[0].due_at
-    told_at: list[datetime] = []
-    world.store.on_events = lambda events: told_at.append(clock.now())
-
-    clock.set(at - timedelta(seconds=0.3))
-    kind = recall_due.RecallsDue(world.store, clock, lambda: None)
-    await kind.make_ready(at)
-    await asyncio.sleep((at - clock.now()).total_seconds())
-    while await earliest(world.store, recalls) is not None:
-        await kind.fire()
-
-    assert min(told_at) >= at
-    assert await kind.fire() == 0
-    for session in crowd:
-        assert len(await world.store.transact(queue.waiting, session.id)) == 1
-
-
-async def test_what_was_to_be_written_ahead_fires_at_once_if_the_clock_is_set_forward(
-    world: World,
-) -> None:
-    clock = SettableClock()
-    crowd = [await world.session() for _ in range(recall_due.CROWD)]
-    made = [await scheduled(world, session) for session in crowd]
-    at = made[0].due_at
-    clock.set(at - 60 * MINUTE)
-    kind = recall_due.RecallsDue(world.store, clock, lambda: None)
-    await kind.make_ready(at)
-
-    clock.set(at)
-
-    assert await kind.fire() == len(crowd)
-    assert not kind._planned
-
-
-class SettableClock(SystemClock):
-    _offset = timedelta(0)
-
-    def set(self, moment: datetime) -> None:
-        self._offset = moment - super().now()
-
-    def now(self) -> datetime:
-        return super().now() + self._offset
-
-
-def _must_not_compose(recall: Recall, now: datetime, missed: int) -> NewInput:
-    raise AssertionError("it was made ahead")
+    assert (await claim(world.store, DUE, world.now + 60 * MINUTE)).count == 0

@@ -25,7 +25,9 @@ def url(postgres: PostgresServer) -> str:
 async def heard(url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Heard]:
     monkeypatch.setattr(signals, "RECONNECT_SECONDS", 0.01)
     queue: Heard = asyncio.Queue()
-    listening = asyncio.create_task(signals.listen(url, lambda *signal: queue.put_nowait(signal)))
+    listening = asyncio.create_task(
+        signals.listen(url, "me", lambda *signal: queue.put_nowait(signal))
+    )
     yield queue
     listening.cancel()
     await asyncio.gather(listening, return_exceptions=True)
@@ -47,6 +49,18 @@ async def test_signals_arrive_in_the_order_in_which_they_were_sent(heard: Heard,
     assert [await next_of(heard) for _ in sent] == sent
 
 
+async def test_a_process_does_not_hear_its_own_signals_from_the_database(
+    heard: Heard, url: str
+) -> None:
+    for _ in signals.CHANNELS:
+        await next_of(heard)
+
+    await tell(url, (signals.WORK, "own"), sender="me")
+    await tell(url, (signals.WORK, "other"))
+
+    assert await next_of(heard) == (signals.WORK, "other")
+
+
 async def test_signals_are_heard_again_after_the_connection_was_lost(
     heard: Heard, url: str
 ) -> None:
@@ -64,10 +78,10 @@ async def next_of(heard: Heard) -> tuple[str, str]:
     return await asyncio.wait_for(heard.get(), PATIENCE_SECONDS)
 
 
-async def tell(url: str, *sent: tuple[str, str]) -> None:
+async def tell(url: str, *sent: tuple[str, str], sender: str = "another") -> None:
     async with await psycopg.AsyncConnection.connect(url) as connection:
         for channel, payload in sent:
-            await connection.execute("SELECT pg_notify(%s, %s)", (channel, payload))
+            await connection.execute("SELECT pg_notify(%s, %s)", (channel, f"{sender} {payload}"))
 
 
 async def cut_others(url: str) -> None:

@@ -365,9 +365,12 @@ async def test_sessions_are_ready_when_something_waits_and_nothing_runs(world: W
     await world.admit(busy)
     await world.admit(waiting)
 
-    assert await world.store.transact(lanes.ready, 10) == [longer.id, waiting.id]
-    assert await world.store.transact(lanes.ready, 1) == [longer.id]
-    assert idle.id not in await world.store.transact(lanes.ready, 10)
+    async def ready(limit: int) -> list[str]:
+        return await world.store.transact(lanes.ready, frozenset(Origin), world.now, limit)
+
+    assert await ready(10) == [longer.id, waiting.id]
+    assert await ready(1) == [longer.id]
+    assert idle.id not in await ready(10)
 
 
 async def test_strange_characters_in_a_tools_output_survive(world: World) -> None:

@@ -9,7 +9,8 @@ from enum import StrEnum
 from typing import Any
 
 from navi.domain.errors import Conflict, InvalidInput, NotAllowed, NotFound
-from navi.domain.input import require_text
+from navi.domain.input import TIME_LIMIT, NewInput, Origin, require_text
+from navi.domain.instants import instant
 from navi.domain.schedule import At, Schedule
 
 ON_TIME = timedelta(seconds=60)
@@ -181,6 +182,8 @@ class Automation:
     """How the last run's turn ended: ok, error or cancelled."""
     last_error: str | None = None
     ended: Ended | None = None
+    active_run_state: RunState | None = None
+    """`queued` or `running` while a run of it waits or runs."""
     run_count: int = 0
     failures_in_row: int = 0
     missed_count: int = 0
@@ -250,6 +253,57 @@ def plan(automation: Automation, now: datetime) -> Plan:
     if guards.expires_at is not None and following > guards.expires_at:
         return Plan(runs, missed, None, Ended.EXPIRED)
     return Plan(runs, missed, following, None)
+
+
+def planned_run(automation: Automation, its: Plan, now: datetime) -> Run:
+    """The record of what is due: a run that is queued, or one that was missed."""
+    due_at = its.run_due_at or automation.next_run_at
+    assert due_at is not None
+    is_missed = its.run_due_at is None
+    return Run(
+        id=run_id(automation.id, due_at),
+        automation_id=automation.id,
+        session_id=automation.session_id,
+        user_id=automation.user_id,
+        state=RunState.MISSED if is_missed else RunState.QUEUED,
+        due_at=due_at,
+        queued_at=now,
+        ended_at=now if is_missed else None,
+        missed_count=its.missed,
+    )
+
+
+def ended_because(automation: Automation, now: datetime) -> Ended:
+    """Why nothing comes after the last run of an automation."""
+    guards = automation.guards
+    is_over = automation.schedule.next_after(now) is None
+    if is_over or guards.expires_at is None or automation.run_count == guards.max_runs:
+        return Ended.DONE
+    return Ended.EXPIRED
+
+
+TRIGGERED = "Scheduled automation triggered: "
+
+
+def automation_input(automation: Automation, run: Run) -> NewInput:
+    """The input of a run. Its id is the run's, so that it can't be admitted twice."""
+    limit = automation.guards.time_limit_seconds
+    return NewInput(
+        id=run.id,
+        session_id=automation.session_id,
+        text=f"{TRIGGERED}{automation.name}\n\n{automation.message}".strip(),
+        origin=Origin.AUTOMATION,
+        metadata={
+            "_automation_trigger": True,
+            "automation_id": automation.id,
+            "automation_name": automation.name,
+            "automation_run_id": run.id,
+            "due_at": instant(run.due_at),
+            "missed_count": run.missed_count,
+            **({} if limit is None else {TIME_LIMIT: limit}),
+        },
+        not_before=run.due_at,
+    )
 
 
 def first_run(schedule: Schedule, guards: Guards, now: datetime) -> datetime:

@@ -15,6 +15,10 @@ TEXT_LIMIT_BYTES = 1_000_000
 """Larger texts belong in a file whose path the text names; no model reads them in one message."""
 
 
+TIME_LIMIT = "time_limit_seconds"
+"""In the metadata of an input: how long its turn may take."""
+
+
 class DeliveryMode(StrEnum):
     SEQUENTIAL = "sequential"
     IMPORTANT = "important"
@@ -46,7 +50,9 @@ class NewInput:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """Kept with the message in the transcript."""
     prompt: str | None = None
-    """What the agent is told, where that is more than the text that the transcript shows."""
+    """What the agent reads instead of `text`. Scheduled inputs get theirs when the turn begins."""
+    not_before: datetime | None = None
+    """The instant before which it is not delivered; None means at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +63,18 @@ class Input(NewInput):
     delivered_at: datetime | None = None
     turn_id: str | None = None
 
+    @property
+    def place(self) -> tuple[datetime | None, int]:
+        """Its place among inputs of its delivery mode: by its instant, then by admission."""
+        return self.not_before or self.queued_at, self.ordinal
+
+    def is_deliverable(self, now: datetime) -> bool:
+        return self.not_before is None or self.not_before <= now
+
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What the sender is told. `position` counts the inputs that go first: 0 is next."""
+    """The answer to the sender. `position` counts the inputs that go first: 0 is next."""
 
     input_id: str
     delivered: bool
@@ -149,8 +163,8 @@ def signed(text: str, metadata: Mapping[str, Any]) -> str:
     return f"[message from {sender['name']} ({sender['id']})]\n{text}"
 
 
-def told(inputs: Sequence[Input]) -> str:
-    """What the agent of a turn is told."""
+def prompt_of(inputs: Sequence[Input]) -> str:
+    """What the agent reads in the turn of these inputs."""
     return "\n\n".join(each.prompt or signed(each.text, each.metadata) for each in inputs)
 
 
@@ -163,5 +177,5 @@ def modes_before(mode: DeliveryMode) -> tuple[DeliveryMode, ...]:
 
 
 def delivery_order(queue: Sequence[Input]) -> list[Input]:
-    """Urgent before important before sequential; in the order of admission among equals."""
-    return sorted(queue, key=lambda waiting: (_ORDER.index(waiting.delivery_mode), waiting.ordinal))
+    """Urgent before important before sequential; among equals, by their place in the queue."""
+    return sorted(queue, key=lambda waiting: (_ORDER.index(waiting.delivery_mode), waiting.place))

@@ -9,11 +9,12 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from navi.domain.errors import Conflict, InvalidInput, NotFound
-from navi.domain.input import require_text
+from navi.domain.input import TIME_LIMIT, NewInput, Origin, require_text
+from navi.domain.instants import instant
 from navi.domain.when import parse_duration
 
 DEFERRED_BY = timedelta(seconds=60)
-"""A recall whose session is busy is moved so far; the end of the turn pulls it back."""
+"""How much later `trigger_at` shows a due recall whose session is busy."""
 
 
 class CallType(StrEnum):
@@ -24,9 +25,22 @@ class CallType(StrEnum):
 
 class RecallStatus(StrEnum):
     PENDING = "pending"
+    """Until its turn begins, also while its input waits. A recurring recall stays pending."""
     RUNNING = "running"
     FIRED = "fired"
     CANCELLED = "cancelled"
+
+
+class Scheduler(StrEnum):
+    """Who scheduled a recall."""
+
+    AGENT = "agent"
+    PERSON = "person"
+
+
+CANCELLED_OUTCOME = "cancelled"
+REPLACED_OUTCOME = "replaced"
+"""A recurring recall whose own turn scheduled another one."""
 
 
 class RecallAlreadyPending(Conflict):
@@ -55,9 +69,9 @@ class Recall:
     session_id: str
     call_type: CallType
     trigger_at: datetime
-    """When it fires next. Later than `due_at` while its session is busy."""
+    """When it is expected to fire. Later than `due_at` if its session was busy then."""
     due_at: datetime
-    """When it was meant to fire: what a recurring recall counts its beats from."""
+    """When it is planned to fire. A recurring recall counts its beats from here."""
     interval_seconds: int | None
     internal_comment: str | None
     additional_context_message: str
@@ -67,6 +81,9 @@ class Recall:
     missed_count: int
     created_at: datetime
     updated_at: datetime
+    scheduled_by: Scheduler = Scheduler.AGENT
+    input_id: str | None = None
+    """The input it became; from then on it waits in its session's queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +109,32 @@ def beats(at: datetime, interval_seconds: int) -> Iterator[datetime]:
 
 
 def skipped(recall: Recall, now: datetime) -> datetime:
-    """When a recurring recall fires after its next beat was skipped."""
+    """When a recurring recall fires if its next beat is skipped."""
     if recall.interval_seconds is None:
         raise InvalidInput(
             "only a recurring recall can skip a beat", hint="cancel this one instead"
         )
-    return max(recall.trigger_at, now) + timedelta(seconds=recall.interval_seconds)
+    return next_beat(recall.due_at, recall.interval_seconds, now).at
+
+
+def recall_input(recall: Recall, time_limit_seconds: int | None = None) -> NewInput:
+    """The input of a due recall. Its prompt is rendered when its turn begins."""
+    limit = {} if time_limit_seconds is None else {TIME_LIMIT: time_limit_seconds}
+    return NewInput(
+        # Derived from the beat, so that the same beat can't be admitted twice.
+        id=f"{recall.id}.{int(recall.due_at.timestamp() * 1000)}",
+        session_id=recall.session_id,
+        text=recall.additional_context_message,
+        origin=Origin.RECALL,
+        metadata={
+            "recall_id": recall.id,
+            "call_type": recall.call_type.value,
+            "scheduled_by": recall.scheduled_by.value,
+            "due_at": instant(recall.due_at),
+            **limit,
+        },
+        not_before=recall.due_at,
+    )
 
 
 def require_call_type(text: str) -> CallType:

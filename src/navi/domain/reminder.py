@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from navi.domain.errors import InvalidInput, NotFound
 from navi.domain.input import DeliveryMode, NewInput, Origin
+from navi.domain.instants import instant
 
 SOFT_TEXT = '[sm remind] Update your status: sm status "your current progress"'
 HARD_TEXT = '[sm remind] Status overdue. Run: sm status "your current progress"'
@@ -88,18 +89,6 @@ class Reminder:
     updated_at: datetime
 
 
-@dataclass(slots=True)
-class Fired:
-    """How many were due, and which running turns were asked to end because of them."""
-
-    count: int = 0
-    interrupted: list[tuple[str, str]] = field(default_factory=list)
-    """Session and turn."""
-
-    def __bool__(self) -> bool:
-        return self.count > 0
-
-
 @dataclass(frozen=True, slots=True)
 class Thresholds:
     """Seconds without a report: after `soft` a nudge that waits, after `hard` one that interrupts.
@@ -161,7 +150,7 @@ def reminder_input(reminder: Reminder) -> NewInput:
         text=f"[sm remind] {reminder.message}",
         delivery_mode=DeliveryMode.URGENT,
         origin=Origin.REMINDER,
-        metadata={"reminder_id": reminder.id, "fires_at": reminder.fires_at.isoformat()},
+        metadata={"reminder_id": reminder.id, "fires_at": instant(reminder.fires_at)},
     )
 
 

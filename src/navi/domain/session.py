@@ -29,6 +29,7 @@ class Step(StrEnum):
 
 TRANSITIONS: dict[tuple[SessionState, Step], SessionState] = {
     (SessionState.IDLE, Step.TURN_BEGINS): SessionState.RUNNING,
+    (SessionState.IDLE, Step.AGENT_ASKS): SessionState.WAITING,
     (SessionState.IDLE, Step.KILLED): SessionState.STOPPED,
     (SessionState.RUNNING, Step.TURN_ENDS): SessionState.IDLE,
     (SessionState.RUNNING, Step.AGENT_ASKS): SessionState.WAITING,
@@ -45,6 +46,12 @@ TRANSITIONS: dict[tuple[SessionState, Step], SessionState] = {
 def after(state: SessionState, step: Step) -> SessionState | None:
     """The state that follows, or None where the step is not possible."""
     return TRANSITIONS.get((state, step))
+
+
+def step_between(state: SessionState, target: SessionState) -> Step | None:
+    """The step that leads from one state to the other, or None where no single one does."""
+    steps = (step for step in Step if after(state, step) is target)
+    return None if state is target else next(steps, None)
 
 
 @dataclass(frozen=True, slots=True)

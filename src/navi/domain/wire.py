@@ -28,7 +28,9 @@ class RecallJson(TypedDict):
     interval_seconds: int | None
     internal_comment: str | None
     additional_context_message: str
+    scheduled_by: str
     status: str
+    input_id: str | None
     outcome: str | None
     error: str | None
     missed_count: int
@@ -89,6 +91,7 @@ class AutomationJson(TypedDict):
     last_run_at: str | None
     last_status: str | None
     last_error: str | None
+    active_run_state: str | None
     run_count: int
     failures_in_row: int
     missed_count: int
@@ -157,7 +160,9 @@ def recall_json(recall: Recall) -> RecallJson:
         "interval_seconds": recall.interval_seconds,
         "internal_comment": recall.internal_comment,
         "additional_context_message": recall.additional_context_message,
+        "scheduled_by": recall.scheduled_by.value,
         "status": recall.status.value,
+        "input_id": recall.input_id,
         "outcome": recall.outcome,
         "error": recall.error,
         "missed_count": recall.missed_count,
@@ -189,6 +194,7 @@ def automation_json(automation: Automation) -> AutomationJson:
         "last_run_at": instant(automation.last_run_at),
         "last_status": automation.last_status,
         "last_error": automation.last_error,
+        "active_run_state": automation.active_run_state,
         "run_count": automation.run_count,
         "failures_in_row": automation.failures_in_row,
         "missed_count": automation.missed_count,
@@ -315,7 +321,9 @@ def input_json(waiting: Input) -> Json:
         "notify_on_delivery": waiting.notify_on_delivery,
         "notify_on_stop": waiting.notify_on_stop,
         "metadata": dict(waiting.metadata),
+        "ordinal": waiting.ordinal,
         "queued_at": instant(waiting.queued_at),
+        "not_before": instant(waiting.not_before),
         "delivered_at": instant(waiting.delivered_at),
         "turn_id": waiting.turn_id,
     }

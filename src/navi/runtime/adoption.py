@@ -18,8 +18,10 @@ from navi.domain.session import Session, SessionState
 from navi.domain.user import User
 from navi.runtime.archive import Resumable
 from navi.runtime.queue import Queue
+from navi.runtime.service import Service
 from navi.runtime.turns import Turns
 from navi.store import agent_sessions as stored
+from navi.store.set_aside import reason_of
 from navi.store.store import Store
 
 LOOK_SECONDS = 3.0
@@ -28,7 +30,9 @@ LOOK_SECONDS = 3.0
 log = logging.getLogger("navi.adoption")
 
 
-class Adoption:
+class Adoption(Service):
+    name = "adoption"
+
     def __init__(
         self,
         store: Store,
@@ -79,23 +83,26 @@ class Adoption:
         new = _session(user, past.source, past.cwd, now)
         return await self._store.transact(stored.adopt, user, past.agent_session_id, new, now)
 
-    async def run(self) -> None:
-        """Notice terminals that were closed without a word."""
-        while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            try:
-                await self._look()
-            except NaviError as error:
-                log.warning("can't look after open terminals: %s", error.message)
-
-    async def _look(self) -> None:
+    async def step(self) -> None:
+        """Notice terminals that were closed without a report."""
+        await asyncio.sleep(LOOK_SECONDS)
         for each in await self._store.transact(stored.all_open):
-            driver = self._drivers.get(each.driver)
-            if driver is None:
-                continue
-            if not await asyncio.to_thread(driver.is_open_elsewhere, each.agent_session_id):
-                await self._store.transact(stored.close, each, self._clock.now())
-                self._queue.poke()
+            try:
+                await self._look(each)
+            except NaviError:
+                raise
+            except Exception as error:
+                log.exception("can't look after terminal %s", each.agent_session_id)
+                why, now = reason_of(error), self._clock.now()
+                await self._store.transact(stored.set_aside_terminal, each, why, now)
+
+    async def _look(self, each: stored.Open) -> None:
+        driver = self._drivers.get(each.driver)
+        if driver is None:
+            raise LookupError(f"there is no driver {each.driver!r}")
+        if not await asyncio.to_thread(driver.is_open_elsewhere, each.agent_session_id):
+            await self._store.transact(stored.close, each, self._clock.now())
+            self._queue.poke()
 
 
 def _session(user: User, driver: str, cwd: str, now: datetime) -> Session:

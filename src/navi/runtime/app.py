@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import logging
 import os
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from navi.agents.builtin import BuiltinDriver
 from navi.agents.claude_code import ClaudeCodeDriver
@@ -23,35 +20,38 @@ from navi.agents.pane_agent import PaneAgent
 from navi.agents.panes import PaneDriver
 from navi.domain.clock import Clock
 from navi.domain.event import Event
+from navi.domain.input import Origin
 from navi.domain.reminder import Thresholds
 from navi.domain.tool import Tool
 from navi.runtime import places
 from navi.runtime.accounts import Accounts
-from navi.runtime.admit import Admissions
 from navi.runtime.adoption import Adoption
 from navi.runtime.archive import Archive
-from navi.runtime.automation_due import AutomationsDue
 from navi.runtime.automations import Automations, defaults_of
-from navi.runtime.clock import DueLoop, Kind
 from navi.runtime.deliveries import Deliveries
 from navi.runtime.feed import Feed
 from navi.runtime.library import Library
+from navi.runtime.listener import Listener
 from navi.runtime.messages import Messages
 from navi.runtime.owner import own_identity
 from navi.runtime.queue import Queue
-from navi.runtime.recall_due import RecallsDue
 from navi.runtime.recalls import Recalls
 from navi.runtime.recovery import Recovery
 from navi.runtime.reminders import Reminders
-from navi.runtime.reminders_due import NudgesDue, RemindersDue
-from navi.runtime.room import Room
+from navi.runtime.scheduler import Scheduler
+from navi.runtime.service import Service
 from navi.runtime.sessions import DEFAULT_DRIVER, Sessions
 from navi.runtime.settings import Settings, model_of, timezone_of
+from navi.runtime.slots import TurnSlots
 from navi.runtime.system_clock import SystemClock
 from navi.runtime.system_jobs import SystemJobs, remembered, wishes_of
 from navi.runtime.turns import Turns
 from navi.runtime.waiting import Waiting
-from navi.store import signals
+from navi.store.due.automations import DueAutomations
+from navi.store.due.contract import DueKind
+from navi.store.due.nudges import DueNudges
+from navi.store.due.recalls import DueRecalls
+from navi.store.due.reminders import DueReminders
 from navi.store.store import Store
 from navi.tools.cron import Cron
 from navi.tools.filesystem import Filesystem
@@ -76,13 +76,13 @@ class Navi:
     sessions: Sessions
     recalls: Recalls
     automations: Automations
-    admissions: Admissions
     messages: Messages
+    queue: Queue
     reminders: Reminders
     waiting: Waiting
     feed: Feed
     archive: Archive
-    due: DueLoop
+    scheduler: Scheduler
     adoption: Adoption
     tools: Mapping[str, Tool]
     """What every agent is offered, Navi's own and others alike."""
@@ -106,66 +106,48 @@ async def running(
     lease = timedelta(seconds=settings.turns.lease_seconds)
     owner = own_identity()
 
+    zone = timezone_of(settings)
     store = Store(database_url)
     feed = Feed(store)
-    room = Room(settings.turns.max_concurrent, settings.recalls.max_concurrent)
+    slots = TurnSlots(
+        settings.turns.max_concurrent, {Origin.RECALL: settings.recalls.max_concurrent}
+    )
+    system_jobs = SystemJobs(store, clock, places.workspace(), DEFAULT_DRIVER, zone)
     chosen_drivers: dict[str, Driver] = {}
-    turns = Turns(store, clock, owner, chosen_drivers, lease, room)
-    queue = Queue(store, turns, room)
+    turns = Turns(store, clock, owner, chosen_drivers, lease, slots, system_jobs, zone)
+    queue = Queue(store, clock, turns, slots)
     sessions = Sessions(store, clock, turns, chosen_drivers)
-    recalls = Recalls(store, clock, sessions, timezone_of(settings))
+    recalls = Recalls(store, clock, sessions, zone)
     automations = Automations(store, clock, sessions, defaults_of(settings))
     thresholds = Thresholds(
         settings.remind.soft_threshold_seconds, settings.remind.hard_gap_seconds
     )
-    admissions = Admissions(store, clock, turns, queue)
-    messages = Messages(store, clock, sessions, admissions, queue, thresholds)
+    messages = Messages(store, clock, sessions, queue, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
     tools = agent_tools(recalls, automations, messages)
     reach = None if address is None else Reach(address, token)
     builtin = built_in_driver(settings, tools)
     chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
-    system_jobs = SystemJobs(store, clock, places.workspace(), DEFAULT_DRIVER)
     deliveries = Deliveries(store, clock, builtin.is_worth_telling)
-    recalls_due = RecallsDue(store, clock, queue.poke_for_recalls)
-    kinds: list[Kind] = [
-        recalls_due,
-        AutomationsDue(store, clock, system_jobs, settings.automations.keep_runs),
-        NudgesDue(store, clock, turns),
-        RemindersDue(store, clock, turns),
-    ]
-
-    def on_fired(kind: Kind) -> None:
-        if kind is recalls_due:
-            queue.poke_for_recalls()
-        else:
-            queue.poke()
-
-    due = DueLoop(store, clock, kinds, on_fired)
+    scheduler = Scheduler(store, clock, due_kinds(settings), queue)
     recovery = Recovery(store, clock, owner, turns, queue, lease)
     adoption = Adoption(store, clock, turns, queue, chosen_drivers)
+    listener = Listener(store, feed, turns, queue, scheduler)
 
     def on_events(events: Sequence[Event]) -> None:
         feed.publish(events)
-        due.notice(events)
         deliveries.notice(events)
 
     store.on_events = on_events
+    store.on_signal = listener.on_own_signal
     store.start()
     await system_jobs.set_up(wishes_of(settings))
     await recovery.look()
-    background = [
-        asyncio.create_task(feed.run(), name="feed"),
-        asyncio.create_task(queue.run(), name="queue"),
-        asyncio.create_task(recovery.run(), name="recovery"),
-        asyncio.create_task(due.run(), name="clock"),
-        asyncio.create_task(adoption.run(), name="adoption"),
-        asyncio.create_task(deliveries.run(), name="deliveries"),
-    ]
+    services: list[Service] = [feed, queue, recovery, scheduler, adoption, deliveries]
     if store.kind == "postgresql":
-        on_signal = _Listener(store.id, feed, queue, recovery, due)
-        listening = signals.listen(database_url, on_signal)
-        background.append(asyncio.create_task(listening, name="signals"))
+        services.append(listener)
+    for service in services:
+        service.start()
     queue.poke()
     try:
         yield Navi(
@@ -175,25 +157,33 @@ async def running(
             sessions=sessions,
             recalls=recalls,
             automations=automations,
-            admissions=admissions,
             messages=messages,
+            queue=queue,
             reminders=Reminders(store, clock, sessions, thresholds),
             waiting=Waiting(store, feed, sessions),
             feed=feed,
             archive=Archive(clock),
-            due=due,
+            scheduler=scheduler,
             adoption=adoption,
             tools={tool.name: tool for tool in tools},
         )
     finally:
         queue.close()
         await turns.shut_down()
-        for task in background:
-            task.cancel()
-        await asyncio.gather(*background, return_exceptions=True)
+        for service in services:
+            await service.stop()
         for driver in set(chosen_drivers.values()):
             await driver.aclose()
         await store.close()
+
+
+def due_kinds(settings: Settings) -> list[DueKind]:
+    return [
+        DueRecalls(settings.recalls.time_limit_seconds),
+        DueAutomations(settings.automations.keep_runs),
+        DueNudges(),
+        DueReminders(),
+    ]
 
 
 def agent_tools(recalls: Recalls, automations: Automations, messages: Messages) -> list[Tool]:
@@ -276,39 +266,3 @@ def _outside_drivers(settings: Settings, reach: Reach | None) -> dict[str, Drive
             reach=reach,
         ),
     }
-
-
-class _Listener:
-    """What the signals of other processes mean here."""
-
-    def __init__(
-        self, own_id: str, feed: Feed, queue: Queue, recovery: Recovery, due: DueLoop
-    ) -> None:
-        self._own_id = own_id
-        self._due = due
-        self._feed = feed
-        self._queue = queue
-        self._recovery = recovery
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def __call__(self, channel: str, payload: str) -> None:
-        match channel:
-            case signals.EVENTS if payload:
-                sender, news, position = json.loads(payload)
-                # Our own events are published with their content, right after their commit.
-                if sender != self._own_id:
-                    for session_id, seq in news:
-                        self._feed.announce(session_id, seq, position)
-            case signals.EVENTS:
-                self._feed.look_again()
-            case signals.STOPS if payload:
-                self._start(self._recovery.stop_requested(payload))
-            case signals.CLOCK:
-                self._due.wake()
-            case signals.WORK:
-                self._queue.poke()
-
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)

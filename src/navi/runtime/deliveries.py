@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from navi.domain.automation import Category, Delivery, is_hidden
 from navi.domain.clock import Clock
-from navi.domain.errors import NaviError, NotFound
+from navi.domain.errors import NotFound
 from navi.domain.event import Event
 from navi.domain.message import NOTHING_TO_REPORT
+from navi.runtime.service import Service, Wake
 from navi.store import automation_runs, deliveries
 from navi.store.store import Store
 
@@ -37,30 +37,24 @@ async def evaluate_response(task: str, response: str, judge: Judge) -> bool:
         return True
 
 
-class Deliveries:
+class Deliveries(Service):
+    name = "deliveries"
+
     def __init__(self, store: Store, clock: Clock, judge: Judge) -> None:
         self._store = store
         self._clock = clock
         self._judge = judge
-        self._poked = asyncio.Event()
+        self._wake = Wake()
 
     def notice(self, events: Sequence[Event]) -> None:
         """Called with every stored event of this process."""
         if any(event.type == "stream_end" and is_hidden(event.session_id) for event in events):
-            self._poked.set()
+            self._wake.set()
 
-    async def run(self) -> None:
-        while True:
-            try:
-                await self.settle_all()
-            except NaviError as error:
-                log.warning("can't deliver what automations answered: %s", error.message)
-            except Exception:
-                log.exception("can't deliver what automations answered")
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_AGAIN_SECONDS):
-                    await self._poked.wait()
-            self._poked.clear()
+    async def step(self) -> None:
+        self._wake.clear()
+        await self.settle_all()
+        await self._wake.wait(LOOK_AGAIN_SECONDS)
 
     async def settle_all(self) -> None:
         while waiting := await self._store.transact(deliveries.waiting):

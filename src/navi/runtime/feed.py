@@ -20,6 +20,7 @@ from navi.domain.errors import NaviError
 from navi.domain.event import Event
 from navi.domain.user import User
 from navi.domain.wire import event_json
+from navi.runtime.service import Service
 from navi.store import events as stored
 from navi.store.store import Store
 
@@ -135,28 +136,25 @@ class Tail:
         self._changed = asyncio.Event()
 
 
-class Feed:
+class Feed(Service):
+    name = "feed"
+
     def __init__(self, store: Store) -> None:
         self._store = store
         self._sessions: dict[str, Tail] = {}
         self._all = Tail(self._read_all)
         self._position = 0
 
-    async def run(self) -> None:
-        """Now and then look whether something was stored that no signal told of.
+    async def step(self) -> None:
+        """Now and then look whether something was stored that no signal announced.
 
         Once for all watchers: a timer for each would cost more than all their frames.
         """
-        while True:
-            await asyncio.sleep(LOOK_AGAIN_SECONDS)
-            try:
-                position = await self.last_position()
-            except NaviError as error:
-                log.warning("can't look for missed events: %s", error.message)
-                continue
-            if position > self._position:
-                self._position = position
-                self.look_again()
+        await asyncio.sleep(LOOK_AGAIN_SECONDS)
+        position = await self.last_position()
+        if position > self._position:
+            self._position = position
+            self.look_again()
 
     def publish(self, events: Sequence[Event]) -> None:
         """Called with every event right after its commit."""

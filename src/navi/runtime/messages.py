@@ -11,7 +11,6 @@ from navi.domain.session import Session
 from navi.domain.target import choose
 from navi.domain.tool import ToolContext
 from navi.domain.user import User
-from navi.runtime.admit import Admissions
 from navi.runtime.queue import Queue
 from navi.runtime.sessions import Sessions
 from navi.store import sessions as stored
@@ -27,14 +26,12 @@ class Messages:
         store: Store,
         clock: Clock,
         sessions: Sessions,
-        admissions: Admissions,
         queue: Queue,
         thresholds: Thresholds,
     ) -> None:
         self._store = store
         self._clock = clock
         self._sessions = sessions
-        self._admissions = admissions
         self._queue = queue
         self._thresholds = thresholds
 
@@ -73,7 +70,7 @@ class Messages:
             notify_on_stop=notify_on_stop,
             metadata=metadata,
         )
-        return await self._admissions.admit(user, new)
+        return await self._queue.admit(user, new)
 
     async def report(self, user: User, session_id: str, text: str | None) -> Session:
         """What the agent says it does right now. None takes it back, and answers no reminder."""

@@ -1,77 +1,125 @@
-"""Station 2: which session may begin a turn, and when.
+"""Stations 1 and 2: inputs are admitted, and sessions begin their turns when they may.
 
-Sessions never wait for each other, except for room: one process runs a limited number of turns at
-once. Every way in which a turn may become possible pokes the queue.
+Sessions never wait for each other, except for a free slot. Whatever may make a turn possible pokes
+the queue; for inputs that were admitted ahead of their instant it keeps the time itself.
 """
 
 from __future__ import annotations
 
-import asyncio
+import heapq
 import logging
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from datetime import datetime
 
+from navi.domain.clock import Clock
 from navi.domain.errors import NaviError, NotFound
-from navi.runtime.room import Room
+from navi.domain.input import Admission, Input, NewInput, Origin, require_text
+from navi.domain.user import User
+from navi.runtime.service import Service, Wake
+from navi.runtime.slots import TurnSlots
 from navi.runtime.turns import Turns
-from navi.store import lanes
+from navi.store import bad_inputs, lanes
+from navi.store import queue as stored
 from navi.store.store import Store
 
 LOOK_AGAIN_SECONDS = 1.0
-"""Upper bound of the delay for what no poke told of, such as another process's leftovers."""
+"""Upper bound of the delay for what no poke announced, such as another process's leftovers."""
 
 log = logging.getLogger("navi.queue")
 
+Expected = tuple[datetime, str, Origin]
+"""When an input may be delivered, its session and its origin."""
 
-class Queue:
-    def __init__(self, store: Store, turns: Turns, room: Room) -> None:
+
+class Queue(Service):
+    name = "queue"
+
+    def __init__(self, store: Store, clock: Clock, turns: Turns, slots: TurnSlots) -> None:
         self._store = store
+        self._clock = clock
         self._turns = turns
-        self._room = room
-        self._poked = asyncio.Event()
-        self._is_only_recalls = False
+        self._slots = slots
+        self._wake = Wake()
+        self._is_poked = False
+        self._expected: list[Expected] = []
         self._is_open = True
-        turns.on_end = lambda session_id: self.poke()
-        turns.on_told = self.poke
+        self.on_deliverable: Callable[[Sequence[Expected]], None] = lambda inputs: None
+        """Called when the instant of inputs that were admitted ahead has come."""
+        turns.on_change = self.poke
 
     def poke(self) -> None:
         """Something changed: look for sessions that can begin a turn."""
-        self._is_only_recalls = False
-        self._poked.set()
+        self._is_poked = True
+        self._wake.set()
 
-    def poke_for_recalls(self) -> None:
-        """Recalls were admitted and nothing else changed: while others run, that costs nothing."""
-        self._poked.set()
+    def expect(self, inputs: Sequence[Input]) -> None:
+        """These were admitted: begin their turns at their instants."""
+        now = self._clock.now()
+        for each in inputs:
+            expected = (each.not_before or now, each.session_id, each.origin)
+            heapq.heappush(self._expected, expected)
+        self._wake.set()
 
     def close(self) -> None:
         """Begin no more turns."""
         self._is_open = False
 
-    @property
-    def has_room(self) -> bool:
-        """Whether a turn that is nobody's recall could begin now."""
-        return self._is_open and self._room.left(is_recall=False) > 0
+    async def admit(self, sender: User, new: NewInput) -> Admission:
+        """When this returns, the input survives anything. It may have begun its turn already."""
+        require_text(new.text)
+        if self._is_open and new.origin in self._slots.free_origins():
+            # The usual case: admitted and begun at once, for the price of one transaction.
+            return await self._turns.admit(new, sender)
+        admission = await self._store.transact(stored.admit, new, self._clock.now(), sender)
+        await self._store.transact(lanes.offer_work)
+        self.poke()
+        return admission
 
-    async def run(self) -> None:
-        while True:
-            try:
-                # Not wait_for, which can swallow a cancellation that comes with the poke.
-                async with asyncio.timeout(LOOK_AGAIN_SECONDS):
-                    await self._poked.wait()
-            except TimeoutError:
-                self._is_only_recalls = False
-            self._poked.clear()
-            is_only_recalls, self._is_only_recalls = self._is_only_recalls, True
-            try:
-                await self._begin_ready(is_only_recalls)
-            except NaviError as error:
-                log.warning("can't look for waiting inputs: %s", error.message)
-
-    async def _begin_ready(self, is_only_recalls: bool) -> None:
-        room = 0 if is_only_recalls else self._room.left(is_recall=False)
-        recall_room = self._room.left(is_recall=True)
-        if not self._is_open or max(room, recall_room) <= 0:
+    async def step(self) -> None:
+        await self._wake.wait(self._seconds_to_wait())
+        is_woken = self._wake.is_set
+        self._wake.clear()
+        expected = self._take_expected()
+        # After a wait that nothing ended, look for what no poke announced.
+        is_poked, self._is_poked = self._is_poked or not (is_woken or expected), False
+        if is_poked:
+            await self._begin_ready()
             return
-        for session_id in await self._store.transact(lanes.ready, room, recall_room):
-            # Deleted in the meantime: nothing to do any more.
-            with suppress(NotFound):
-                await self._turns.begin(session_id)
+        for _, session_id, origin in expected:
+            if self._is_open and origin in self._slots.free_origins():
+                await self._begin(session_id)
+
+    def _seconds_to_wait(self) -> float:
+        if not self._expected:
+            return LOOK_AGAIN_SECONDS
+        left = (self._expected[0][0] - self._clock.now()).total_seconds()
+        return min(max(left, 0.0), LOOK_AGAIN_SECONDS)
+
+    def _take_expected(self) -> list[Expected]:
+        now = self._clock.now()
+        due = []
+        while self._expected and self._expected[0][0] <= now:
+            due.append(heapq.heappop(self._expected))
+        if due:
+            self.on_deliverable(due)
+        return due
+
+    async def _begin_ready(self) -> None:
+        """Begin turns until no session is ready, or no slot is left for those that are."""
+        has_begun = True
+        while has_begun and self._is_open and (origins := self._slots.free_origins()):
+            limit = self._slots.count_free()
+            ready = await self._store.transact(lanes.ready, origins, self._clock.now(), limit)
+            has_begun = any([await self._begin(session_id) for session_id in ready])
+
+    async def _begin(self, session_id: str) -> bool:
+        try:
+            return await self._turns.begin(session_id)
+        except NotFound:
+            return False  # Deleted in the meantime.
+        except NaviError:
+            raise
+        except Exception:
+            log.exception("session %s can't begin its next turn", session_id)
+            count = await self._store.transact(bad_inputs.set_aside, session_id, self._clock.now())
+            return count > 0

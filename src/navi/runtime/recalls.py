@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from itertools import islice
 from typing import Any
 
 from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput
 from navi.domain.ids import new_id
-from navi.domain.input import NewInput, Origin
 from navi.domain.recall import (
     CallType,
     NoPendingRecall,
     Recall,
     RecallStatus,
+    Scheduler,
     beats,
     instruction_warning,
     require_call_type,
@@ -26,7 +26,6 @@ from navi.domain.recall import (
 from navi.domain.tool import ToolContext
 from navi.domain.user import User
 from navi.domain.when import describe, parse_offset, parse_when
-from navi.runtime.prompts import render
 from navi.runtime.sessions import Sessions
 from navi.store import recalls as stored
 from navi.store.store import Store
@@ -69,6 +68,7 @@ class Recalls:
         timezone_offset: str | None = None,
         interval_seconds: int | None = None,
         internal_comment: str | None = None,
+        scheduled_by: Scheduler = Scheduler.PERSON,
     ) -> Scheduled:
         await self._sessions.get(user, session_id)
         now = self._clock.now()
@@ -92,6 +92,7 @@ class Recalls:
             missed_count=0,
             created_at=now,
             updated_at=now,
+            scheduled_by=scheduled_by,
         )
         kept = await self._store.transact(stored.schedule, recall)
         return Scheduled(kept, describe(at, now, timezone), instruction_warning(instruction))
@@ -129,7 +130,9 @@ class Recalls:
 
     async def schedule_for(self, context: ToolContext, arguments: Mapping[str, Any]) -> str:
         """For the tool: an agent schedules its own session."""
-        made = await self.schedule(context.user, context.session_id, **arguments)
+        made = await self.schedule(
+            context.user, context.session_id, **arguments, scheduled_by=Scheduler.AGENT
+        )
         lines = [f"Scheduled: {made.reading}."]
         if made.recall.interval_seconds is not None:
             lines.append(f"Then every {made.recall.interval_seconds} seconds.")
@@ -168,48 +171,3 @@ class Recalls:
                 f"a recall of type {kind} needs when", hint="like 30m, 2h 15m or tomorrow at 09:00"
             )
         return parse_when(when, now, timezone)
-
-
-def compose(recall: Recall, now: datetime, missed: int) -> NewInput:
-    """The input of a recall that fires: readable in the transcript, complete for the agent."""
-    prompt = render(
-        "recall.wake",
-        1,
-        {
-            "due_at": _shown(recall.due_at),
-            "now": _shown(now),
-            "lateness": _lateness(recall, now, missed),
-            "instruction": recall.additional_context_message,
-        },
-    )
-    return NewInput(
-        # Made from the beat, so that the same beat can't be admitted twice.
-        id=f"{recall.id}.{int(recall.due_at.timestamp() * 1000)}",
-        session_id=recall.session_id,
-        text=recall.additional_context_message,
-        origin=Origin.RECALL,
-        metadata={
-            "recall_id": recall.id,
-            "call_type": recall.call_type.value,
-            "due_at": recall.due_at.isoformat(),
-            "missed_count": missed,
-            "prompt_ref": prompt.reference,
-        },
-        prompt=prompt.text,
-    )
-
-
-LATE_SECONDS = 120
-"""Less is not worth a word to the agent: busy sessions make recalls a minute late."""
-
-
-def _lateness(recall: Recall, now: datetime, missed: int) -> str:
-    late = (now - recall.due_at).total_seconds()
-    words = f" ({int(late // 60)} minutes late)" if late >= LATE_SECONDS else ""
-    if missed:
-        words += f"\nMissed in between, not run: {missed}"
-    return words
-
-
-def _shown(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

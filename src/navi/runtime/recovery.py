@@ -11,9 +11,11 @@ from navi.domain.errors import NaviError
 from navi.domain.turn import RunningTurn
 from navi.runtime.owner import is_surely_dead
 from navi.runtime.queue import Queue
+from navi.runtime.service import Service
 from navi.runtime.turns import Turns
-from navi.store import lanes
+from navi.store import bad_turns, lanes
 from navi.store import turns as stored
+from navi.store.set_aside import reason_of
 from navi.store.store import Store
 
 LOOKS_PER_LEASE = 8
@@ -21,7 +23,9 @@ LOOKS_PER_LEASE = 8
 log = logging.getLogger("navi.recovery")
 
 
-class Recovery:
+class Recovery(Service):
+    name = "recovery"
+
     def __init__(
         self,
         store: Store,
@@ -38,35 +42,34 @@ class Recovery:
         self._queue = queue
         self._lease = lease
 
-    async def run(self) -> None:
+    async def step(self) -> None:
         """Look after the running turns, ours and others', several times per lease."""
-        while True:
-            await asyncio.sleep(self._lease.total_seconds() / LOOKS_PER_LEASE)
-            try:
-                await self.look()
-            except NaviError as error:
-                log.warning("can't look after the running turns: %s", error.message)
+        await asyncio.sleep(self._lease.total_seconds() / LOOKS_PER_LEASE)
+        await self.look()
 
     async def look(self) -> None:
         now = self._clock.now()
         at_work = self._turns.at_work()
         await self._store.transact(lanes.renew, self._owner, now + self._lease)
-        running = await self._store.transact(lanes.running)
+        running = await self._running()
         for turn in running:
             if turn.owner == self._owner and self._turns.is_ours(turn.id):
                 if turn.stop_reason is not None:
-                    self._turns.interrupt(turn.session_id)
+                    self._turns.interrupt(turn.id)
             elif self._is_dead(turn):
                 await self._close(turn)
         owned = {turn.id for turn in running if turn.owner == self._owner}
         for turn_id in at_work & self._turns.at_work() - owned:
             self._turns.abandon(turn_id)
 
-    async def stop_requested(self, session_id: str) -> None:
-        """Another process asked for a stop: end the turn if it is ours."""
-        for turn in await self._store.transact(lanes.running, [session_id]):
-            if turn.owner == self._owner and turn.stop_reason is not None:
-                self._turns.interrupt(session_id)
+    async def _running(self) -> list[RunningTurn]:
+        try:
+            return await self._store.transact(lanes.running)
+        except NaviError:
+            raise
+        except Exception:
+            log.exception("a running turn can't be read; looking at each by itself")
+            return await self._store.transact(bad_turns.set_aside, self._clock.now())
 
     def _is_dead(self, turn: RunningTurn) -> bool:
         if turn.owner == self._owner:
@@ -75,10 +78,20 @@ class Recovery:
         return turn.lease_until < self._clock.now() or is_surely_dead(turn.owner)
 
     async def _close(self, turn: RunningTurn) -> None:
-        if await self._turns.take_over(turn):
-            log.warning("took over turn %s of session %s", turn.id, turn.session_id)
-            return
-        if await self._store.transact(stored.close_dead, turn, self._clock.now()):
+        """Whatever is wrong with one turn, the others are looked after."""
+        try:
+            if await self._turns.take_over(turn):
+                log.warning("took over turn %s of session %s", turn.id, turn.session_id)
+                return
+            is_closed = await self._store.transact(stored.close_dead, turn, self._clock.now())
+        except NaviError:
+            raise
+        except Exception as error:
+            log.exception("turn %s of session %s can't be closed", turn.id, turn.session_id)
+            why, now = reason_of(error), self._clock.now()
+            await self._store.transact(bad_turns.end, turn.id, turn.session_id, why, now)
+            is_closed = True
+        if is_closed:
             log.warning(
                 "closed turn %s of session %s: its server is gone", turn.id, turn.session_id
             )

@@ -20,7 +20,7 @@ from navi.domain.turn import StopReason
 from navi.domain.user import User
 from navi.runtime import places
 from navi.runtime.turns import Turns
-from navi.store import agent_sessions, lanes, queue, snapshot, transcript, withdrawal
+from navi.store import agent_sessions, lanes, origins, queue, snapshot, transcript
 from navi.store import sessions as stored
 from navi.store.snapshot import Snapshot
 from navi.store.store import Store
@@ -134,16 +134,13 @@ class Sessions:
             raise InvalidInput("nothing to change", hint="give text or delivery_mode")
         if "text" in changes:
             require_text(changes["text"])
-        edited = await self._store.transact(
+        return await self._store.transact(
             queue.edit, session_id, input_id, dict(changes), self._clock.now()
         )
-        if changes.get("delivery_mode") == "urgent":
-            self._turns.interrupt(session_id)
-        return edited
 
     async def remove_input(self, user: User, session_id: str, input_id: str) -> None:
         await self.get(user, session_id)
-        await self._store.transact(withdrawal.withdraw, session_id, input_id, self._clock.now())
+        await self._store.transact(origins.withdraw, session_id, input_id, self._clock.now())
 
     async def stop(self, user: User, session_id: str) -> bool:
         """End the running turn, wherever it runs. False if none does."""
@@ -221,8 +218,7 @@ class Sessions:
         return True
 
     async def _turn_ends(self, session_id: str) -> None:
-        """A stop was requested: see to it here, or wait a little for another process to do so."""
-        self._turns.interrupt(session_id)
+        """A stop was requested: wait until this process, or another one, has ended the turn."""
         await self._turns.ended(session_id)
         give_up_at = time.monotonic() + STOP_PATIENCE_SECONDS
         while time.monotonic() < give_up_at:

@@ -63,6 +63,9 @@ class RecallSettings(Section):
     max_concurrent: int = Field(
         3, ge=1, description="How many turns of recalls one server process runs at the same time."
     )
+    time_limit_seconds: int | None = Field(
+        3600, ge=1, description="How long the turn of a recall may take."
+    )
     timezone: str | None = Field(
         None,
         description="The IANA zone in which times without one are read, such as `Europe/Paris`. "

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import Any
 
 from navi.domain.automation import (
     Automation,
@@ -19,12 +17,14 @@ from navi.domain.automation import (
 )
 from navi.domain.clock import Clock
 from navi.domain.errors import Conflict
+from navi.domain.prompts import render
 from navi.domain.schedule import Cron, Every, Schedule, zone_name
+from navi.domain.scheduled_prompt import ScheduledPrompt
 from navi.domain.session import Session, SessionState
 from navi.domain.tool import ToolContext
 from navi.domain.user import LOCAL_USER_ID
+from navi.domain.when import describe_moment
 from navi.runtime import places
-from navi.runtime.prompts import Prompt, render
 from navi.runtime.settings import Settings, timezone_of
 from navi.store import hidden, transcript
 from navi.store.store import Store
@@ -56,7 +56,10 @@ def wishes_of(settings: Settings) -> Wishes:
 
 
 class SystemJobs:
-    def __init__(self, store: Store, clock: Clock, workspace: Path, driver: str) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, workspace: Path, driver: str, zone: tzinfo
+    ) -> None:
+        self._zone = zone
         self._store = store
         self._clock = clock
         self._workspace = workspace
@@ -71,25 +74,26 @@ class SystemJobs:
         await self._keep(Kind.HEARTBEAT, heartbeat, wishes.heartbeat is not None, now)
         await self._keep(Kind.DREAM, dream, wishes.dream is not None, now)
 
-    async def prompt(
-        self, automation: Automation, now: datetime
-    ) -> tuple[Prompt, Mapping[str, Any]] | None:
-        """What the agent is told; None if there is nothing to do."""
-        if automation.kind is Kind.HEARTBEAT:
+    async def prompt(self, job: str, now: datetime) -> ScheduledPrompt | None:
+        """What the agent reads; None if there is nothing to do."""
+        if job == Kind.HEARTBEAT:
             return await asyncio.to_thread(self._heartbeat, now)
-        if automation.kind is Kind.DREAM:
+        if job == Kind.DREAM:
             return await self._dream(now)
         return None
 
-    def _heartbeat(self, now: datetime) -> tuple[Prompt, Mapping[str, Any]] | None:
+    def _heartbeat(self, now: datetime) -> ScheduledPrompt | None:
         notes = read_notes(self._workspace / HEARTBEAT_FILE)
         if not has_tasks(notes):
             return None
-        variables = {"folder": str(self._workspace), "now": f"{now:%Y-%m-%d %H:%M} UTC"}
-        variables["notes"] = notes
-        return render("system.heartbeat", 1, variables), variables
+        variables = {
+            "folder": str(self._workspace),
+            "now": describe_moment(now, self._zone),
+            "notes": notes,
+        }
+        return ScheduledPrompt(render("system.heartbeat", 1, variables), variables)
 
-    async def _dream(self, now: datetime) -> tuple[Prompt, Mapping[str, Any]] | None:
+    async def _dream(self, now: datetime) -> ScheduledPrompt | None:
         since = now - DAY
         said = await self._store.transact(
             transcript.said_since, LOCAL_USER_ID, since, DAY_LIMIT, MESSAGE_LIMIT
@@ -99,12 +103,12 @@ class SystemJobs:
         memory = await asyncio.to_thread(read_notes, self._workspace / MEMORY_FILE)
         variables = {
             "folder": str(self._workspace),
-            "since": f"{since:%Y-%m-%d %H:%M} UTC",
+            "since": describe_moment(since, self._zone),
             "memory": memory or "(empty)",
             # A script in what was said would be played by the scripted model.
             "day": said.replace("[[", "[ ["),
         }
-        return render("system.dream", 1, variables), variables
+        return ScheduledPrompt(render("system.dream", 1, variables), variables)
 
     async def _keep(self, kind: Kind, schedule: Schedule, is_on: bool, now: datetime) -> None:
         job = Automation(

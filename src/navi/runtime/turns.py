@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from functools import partial
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
+from typing import Protocol
 
 from navi.agents.driver import Driver, HandOver, TurnRequest
+from navi.domain.automation import Kind
 from navi.domain.clock import Clock
 from navi.domain.errors import (
     AgentFailed,
@@ -24,18 +25,16 @@ from navi.domain.errors import (
 )
 from navi.domain.event import Asking, Compacting, Conversation, Usage
 from navi.domain.ids import new_id
-from navi.domain.input import Admission, NewInput, told
+from navi.domain.input import TIME_LIMIT, Admission, NewInput, Origin, prompt_of
+from navi.domain.scheduled_prompt import ScheduledPrompt
 from navi.domain.tool import ToolContext
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, Turn
 from navi.domain.user import User
 from navi.runtime.pump import Pump
-from navi.runtime.room import Room
-from navi.store import agent_sessions, compactions, queue, reminders
+from navi.runtime.slots import TurnSlots
+from navi.store import agent_sessions, automation_runs, compactions, queue, reminders
 from navi.store import turns as stored
 from navi.store.store import Store
-
-TIME_LIMIT = "time_limit_seconds"
-"""In the metadata of an input: how long its turn may take."""
 
 TERMINAL_SECONDS = 2.0
 """How long a hook waits for the rest of what its agent said."""
@@ -57,8 +56,15 @@ class _Local:
     """Its end is being written: the store may know of it before we do."""
 
 
+class JobPrompts(Protocol):
+    """Knows what Navi's own automations have to do."""
+
+    async def prompt(self, job: str, now: datetime) -> ScheduledPrompt | None:
+        """What the agent reads; None if there is nothing to do."""
+
+
 class Turns:
-    """The turns of this process. `on_end` is called with the session of each that ended."""
+    """The turns of this process."""
 
     def __init__(
         self,
@@ -67,20 +73,25 @@ class Turns:
         owner: str,
         drivers: Mapping[str, Driver],
         lease: timedelta,
-        room: Room,
+        slots: TurnSlots,
+        job_prompts: JobPrompts,
+        zone: tzinfo,
     ) -> None:
         self._store = store
         self._clock = clock
         self._owner = owner
         self._drivers = drivers
         self._lease = lease
-        self._room = room
+        self._slots = slots
+        self._job_prompts = job_prompts
+        self._zone = zone
         self._beginning: set[str] = set()
+        self._stopped_early: set[str] = set()
+        """Turns that were asked to stop while their beginning was being written."""
         self._local: dict[str, _Local] = {}
         self._is_shutting_down = False
-        self.on_end: Callable[[str], None] = lambda session_id: None
-        self.on_told: Callable[[], None] = lambda: None
-        """Called when the beginning of a turn made something wait in another session."""
+        self.on_change: Callable[[], None] = lambda: None
+        """Called when a turn ended, or made something wait in another session."""
 
     @property
     def count(self) -> int:
@@ -96,13 +107,15 @@ class Turns:
             local.turn.id == turn_id for local in self._local.values()
         )
 
-    async def begin(self, session_id: str) -> None:
-        """Start the session's next turn, if something waits and nothing runs."""
-        with self._beginning_turn() as claim:
-            self._start(await self._store.transact(stored.begin, session_id, claim))
+    async def begin(self, session_id: str) -> bool:
+        """Start the session's next turn. False if nothing may be delivered, or a turn runs."""
+        with self._beginning_turn(new_id()) as claim:
+            begun = await self._store.transact(stored.begin, session_id, claim)
+            self._start(begun)
+            return begun is not None
 
     async def hand_over(self, session_id: str) -> str | None:
-        """Begin the session's next turn in the terminal that asks for it: what it is told.
+        """Begin the session's next turn in the terminal that asks for it; returns the prompt.
 
         None if nothing waits, or the terminal's last turn is not over yet.
         """
@@ -110,9 +123,9 @@ class Turns:
             return None
         await self._terminal_is_done(session_id)
         hand_over = HandOver()
-        with self._beginning_turn() as claim:
-            asked = replace(claim, is_hand_over=True)
-            begun = await self._store.transact(stored.begin, session_id, asked)
+        with self._beginning_turn(new_id()) as claim:
+            claim = replace(claim, is_hand_over=True)
+            begun = await self._store.transact(stored.begin, session_id, claim)
             self._start(begun, hand_over)
         if begun is None:
             return None
@@ -134,23 +147,26 @@ class Turns:
 
     async def admit(self, new: NewInput, sender: User) -> Admission:
         """Make the input durable and start its session's next turn, in one transaction."""
-        with self._beginning_turn() as claim:
+        with self._beginning_turn(new_id(), [new.origin]) as claim:
             admission, begun = await self._store.transact(stored.admit, new, sender, claim)
             self._start(begun)
             return admission
 
     @contextmanager
-    def _beginning_turn(self) -> Iterator[stored.Claim]:
-        turn_id = new_id()
+    def _beginning_turn(
+        self, turn_id: str, origins: Collection[Origin] = tuple(Origin)
+    ) -> Iterator[stored.Claim]:
+        """Hold slots for a turn until it is known whether it begins."""
         now = self._clock.now()
+        free = self._slots.reserve(turn_id, origins)
         self._beginning.add(turn_id)
         try:
-            room = partial(self._room.take, turn_id)
-            yield stored.Claim(turn_id, self._owner, now + self._lease, now, room)
+            yield stored.Claim(turn_id, self._owner, now + self._lease, now, free, self._zone)
         finally:
             self._beginning.discard(turn_id)
+            self._stopped_early.discard(turn_id)
             if not self.is_ours(turn_id):
-                self._room.free(turn_id)
+                self._slots.settle(turn_id, None)
 
     async def take_over(self, dead: RunningTurn) -> bool:
         """Go on with a dead server's turn whose agent may still be at work.
@@ -160,30 +176,25 @@ class Turns:
         surviving = {name for name, driver in self._drivers.items() if driver.survives}
         if not await self._store.transact(stored.is_driven_by, dead.session_id, surviving):
             return False
-        now = self._clock.now()
-        room = partial(self._room.take, dead.id)
-        claim = stored.Claim(dead.id, self._owner, now + self._lease, now, room)
-        self._beginning.add(dead.id)
-        try:
+        with self._beginning_turn(dead.id) as claim:
             begun = await self._store.transact(stored.take_over, dead, claim)
             # Perhaps it was handed over to a terminal, which will say when it has stopped.
             hand_over = HandOver()
             hand_over.give("")
             self._start(begun, hand_over)
-        finally:
-            self._beginning.discard(dead.id)
-            if not self.is_ours(dead.id):
-                self._room.free(dead.id)
         if dead.stop_reason is not None:
-            self.interrupt(dead.session_id)
+            self.interrupt(dead.id)
         return True
 
-    def interrupt(self, session_id: str) -> None:
-        """End the session's turn early, if this process runs it."""
-        if local := self._local.get(session_id):
-            local.is_to_stop = True
-            if local.driving is not None:
-                local.driving.cancel()
+    def interrupt(self, turn_id: str) -> None:
+        """End the turn early, if this process runs it."""
+        if turn_id in self._beginning:
+            self._stopped_early.add(turn_id)
+        for local in self._local.values():
+            if local.turn.id == turn_id:
+                local.is_to_stop = True
+                if local.driving is not None:
+                    local.driving.cancel()
 
     def abandon(self, turn_id: str) -> None:
         """Another process took over: stop at once and write nothing."""
@@ -215,20 +226,23 @@ class Turns:
         if begun is None:
             return
         session_id = begun.turn.session.id
+        self._slots.settle(begun.turn.id, begun.turn.origin)
         if begun.has_told:
-            self.on_told()
+            self.on_change()
         if older := self._local.get(session_id):
             # Somebody took that one from us, or this one could not have begun.
             self.abandon(older.turn.id)
         task = asyncio.create_task(self._run(begun), name=f"turn {begun.turn.id}")
-        local = self._local[session_id] = _Local(begun.turn, task, hand_over=hand_over)
+        is_to_stop = begun.turn.id in self._stopped_early
+        local = _Local(begun.turn, task, is_to_stop=is_to_stop, hand_over=hand_over)
+        self._local[session_id] = local
 
         def forget(_task: asyncio.Task[None]) -> None:
-            self._room.free(begun.turn.id)
+            self._slots.settle(begun.turn.id, None)
             # Not at the end of `_run`: a task that is cancelled early never gets there.
             if self._local.get(session_id) is local:
                 del self._local[session_id]
-            self.on_end(session_id)
+            self.on_change()
 
         task.add_done_callback(forget)
 
@@ -251,6 +265,8 @@ class Turns:
             else:
                 await pump.finish(ending, local.usage)
                 log.info("turn %s of session %s: %s", turn.id, turn.session.id, ending.outcome)
+        except NothingToDo:
+            await self._store.transact(stored.drop, self._as_dead(turn), self._clock.now())
         except NotDelivered as reason:
             log.warning("turn %s of session %s: %s", turn.id, turn.session.id, reason.message)
             await self._give_back(turn, reason)
@@ -288,7 +304,7 @@ class Turns:
         deadline = asyncio.timeout(limit)
         request = TurnRequest(
             session=session,
-            prompt=told(begun.turn.inputs),
+            prompt=await self._prompt(begun.turn),
             history=begun.history,
             context=ToolContext(
                 session_id=session.id,
@@ -328,6 +344,17 @@ class Turns:
                 raise
             raise AgentFailed(f"it took longer than {limit} seconds and was ended") from error
 
+    async def _prompt(self, turn: Turn) -> str:
+        """What the agent reads. Navi's own jobs find out only now what there is to do."""
+        first = turn.input
+        job = first.metadata.get("automation_id")
+        if first.prompt is None and job in (Kind.HEARTBEAT, Kind.DREAM):
+            scheduled = await self._job_prompts.prompt(job, turn.started_at)
+            if scheduled is None:
+                raise NothingToDo
+            first = await self._store.transact(automation_runs.keep_prompt, first, scheduled)
+        return prompt_of((first, *turn.joined))
+
     async def _give_back(self, turn: Turn, reason: NotDelivered) -> None:
         """Nothing reached the agent: the input waits again, for the terminal that has it open."""
         if isinstance(reason, OpenElsewhere):
@@ -335,9 +362,15 @@ class Turns:
         await self._close_as_dead(turn, reason.sentence)
 
     async def _close_as_dead(self, turn: Turn, why: str = SERVER_STOPPED) -> None:
+        await self._store.transact(stored.close_dead, self._as_dead(turn), self._clock.now(), why)
+
+    def _as_dead(self, turn: Turn) -> RunningTurn:
         now = self._clock.now()
-        dead = RunningTurn(turn.id, turn.session.id, turn.fence, self._owner, now, None)
-        await self._store.transact(stored.close_dead, dead, now, why)
+        return RunningTurn(turn.id, turn.session.id, turn.fence, self._owner, now, None)
+
+
+class NothingToDo(Exception):
+    """A turn of one of Navi's own jobs that found no work."""
 
 
 async def _ending_of(driving: asyncio.Task[None]) -> Ending:
@@ -345,7 +378,7 @@ async def _ending_of(driving: asyncio.Task[None]) -> Ending:
         await driving
     except asyncio.CancelledError:
         return Ending(Outcome.STOPPED)
-    except NotDelivered:
+    except (NotDelivered, NothingToDo):
         raise
     except IterationLimit as limit:
         return Ending(Outcome.MAX_ITERATIONS, limit.sentence)

@@ -12,7 +12,7 @@ from navi.domain.event import Usage
 from navi.domain.news import News
 from navi.domain.session import Session, SessionState
 from navi.domain.user import User
-from navi.store import compactions, reminders, sessions
+from navi.store import compactions, reminders, sessions, set_aside
 from navi.store.lanes import Lane, lock
 from navi.store.tables import agent_sessions, turns
 
@@ -146,13 +146,9 @@ def report(
         .values(is_open=news.is_open, news_at=news.emitted_at, transcript_path=news.transcript_path)
     )
     _tell_reminders(connection, lane, news, now)
-    state = news.state
-    is_stopped = lane.session.state is SessionState.STOPPED
-    if lane.turn_id is not None and state is SessionState.IDLE:
-        return lane.session  # the turn says itself when it has ended
-    if state is None or is_stopped or state is lane.session.state:
-        return lane.session
-    return sessions.change(connection, session_id, {"state": state}, now)
+    if news.state is None or (lane.turn_id is not None and news.state is SessionState.IDLE):
+        return lane.session  # a turn of ours says itself when it has ended
+    return sessions.bring_to(connection, lane, news.state, now)
 
 
 def report_compaction(connection: Connection, sender: User, news: News) -> None:
@@ -204,6 +200,14 @@ def close(connection: Connection, gone: Open, now: datetime) -> None:
         )
         .values(is_open=False)
     )
-    is_busy = lane.session.state in (SessionState.RUNNING, SessionState.WAITING)
-    if lane.turn_id is None and is_busy:
-        sessions.change(connection, gone.session_id, {"state": SessionState.IDLE}, now)
+    if lane.turn_id is None:
+        sessions.bring_to(connection, lane, SessionState.IDLE, now)
+
+
+def set_aside_terminal(connection: Connection, bad: Open, why: str, now: datetime) -> None:
+    """The report of this terminal makes no sense: nothing waits for it any more."""
+    reference = set_aside.Reference(bad.agent_session_id, bad.session_id)
+    set_aside.record(connection, "terminal", reference, why, now)
+    name = agent_sessions.c.agent_session_id == bad.agent_session_id
+    connection.execute(update(agent_sessions).where(name).values(is_open=False))
+    set_aside.show(connection, "terminal", reference, why, now)

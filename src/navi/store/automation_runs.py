@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
@@ -18,17 +19,22 @@ from navi.domain.automation import (
     Category,
     Delivery,
     Ended,
+    Kind,
     Plan,
     Run,
     RunNotFound,
     RunState,
+    automation_input,
+    ended_because,
+    planned_run,
 )
 from navi.domain.errors import SessionStopped
 from navi.domain.input import Input, NewInput
+from navi.domain.scheduled_prompt import ScheduledPrompt, automation_prompt
 from navi.domain.session import SessionState
 from navi.domain.turn import Ending, Outcome
 from navi.store import automations, queue
-from navi.store.lanes import lock
+from navi.store.lanes import Lane, lock
 from navi.store.tables import automation_runs
 
 SWITCHED_OFF = "the automation was switched off"
@@ -40,60 +46,43 @@ _ACTIVE = select(automation_runs).where(_OF_AUTOMATION, automation_runs.c.state.
 _NEWEST_FIRST = (automation_runs.c.queued_at.desc(), automation_runs.c.due_at.desc())
 
 
-def fire(
+def begin(
     connection: Connection,
+    lane: Lane,
     automation: Automation,
-    plan: Plan,
-    run: Run,
-    new: NewInput | None,
+    its: Plan,
     keep: int,
     now: datetime,
-) -> bool:
-    """Admit what is due, as planned, and move on to what comes next. False if the plan is void.
+) -> NewInput | None:
+    """Record what is due, as planned, and move on to what comes next.
 
-    `new` is the run's input; without one the run is only recorded, as missed. The newest `keep`
-    runs stay on record.
+    Returns the input of the run, if there is one to admit. The newest `keep` runs stay on record.
     """
-    lane = lock(connection, automation.session_id)
-    now = lane.not_before(now)
-    if automations.find(connection, automation.id) != automation:
-        # Somebody fired, changed or removed it since it was read.
-        return False
     if lane.session.state is SessionState.STOPPED:
         end(connection, automation, Ended.SESSION_ENDED, now)
-        return True
+        return None
     if (active := _active(connection, automation.id)) is not None:
-        _meet(connection, automation, active, plan, now)
-        return True
-    if find(connection, run.id) is not None or queue.is_known(connection, run.id):
+        _meet(connection, automation, active, its, now)
+        return None
+    run = planned_run(automation, its, now)
+    if find(connection, run.id) is not None or queue.exists(connection, run.id):
         # The machine's clock was set back: this very occurrence has had its run.
-        automations.change(connection, automation, now, **_following(plan))
-        return True
-    following = _following(plan)
-    if new is not None:
-        queue.keep(connection, lane, new, now, None)
-        following["run_count"] = automation.run_count + 1
+        automations.change(connection, automation, now, **_following(its))
+        return None
+    following = _following(its)
+    if is_queued := run.state is RunState.QUEUED:
+        following = {
+            "next_run_at": its.next_run_at,
+            "active_run_state": RunState.QUEUED,
+            "run_count": automation.run_count + 1,
+        }
         if following["run_count"] == automation.guards.max_runs:
-            following |= {"next_run_at": None, "ended": Ended.DONE, "enabled": False}
-    _insert(connection, replace(run, queued_at=now))
+            following["next_run_at"] = None
+    _insert(connection, run)
     _forget_old(connection, automation.id, keep)
-    missed = automation.missed_count + plan.missed
+    missed = automation.missed_count + its.missed
     automations.change(connection, automation, now, **following, missed_count=missed)
-    return True
-
-
-def pass_over(connection: Connection, automation: Automation, plan: Plan, now: datetime) -> bool:
-    """What is due has nothing to do this time."""
-    now = lock(connection, automation.session_id).not_before(now)
-    if automations.find(connection, automation.id) != automation:
-        return False
-    if (active := _active(connection, automation.id)) is not None:
-        _meet(connection, automation, active, plan, now)
-        return True
-    missed = automation.missed_count + plan.missed
-    done = {"last_run_at": now, "last_status": "ok", "missed_count": missed}
-    automations.change(connection, automation, now, **_following(plan), **done)
-    return True
+    return automation_input(automation, run) if is_queued else None
 
 
 def amend(
@@ -118,27 +107,61 @@ def discard(connection: Connection, automation_id: str, now: datetime) -> Automa
     return automation
 
 
-def give_up(connection: Connection, automation: Automation, why: str, now: datetime) -> None:
-    """It can't go on, and says so."""
-    now = lock(connection, automation.session_id).not_before(now)
-    if automations.find(connection, automation.id) == automation:
-        failed = replace(automation, last_status="error", last_error=why)
-        end(connection, failed, Ended.FAILED, now)
+def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo) -> Input:
+    """The turn of a run begins: render its prompt.
 
-
-def turn_began(connection: Connection, begun: Input, now: datetime) -> None:
+    What Navi's own jobs have to do depends on files; the runtime asks for their prompts.
+    """
+    run = find(connection, begun.id)
+    automation = None if run is None else automations.find(connection, run.automation_id)
     _update(connection, begun.id, state=RunState.RUNNING, started_at=now)
+    if run is None or automation is None:
+        return begun
+    automations.change(connection, automation, now, active_run_state=RunState.RUNNING)
+    if begun.prompt is not None or automation.kind in (Kind.HEARTBEAT, Kind.DREAM):
+        return begun
+    named = getattr(automation.schedule, "tz", None)
+    zone = zone if named is None else ZoneInfo(named)
+    scheduled = automation_prompt(automation, begun, run.missed_count, now, zone)
+    return keep_prompt(connection, begun, scheduled)
 
 
-def turn_given_back(connection: Connection, waiting: Input) -> None:
-    """The process died before the turn did anything: the run waits again, like its input."""
+def keep_prompt(connection: Connection, begun: Input, scheduled: ScheduledPrompt) -> Input:
+    """Record what the agent reads in the turn of a run."""
+    prompt = scheduled.prompt
+    metadata = {**begun.metadata, "automation_prompt_ref": prompt.reference}
+    prompted = replace(begun, prompt=prompt.text, metadata=metadata)
+    queue.keep_prompt(connection, prompted)
+    _update(
+        connection,
+        begun.id,
+        prompt_ref=prompt.reference,
+        rendered_prompt=prompt.text,
+        prompt_variables=dict(scheduled.variables),
+    )
+    return prompted
+
+
+def turn_given_back(connection: Connection, waiting: Input, now: datetime) -> None:
+    """The turn did nothing: the run waits again, like its input."""
     _update(connection, waiting.id, state=RunState.QUEUED, started_at=None)
+    if (automation := _of_input(connection, waiting)) is not None:
+        automations.change(connection, automation, now, active_run_state=RunState.QUEUED)
+
+
+def had_nothing_to_do(connection: Connection, waiting: Input, now: datetime) -> None:
+    """One of Navi's own jobs found no work: as if it had run, but without a record."""
+    automation = _of_input(connection, waiting)
+    connection.execute(delete(automation_runs).where(automation_runs.c.id == waiting.id))
+    if automation is not None:
+        done = {"last_run_at": now, "last_status": "ok", "run_count": automation.run_count - 1}
+        automations.change(connection, automation, now, **done, **_released(automation, now))
 
 
 def turn_ended(
     connection: Connection, ended: Input, ending: Ending, message_id: str | None, now: datetime
 ) -> str | None:
-    """Record how the turn of a run ended; perhaps something that the session should be told."""
+    """Record how the turn of a run ended; returns what the session should be told, if anything."""
     run = find(connection, ended.id)
     if run is None:
         return None
@@ -177,7 +200,7 @@ def input_removed(connection: Connection, removed: Input, why: str, now: datetim
     _update(connection, run.id, state=RunState.CANCELLED, ended_at=now, error=why)
     automation = automations.find(connection, run.automation_id)
     if automation is not None:
-        automations.change(connection, automation, now, **_released(automation))
+        automations.change(connection, automation, now, **_released(automation, now))
 
 
 def session_ended(connection: Connection, session_id: str, now: datetime) -> None:
@@ -275,7 +298,7 @@ def _count(
         last_status=status,
         last_error=ending.error if status == "error" else None,
         failures_in_row=failures,
-        **_released(automation),
+        **_released(automation, now),
     )
     if not changed.enabled or failures < automation.guards.max_failures:
         return None
@@ -286,11 +309,18 @@ def _count(
     )
 
 
-def _released(automation: Automation) -> dict[str, Any]:
-    """What was held because of the run is due now."""
-    if automation.held_at is None:
-        return {}
-    return {"next_run_at": automation.held_at, "held_at": None}
+def _released(automation: Automation, now: datetime) -> dict[str, Any]:
+    """What follows a run: an occurrence that was held because of it, or the end."""
+    free: dict[str, Any] = {"active_run_state": None}
+    if automation.held_at is not None:
+        return {**free, "next_run_at": automation.held_at, "held_at": None}
+    if automation.enabled and automation.next_run_at is None:
+        return {**free, "enabled": False, "ended": ended_because(automation, now)}
+    return free
+
+
+def _of_input(connection: Connection, of: Input) -> Automation | None:
+    return automations.find(connection, str(of.metadata.get("automation_id", "")))
 
 
 def _active(connection: Connection, automation_id: str) -> Run | None:

@@ -16,6 +16,7 @@ from navi.domain.automation import (
     Ended,
     Guards,
     Kind,
+    RunState,
     Target,
 )
 from navi.domain.errors import SessionStopped
@@ -23,16 +24,10 @@ from navi.domain.schedule import At, Cron, Every, Schedule
 from navi.domain.session import SessionState
 from navi.domain.wire import automation_json
 from navi.store import signals
-from navi.store.coming import Coming
 from navi.store.events import emit
 from navi.store.lanes import lock
 from navi.store.tables import automations
 
-COMING = Coming(
-    select(automations.c.next_run_at)
-    .where(automations.c.next_run_at.is_not(None))
-    .order_by(automations.c.next_run_at)
-)
 _FIND = select(automations).where(automations.c.id == bindparam("automation_id"))
 _BLOCKING = (
     select(automations.c.id, automations.c.name, automations.c.enabled)
@@ -86,16 +81,6 @@ def blocking(connection: Connection, session_id: str) -> list[BlockingAutomation
     return [BlockingAutomation(row.id, row.name, row.enabled) for row in rows]
 
 
-def due(connection: Connection, now: datetime, limit: int) -> list[Automation]:
-    query = (
-        select(automations)
-        .where(automations.c.next_run_at <= now)
-        .order_by(automations.c.next_run_at, automations.c.id)
-        .limit(limit)
-    )
-    return [automation_of(row) for row in connection.execute(query)]
-
-
 def change(
     connection: Connection, automation: Automation, now: datetime, **changes: Any
 ) -> Automation:
@@ -119,7 +104,7 @@ def announce(connection: Connection, automation: Automation, now: datetime) -> N
     told = {"automation": automation_json(automation), "automation_id": automation.id}
     emit(connection, automation.session_id, None, [("automation_update", told)], now)
     if automation.next_run_at is not None:
-        signals.send(connection, signals.CLOCK, "")
+        signals.send(connection, signals.CLOCK)
 
 
 def automation_of(row: Row[Any]) -> Automation:
@@ -141,6 +126,7 @@ def automation_of(row: Row[Any]) -> Automation:
         last_status=row.last_status,
         last_error=row.last_error,
         ended=None if row.ended is None else Ended(row.ended),
+        active_run_state=None if row.active_run_state is None else RunState(row.active_run_state),
         run_count=row.run_count,
         failures_in_row=row.failures_in_row,
         missed_count=row.missed_count,

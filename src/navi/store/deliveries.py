@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, or_, select, update
+from sqlalchemy import Connection, or_, select
 
 from navi.domain.automation import HIDDEN_PREFIX, Automation, Category, Delivery, Run
 from navi.domain.input import Origin
 from navi.domain.message import Message, MessageRole, Notice
 from navi.domain.session import SessionState
-from navi.domain.wire import message_json
 from navi.store import automation_runs, automations, transcript
-from navi.store.events import emit
 from navi.store.lanes import lock
-from navi.store.tables import lanes, sessions
+from navi.store.tables import sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +52,7 @@ def deliver(connection: Connection, each: Waiting, now: datetime) -> bool:
         source,
         role=MessageRole.ASSISTANT,
     )
-    message = transcript.add_notice(connection, each.target_id, notice, lane.next_idx, now)
-    connection.execute(
-        update(lanes).where(lanes.c.session_id == each.target_id).values(next_idx=lane.next_idx + 1)
-    )
-    told = ("message_added", {"message": message_json(message)})
-    emit(connection, each.target_id, None, [told], now)
+    transcript.post(connection, lane, notice, now)
     return True
 
 

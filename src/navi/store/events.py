@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, select, text, update
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
 from navi.domain.errors import FenceLost, SessionNotFound
 from navi.domain.event import Event, Payload
 from navi.store import signals
-from navi.store.bulk import FEW, Computed, few_inserted, insert_rows
 from navi.store.tables import events, feed, lanes
 
 _OUTBOX = "navi_outbox"
 SESSIONS_PER_SIGNAL = 64
 """A signal of PostgreSQL holds less than 8,000 bytes."""
 
+_INSERT = insert(events)
 _NEXT_SEQ = (
     update(lanes)
     .where(lanes.c.session_id == bindparam("key"))
@@ -38,12 +38,6 @@ _NEXT_POSITION = (
     update(feed)
     .values(last_position=feed.c.last_position + bindparam("count"))
     .returning(feed.c.last_position)
-)
-_NEXT_POSITION_TOLD = text(
-    "WITH counted AS "
-    "(UPDATE feed SET last_position = last_position + :count RETURNING last_position) "
-    "SELECT last_position, pg_notify(:channel, begun || last_position || ']') "
-    "FROM counted, json_array_elements_text(CAST(:told AS json)) AS begun"
 )
 _READ_SESSION = (
     select(events)
@@ -76,15 +70,14 @@ _Numbered = tuple[str, int, str, str | None, str, Payload, datetime]
 class _Outbox:
     """The events of one transaction."""
 
-    sender: str = ""
     numbers: dict[str, _Numbers] = field(default_factory=dict)
     numbered: list[_Numbered] = field(default_factory=list)
     stored: list[Event] = field(default_factory=list)
 
 
-def open_outbox(connection: Connection, sender: str) -> None:
+def open_outbox(connection: Connection) -> None:
     """A transaction of this process begins."""
-    connection.info[_OUTBOX] = _Outbox(sender)
+    connection.info[_OUTBOX] = _Outbox()
 
 
 def lane_locked(connection: Connection, session_id: str, last_seq: int, user_id: str) -> None:
@@ -112,22 +105,6 @@ def emit(
     for seq, (type_, payload) in enumerate(items, start=last_seq - len(items) + 1):
         numbered.append((session_id, seq, user_id, turn_id, type_, payload, now))
     return last_seq
-
-
-def emit_each(
-    connection: Connection,
-    happened: Sequence[tuple[str, Sequence[tuple[str, Payload]]]],
-    now: datetime,
-) -> None:
-    """`emit` for many sessions whose lanes are locked, and have counted these events already."""
-    outbox = _outbox(connection)
-    for session_id, items in happened:
-        numbers = outbox.numbers[session_id]
-        for type_, payload in items:
-            numbers.last_seq += 1
-            outbox.numbered.append(
-                (session_id, numbers.last_seq, numbers.user_id, None, type_, payload, now)
-            )
 
 
 def store_emitted(connection: Connection) -> list[Event]:
@@ -220,55 +197,26 @@ def _outbox(connection: Connection) -> _Outbox:
 
 
 def _stored(connection: Connection, outbox: _Outbox) -> list[Event]:
-    """Give the events their positions, store them and tell the other processes.
-
-    From taking a position to the commit, everybody else who has events waits: to PostgreSQL it is
-    said in as few words as possible.
-    """
+    """Give the events their positions, store them and tell the other processes."""
     count = len(outbox.numbered)
-    is_postgresql = connection.dialect.name == "postgresql"
-    is_few = is_postgresql and count <= FEW
-    if is_few:
-        position = connection.exec_driver_sql(*_few_told(outbox)).scalar_one()
-    elif is_postgresql:
-        asked = {"count": count, "channel": signals.EVENTS, "told": json.dumps(_signals(outbox))}
-        position = connection.execute(_NEXT_POSITION_TOLD, asked).scalars().all()[0]
-    else:
-        position = connection.execute(_NEXT_POSITION, {"count": count}).scalar_one()
+    position = connection.execute(_NEXT_POSITION, {"count": count}).scalar_one()
     # An event has the fields of its row, in the same order.
     stored = [
         Event(number, *rest) for number, rest in enumerate(outbox.numbered, position - count + 1)
     ]
-    if not is_few:
-        insert_rows(connection, events, stored)
+    connection.execute(_INSERT, [event._asdict() for event in stored])
+    if connection.dialect.name == "postgresql":
+        _announce(connection, stored)
     return stored
 
 
-def _few_told(outbox: _Outbox) -> tuple[str, tuple[Any, ...]]:
-    """All of it in one statement of PostgreSQL, and its parameters."""
-    count = len(outbox.numbered)
-    rows = [
-        (Computed(f"(SELECT last_position FROM counted) - {count - number}"), *rest)
-        for number, rest in enumerate(outbox.numbered, start=1)
-    ]
-    insert, values = few_inserted(events, rows)
-    statement = (
-        f"WITH counted AS (UPDATE feed SET last_position = last_position + {count} "
-        f"RETURNING last_position), stored AS ({insert}) "
-        "SELECT last_position, pg_notify(%s, %s::text || last_position || ']') FROM counted"
-    )
-    (told,) = _signals(outbox)
-    return statement, (*values, signals.EVENTS, told)
-
-
-def _signals(outbox: _Outbox) -> list[str]:
-    """`[sender, [[session, seq], …], ` of all sessions: what is missing is the last position."""
-    last = {session_id: seq for session_id, seq, *_ in outbox.numbered}
-    news = [[session_id, seq] for session_id, seq in last.items()]
-    return [
-        json.dumps([outbox.sender, news[first : first + SESSIONS_PER_SIGNAL]])[:-1] + ", "
-        for first in range(0, len(news), SESSIONS_PER_SIGNAL)
-    ]
+def _announce(connection: Connection, stored: Sequence[Event]) -> None:
+    """Signal the last number of each session, and the last position of all."""
+    last = {event.session_id: event.seq for event in stored}
+    numbers = list(last.items())
+    for first in range(0, len(numbers), SESSIONS_PER_SIGNAL):
+        part = numbers[first : first + SESSIONS_PER_SIGNAL]
+        signals.send(connection, signals.EVENTS, json.dumps([part, stored[-1].position]))
 
 
 def _event(row: Row[Any]) -> Event:

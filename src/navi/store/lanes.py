@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Boolean, Connection, bindparam, exists, func, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, exists, func, or_, select, update
 
 from navi.domain.errors import SessionNotFound
 from navi.domain.input import Origin
@@ -19,7 +20,7 @@ from navi.domain.turn import RunningTurn, StopReason
 from navi.store import signals
 from navi.store.events import lane_locked
 from navi.store.rows import SESSIONS, session_of
-from navi.store.tables import agent_sessions, lanes, message_queue, sessions, turns
+from navi.store.tables import Instant, agent_sessions, lanes, message_queue, sessions, turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +38,20 @@ class Lane:
         return max(now, self.session.updated_at)
 
 
+def with_lane(session_rows: Select[Any]) -> Select[Any]:
+    """The query of session rows, extended by what `lane_of` reads."""
+    columns = (lanes.c.turn_id, lanes.c.fence, lanes.c.next_idx, lanes.c.next_ordinal)
+    return session_rows.add_columns(*columns, lanes.c.last_seq).join(
+        lanes, lanes.c.session_id == sessions.c.id
+    )
+
+
 # Both rows are locked: PostgreSQL shows the newest version only of rows that the query locks.
 _LOCK = (
-    SESSIONS.add_columns(
-        lanes.c.turn_id, lanes.c.fence, lanes.c.next_idx, lanes.c.next_ordinal, lanes.c.last_seq
-    )
-    .join(lanes, lanes.c.session_id == sessions.c.id)
+    with_lane(SESSIONS)
     .where(lanes.c.session_id == bindparam("session_id"))
     .with_for_update(key_share=True, of=[sessions, lanes])
 )
-_IS_RECALL = message_queue.c.origin == Origin.RECALL.value
 _READY = (
     select(message_queue.c.session_id)
     .join(lanes, lanes.c.session_id == message_queue.c.session_id)
@@ -57,10 +62,14 @@ _READY = (
         ~exists().where(
             agent_sessions.c.session_id == message_queue.c.session_id, agent_sessions.c.is_open
         ),
-        bindparam("is_recall", type_=Boolean) == _IS_RECALL,
+        message_queue.c.origin.in_(bindparam("origins", expanding=True)),
+        or_(
+            message_queue.c.not_before.is_(None),
+            message_queue.c.not_before <= bindparam("now", type_=Instant),
+        ),
     )
     .group_by(message_queue.c.session_id)
-    .order_by(func.min(message_queue.c.queued_at))
+    .order_by(func.min(func.coalesce(message_queue.c.not_before, message_queue.c.queued_at)))
     .limit(bindparam("most"))
 )
 
@@ -69,21 +78,21 @@ def lock(connection: Connection, session_id: str) -> Lane:
     row = connection.execute(_LOCK, {"session_id": session_id}).one_or_none()
     if row is None:
         raise SessionNotFound(session_id)
-    lane_locked(connection, session_id, row.last_seq, row.user_id)
+    return lane_of(connection, row)
+
+
+def lane_of(connection: Connection, row: Row[Any]) -> Lane:
+    """From a locked row of a `with_lane` query."""
+    lane_locked(connection, row.id, row.last_seq, row.user_id)
     return Lane(session_of(row), row.turn_id, row.fence, row.next_idx, row.next_ordinal)
 
 
-def ready(connection: Connection, limit: int, recall_limit: int = 0) -> list[str]:
-    """Sessions that could begin a turn: something waits and nothing runs. Longest wait first.
-
-    So many for inputs of all kinds but recalls, and so many for recalls.
-    """
-    found: list[str] = []
-    for most, is_recall in ((limit, False), (recall_limit, True)):
-        if most > 0:
-            asked = {"most": most, "is_recall": is_recall}
-            found += connection.execute(_READY, asked).scalars()
-    return found
+def ready(
+    connection: Connection, origins: Collection[Origin], now: datetime, limit: int
+) -> list[str]:
+    """Sessions that could begin a turn with an input of these origins. Longest wait first."""
+    values = {"origins": sorted(origins), "now": now, "most": limit}
+    return list(connection.execute(_READY, values).scalars())
 
 
 def renew(connection: Connection, owner: str, lease_until: datetime) -> None:
@@ -115,7 +124,7 @@ def running(
 
 
 def request_stop(connection: Connection, session_id: str, reason: StopReason) -> bool:
-    """Ask whoever runs the session's turn to end it. False if none runs."""
+    """Ask the process that runs the session's turn to end it. False if none runs."""
     turn_id = lock(connection, session_id).turn_id
     if turn_id is None:
         return False
@@ -124,10 +133,10 @@ def request_stop(connection: Connection, session_id: str, reason: StopReason) ->
         # The first reason stays, unless the end of the turn has more to do because of it.
         request = request.where(turns.c.stop_reason.is_(None))
     connection.execute(request)
-    signals.send(connection, signals.STOPS, session_id)
+    signals.send(connection, signals.STOPS, turn_id)
     return True
 
 
 def offer_work(connection: Connection) -> None:
-    """Tell the other processes that something waits for which this one has no room."""
-    signals.send(connection, signals.WORK, "")
+    """Tell the other processes that an input waits for which this one has no free slot."""
+    signals.send(connection, signals.WORK)

@@ -1,9 +1,13 @@
-"""Inputs that wait: admit, list, edit, remove."""
+"""Inputs that wait: admit, list, edit, remove, deliver.
+
+`admit_all` is the only door: whatever wants a turn, a person's text or a due recall, is admitted
+there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +16,7 @@ from sqlalchemy import (
     Row,
     and_,
     bindparam,
+    case,
     delete,
     func,
     insert,
@@ -41,13 +46,14 @@ from navi.domain.input import (
 from navi.domain.session import SessionState
 from navi.domain.turn import StopReason
 from navi.domain.user import User
-from navi.domain.wire import input_json, instant
-from navi.store.bulk import insert_rows
+from navi.domain.wire import input_json
 from navi.store.events import emit
 from navi.store.lanes import Lane, lock, request_stop
-from navi.store.tables import lanes, message_queue, sessions, turns
+from navi.store.tables import Instant, lanes, message_queue, sessions, turns
 
 SECOND_LANE_MILLISECONDS = 50
+SCHEDULED = (Origin.RECALL, Origin.AUTOMATION)
+"""Origins whose inputs get their prompt when their turn begins."""
 
 _INSERT = insert(message_queue)
 _IS_WAITING = (
@@ -55,6 +61,9 @@ _IS_WAITING = (
     message_queue.c.delivered_at.is_(None),
 )
 _FIND = select(message_queue).where(message_queue.c.id == bindparam("input_id"))
+_EXISTING = select(message_queue.c.id).where(
+    message_queue.c.id.in_(bindparam("input_ids", expanding=True))
+)
 _NEXT_ORDINAL = (
     update(lanes)
     .where(lanes.c.session_id == bindparam("key"))
@@ -62,9 +71,11 @@ _NEXT_ORDINAL = (
 )
 _TOUCH = (
     update(sessions)
-    .where(sessions.c.id == bindparam("session_id"))
-    .values(updated_at=bindparam("now"))
+    .where(sessions.c.id == bindparam("key"))
+    .values(updated_at=bindparam("now", type_=Instant))
 )
+_PLACE = func.coalesce(message_queue.c.not_before, message_queue.c.queued_at)
+_AT = bindparam("place", type_=Instant)
 _BEFORE = (
     select(func.count())
     .select_from(message_queue)
@@ -74,18 +85,30 @@ _BEFORE = (
             message_queue.c.delivery_mode.in_(bindparam("overtaking", expanding=True)),
             and_(
                 message_queue.c.delivery_mode == bindparam("mode"),
-                message_queue.c.ordinal < bindparam("ordinal"),
+                or_(
+                    _PLACE < _AT,
+                    and_(_PLACE == _AT, message_queue.c.ordinal < bindparam("ordinal")),
+                ),
             ),
         ),
     )
 )
-_HEADS = select(message_queue).where(
-    *_IS_WAITING,
-    message_queue.c.ordinal.in_(
-        select(func.min(message_queue.c.ordinal))
-        .where(*_IS_WAITING)
-        .group_by(message_queue.c.delivery_mode, message_queue.c.origin)
-    ),
+_RANK = case(
+    {mode.value: len(modes_before(mode)) for mode in DeliveryMode},
+    value=message_queue.c.delivery_mode,
+)
+_NEXT = (
+    select(message_queue)
+    .where(
+        *_IS_WAITING,
+        message_queue.c.origin.in_(bindparam("origins", expanding=True)),
+        or_(
+            message_queue.c.not_before.is_(None),
+            message_queue.c.not_before <= bindparam("now", type_=Instant),
+        ),
+    )
+    .order_by(_RANK, _PLACE, message_queue.c.ordinal)
+    .limit(1)
 )
 _DELIVER = (
     update(message_queue)
@@ -94,67 +117,53 @@ _DELIVER = (
 )
 
 
+def admit_all(
+    connection: Connection, arrivals: Sequence[tuple[Lane, NewInput]], now: datetime
+) -> list[Input]:
+    """Make inputs durable, at most one per lane. The lanes are locked and their sessions alive.
+
+    An urgent input asks the running turn to end. An input that was admitted before is left out.
+    """
+    ids = [new.id for _, new in arrivals]
+    existing = set(connection.execute(_EXISTING, {"input_ids": ids}).scalars())
+    admitted = [
+        (lane, _admitted(new, lane.next_ordinal, lane.not_before(now)))
+        for lane, new in arrivals
+        if new.id not in existing
+    ]
+    if not admitted:
+        return []
+    connection.execute(_INSERT, [_values(each) for _, each in admitted])
+    connection.execute(_NEXT_ORDINAL, [{"key": each.session_id} for _, each in admitted])
+    touched = [{"key": each.session_id, "now": each.queued_at} for _, each in admitted]
+    connection.execute(_TOUCH, touched)
+    for lane, each in admitted:
+        if each.delivery_mode is DeliveryMode.URGENT and lane.turn_id is not None:
+            request_stop(connection, each.session_id, StopReason.URGENT)
+        _announce(connection, "input_queued", each, each.queued_at or now)
+    return [each for _, each in admitted]
+
+
+def admit_in_lane(
+    connection: Connection, lane: Lane, new: NewInput, now: datetime, sender: User | None = None
+) -> tuple[Admission, Input]:
+    """`admit_all` for one input, if the sender may and the session has not ended."""
+    if sender is not None and not sender.may_touch(lane.session.user_id):
+        raise NotYours(new.session_id)
+    if (existing := _find(connection, new.id)) is not None:
+        return _repeated_admission(connection, existing, new), existing
+    if lane.session.state is SessionState.STOPPED:
+        raise SessionStopped(new.session_id)
+    (admitted,) = admit_all(connection, [(lane, new)], now)
+    return Admission(new.id, delivered=False, position=_position(connection, admitted)), admitted
+
+
 def admit(
     connection: Connection, new: NewInput, now: datetime, sender: User | None = None
 ) -> Admission:
-    """Make the input durable, if the sender may. An urgent one asks the running turn to end."""
-    admission, _ = keep(connection, lock(connection, new.session_id), new, now, sender)
+    """Make an input durable without beginning its turn."""
+    admission, _ = admit_in_lane(connection, lock(connection, new.session_id), new, now, sender)
     return admission
-
-
-def keep(
-    connection: Connection, lane: Lane, new: NewInput, now: datetime, sender: User | None
-) -> tuple[Admission, Input]:
-    """`admit`, for a lane that is locked already; also the input as it is kept."""
-    if sender is not None and not sender.may_touch(lane.session.user_id):
-        raise NotYours(new.session_id)
-    now = lane.not_before(now)
-    if (known := _find(connection, new.id)) is not None:
-        return _known_admission(connection, known, new), known
-    if lane.session.state is SessionState.STOPPED:
-        raise SessionStopped(new.session_id)
-    kept = _admitted(new, lane.next_ordinal, now)
-    connection.execute(_INSERT, _values(kept))
-    connection.execute(_NEXT_ORDINAL, {"key": new.session_id})
-    connection.execute(_TOUCH, {"session_id": new.session_id, "now": now})
-    if new.delivery_mode is DeliveryMode.URGENT and lane.turn_id is not None:
-        request_stop(connection, new.session_id, StopReason.URGENT)
-    position = _position(connection, kept)
-    _announce(connection, "input_queued", kept, now)
-    return Admission(new.id, delivered=False, position=position), kept
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """An input whose row and event are made, except for its place and its time."""
-
-    row: tuple[Any, ...]
-    told: dict[str, Any]
-
-
-def draft(new: NewInput) -> Draft:
-    kept = _admitted(new, 0, None)
-    values = _values(kept)
-    values |= {"delivery_mode": new.delivery_mode.value, "origin": new.origin.value}
-    return Draft(tuple(values.values()), input_json(kept))
-
-
-def insert_drafts(
-    connection: Connection, placed: Sequence[tuple[Draft, int]], now: datetime
-) -> list[dict[str, Any]]:
-    """Insert many, each with its ordinal; what is to be told of each.
-
-    The caller has locked and counted up their lanes. A draft is used for one input only.
-    """
-    shown = instant(now)
-    rows, told = [], []
-    for made, ordinal in placed:
-        id_, session_id, _, *middle, _, _, _ = made.row
-        rows.append((id_, session_id, ordinal, *middle, now, None, None))
-        made.told["queued_at"] = shown
-        told.append(made.told)
-    insert_rows(connection, message_queue, rows)
-    return told
 
 
 def waiting(connection: Connection, session_id: str) -> list[Input]:
@@ -163,12 +172,16 @@ def waiting(connection: Connection, session_id: str) -> list[Input]:
     return delivery_order([_input(row) for row in rows])
 
 
-def heads(connection: Connection, session_id: str) -> list[Input]:
-    """The first waiting input of each delivery mode and origin: one of them is next."""
-    return [_input(row) for row in connection.execute(_HEADS, {"session_id": session_id})]
+def next_input(
+    connection: Connection, session_id: str, origins: Collection[Origin], now: datetime
+) -> Input | None:
+    """The input of these origins that is delivered next, if one may be delivered now."""
+    values = {"session_id": session_id, "origins": sorted(origins), "now": now}
+    row = connection.execute(_NEXT, values).one_or_none()
+    return None if row is None else _input(row)
 
 
-def is_known(connection: Connection, input_id: str) -> bool:
+def exists(connection: Connection, input_id: str) -> bool:
     return _find(connection, input_id) is not None
 
 
@@ -181,10 +194,10 @@ def edit(
 ) -> Input:
     """Change an input that was not delivered yet."""
     lock(connection, session_id)
-    if _waiting_input(connection, session_id, input_id).prompt is not None and "text" in changes:
+    if _waiting_input(connection, session_id, input_id).origin in SCHEDULED and "text" in changes:
         raise Conflict(
-            "what was scheduled can't be reworded any more",
-            hint="take it out of the queue and schedule it anew",
+            "a scheduled input can't be reworded once it is queued",
+            hint="remove it from the queue and schedule it again",
         )
     connection.execute(
         update(message_queue).where(message_queue.c.id == input_id).values(**changes)
@@ -232,11 +245,24 @@ def deliver(connection: Connection, chosen: Input, turn_id: str, now: datetime) 
     return replace(chosen, delivered_at=now, turn_id=turn_id)
 
 
-def followers(connection: Connection, first: Input) -> list[Input]:
+def keep_prompt(connection: Connection, prompted: Input) -> None:
+    """Record what the agent reads in the turn that begins with this input."""
+    connection.execute(
+        update(message_queue)
+        .where(message_queue.c.id == prompted.id)
+        .values(prompt=prompted.prompt, metadata=dict(prompted.metadata))
+    )
+
+
+def followers(connection: Connection, first: Input, now: datetime) -> list[Input]:
     """What else waits and may join it, in the order of delivery."""
     if not may_join(first):
         return []
-    others = [each for each in waiting(connection, first.session_id) if each.id != first.id]
+    others = [
+        each
+        for each in waiting(connection, first.session_id)
+        if each.id != first.id and each.is_deliverable(now)
+    ]
     return joined_with(first, others)
 
 
@@ -248,22 +274,24 @@ def delivered_to(connection: Connection, turn_id: str) -> list[Input]:
 
 def find(connection: Connection, session_id: str, input_id: str) -> Input:
     """Whether it waits or was delivered."""
-    found = _find(connection, input_id)
-    if found is None or found.session_id != session_id:
+    match = _find(connection, input_id)
+    if match is None or match.session_id != session_id:
         raise InputNotFound(input_id)
-    return found
+    return match
 
 
 def tell(connection: Connection, new: NewInput, now: datetime) -> bool:
-    """Admit what one session has to say to another; False if that is known, or ended, or gone."""
+    """Admit a message from one session to another.
+
+    False if it was admitted before, or if the receiving session has ended or is gone.
+    """
     try:
         lane = _second_lane(connection, new.session_id)
     except SessionNotFound:
         return False
-    if lane.session.state is SessionState.STOPPED or _find(connection, new.id) is not None:
+    if lane.session.state is SessionState.STOPPED:
         return False
-    keep(connection, lane, new, now, None)
-    return True
+    return bool(admit_all(connection, [(lane, new)], now))
 
 
 def give_back(connection: Connection, turn_id: str) -> list[Input]:
@@ -271,7 +299,13 @@ def give_back(connection: Connection, turn_id: str) -> list[Input]:
     rows = connection.execute(
         update(message_queue)
         .where(message_queue.c.turn_id == turn_id)
-        .values(delivered_at=None, turn_id=None)
+        .values(
+            delivered_at=None,
+            turn_id=None,
+            prompt=case(
+                (message_queue.c.origin.in_(SCHEDULED), None), else_=message_queue.c.prompt
+            ),
+        )
         .returning(message_queue)
     )
     return [_input(row) for row in rows]
@@ -280,8 +314,8 @@ def give_back(connection: Connection, turn_id: str) -> list[Input]:
 def _second_lane(connection: Connection, session_id: str) -> Lane:
     """Lock a lane while another one is held.
 
-    Whoever holds this one may be waiting for that one. PostgreSQL would find out after a second;
-    waiting only a moment, and then starting all over, is quicker.
+    The process that holds this one may be waiting for that one. PostgreSQL would notice after a
+    second; waiting only a moment, and then starting all over, is quicker.
     """
     if connection.dialect.name != "postgresql":
         return lock(connection, session_id)
@@ -291,26 +325,28 @@ def _second_lane(connection: Connection, session_id: str) -> Lane:
     return lane
 
 
-def _known_admission(connection: Connection, known: Input, new: NewInput) -> Admission:
+def _repeated_admission(connection: Connection, existing: Input, new: NewInput) -> Admission:
     """The answer to an input that was sent before."""
-    if known.session_id != new.session_id or known.text != new.text:
+    if existing.session_id != new.session_id or existing.text != new.text:
         raise Conflict(
             f"an input {new.id} with another text or session was admitted before",
             hint="leave out input_id, or choose a new one",
         )
-    if known.delivered_at is not None:
-        return Admission(known.id, delivered=True, position=0)
-    return Admission(known.id, delivered=False, position=_position(connection, known))
+    if existing.delivered_at is not None:
+        return Admission(existing.id, delivered=True, position=0)
+    return Admission(existing.id, delivered=False, position=_position(connection, existing))
 
 
 def _position(connection: Connection, admitted: Input) -> int:
-    asked = {
+    place, ordinal = admitted.place
+    values = {
         "session_id": admitted.session_id,
         "overtaking": modes_before(admitted.delivery_mode),
         "mode": admitted.delivery_mode,
-        "ordinal": admitted.ordinal,
+        "place": place,
+        "ordinal": ordinal,
     }
-    return connection.execute(_BEFORE, asked).scalar_one()
+    return connection.execute(_BEFORE, values).scalar_one()
 
 
 def _announce(connection: Connection, type_: str, subject: Input, now: datetime) -> None:
@@ -318,10 +354,10 @@ def _announce(connection: Connection, type_: str, subject: Input, now: datetime)
 
 
 def _waiting_input(connection: Connection, session_id: str, input_id: str) -> Input:
-    found = _find(connection, input_id)
-    if found is None or found.session_id != session_id or found.delivered_at is not None:
+    match = _find(connection, input_id)
+    if match is None or match.session_id != session_id or match.delivered_at is not None:
         raise InputNotFound(input_id)
-    return found
+    return match
 
 
 def _find(connection: Connection, input_id: str) -> Input | None:
@@ -329,7 +365,7 @@ def _find(connection: Connection, input_id: str) -> Input | None:
     return None if row is None else _input(row)
 
 
-def _admitted(new: NewInput, ordinal: int, now: datetime | None) -> Input:
+def _admitted(new: NewInput, ordinal: int, now: datetime) -> Input:
     fields = {name: getattr(new, name) for name in NewInput.__dataclass_fields__}
     return Input(**fields, ordinal=ordinal, queued_at=now)
 

@@ -1,9 +1,9 @@
-"""Recalls: schedule, cancel, skip; record how they ended. `due.py` fires them."""
+"""Recalls: schedule, cancel, skip; what their turns make of them. `due/recalls.py` claims them."""
 
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
@@ -11,49 +11,52 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from navi.domain.errors import SessionStopped
 from navi.domain.input import Input
 from navi.domain.recall import (
-    DEFERRED_BY,
+    CANCELLED_OUTCOME,
+    REPLACED_OUTCOME,
     NoPendingRecall,
     Recall,
     RecallAlreadyPending,
     RecallStatus,
+    Scheduler,
     next_beat,
     skipped,
 )
+from navi.domain.scheduled_prompt import recall_prompt
 from navi.domain.session import SessionState
 from navi.domain.turn import Ending, Outcome
 from navi.domain.wire import recall_json
-from navi.store import signals
-from navi.store.coming import Coming
+from navi.store import queue, signals
 from navi.store.events import emit
-from navi.store.lanes import lock
+from navi.store.lanes import Lane, lock
 from navi.store.rows import IS_PENDING, recall_of
 from navi.store.tables import session_recalls
 
-CANCELLED = "cancelled"
 SESSION_ENDED = "the session ended"
-REPLACED = "a newer recall took its place"
 
 _INSERT = insert(session_recalls)
+_FIND = select(session_recalls).where(session_recalls.c.id == bindparam("recall_id"))
 _PENDING = select(session_recalls).where(
     session_recalls.c.session_id == bindparam("session_id"), IS_PENDING
-)
-COMING = Coming(
-    select(session_recalls.c.trigger_at).where(IS_PENDING).order_by(session_recalls.c.trigger_at),
-    most=16,
 )
 
 
 def schedule(connection: Connection, recall: Recall) -> Recall:
-    """Keep the recall; refused while another one of the session is pending."""
+    """Keep the recall; refused while another one of the session is pending.
+
+    The turn of a recurring recall may schedule another one, which takes its place.
+    """
     lane = lock(connection, recall.session_id)
-    if (known := _find(connection, recall.id)) is not None:
-        return known
+    if (existing := _find(connection, recall.id)) is not None:
+        return existing
     if lane.session.state is SessionState.STOPPED:
         raise SessionStopped(recall.session_id)
     if (other := pending(connection, recall.session_id)) is not None:
-        raise RecallAlreadyPending(recall.session_id, other.trigger_at)
+        if recall.scheduled_by is not Scheduler.AGENT or not _runs(connection, lane, other):
+            raise RecallAlreadyPending(recall.session_id, other.trigger_at)
+        fired = {"status": RecallStatus.FIRED, "outcome": REPLACED_OUTCOME, "error": None}
+        _change(connection, other, recall.created_at, **fired)
     connection.execute(_INSERT, _values(recall))
-    _announce(connection, recall.session_id, recall, recall.created_at)
+    announce(connection, recall.session_id, recall, recall.created_at)
     return recall
 
 
@@ -73,72 +76,133 @@ def listing(connection: Connection, session_id: str) -> list[Recall]:
 
 
 def cancel(connection: Connection, session_id: str, now: datetime) -> Recall:
-    """Cancel the pending recall, or the further beats of a recurring one that runs right now."""
-    lock(connection, session_id)
-    recall = pending(connection, session_id) or _running_beat(connection, session_id)
+    """Cancel the pending recall, and with it its input if that still waits.
+
+    A turn that runs because of it goes on to its end.
+    """
+    lane = lock(connection, session_id)
+    recall = pending(connection, session_id)
     if recall is None:
         raise NoPendingRecall(session_id)
-    return _change(connection, recall, now, status=RecallStatus.CANCELLED, outcome=CANCELLED)
+    _withdraw(connection, lane, recall, now)
+    cancelled = {"status": RecallStatus.CANCELLED, "outcome": CANCELLED_OUTCOME, "error": None}
+    return _change(connection, recall, now, **cancelled)
 
 
 def skip(connection: Connection, session_id: str, now: datetime) -> Recall:
-    lock(connection, session_id)
+    """Leave out the next beat of a recurring recall, counted from the planned one."""
+    lane = lock(connection, session_id)
     recall = pending(connection, session_id)
     if recall is None:
         raise NoPendingRecall(session_id)
     at = skipped(recall, now)
-    return _change(connection, recall, now, trigger_at=at, due_at=at)
+    is_withdrawn = _withdraw(connection, lane, recall, now)
+    input_id = None if is_withdrawn else recall.input_id
+    return _change(connection, recall, now, trigger_at=at, due_at=at, input_id=input_id)
 
 
-def turn_ended(connection: Connection, ended: Input, ending: Ending, now: datetime) -> None:
-    """Record how the turn of a recall ended: fired, failed, or on to its next beat."""
-    recall = _find(connection, ended.metadata.get("recall_id", ""))
+def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo) -> Input:
+    """The turn of a recall begins: render its prompt; a recurring one moves on to its next beat."""
+    recall = _of_input(connection, begun)
+    if recall is None:
+        return begun
+    missed = 0
+    changes: dict[str, Any] = {"status": RecallStatus.RUNNING, "trigger_at": recall.due_at}
+    if recall.interval_seconds is not None:
+        beat = next_beat(recall.due_at, recall.interval_seconds, now)
+        missed = beat.missed
+        changes = {"trigger_at": beat.at, "due_at": beat.at}
+        changes["missed_count"] = recall.missed_count + missed
+    _change(connection, recall, now, **changes)
+    if begun.prompt is not None:
+        # It was rendered by an older version, when it was admitted.
+        return begun
+    prompt = recall_prompt(begun, missed, now, zone).prompt
+    metadata = {**begun.metadata, "missed_count": missed, "prompt_ref": prompt.reference}
+    prompted = replace(begun, prompt=prompt.text, metadata=metadata)
+    queue.keep_prompt(connection, prompted)
+    return prompted
+
+
+def turn_given_back(connection: Connection, waiting: Input, now: datetime) -> None:
+    """Its turn did nothing, and its input waits again: so does the recall."""
+    recall = _of_input(connection, waiting)
     if recall is None or recall.status is not RecallStatus.RUNNING:
         return
-    end = {"outcome": ending.outcome.value, "error": ending.error}
+    if pending(connection, recall.session_id) is None:
+        _change(connection, recall, now, status=RecallStatus.PENDING)
+
+
+def turn_ended(
+    connection: Connection, ended: Input, ending: Ending, message_id: str | None, now: datetime
+) -> None:
+    """Record how the turn of a recall ended. A recurring one is now waiting for its next beat."""
+    recall = _of_input(connection, ended)
+    if recall is None or recall.status not in (RecallStatus.PENDING, RecallStatus.RUNNING):
+        return
+    end: dict[str, Any] = {"outcome": ending.outcome.value, "error": ending.error}
     if recall.interval_seconds is None:
         failed = ending.outcome is Outcome.ERROR
         status = RecallStatus.CANCELLED if failed else RecallStatus.FIRED
         _change(connection, recall, now, status=status, **end)
-    elif pending(connection, recall.session_id) is not None:
-        # Its own turn scheduled another one: that is what the session wants from now on.
-        end["error"] = end["error"] or REPLACED
-        _change(connection, recall, now, status=RecallStatus.FIRED, **end)
     else:
-        beat = next_beat(recall.due_at, recall.interval_seconds, now)
-        # Those that had passed when it was admitted were counted then; others passed since.
-        passed_since = max(0, beat.missed - int(ended.metadata.get("missed_count", 0)))
-        _change(
-            connection,
-            recall,
-            now,
-            status=RecallStatus.PENDING,
-            trigger_at=beat.at,
-            due_at=beat.at,
-            missed_count=recall.missed_count + passed_since,
-            **end,
-        )
+        _change(connection, recall, now, **_next_beat(recall, now), **end)
 
 
-def pull_forward(connection: Connection, session_id: str, now: datetime) -> Recall | None:
-    """The session is idle: what was moved because it was busy is due now. The pending one."""
-    recall = pending(connection, session_id)
-    if recall is None or not recall.due_at <= now < recall.trigger_at:
-        return recall
-    return _change(connection, recall, now, trigger_at=now)
-
-
-def defer(connection: Connection, session_id: str, now: datetime) -> None:
-    """The session is busy: the recall is looked at again later."""
-    recall = pending(connection, session_id)
-    if recall is not None:
-        _change(connection, recall, now, trigger_at=now + DEFERRED_BY)
+def input_removed(connection: Connection, removed: Input, why: str, now: datetime) -> None:
+    """Its input was taken out of the queue: `once` is over, a recurring one skips the beat."""
+    recall = _of_input(connection, removed)
+    if recall is None or recall.status is not RecallStatus.PENDING:
+        return
+    if recall.interval_seconds is not None and why != SESSION_ENDED:
+        _change(connection, recall, now, **_next_beat(recall, now))
+        return
+    cancelled = {"status": RecallStatus.CANCELLED, "outcome": CANCELLED_OUTCOME, "error": why}
+    _change(connection, recall, now, **cancelled)
 
 
 def session_ended(connection: Connection, session_id: str, now: datetime) -> None:
     recall = pending(connection, session_id)
     if recall is not None:
-        _change(connection, recall, now, status=RecallStatus.CANCELLED, error=SESSION_ENDED)
+        cancelled = {"status": RecallStatus.CANCELLED, "outcome": CANCELLED_OUTCOME}
+        _change(connection, recall, now, **cancelled, error=SESSION_ENDED)
+
+
+def announce(connection: Connection, session_id: str, recall: Recall | None, now: datetime) -> None:
+    """Show the session's pending recall, and wake the clocks: it may be the earliest of all."""
+    if recall is None:
+        recall = pending(connection, session_id)
+    payload = None if recall is None else recall_json(recall)
+    emit(connection, session_id, None, [("recall_update", {"recall": payload})], now)
+    if recall is not None and recall.input_id is None:
+        signals.send(connection, signals.CLOCK)
+
+
+def _runs(connection: Connection, lane: Lane, recall: Recall) -> bool:
+    """Whether the session's running turn is a beat of this recall."""
+    if lane.turn_id is None or recall.input_id is None:
+        return False
+    inputs = queue.delivered_to(connection, lane.turn_id)
+    return any(each.id == recall.input_id for each in inputs)
+
+
+def _withdraw(connection: Connection, lane: Lane, recall: Recall, now: datetime) -> bool:
+    """Remove the recall's input from the queue. False if it has none, or its turn runs."""
+    if recall.input_id is None or _runs(connection, lane, recall):
+        return False
+    queue.remove(connection, recall.session_id, recall.input_id, now)
+    return True
+
+
+def _next_beat(recall: Recall, now: datetime) -> dict[str, Any]:
+    """What follows a beat. Beats that passed during its turn are missed."""
+    assert recall.interval_seconds is not None
+    at, missed = recall.due_at, 0
+    if at <= now:
+        beat = next_beat(at, recall.interval_seconds, now)
+        at, missed = beat.at, beat.missed + 1
+    changes: dict[str, Any] = {"status": RecallStatus.PENDING, "input_id": None}
+    return {**changes, "trigger_at": at, "due_at": at, "missed_count": recall.missed_count + missed}
 
 
 def _change(connection: Connection, recall: Recall, now: datetime, **changes: Any) -> Recall:
@@ -149,35 +213,16 @@ def _change(connection: Connection, recall: Recall, now: datetime, **changes: An
         .values(**changes, updated_at=now)
     )
     is_pending = changed.status is RecallStatus.PENDING
-    _announce(connection, recall.session_id, changed if is_pending else None, now)
+    announce(connection, recall.session_id, changed if is_pending else None, now)
     return changed
 
 
-def _announce(
-    connection: Connection, session_id: str, recall: Recall | None, now: datetime
-) -> None:
-    """Tell the session's pending recall, and wake the clocks: it may be the earliest of all."""
-    if recall is None:
-        recall = pending(connection, session_id)
-    told = None if recall is None else recall_json(recall)
-    emit(connection, session_id, None, [("recall_update", {"recall": told})], now)
-    if recall is not None:
-        signals.send(connection, signals.CLOCK, "")
-
-
-def _running_beat(connection: Connection, session_id: str) -> Recall | None:
-    query = select(session_recalls).where(
-        session_recalls.c.session_id == session_id,
-        session_recalls.c.status == RecallStatus.RUNNING,
-        session_recalls.c.interval_seconds.is_not(None),
-    )
-    row = connection.execute(query).first()
-    return None if row is None else recall_of(row)
+def _of_input(connection: Connection, of: Input) -> Recall | None:
+    return _find(connection, of.metadata.get("recall_id", ""))
 
 
 def _find(connection: Connection, recall_id: str) -> Recall | None:
-    query = select(session_recalls).where(session_recalls.c.id == recall_id)
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(_FIND, {"recall_id": recall_id}).one_or_none()
     return None if row is None else recall_of(row)
 
 

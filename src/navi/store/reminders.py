@@ -14,43 +14,19 @@ from sqlalchemy import Connection, Row, bindparam, delete, insert, select, updat
 
 from navi.domain.errors import SessionStopped
 from navi.domain.input import Input, Origin
-from navi.domain.reminder import (
-    Fired,
-    NoRegistration,
-    Nudge,
-    Registration,
-    after_nudge,
-    nudge_due,
-    nudge_input,
-)
+from navi.domain.reminder import NoRegistration, Nudge, Registration
 from navi.domain.session import SessionState
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, StopReason
 from navi.domain.wire import registration_json
 from navi.store import compactions, queue, scheduled_reminders, signals
-from navi.store.coming import Coming
 from navi.store.events import emit
-from navi.store.lanes import Lane, lock
-from navi.store.tables import lanes, message_queue, remind_registrations, sessions
+from navi.store.lanes import lock
+from navi.store.tables import message_queue, remind_registrations
 
 _FIELDS = tuple(field.name for field in fields(Registration))
 _ACTIVE = select(remind_registrations).where(
     remind_registrations.c.target_session_id == bindparam("session_id"),
     remind_registrations.c.is_active,
-)
-COMING = Coming(
-    select(remind_registrations.c.due_at)
-    .where(remind_registrations.c.is_active)
-    .order_by(remind_registrations.c.due_at)
-)
-# Whoever is writing to a session right now is not waited for: it is looked at again in a moment.
-_DUE = (
-    select(remind_registrations.c.target_session_id)
-    .join(sessions, sessions.c.id == remind_registrations.c.target_session_id)
-    .join(lanes, lanes.c.session_id == remind_registrations.c.target_session_id)
-    .where(remind_registrations.c.is_active, remind_registrations.c.due_at <= bindparam("now"))
-    .order_by(remind_registrations.c.due_at)
-    .limit(bindparam("most"))
-    .with_for_update(key_share=True, of=[remind_registrations, sessions, lanes], skip_locked=True)
 )
 
 
@@ -91,7 +67,7 @@ def register_delivered(connection: Connection, delivered: Sequence[Input], now: 
 
 def active(connection: Connection, session_id: str) -> Registration | None:
     row = connection.execute(_ACTIVE, {"session_id": session_id}).one_or_none()
-    return None if row is None else _registration(row)
+    return None if row is None else registration_of(row)
 
 
 def reset(connection: Connection, session_id: str, at: datetime) -> None:
@@ -100,7 +76,7 @@ def reset(connection: Connection, session_id: str, at: datetime) -> None:
     if registration is None or at < registration.last_reset_at:
         return
     _remove_nudges(connection, registration, at)
-    _change(connection, registration.reset(at), at)
+    change(connection, registration.reset(at), at)
 
 
 def stop(connection: Connection, session_id: str, now: datetime) -> Registration:
@@ -155,50 +131,15 @@ def compaction_ended(connection: Connection, session_id: str, at: datetime) -> N
     scheduled_reminders.pull_forward(connection, session_id, at)
 
 
-def fire(connection: Connection, now: datetime, limit: int) -> Fired:
-    """Nudge the sessions that are due, all or none."""
-    fired = Fired()
-    for session_id in connection.execute(_DUE, {"now": now, "most": limit}).scalars().all():
-        fired.count += 1
-        lane = lock(connection, session_id)
-        registration = active(connection, session_id)
-        if registration is None:
-            continue
-        if lane.session.state is SessionState.STOPPED:
-            cancel(connection, session_id, now)
-            continue
-        until = compactions.held_until(connection, session_id)
-        if until is None:
-            _nudge(connection, lane, registration, now, fired)
-        elif now < until:
-            _postpone(connection, registration, until)
-        else:
-            # Nobody told its end.
-            compactions.forget(connection, session_id, until)
-            _change(connection, registration.reset(until), now)
-    return fired
-
-
-def _nudge(
-    connection: Connection, lane: Lane, registration: Registration, now: datetime, fired: Fired
-) -> None:
-    nudge = nudge_due(registration, now)
-    if nudge is not Nudge.NONE and not _waits(connection, registration, nudge):
-        queue.keep(connection, lane, nudge_input(registration, nudge), now, None)
-        if nudge is Nudge.HARD and lane.turn_id is not None:
-            fired.interrupted.append((lane.session.id, lane.turn_id))
-    _change(connection, after_nudge(registration, nudge, now), now)
-
-
-def _waits(connection: Connection, registration: Registration, nudge: Nudge) -> bool:
+def waits(connection: Connection, registration: Registration, nudge: Nudge) -> bool:
     """Whether such a nudge was not even delivered yet."""
     return any(
         each.metadata.get("nudge") == nudge.value
-        for each in _waiting_nudges(connection, registration)
+        for each in waiting_nudges(connection, registration)
     )
 
 
-def _waiting_nudges(connection: Connection, registration: Registration) -> list[Input]:
+def waiting_nudges(connection: Connection, registration: Registration) -> list[Input]:
     return [
         each
         for each in queue.waiting(connection, registration.target_session_id)
@@ -208,7 +149,7 @@ def _waiting_nudges(connection: Connection, registration: Registration) -> list[
 
 
 def _remove_nudges(connection: Connection, registration: Registration, now: datetime) -> None:
-    ids = [each.id for each in _waiting_nudges(connection, registration)]
+    ids = [each.id for each in waiting_nudges(connection, registration)]
     if not ids:
         return
     connection.execute(delete(message_queue).where(message_queue.c.id.in_(ids)))
@@ -228,7 +169,7 @@ def _deactivate(connection: Connection, session_id: str, now: datetime) -> None:
     )
 
 
-def _postpone(connection: Connection, registration: Registration, until: datetime) -> None:
+def postpone(connection: Connection, registration: Registration, until: datetime) -> None:
     connection.execute(
         update(remind_registrations)
         .where(remind_registrations.c.id == registration.id)
@@ -236,7 +177,7 @@ def _postpone(connection: Connection, registration: Registration, until: datetim
     )
 
 
-def _change(connection: Connection, changed: Registration, now: datetime) -> None:
+def change(connection: Connection, changed: Registration, now: datetime) -> None:
     connection.execute(
         update(remind_registrations)
         .where(remind_registrations.c.id == changed.id)
@@ -252,13 +193,13 @@ def _announce(
     shown = None if registration is None else registration_json(registration)
     emit(connection, session_id, None, [("remind_update", {"remind": shown})], now)
     if registration is not None:
-        signals.send(connection, signals.CLOCK, "")
+        signals.send(connection, signals.CLOCK)
 
 
 def _find(connection: Connection, registration_id: str) -> Registration | None:
     query = select(remind_registrations).where(remind_registrations.c.id == registration_id)
     row = connection.execute(query).one_or_none()
-    return None if row is None else _registration(row)
+    return None if row is None else registration_of(row)
 
 
 def _values(registration: Registration) -> dict[str, Any]:
@@ -266,5 +207,5 @@ def _values(registration: Registration) -> dict[str, Any]:
     return {**values, "due_at": registration.due_at}
 
 
-def _registration(row: Row[Any]) -> Registration:
+def registration_of(row: Row[Any]) -> Registration:
     return Registration(**{name: getattr(row, name) for name in _FIELDS})

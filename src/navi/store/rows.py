@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Row, and_, literal_column, select
 
-from navi.domain.recall import CallType, Recall, RecallStatus
+from navi.domain.recall import CallType, Recall, RecallStatus, Scheduler
 from navi.domain.session import Session, SessionState
 from navi.store.tables import session_recalls, sessions
 
@@ -18,15 +18,15 @@ _PENDING = "pending_"
 # recalls will do, and is planned anew each time it runs.
 IS_PENDING = session_recalls.c.status == literal_column(f"'{RecallStatus.PENDING.value}'")
 
-SESSIONS = select(
-    sessions, *(session_recalls.c[name].label(_PENDING + name) for name in _RECALL_FIELDS)
-).join_from(
+_COLUMNS: tuple[Any, ...] = (
     sessions,
-    session_recalls,
-    and_(session_recalls.c.session_id == sessions.c.id, IS_PENDING),
-    isouter=True,
+    *(session_recalls.c[name].label(_PENDING + name) for name in _RECALL_FIELDS),
 )
+_HAS_PENDING = and_(session_recalls.c.session_id == sessions.c.id, IS_PENDING)
+SESSIONS = select(*_COLUMNS).join_from(sessions, session_recalls, _HAS_PENDING, isouter=True)
 """Sessions, each with its pending recall."""
+SESSIONS_WITH_RECALL = select(*_COLUMNS).join_from(sessions, session_recalls, _HAS_PENDING)
+"""Only those that have one."""
 
 
 def session_of(row: Row[Any]) -> Session:
@@ -54,4 +54,5 @@ def recall_of(row: Row[Any], prefix: str = "") -> Recall:
     values = {name: getattr(row, prefix + name) for name in _RECALL_FIELDS}
     values["call_type"] = CallType(values["call_type"])
     values["status"] = RecallStatus(values["status"])
+    values["scheduled_by"] = Scheduler(values["scheduled_by"])
     return Recall(**values)

@@ -11,21 +11,21 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from navi.domain.automation import HIDDEN_PREFIX, BlockedByAutomations
 from navi.domain.errors import Conflict, SessionBusy, SessionNotFound
 from navi.domain.input import NewInput
-from navi.domain.session import Session, SessionState, Step, after
+from navi.domain.session import Session, SessionState, Step, after, step_between
 from navi.domain.turn import StopReason
 from navi.domain.wire import session_json
 from navi.store import (
     automation_runs,
     automations,
     notices,
+    origins,
     queue,
     recalls,
     reminders,
     scheduled_reminders,
-    withdrawal,
 )
 from navi.store.events import emit, forget_session
-from navi.store.lanes import lock, request_stop
+from navi.store.lanes import Lane, lock, request_stop
 from navi.store.rows import SESSIONS, session_of
 from navi.store.tables import lanes, session_recalls, sessions
 
@@ -155,7 +155,7 @@ def kill(connection: Connection, session_id: str, now: datetime) -> Session:
     scheduled_reminders.session_ended(connection, session_id, now)
     removed = queue.remove_all(connection, session_id, now)
     for each in removed:
-        withdrawal.tell_origin(connection, each, recalls.SESSION_ENDED, now)
+        origins.input_removed(connection, each, recalls.SESSION_ENDED, now)
     recalls.session_ended(connection, session_id, now)
     automation_runs.session_ended(connection, session_id, now)
     session = replace(move(connection, lane.session, Step.KILLED, now), pending=None)
@@ -194,6 +194,16 @@ def move(connection: Connection, session: Session, step: Step, now: datetime) ->
         raise Conflict(f"a session that is {session.state} can't take the step {step}")
     connection.execute(_MOVE, {"session_id": session.id, "state": state, "updated_at": now})
     return replace(session, state=state, updated_at=now)
+
+
+def bring_to(connection: Connection, lane: Lane, state: SessionState, now: datetime) -> Session:
+    """Take the step that leads to the state, if there is one, and announce it."""
+    step = step_between(lane.session.state, state)
+    if step is None:
+        return lane.session
+    session = move(connection, lane.session, step, lane.not_before(now))
+    announce(connection, session, session.updated_at)
+    return session
 
 
 def announce(connection: Connection, session: Session, now: datetime) -> None:

@@ -1,7 +1,6 @@
-"""News between processes that share a PostgreSQL.
+"""Signals: what a committed transaction tells the processes that share a store, its own included.
 
-Signals are part of the transaction that they tell of, so they arrive exactly when it is true.
-They only save waiting: whoever misses one finds out a little later by looking.
+They only save waiting. A process that misses one finds out a little later by looking.
 """
 
 from __future__ import annotations
@@ -26,18 +25,37 @@ RECONNECT_SECONDS = 1.0
 log = logging.getLogger("navi.store")
 
 
-_SEND = text(
-    "SELECT pg_notify(:channel, told) FROM json_array_elements_text(CAST(:payloads AS json)) told"
+_SENT = "navi_signals"
+_NOTIFY = text(
+    "SELECT pg_notify(signal ->> 0, signal ->> 1) "
+    "FROM json_array_elements(CAST(:signals AS json)) AS signal"
 )
 
-
-def send(connection: Connection, channel: str, *payloads: str) -> None:
-    if connection.dialect.name == "postgresql":
-        connection.execute(_SEND, {"channel": channel, "payloads": json.dumps(payloads)})
+Signal = tuple[str, str]
+"""Channel and payload."""
 
 
-async def listen(url: str, on_signal: Callable[[str, str], None]) -> None:
-    """Call `on_signal(channel, payload)` for every signal, until cancelled.
+def clear(connection: Connection) -> None:
+    """A transaction begins."""
+    connection.info[_SENT] = {}
+
+
+def send(connection: Connection, channel: str, payload: str = "") -> None:
+    """Tell every process once the transaction has committed."""
+    connection.info.setdefault(_SENT, {})[channel, payload] = None
+
+
+def flush(connection: Connection, sender: str) -> list[Signal]:
+    """Hand the signals to PostgreSQL, which passes them on; return them for our own process."""
+    sent: list[Signal] = list(connection.info.get(_SENT, {}))
+    if sent and connection.dialect.name == "postgresql":
+        signals = [(channel, f"{sender} {payload}") for channel, payload in sent]
+        connection.execute(_NOTIFY, {"signals": json.dumps(signals)})
+    return sent
+
+
+async def listen(url: str, own_id: str, on_signal: Callable[[str, str], None]) -> None:
+    """Call `on_signal(channel, payload)` for every signal of other processes, until cancelled.
 
     After a lost connection it calls `on_signal` once with an empty payload per channel: something
     may have been missed.
@@ -56,7 +74,9 @@ async def listen(url: str, on_signal: Callable[[str, str], None]) -> None:
                     await _readable(connection.fileno())
                     connection.pgconn.consume_input()
                     while notice := connection.pgconn.notifies():
-                        on_signal(notice.relname.decode(), notice.extra.decode())
+                        sender, _, payload = notice.extra.decode().partition(" ")
+                        if sender != own_id:
+                            on_signal(notice.relname.decode(), payload)
         except psycopg.Error as error:
             log.warning("lost the signals of the other processes, reconnecting: %s", error)
         await asyncio.sleep(RECONNECT_SECONDS)

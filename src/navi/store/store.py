@@ -23,6 +23,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from navi.domain.errors import Conflict, StoreUnavailable
 from navi.domain.event import Event
 from navi.domain.ids import new_id
+from navi.store import signals
 from navi.store.connection import POSTGRES_CONNECTIONS, is_sqlite, move_ahead_log, open_engine
 from navi.store.events import open_outbox, store_emitted
 
@@ -60,16 +61,25 @@ class _NotTogether(Exception):
 
 
 class Store:
-    """The live state. `on_events` is told what was stored, in order, right after each commit."""
+    """The live state.
+
+    Right after each commit, `on_events` is called with the stored events, in order, and
+    `on_signal` with each signal of the transaction.
+    """
 
     def __init__(
-        self, url: str, *, on_events: Callable[[Sequence[Event]], None] | None = None
+        self,
+        url: str,
+        *,
+        on_events: Callable[[Sequence[Event]], None] | None = None,
+        on_signal: Callable[[str, str], None] | None = None,
     ) -> None:
         self.kind = "sqlite" if is_sqlite(url) else "postgresql"
         self.url = url
         self.id = new_id()
         """Tells this store's own signals from those of other processes."""
         self.on_events = on_events
+        self.on_signal = on_signal
         self._engine = open_engine(url)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         workers = 1 if self.kind == "sqlite" else POSTGRES_CONNECTIONS
@@ -163,7 +173,7 @@ class Store:
         attempt = 0
         while True:
             try:
-                self._tell(batch, self._run_once(batch))
+                self._tell(batch, *self._run_once(batch))
                 return
             except _NotTogether:
                 # Undone as a whole. Each by itself: only the one that fails keeps its error.
@@ -186,9 +196,10 @@ class Store:
                 self._fail(batch, error)
                 return
 
-    def _run_once(self, batch: list[_Job]) -> list[Event]:
+    def _run_once(self, batch: list[_Job]) -> tuple[list[Event], list[signals.Signal]]:
         with self._engine.connect() as connection, connection.begin():
-            open_outbox(connection, self.id)
+            open_outbox(connection)
+            signals.clear(connection)
             for job in batch:
                 try:
                     job.result = job.operation(connection, *job.args, **job.kwargs)
@@ -197,29 +208,40 @@ class Store:
                         raise
                     raise _NotTogether from error
             events = store_emitted(connection)
+            sent = signals.flush(connection, self.id)
             if self.kind == "sqlite":
                 driver: Any = connection.connection.driver_connection
                 self._changes = driver.total_changes
                 self._settled_changes = min(self._settled_changes, self._changes)
-        # Only now is anything true: results and events leave after the commit.
-        return events
+        # Only now is anything true: results, events and signals leave after the commit.
+        return events, sent
 
     def _fail(self, batch: Sequence[_Job], error: BaseException) -> None:
         for job in batch:
             job.error = error
-        self._tell(batch, [])
+        self._tell(batch)
 
-    def _tell(self, batch: Sequence[_Job], events: Sequence[Event]) -> None:
+    def _tell(
+        self,
+        batch: Sequence[_Job],
+        events: Sequence[Event] = (),
+        sent: Sequence[signals.Signal] = (),
+    ) -> None:
         if batch:
             assert self._loop is not None
             try:
-                self._loop.call_soon_threadsafe(self._deliver, batch, events)
+                self._loop.call_soon_threadsafe(self._deliver, batch, events, sent)
             except RuntimeError:
                 log.debug("the event loop is gone; results of finished transactions are dropped")
 
-    def _deliver(self, batch: Sequence[_Job], events: Sequence[Event]) -> None:
+    def _deliver(
+        self, batch: Sequence[_Job], events: Sequence[Event], sent: Sequence[signals.Signal]
+    ) -> None:
         if events and self.on_events is not None:
             self.on_events(events)
+        if self.on_signal is not None:
+            for channel, payload in sent:
+                self.on_signal(channel, payload)
         for job in batch:
             if job.future.done():
                 continue

@@ -140,6 +140,8 @@ message_queue = Table(
     Column("metadata", Json, nullable=False),
     Column("prompt", Text),
     Column("queued_at", Instant, nullable=False),
+    # The instant before which it is not delivered; NULL means at once.
+    Column("not_before", Instant),
     Column("delivered_at", Instant),
     Column("turn_id", Text),
 )
@@ -169,7 +171,10 @@ session_recalls = Table(
     Column("interval_seconds", Integer),
     Column("internal_comment", Text),
     Column("additional_context_message", Text, nullable=False),
+    Column("scheduled_by", Text, nullable=False),
     Column("status", Text, nullable=False),
+    # The input it became. A row that names one is not claimed again.
+    Column("input_id", Text),
     Column("outcome", Text),
     Column("error", Text),
     Column("missed_count", Integer, nullable=False),
@@ -184,11 +189,12 @@ Index(
     sqlite_where=session_recalls.c.status == "pending",
     postgresql_where=session_recalls.c.status == "pending",
 )
+_IS_UNCLAIMED = text("status = 'pending' AND input_id IS NULL")
 Index(
     "session_recalls_due",
     session_recalls.c.trigger_at,
-    sqlite_where=session_recalls.c.status == "pending",
-    postgresql_where=session_recalls.c.status == "pending",
+    sqlite_where=_IS_UNCLAIMED,
+    postgresql_where=_IS_UNCLAIMED,
 )
 
 # What an automation is; its runs have a table of their own, so that this row never grows.
@@ -224,6 +230,8 @@ automations = Table(
     Column("last_status", Text),
     Column("last_error", Text),
     Column("ended", Text),
+    # The state of its run that is queued or running; NULL if there is none.
+    Column("active_run_state", Text),
     Column("run_count", Integer, nullable=False),
     Column("failures_in_row", Integer, nullable=False),
     Column("missed_count", Integer, nullable=False),
@@ -401,6 +409,19 @@ agent_sessions = Table(
     Column("transcript_path", Text),
     Column("created_at", Instant, nullable=False),
     Index("agent_sessions_by_session", "session_id", "context_from_idx"),
+)
+
+# Rows that could not be read, computed or carried out, kept until somebody has looked at them.
+set_aside = Table(
+    "set_aside",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("row_id", Text, nullable=False),
+    Column("session_id", Text),
+    Column("error", Text, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
 )
 
 # No reference to `sessions`: the last event of a deleted session says that it is gone.

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
 from navi.domain.automation import HIDDEN_PREFIX
 from navi.domain.input import Input, Origin
 from navi.domain.message import Draft, Message, MessageRole, Notice, ToolCall
-from navi.domain.wire import tool_call_json
-from navi.store.tables import messages, sessions
+from navi.domain.wire import message_json, tool_call_json
+from navi.store.events import emit
+from navi.store.lanes import Lane
+from navi.store.tables import lanes, messages, sessions
 
 TOLD_OF_SOURCE = ("automation_id", "automation_name", "automation_run_id")
 """What an answer says of the input that caused it, so that it can be shown with it."""
@@ -121,6 +123,16 @@ def add_notice(
     )
     query = select(messages).where(messages.c.id == notice.id)
     return _message(connection.execute(query).one())
+
+
+def post(connection: Connection, lane: Lane, notice: Notice, now: datetime) -> None:
+    """Add a notice at the end of the transcript, and show it."""
+    session_id = lane.session.id
+    message = add_notice(connection, session_id, notice, lane.next_idx, now)
+    connection.execute(
+        update(lanes).where(lanes.c.session_id == session_id).values(next_idx=lane.next_idx + 1)
+    )
+    emit(connection, session_id, None, [("message_added", {"message": message_json(message)})], now)
 
 
 def take_back(connection: Connection, turn_id: str) -> Sequence[int]:

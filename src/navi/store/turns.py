@@ -1,20 +1,20 @@
 """Turns: begin, extend, finish; and close one whose process died.
 
-A turn belongs to whoever holds its session's lane. Every write names the fence of that ownership
-and fails with `FenceLost` once somebody else took over.
+A turn belongs to the process that holds its session's lane. Every write names the fence of that
+ownership and fails with `FenceLost` once another process took over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from navi.domain.errors import FenceLost
 from navi.domain.event import HistoryCompacted, Payload, TurnEvent, Usage, turn_event
-from navi.domain.input import Admission, Answer, Input, NewInput, Origin, delivery_order
+from navi.domain.input import Admission, Answer, Input, NewInput, Origin
 from navi.domain.message import Draft, Message, Notice, closed, drafts_of
 from navi.domain.session import Session, SessionState, Step
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
@@ -25,6 +25,7 @@ from navi.store import (
     automation_runs,
     events,
     notices,
+    origins,
     queue,
     recalls,
     reminders,
@@ -35,6 +36,7 @@ from navi.store import (
 from navi.store.lanes import Lane, lock
 from navi.store.tables import lanes, turns
 
+NOTHING_TO_DO = "there was nothing to do"
 _INSERT = insert(turns)
 _TAKE_LANE = (
     update(lanes)
@@ -96,8 +98,10 @@ class Claim:
     owner: str
     lease_until: datetime
     now: datetime
-    may_begin: Callable[[Origin], bool] = lambda origin: True
-    """Whether there is room for a turn of that origin."""
+    origins: frozenset[Origin] = frozenset(Origin)
+    """The origins for which the process holds a free slot."""
+    zone: tzinfo = UTC
+    """The zone in which the agent is told times."""
     is_hand_over: bool = False
     """The session's own terminal asks for it."""
 
@@ -107,11 +111,11 @@ def admit(
 ) -> tuple[Admission, Begun | None]:
     """Make the input durable and, if its session is free, begin the next turn."""
     lane = lock(connection, new.session_id)
-    admission, kept = queue.keep(connection, lane, new, claim.now, sender)
+    admission, admitted = queue.admit_in_lane(connection, lane, new, claim.now, sender)
     if lane.turn_id is not None and lane.turn_id != claim.turn_id:
         return admission, None
     is_next = admission.position == 0 and not admission.delivered
-    begun = _begin(connection, lane, claim, kept if is_next else None, sender)
+    begun = _begin(connection, lane, claim, admitted if is_next else None, sender)
     if begun is not None and new.id in {each.id for each in begun.turn.inputs}:
         admission = replace(admission, delivered=True, position=0)
     return admission, begun
@@ -137,13 +141,12 @@ def _begin(
     if not claim.is_hand_over and agent_sessions.is_open(connection, lane.session):
         return None
     chosen = known_next
-    if chosen is None or not claim.may_begin(chosen.origin):
-        waiting = delivery_order(queue.heads(connection, session_id))
-        chosen = next((each for each in waiting if claim.may_begin(each.origin)), None)
+    if chosen is None or chosen.origin not in claim.origins:
+        chosen = queue.next_input(connection, session_id, claim.origins, lane.not_before(claim.now))
     if chosen is None:
         return None
     # What was admitted just now, and is next, has nobody behind it in its mode.
-    joined = [] if chosen is known_next else queue.followers(connection, chosen)
+    joined = [] if chosen is known_next else queue.followers(connection, chosen, claim.now)
     fence = lane.fence + 1
     now = max(
         [lane.not_before(claim.now), *(each.queued_at or claim.now for each in (chosen, *joined))]
@@ -161,8 +164,7 @@ def _begin(
     )
     connection.execute(_INSERT, _new_turn(turn_id, session_id, fence, chosen.origin, now))
     delivered = [queue.deliver(connection, each, turn_id, now) for each in (chosen, *joined)]
-    if chosen.origin is Origin.AUTOMATION:
-        automation_runs.turn_began(connection, chosen, now)
+    delivered[0] = origins.turn_began(connection, delivered[0], now, claim.zone)
     for idx, each in enumerate(delivered, start=lane.next_idx):
         transcript.add_input(connection, each, idx, now)
     session = sessions.move(connection, lane.session, Step.TURN_BEGINS, now)
@@ -199,8 +201,8 @@ def show_asking(connection: Connection, turn: Turn, is_asking: bool, now: dateti
     """The session waits for a person, or no longer does."""
     state = SessionState.WAITING if is_asking else SessionState.RUNNING
     lane = lock(connection, turn.session.id)
-    if lane.turn_id == turn.id and lane.session.state is not state:
-        sessions.change(connection, turn.session.id, {"state": state}, now)
+    if lane.turn_id == turn.id:
+        sessions.bring_to(connection, lane, state, now)
 
 
 def finish(
@@ -219,20 +221,8 @@ def finish(
         if _ending(connection, turn.id) != ending:
             raise FenceLost(turn.session.id)
         return
-    now = lane.not_before(now)
-    message_id = transcript.add_drafts(
-        connection, turn.session.id, turn.id, turn.input, drafts, lane.next_idx, now
-    )
-    counts = (counted, len(happened))
-    following_idx = lane.next_idx + len(drafts)
-    reason = _end(connection, turn.session.id, turn.id, counts, ending, message_id, usage, now)
-    if reason == StopReason.CLEARED:
-        lane = _with_new_context(connection, lane, following_idx, now)
-    lane, remarks = _settled(connection, lane, turn.input, ending, message_id, now)
-    following_idx = _add_remarks(connection, lane, remarks, following_idx, now)
-    _close(connection, lane, turn.id, _items(happened), ending, message_id, following_idx, now)
-    reminders.turn_ended(connection, turn.session.id, ending, reason, now)
-    notices.stopped(connection, lane.session, turn.inputs, ending, drafts[-1].content, now)
+    last = _Last(counted, _items(happened), drafts, usage)
+    _conclude(connection, lane, turn.inputs, turn.id, last, ending, now)
 
 
 def is_driven_by(connection: Connection, session_id: str, drivers: Collection[str]) -> bool:
@@ -242,7 +232,7 @@ def is_driven_by(connection: Connection, session_id: str, drivers: Collection[st
 def take_over(connection: Connection, dead: RunningTurn, claim: Claim) -> Begun | None:
     """Go on with a turn whose process is gone and whose agent is not.
 
-    None if somebody else was faster, or if there is no room for it yet.
+    None if another process was faster, or if this one has no free slot for it.
     """
     lane = lock(connection, dead.session_id)
     owner = connection.execute(
@@ -255,7 +245,7 @@ def take_over(connection: Connection, dead: RunningTurn, claim: Claim) -> Begun 
     ):
         return None
     delivered = queue.delivered_to(connection, dead.id)
-    if not claim.may_begin(delivered[0].origin):
+    if delivered[0].origin not in claim.origins:
         return None
     fence = dead.fence + 1
     started_at = connection.execute(
@@ -275,55 +265,36 @@ def close_dead(
 ) -> bool:
     """End a turn whose process is gone, or whose input did not reach its agent.
 
-    If it produced nothing, its input waits again.
-
-    False if somebody else was faster.
+    If it produced nothing, its inputs wait again. False if another process was faster.
     """
     lane = lock(connection, dead.session_id)
     if lane.turn_id != dead.id or lane.fence != dead.fence:
         return False
-    now = lane.not_before(now)
     row = connection.execute(
         select(turns.c.event_count, turns.c.stop_reason).where(turns.c.id == dead.id)
     ).one()
-    # Somebody had asked it to end: then it ended as wanted, and must not come back.
+    # A turn that was asked to stop ended as wanted, and must not come back.
     was_to_stop = row.stop_reason is not None
     ending = Ending(Outcome.STOPPED) if was_to_stop else Ending(Outcome.ERROR, why)
-    message_id: str | None = None
-    answer = ""
-    waiting_again: list[Input] = []
-    remarks: list[Notice] = []
+    last = _Last(row.event_count)
     if row.event_count == 0 and not was_to_stop:
-        freed = transcript.take_back(connection, dead.id)
-        # Something may have been told meanwhile. It keeps its place, and none is used twice.
-        following_idx = min(freed) if max(freed) + 1 == lane.next_idx else lane.next_idx
-        waiting_again = queue.give_back(connection, dead.id)
-        for each in waiting_again:
-            if each.origin is Origin.AUTOMATION:
-                automation_runs.turn_given_back(connection, each)
-    else:
-        cause = queue.delivered_to(connection, dead.id)[0]
-        happened = drafts_of(_stored_events(connection, dead))
-        drafts = closed(happened, ending, must_speak=cause.origin is Origin.AUTOMATION)
-        message_id = transcript.add_drafts(
-            connection, dead.session_id, dead.id, cause, drafts, lane.next_idx, now
-        )
-        following_idx = lane.next_idx + len(drafts)
-        answer = drafts[-1].content
-    counts = (row.event_count, 0)
-    _end(connection, dead.session_id, dead.id, counts, ending, message_id, Usage(), now)
-    if row.stop_reason == StopReason.CLEARED:
-        lane = _with_new_context(connection, lane, following_idx, now)
-    delivered = queue.delivered_to(connection, dead.id)
-    if delivered:
-        lane, remarks = _settled(connection, lane, delivered[0], ending, message_id, now)
-    following_idx = _add_remarks(connection, lane, remarks, following_idx, now)
-    _close(connection, lane, dead.id, [], ending, message_id, following_idx, now)
-    reminders.turn_ended(connection, dead.session_id, ending, row.stop_reason, now)
-    notices.stopped(connection, lane.session, delivered, ending, answer, now)
-    queued = [("input_queued", {"input": input_json(each)}) for each in waiting_again]
-    events.emit(connection, dead.session_id, None, queued, now)
+        _give_back(connection, lane, dead.id, last, ending, now)
+        return True
+    inputs = queue.delivered_to(connection, dead.id)
+    happened = drafts_of(_stored_events(connection, dead))
+    must_speak = inputs[0].origin is Origin.AUTOMATION
+    last = replace(last, drafts=closed(happened, ending, must_speak=must_speak))
+    _conclude(connection, lane, inputs, dead.id, last, ending, now)
     return True
+
+
+def drop(connection: Connection, idle: RunningTurn, now: datetime) -> None:
+    """End a turn that found nothing to do, and remove its input: it is as if neither had been."""
+    waiting = queue.delivered_to(connection, idle.id)
+    if close_dead(connection, idle, now, NOTHING_TO_DO):
+        for each in waiting:
+            queue.remove(connection, each.session_id, each.id, now)
+            automation_runs.had_nothing_to_do(connection, each, now)
 
 
 def answer(connection: Connection, session_id: str, input_id: str) -> Answer:
@@ -338,63 +309,95 @@ def answer(connection: Connection, session_id: str, input_id: str) -> Answer:
     return Answer(input_id, "done", turn_id, row.outcome, row.error, text, row.ended_at)
 
 
-def _settled(
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """What is left to store of a turn that ends."""
+
+    counted: int
+    """How many of its events are stored."""
+    items: Sequence[tuple[str, Payload]] = ()
+    drafts: Sequence[Draft] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+def _give_back(
+    connection: Connection, lane: Lane, turn_id: str, last: _Last, ending: Ending, now: datetime
+) -> None:
+    """As if the turn had never begun: its messages go, its inputs wait again."""
+    now = lane.not_before(now)
+    freed = transcript.take_back(connection, turn_id)
+    # Notices may have come since. They keep their places, and no place is used twice.
+    next_idx = min(freed) if max(freed) + 1 == lane.next_idx else lane.next_idx
+    waiting = queue.give_back(connection, turn_id)
+    for each in waiting:
+        origins.turn_given_back(connection, each, now)
+    _conclude(connection, replace(lane, next_idx=next_idx), (), turn_id, last, ending, now)
+    queued = [("input_queued", {"input": input_json(each)}) for each in waiting]
+    events.emit(connection, lane.session.id, None, queued, now)
+
+
+def _conclude(
     connection: Connection,
     lane: Lane,
-    ended: Input,
+    inputs: Sequence[Input],
+    turn_id: str,
+    last: _Last,
     ending: Ending,
-    message_id: str | None,
     now: datetime,
-) -> tuple[Lane, list[Notice]]:
-    """What was scheduled, after the turn: what ran is done, a recall that waited is due.
-
-    Also what the session should be told about it.
-    """
-    remarks: list[Notice] = []
-    if ended.origin is Origin.RECALL:
-        recalls.turn_ended(connection, ended, ending, now)
-    elif ended.origin is Origin.AUTOMATION:
-        told = automation_runs.turn_ended(connection, ended, ending, message_id, now)
-        if told is not None:
-            remarks.append(Notice(f"{ended.id}.ended", told, ended.origin, ended.metadata))
+) -> None:
+    """The one ending of every turn: store what is left of it, settle its inputs, free the lane."""
+    now = lane.not_before(now)
+    session_id, idx, message_id, answer = lane.session.id, lane.next_idx, None, ""
+    if last.drafts:
+        message_id = transcript.add_drafts(
+            connection, session_id, turn_id, inputs[0], last.drafts, idx, now
+        )
+        idx += len(last.drafts)
+        answer = last.drafts[-1].content
+    reason = _end(connection, session_id, turn_id, last, ending, message_id, now)
+    if reason == StopReason.CLEARED:
+        lane = _with_new_context(connection, lane, idx, now)
+    if inputs:
+        remark = origins.turn_ended(connection, inputs[0], ending, message_id, now)
+        if remark is not None:
+            idx = _add_remark(connection, session_id, inputs[0], remark, idx, now)
     if lane.session.state is SessionState.STOPPED:
-        # It was killed meanwhile: a recurring recall has no next beat.
-        recalls.session_ended(connection, lane.session.id, now)
-    # Read anew: the lock guards the lane's row, but recalls have rows of their own.
-    pending = recalls.pull_forward(connection, lane.session.id, now)
-    return replace(lane, session=replace(lane.session, pending=pending)), remarks
+        # The session was killed meanwhile: a recurring recall has no next beat.
+        recalls.session_ended(connection, session_id, now)
+    # Read again: the lane's lock does not cover what the lane's row showed of the recall.
+    session = replace(lane.session, pending=recalls.pending(connection, session_id))
+    _close(connection, session, turn_id, last.items, ending, message_id, idx, now)
+    reminders.turn_ended(connection, session_id, ending, reason, now)
+    notices.stopped(connection, session, inputs, ending, answer, now)
 
 
-def _add_remarks(
-    connection: Connection, lane: Lane, remarks: Sequence[Notice], idx: int, now: datetime
+def _add_remark(
+    connection: Connection, session_id: str, about: Input, text: str, idx: int, now: datetime
 ) -> int:
     """Returns the next free place in the transcript."""
-    for notice in remarks:
-        message = transcript.add_notice(connection, lane.session.id, notice, idx, now)
-        told = ("message_added", {"message": message_json(message)})
-        events.emit(connection, lane.session.id, None, [told], now)
-        idx += 1
-    return idx
+    metadata = {key: value for key, value in about.metadata.items() if not key.startswith("_")}
+    notice = Notice(f"{about.id}.ended", text, about.origin, metadata)
+    message = transcript.add_notice(connection, session_id, notice, idx, now)
+    added = ("message_added", {"message": message_json(message)})
+    events.emit(connection, session_id, None, [added], now)
+    return idx + 1
 
 
 def _end(
     connection: Connection,
     session_id: str,
     turn_id: str,
-    counts: tuple[int, int],
+    last: _Last,
     ending: Ending,
     message_id: str | None,
-    usage: Usage,
     now: datetime,
 ) -> str | None:
-    """Complete the turn's row. `counts` are its events stored before, and those that come now.
-
-    Returns why it was asked to stop, if it was.
-    """
+    """Complete the turn's row. Returns why it was asked to stop, if it was."""
+    usage = last.usage
     values = {
         "turn_id": turn_id,
-        "counted": counts[0],
-        "more": counts[1],
+        "counted": last.counted,
+        "more": len(last.items),
         "ended_as": ending.outcome,
         "failure": ending.error,
         "answer": message_id,
@@ -418,16 +421,16 @@ def _with_new_context(connection: Connection, lane: Lane, from_idx: int, now: da
 
 def _close(
     connection: Connection,
-    lane: Lane,
+    session: Session,
     turn_id: str,
-    items: list[tuple[str, Payload]],
+    items: Sequence[tuple[str, Payload]],
     ending: Ending,
     message_id: str | None,
     following_idx: int,
     now: datetime,
 ) -> None:
-    """Free the lane and tell the end."""
-    session = sessions.move(connection, lane.session, Step.TURN_ENDS, now)
+    """Free the lane and announce the end."""
+    session = sessions.move(connection, session, Step.TURN_ENDS, now)
     connection.execute(_FREE_LANE, {"key": session.id, "following_idx": following_idx})
     end = {"outcome": ending.outcome.value, "message_id": message_id, "error": ending.error}
     last: list[tuple[str, Payload]] = [

@@ -41,7 +41,7 @@ class World:
 
     async def say(self, session: Session, text: str, **fields: Any) -> Admission:
         new = NewInput(**{"id": new_id(), "session_id": session.id, "text": text, **fields})
-        return await self.navi.admissions.admit(LOCAL, new)
+        return await self.navi.queue.admit(LOCAL, new)
 
     async def messages(self, session: Session) -> list[Message]:
         return await self.navi.sessions.messages(LOCAL, session.id, -1)

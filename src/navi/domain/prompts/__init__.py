@@ -1,7 +1,7 @@
-"""What agents are told at scheduled turns: named, versioned templates.
+"""The prompts of scheduled turns: named, versioned templates.
 
-A template's text never changes; a better wording is a new version. What the transcript keeps is
-the template's name, version and the digest of what was made from it.
+A template's text never changes; a better wording is a new version. The transcript keeps the
+template's name, version and the digest of the rendered text.
 """
 
 from __future__ import annotations

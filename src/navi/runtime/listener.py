@@ -1,0 +1,50 @@
+"""What the signals of transactions mean here, whichever process committed them."""
+
+from __future__ import annotations
+
+import json
+
+from navi.runtime.feed import Feed
+from navi.runtime.queue import Queue
+from navi.runtime.scheduler import Scheduler
+from navi.runtime.service import Service
+from navi.runtime.turns import Turns
+from navi.store import signals
+from navi.store.store import Store
+
+
+class Listener(Service):
+    name = "signals"
+
+    def __init__(
+        self, store: Store, feed: Feed, turns: Turns, queue: Queue, scheduler: Scheduler
+    ) -> None:
+        self._store = store
+        self._feed = feed
+        self._turns = turns
+        self._queue = queue
+        self._scheduler = scheduler
+
+    async def step(self) -> None:
+        """Hear what other processes signal through PostgreSQL."""
+        await signals.listen(self._store.url, self._store.id, self.on_signal)
+
+    def on_own_signal(self, channel: str, payload: str) -> None:
+        """Our own events are published with their content; our own offers are for others."""
+        if channel not in (signals.EVENTS, signals.WORK):
+            self.on_signal(channel, payload)
+
+    def on_signal(self, channel: str, payload: str) -> None:
+        match channel:
+            case signals.EVENTS if payload:
+                numbers, position = json.loads(payload)
+                for session_id, seq in numbers:
+                    self._feed.announce(session_id, seq, position)
+            case signals.EVENTS:
+                self._feed.look_again()
+            case signals.STOPS if payload:
+                self._turns.interrupt(payload)
+            case signals.CLOCK:
+                self._scheduler.wake()
+            case signals.WORK:
+                self._queue.poke()
