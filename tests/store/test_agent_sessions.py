@@ -10,6 +10,7 @@ import pytest
 from navi.domain.errors import FenceLost, NotYours
 from navi.domain.event import TextDelta, ToolStarted, TurnEvent, Usage
 from navi.domain.ids import new_id
+from navi.domain.input import Origin
 from navi.domain.message import drafts_of
 from navi.domain.news import News
 from navi.domain.session import Session, SessionState
@@ -140,7 +141,7 @@ async def test_what_is_sent_to_an_open_terminal_waits_until_it_asks_or_is_gone(
     await world.admit(session, "for the terminal")
 
     assert await world.begin(session) is None
-    assert await world.store.transact(lanes.ready, 10) == []
+    assert await ready(world) == []
     now = world.later()
     asked = turns.Claim(new_id(), "me", now + timedelta(seconds=15), now, is_hand_over=True)
     begun = await world.store.transact(turns.begin, session.id, asked)
@@ -153,7 +154,7 @@ async def test_what_is_sent_to_an_open_terminal_waits_until_it_asks_or_is_gone(
     assert waiting.text == "for the terminal"
     [open_one] = await world.store.transact(agent_sessions.all_open)
     await world.store.transact(agent_sessions.close, open_one, world.later())
-    assert await world.store.transact(lanes.ready, 10) == [session.id]
+    assert await ready(world) == [session.id]
     assert await world.begin(session) is not None
 
 
@@ -185,3 +186,7 @@ async def test_an_agent_that_navi_runs_reports_its_compactions_and_is_in_no_term
     # Another session of the same agent, which it may have started itself, is nobody's here.
     unknown = replace(begins, agent_session_id="def")
     await world.store.transact(agent_sessions.report_compaction, LOCAL, unknown)
+
+
+async def ready(world: World) -> list[str]:
+    return await world.store.transact(lanes.ready, frozenset(Origin), world.now, 10)

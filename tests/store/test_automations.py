@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +16,13 @@ from navi.domain.automation import (
     Run,
     RunState,
     Target,
-    plan,
 )
 from navi.domain.event import TextDelta, Usage
 from navi.domain.ids import new_id
 from navi.domain.message import drafts_of
 from navi.domain.schedule import Every
 from navi.domain.session import Session
-from navi.domain.turn import Ending, Outcome
+from navi.domain.turn import Ending, Outcome, RunningTurn
 from navi.runtime.system_jobs import SystemJobs, Wishes, hidden_session
 from navi.store import (
     automation_runs,
@@ -36,8 +35,11 @@ from navi.store import (
     transcript,
     turns,
 )
+from navi.store.due.automations import DueAutomations
 from navi.store.store import Store
-from tests.store.conftest import NOON, World
+from tests.store.conftest import NOON, World, claim
+
+DUE = DueAutomations(keep_runs=50)
 
 HOUR = timedelta(hours=1)
 
@@ -100,8 +102,8 @@ async def runs_of(world: World, made: Automation) -> list[Run]:
 
 async def begin(world: World, session_id: str) -> turns.Begun:
     now = world.later()
-    claim = turns.Claim(new_id(), "me", now + timedelta(seconds=15), now)
-    begun = await world.store.transact(turns.begin, session_id, claim)
+    lease = turns.Claim(new_id(), "me", now + timedelta(seconds=15), now)
+    begun = await world.store.transact(turns.begin, session_id, lease)
     assert begun is not None
     return begun
 
@@ -140,13 +142,12 @@ async def test_two_servers_that_find_it_due_at_the_same_moment_admit_it_once(wor
     other = Store(world.url)
     other.start()
     world.now = NOON + HOUR
-    jobs = SystemJobs(world.store, Hands(world), Path("/nowhere"), "scripted")
-    both = [AutomationsDue(each, Hands(world), jobs, 50).fire() for each in (world.store, other)]
+    both = [claim(each, DUE, world.now) for each in (world.store, other)]
 
-    fired = await asyncio.gather(*both)
+    claimed = await asyncio.gather(*both)
     await other.close()
 
-    assert sum(fired) == 1
+    assert sum(each.count for each in claimed) == 1
     assert len(await world.store.transact(queue.waiting, session.id)) == 1
     assert len(await runs_of(world, made)) == 1
 
@@ -167,7 +168,12 @@ async def test_an_occurrence_that_meets_its_own_run_is_none_of_its_last_runs(
 
     await fire(world, NOON + 3 * HOUR)
     last = await now_of(world, made)
-    assert (last.enabled, last.ended, last.run_count) == (False, "done", 2)
+    assert (last.enabled, last.ended, last.run_count) == (True, None, 2)
+    assert (last.next_run_at, last.active_run_state) == (None, "queued")
+
+    await finish(world, await begin(world, session.id))
+    last = await now_of(world, made)
+    assert (last.enabled, last.ended, last.active_run_state) == (False, "done", None)
 
 
 async def test_an_occurrence_that_meets_its_own_run_may_be_the_last_before_it_expires(
@@ -282,7 +288,9 @@ async def test_two_servers_may_set_up_the_system_jobs_at_the_same_moment(
     for store in stores:
         store.start()
     worlds = [World(store, database_url) for store in stores]
-    both = [SystemJobs(each.store, Hands(each), Path("/nowhere"), "scripted") for each in worlds]
+    both = [
+        SystemJobs(each.store, Hands(each), Path("/nowhere"), "scripted", UTC) for each in worlds
+    ]
     wishes = Wishes(HOUR, None)
 
     await asyncio.gather(*(each.set_up(wishes) for each in both))
@@ -294,9 +302,16 @@ async def test_two_servers_may_set_up_the_system_jobs_at_the_same_moment(
 
 
 async def test_a_system_job_that_had_nothing_to_do_says_what_it_missed(world: World) -> None:
-    jobs = SystemJobs(world.store, Hands(world), Path("/nowhere"), "scripted")
+    jobs = SystemJobs(world.store, Hands(world), Path("/nowhere"), "scripted", UTC)
     await jobs.set_up(Wishes(HOUR, None))
     await fire(world, NOON + 3 * HOUR)
+    turn = (await begin(world, "cron:heartbeat")).turn
+    idle = RunningTurn(turn.id, turn.session.id, turn.fence, "me", world.now, None)
+
+    await world.store.transact(turns.drop, idle, world.later())
+
+    assert await world.store.transact(queue.waiting, "cron:heartbeat") == []
+    assert await world.store.transact(automation_runs.listing, "heartbeat") == []
     heartbeat = await world.store.transact(automations.get, "heartbeat")
     assert (heartbeat.last_status, heartbeat.missed_count) == ("ok", 2)
     assert heartbeat.next_run_at == NOON + 4 * HOUR

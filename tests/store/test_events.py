@@ -4,12 +4,10 @@ import asyncio
 
 import psycopg
 import pytest
-from navi.store.bulk import insert_rows
 
 from navi.domain.errors import SessionNotFound
 from navi.domain.event import Payload
 from navi.store import events, sessions
-from navi.store.tables import events as stored_events
 from tests.store.conftest import World
 
 
@@ -121,10 +119,6 @@ async def test_events_whose_connection_breaks_while_they_are_written_are_stored_
         if len(attempts) == 1:
             with psycopg.connect(world.url) as other:
                 other.execute("SELECT pg_terminate_backend(%s, 10000)", (attempts[0],))
-            # The first statement after that is the one that copies the events' rows.
-            insert_rows(
-                connection, stored_events, [(1, session_id, 9, "u", None, "t", {}, world.now)]
-            )
 
     await world.store.transact(breaks_once, session.id)
 

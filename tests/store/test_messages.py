@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from navi.domain.event import TextDelta, Usage
-from navi.domain.input import DeliveryMode, Input, Origin, told
+from navi.domain.input import DeliveryMode, Input, Origin, prompt_of
 from navi.domain.message import Draft
 from navi.domain.session import Session
 from navi.domain.turn import Ending, Outcome, RunningTurn
@@ -63,7 +63,7 @@ async def test_messages_of_agents_that_wait_are_joined_in_their_order(world: Wor
 
     assert begun is not None
     header = f"[message from lead ({sender.id})]\n"
-    assert told(begun.turn.inputs) == f"{header}one\n\n{header}two\n\n{header}three"
+    assert prompt_of(begun.turn.inputs) == f"{header}one\n\n{header}two\n\n{header}three"
     await end(world, begun)
     said = await world.store.transact(transcript.read, session.id)
     assert [each.content for each in said[2:]] == ["one", "two", "three", "done"]
@@ -102,7 +102,7 @@ async def test_a_command_is_given_to_the_agent_as_it_is(world: World) -> None:
     await end(world, first)
     begun = await world.begin(session)
     assert begun is not None
-    assert told(begun.turn.inputs) == "/compact"
+    assert prompt_of(begun.turn.inputs) == "/compact"
 
 
 async def test_messages_of_different_modes_are_not_joined(world: World) -> None:

@@ -171,9 +171,9 @@ async def test_a_due_recall_of_a_busy_session_is_admitted_once_and_shows_a_later
     assert not await claimed(world, session, recall.due_at + 10 * MINUTE)
 
     await end(world, begun, Ending(Outcome.OK))
-    begun = await world.begin(session)
-    assert begun is not None
-    assert begun.turn.origin == "recall"
+    woken = await world.begin(session)
+    assert woken is not None
+    assert woken.turn.origin == "recall"
     assert (await newest(world, session)).trigger_at == recall.due_at
 
 

@@ -14,18 +14,30 @@ from navi.domain.message import Draft
 from navi.domain.reminder import (
     HARD_TEXT,
     SOFT_TEXT,
-    Fired,
     Registration,
     Reminder,
     ReminderStatus,
 )
 from navi.domain.session import Session
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason
-from navi.store import lanes, queue, reminders, scheduled_reminders, sessions, turns
+from navi.store import (
+    lanes,
+    queue,
+    reminders,
+    scheduled_reminders,
+    sessions,
+    signals,
+    turns,
+)
+from navi.store.due.contract import Claimed
+from navi.store.due.nudges import DueNudges
+from navi.store.due.reminders import DueReminders
 from navi.store.store import Store
-from tests.store.conftest import World, earliest
+from tests.store.conftest import World, claim, earliest
 
 OK = Ending(Outcome.OK)
+NUDGES = DueNudges()
+REMINDERS = DueReminders()
 
 
 def registration(session: Session, at: datetime, soft: int = 10, hard: int = 20) -> Registration:
@@ -37,8 +49,8 @@ async def registered(world: World, session: Session) -> Registration:
     return await world.store.transact(reminders.register, new)
 
 
-async def fire(world: World, seconds: float) -> Fired:
-    return await world.store.transact(reminders.fire, world.later(seconds), 64)
+async def fire(world: World, seconds: float) -> Claimed:
+    return await claim(world.store, NUDGES, world.later(seconds), limit=64)
 
 
 async def waiting(world: World, session: Session) -> list[str]:
@@ -84,13 +96,13 @@ async def test_what_looks_like_a_nudge_but_is_none_does_not_count_as_one(world: 
 
 async def test_nothing_is_due_before_its_time_and_the_clock_is_told_when(world: World) -> None:
     session = await world.session()
-    assert await earliest(world.store, reminders) is None
+    assert await earliest(world.store, NUDGES) is None
     made = await registered(world, session)
     due_at = made.registered_at + timedelta(seconds=10)
-    assert await earliest(world.store, reminders) == due_at
+    assert await earliest(world.store, NUDGES) == due_at
     assert (await fire(world, 9.9)).count == 0
     await fire(world, 0.1)
-    assert await earliest(world.store, reminders) == due_at + timedelta(seconds=10)
+    assert await earliest(world.store, NUDGES) == due_at + timedelta(seconds=10)
     assert [each.type for each in world.told].count("remind_update") == 2
 
 
@@ -194,15 +206,16 @@ async def test_a_reminder_for_once_interrupts_and_says_which_turn(world: World) 
     begun = await world.begun(session)
     reminder = once(session, world.now)
     await world.store.transact(scheduled_reminders.schedule, reminder)
-    early = await world.store.transact(scheduled_reminders.fire, world.later(4), 64)
-    assert early == Fired()
-    fired = await world.store.transact(scheduled_reminders.fire, world.later(1), 64)
-    assert fired == Fired(1, [(session.id, begun.turn.id)])
+    stops: list[tuple[str, str]] = []
+    world.store.on_signal = lambda *signal: stops.append(signal)
+    assert (await claim(world.store, REMINDERS, world.later(4))).count == 0
+    assert (await claim(world.store, REMINDERS, world.later(1))).count == 1
+    assert (signals.STOPS, begun.turn.id) in stops
     (running,) = await world.store.transact(lanes.running, [session.id])
     assert running.stop_reason is StopReason.URGENT
     (admitted,) = await world.store.transact(queue.waiting, session.id)
     assert (admitted.text, admitted.delivery_mode) == ("[sm remind] hello", DeliveryMode.URGENT)
-    assert await earliest(world.store, scheduled_reminders) is None
+    assert await earliest(world.store, REMINDERS) is None
 
 
 async def test_a_reminder_for_once_comes_once_however_many_look(world: World) -> None:
@@ -217,9 +230,9 @@ async def test_a_reminder_for_once_comes_once_however_many_look(world: World) ->
 
     async def look(store: Store) -> None:
         # Until nothing is due: what another one holds at the moment is passed over.
-        for operation in (scheduled_reminders, reminders):
-            while (await earliest(store, operation) or now + timedelta(1)) <= now:
-                await store.transact(operation.fire, now, 3)
+        for kind in (REMINDERS, NUDGES):
+            while (await earliest(store, kind) or now + timedelta(1)) <= now:
+                await claim(store, kind, now, limit=3)
 
     await asyncio.gather(*(look(store) for store in [world.store, *others]))
     for session in made:
@@ -237,5 +250,5 @@ async def test_killing_a_session_cancels_all_its_reminders(world: World) -> None
     known = await world.store.transact(scheduled_reminders.find, reminder.id)
     assert known is not None
     assert known.status is ReminderStatus.CANCELLED
-    assert await earliest(world.store, scheduled_reminders) is None
-    assert await earliest(world.store, reminders) is None
+    assert await earliest(world.store, REMINDERS) is None
+    assert await earliest(world.store, NUDGES) is None

@@ -14,7 +14,7 @@ from navi.domain.event import (
     TurnEvent,
     Usage,
 )
-from navi.domain.input import DeliveryMode, NewInput
+from navi.domain.input import DeliveryMode, NewInput, Origin
 from navi.domain.message import MessageRole, drafts_of
 from navi.domain.session import Session, SessionState
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn

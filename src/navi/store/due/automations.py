@@ -56,9 +56,9 @@ class DueAutomations:
             automation = automation_of(row)
             assert automation.next_run_at is not None
             lane = lock(connection, automation.session_id)
-            at = max(lane.not_before(now), automation.next_run_at)
+            its = plan(automation, max(now, automation.next_run_at))
             new = automation_runs.begin(
-                connection, lane, automation, plan(automation, at), self._keep_runs, now
+                connection, lane, automation, its, self._keep_runs, lane.not_before(now)
             )
             if new is not None:
                 inputs += queue.admit_all(connection, [(lane, new)], now)
