@@ -22,7 +22,7 @@ from navi.domain.news import News
 from navi.domain.reminder import HARD_TEXT, SOFT_TEXT, NoRegistration, ReminderNotFound
 from navi.domain.session import Session
 from navi.runtime.app import running
-from navi.runtime.clock import PASSED_OVER
+from navi.runtime.scheduler import LONGEST_RETRY
 from navi.runtime.settings import AgentSettings, RemindSettings, Settings
 from navi.store import agent_sessions, events
 from tests.hand_clock import HandClock
@@ -39,9 +39,9 @@ class World(PlainWorld):
     async def forward(self, seconds: float) -> None:
         """Time passes, and the clock has looked at what is due."""
         self.clock.moment += timedelta(seconds=seconds)
-        soon = self.clock.moment + PASSED_OVER
-        # A session that somebody writes to at this very moment is passed over: look again.
-        while (next_at := await self.navi.due.look()) is not None and next_at <= soon:
+        soon = self.clock.moment + LONGEST_RETRY
+        # A session that is being written to at this very moment is skipped: look again.
+        while await self.navi.scheduler.look() <= soon:
             await asyncio.sleep(0.005)
 
     async def send(self, session: Session, text: str = LONG, **fields: Any) -> Admission:
