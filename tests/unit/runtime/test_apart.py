@@ -13,7 +13,7 @@ import pytest
 from navi.domain.automation import Delivery, HiddenSession, Run, RunState
 from navi.domain.session import Session
 from navi.domain.user import Role
-from navi.runtime import clock, job_import, places
+from navi.runtime import job_import, places, scheduler
 from navi.runtime.app import running
 from navi.runtime.deliveries import evaluate_response
 from navi.runtime.settings import AgentSettings, AutomationSettings, Settings
@@ -28,7 +28,7 @@ DREAM = AutomationSettings(dream=True, dream_at="0 3 * * *")
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> MovedClock:
     # A clock that is moved is noticed at the next step.
-    monkeypatch.setattr(clock, "LONGEST_STEP_SECONDS", 0.02)
+    monkeypatch.setattr(scheduler, "LONGEST_STEP_SECONDS", 0.02)
     return MovedClock()
 
 

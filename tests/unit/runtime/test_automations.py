@@ -21,8 +21,9 @@ from navi.domain.errors import InvalidInput, NotYours, SessionNotFound
 from navi.domain.event import TextDelta, ToolFinished, ToolStarted, TurnEvent, Usage
 from navi.domain.session import Session
 from navi.domain.user import Role, User
-from navi.runtime import automation_due, clock
+from navi.runtime import scheduler
 from navi.runtime.settings import AutomationSettings
+from navi.store.due import automations as due_automations
 from tests.unit.runtime.conftest import LOCAL, LONG, MovedClock, Start, World
 
 TASK = "Look at error.log. [[say: all quiet]]"
@@ -31,7 +32,7 @@ TASK = "Look at error.log. [[say: all quiet]]"
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> MovedClock:
     # A clock that is moved is noticed at the next step.
-    monkeypatch.setattr(clock, "LONGEST_STEP_SECONDS", 0.02)
+    monkeypatch.setattr(scheduler, "LONGEST_STEP_SECONDS", 0.02)
     return MovedClock()
 
 
@@ -616,7 +617,7 @@ async def test_one_that_can_not_be_planned_is_switched_off_and_the_others_run(
             raise ValueError("there is no such zone")
         return plan(automation, now)
 
-    monkeypatch.setattr(automation_due, "plan", fails_for_one)
+    monkeypatch.setattr(due_automations, "plan", fails_for_one)
     time.move(hours=1)
     await until_state(world, sound, "turn_completed")
     given_up = await now_of(world, broken)

@@ -6,7 +6,6 @@ about the command line is in tests/contract/test_sm_supervision.py.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -21,10 +20,10 @@ from navi.domain.input import Admission, DeliveryMode
 from navi.domain.news import News
 from navi.domain.reminder import HARD_TEXT, SOFT_TEXT, NoRegistration, ReminderNotFound
 from navi.domain.session import Session
-from navi.runtime.app import running
-from navi.runtime.scheduler import LONGEST_RETRY
+from navi.runtime.app import due_kinds, running
 from navi.runtime.settings import AgentSettings, RemindSettings, Settings
 from navi.store import agent_sessions, events
+from navi.store.due.contract import next_instants, next_of_each
 from tests.hand_clock import HandClock
 from tests.unit.runtime.conftest import LOCAL, LONG
 from tests.unit.runtime.conftest import World as PlainWorld
@@ -39,10 +38,14 @@ class World(PlainWorld):
     async def forward(self, seconds: float) -> None:
         """Time passes, and the clock has looked at what is due."""
         self.clock.moment += timedelta(seconds=seconds)
-        soon = self.clock.moment + LONGEST_RETRY
+        await self.navi.scheduler.look()
         # A session that is being written to at this very moment is skipped: look again.
-        while await self.navi.scheduler.look() <= soon:
-            await asyncio.sleep(0.005)
+        while any(at <= self.clock.moment for at in await self._instants()):
+            await self.navi.scheduler.look()
+
+    async def _instants(self) -> list[datetime]:
+        query = next_instants(due_kinds(self.navi.settings))
+        return list((await self.navi.store.transact(next_of_each, query)).values())
 
     async def send(self, session: Session, text: str = LONG, **fields: Any) -> Admission:
         return await self.navi.messages.send(LOCAL, session.id, text, **fields)
