@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 
 from navi.domain.errors import Conflict, InvalidInput, NotFound
 from navi.domain.input import require_text
-from navi.domain.when import parse_duration
+from navi.domain.when import describe_moment, parse_duration
 
 DEFERRED_BY = timedelta(seconds=60)
 """A recall whose session is busy is moved so far; the end of the turn pulls it back."""
@@ -32,9 +32,10 @@ class RecallStatus(StrEnum):
 class RecallAlreadyPending(Conflict):
     kind = "recall_already_pending"
 
-    def __init__(self, session_id: str, trigger_at: datetime) -> None:
+    def __init__(self, session_id: str, trigger_at: datetime, timezone: tzinfo = UTC) -> None:
+        self.trigger_at = trigger_at
         super().__init__(
-            f"session {session_id} already wakes at {trigger_at:%Y-%m-%d %H:%M:%S} UTC",
+            f"session {session_id} already wakes at {describe_moment(trigger_at, timezone)}",
             hint="cancel that recall first, or wait for it",
         )
 

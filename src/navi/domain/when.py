@@ -23,17 +23,17 @@ TEXT_LIMIT = 100
 
 def parse_when(text: str, now: datetime, timezone: tzinfo) -> datetime:
     """The instant that `text` means, in UTC. It is never before `now`."""
-    asked = _Asked(text, _tidy(text), now.astimezone(UTC), timezone)
+    query = _Query(text, _tidy(text), now.astimezone(UTC), timezone)
     for read in _READERS:
-        instant = read(asked)
+        instant = read(query)
         if instant is None:
             continue
-        if instant < asked.now:
-            raise _past(asked)
-        if instant - asked.now > FURTHEST:
-            raise _too_far(asked)
+        if instant < query.now:
+            raise _past(query)
+        if instant - query.now > FURTHEST:
+            raise _too_far(query)
         return instant
-    raise _refusal(asked, f"can't read {_shown(text)} as a time")
+    raise _refusal(query, f"can't read {quoted(text)} as a time")
 
 
 def parse_offset(text: str) -> tzinfo:
@@ -45,7 +45,7 @@ def parse_offset(text: str) -> tzinfo:
         if minutes < 60 and ahead <= timedelta(hours=14):
             return fixed_offset(-ahead if sign == "-" else ahead)
     raise InvalidInput(
-        f"can't read {_shown(text)} as an offset from UTC",
+        f"can't read {quoted(text)} as an offset from UTC",
         hint='write "+02:00", "-05:30" or "+00:00"; offsets go from -14:00 to +14:00',
     )
 
@@ -54,7 +54,7 @@ def parse_duration(text: str) -> timedelta:
     """A length of time: exact, so a day is 24 hours also when the clocks change. May be zero."""
     length = _duration(_tidy(text))
     if length is None:
-        raise InvalidInput(f"can't read {_shown(text)} as a duration", hint=_DURATION_HINT)
+        raise InvalidInput(f"can't read {quoted(text)} as a duration", hint=_DURATION_HINT)
     return length
 
 
@@ -92,11 +92,16 @@ def describe_age(moment: datetime, now: datetime) -> str:
     return f"{seconds}s ago"
 
 
+def quoted(text: str) -> str:
+    """Quoted, short, and without characters that no terminal or database takes."""
+    return repr(text if len(text) <= 60 else f"{text[:57]}...")
+
+
 # Reading: each reader knows one form, and answers None if the words have another one.
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Query:
     text: str
     words: str
     now: datetime
@@ -114,8 +119,8 @@ def _tidy(text: str) -> str:
     return words.lower() if words.isascii() and len(words) <= TEXT_LIMIT else ""
 
 
-def _read_now(asked: _Asked) -> datetime | None:
-    return asked.now if asked.words in ("now", "immediately") else None
+def _read_now(query: _Query) -> datetime | None:
+    return query.now if query.words in ("now", "immediately") else None
 
 
 _UNITS = (
@@ -129,9 +134,9 @@ _DURATION = re.compile(" ?".join(rf"(?:([0-9]+) ?(?:{names}))?" for _, names in 
 _DURATION_HINT = 'write "30m", "2h 15m", "1d 6h" or "90 seconds"; the longest is 10 years'
 
 
-def _read_duration(asked: _Asked) -> datetime | None:
-    length = _duration(asked.words.removeprefix("in "))
-    return None if length is None else asked.now + length
+def _read_duration(query: _Query) -> datetime | None:
+    length = _duration(query.words.removeprefix("in "))
+    return None if length is None else query.now + length
 
 
 def _duration(words: str) -> timedelta | None:
@@ -143,7 +148,7 @@ def _duration(words: str) -> timedelta | None:
         int(number or 0) * unit for number, (unit, _) in zip(match.groups(), _UNITS, strict=True)
     )
     if seconds > FURTHEST // timedelta(seconds=1):
-        raise InvalidInput(f"{_shown(words)} is longer than 10 years", hint=_DURATION_HINT)
+        raise InvalidInput(f"{quoted(words)} is longer than 10 years", hint=_DURATION_HINT)
     return timedelta(seconds=seconds)
 
 
@@ -155,8 +160,8 @@ _ISO = re.compile(
 )
 
 
-def _read_iso(asked: _Asked) -> datetime | None:
-    match = _ISO.fullmatch(asked.words)
+def _read_iso(query: _Query) -> datetime | None:
+    match = _ISO.fullmatch(query.words)
     if not match:
         return None
     # Not fromisoformat, which in newer Pythons reads 24:00 as a midnight.
@@ -165,15 +170,15 @@ def _read_iso(asked: _Asked) -> datetime | None:
     try:
         wall = datetime.combine(date(year, month, day), time(hour, minute, second, microsecond))
     except ValueError as error:
-        raise _refusal(asked, f"{_shown(asked.text)} is not in the calendar: {error}") from error
+        raise _refusal(query, f"{quoted(query.text)} is not in the calendar: {error}") from error
     # Refused here because the calendar's first and last days have no instant in some zones.
-    if wall.year < asked.now.year - 1:
-        raise _past(asked)
-    if wall.year > asked.now.year + 11:
-        raise _too_far(asked)
+    if wall.year < query.now.year - 1:
+        raise _past(query)
+    if wall.year > query.now.year + 11:
+        raise _too_far(query)
     zone = match["zone"]
     if zone is None:
-        return _at_wall(wall, asked)
+        return _at_wall(wall, query)
     return wall.replace(tzinfo=UTC if zone == "z" else parse_offset(zone)).astimezone(UTC)
 
 
@@ -188,39 +193,39 @@ _TIME_ALONE = re.compile(_TIME)
 _DAY_ALONE = re.compile(f"today|tomorrow|{_WEEKDAY}|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}")
 
 
-def _read_day_and_time(asked: _Asked) -> datetime | None:
-    match = _DAY_AND_TIME.fullmatch(asked.words)
+def _read_day_and_time(query: _Query) -> datetime | None:
+    match = _DAY_AND_TIME.fullmatch(query.words)
     if not match:
         return None
-    day = asked.today + timedelta(days=1 if match["day"] == "tomorrow" else 0)
-    return _at_wall(datetime.combine(day, _time_of_day(match["time"], asked)), asked)
+    day = query.today + timedelta(days=1 if match["day"] == "tomorrow" else 0)
+    return _at_wall(datetime.combine(day, _time_of_day(match["time"], query)), query)
 
 
-def _read_weekday_and_time(asked: _Asked) -> datetime | None:
-    match = _WEEKDAY_AND_TIME.fullmatch(asked.words)
+def _read_weekday_and_time(query: _Query) -> datetime | None:
+    match = _WEEKDAY_AND_TIME.fullmatch(query.words)
     if not match:
         return None
-    days = (_WEEKDAYS.index(match["weekday"]) - asked.today.weekday()) % 7
+    days = (_WEEKDAYS.index(match["weekday"]) - query.today.weekday()) % 7
     if match["next"]:
         days = days or 7
-    first = asked.today + timedelta(days=days)
-    return _soonest(first, timedelta(weeks=1), _time_of_day(match["time"], asked), asked)
+    first = query.today + timedelta(days=days)
+    return _soonest(first, timedelta(weeks=1), _time_of_day(match["time"], query), query)
 
 
-def _read_time_alone(asked: _Asked) -> datetime | None:
-    match = _TIME_ALONE.fullmatch(asked.words)
+def _read_time_alone(query: _Query) -> datetime | None:
+    match = _TIME_ALONE.fullmatch(query.words)
     if not match:
         return None
-    at = _time_of_day(match["time"], asked)
-    return _soonest(asked.today, timedelta(days=1), at, asked)
+    at = _time_of_day(match["time"], query)
+    return _soonest(query.today, timedelta(days=1), at, query)
 
 
-def _read_day_alone(asked: _Asked) -> None:
-    if _DAY_ALONE.fullmatch(asked.words):
-        raise _refusal(asked, f"{_shown(asked.text)} says no time of day")
+def _read_day_alone(query: _Query) -> None:
+    if _DAY_ALONE.fullmatch(query.words):
+        raise _refusal(query, f"{quoted(query.text)} says no time of day")
 
 
-_Reader = Callable[[_Asked], datetime | None]
+_Reader = Callable[[_Query], datetime | None]
 _READERS: tuple[_Reader, ...] = (
     _read_now,
     _read_duration,
@@ -232,35 +237,35 @@ _READERS: tuple[_Reader, ...] = (
 )
 
 
-def _time_of_day(words: str, asked: _Asked) -> time:
+def _time_of_day(words: str, query: _Query) -> time:
     if words in ("noon", "midnight"):
         return time(12 if words == "noon" else 0)
     half = words[-2:] if words.endswith("m") else ""
     hour, _, minute = words.removesuffix(half).strip().partition(":")
     hours, minutes = int(hour), int(minute or 0)
     if half and not 1 <= hours <= 12:
-        raise _refusal(asked, f"{_shown(words)} is no time of day: {half} goes from 1 to 12")
+        raise _refusal(query, f"{quoted(words)} is no time of day: {half} goes from 1 to 12")
     if half:
         hours = hours % 12 + (12 if half == "pm" else 0)
     if hours > 23 or minutes > 59:
-        raise _refusal(asked, f"{_shown(words)} is no time of day: a day goes from 00:00 to 23:59")
+        raise _refusal(query, f"{quoted(words)} is no time of day: a day goes from 00:00 to 23:59")
     return time(hours, minutes)
 
 
 # From the local clock to instants.
 
 
-def _at_wall(wall: datetime, asked: _Asked) -> datetime:
+def _at_wall(wall: datetime, query: _Query) -> datetime:
     """The first occurrence of a local time, or the second if only that one is still to come."""
-    first, second = _occurrences(wall, asked.timezone)
-    return first if first >= asked.now else second
+    first, second = _occurrences(wall, query.timezone)
+    return first if first >= query.now else second
 
 
-def _soonest(day: date, step: timedelta, at: time, asked: _Asked) -> datetime:
+def _soonest(day: date, step: timedelta, at: time, query: _Query) -> datetime:
     """The first occurrence after now, trying `day` and then every `step`."""
     walls = (datetime.combine(day + steps * step, at) for steps in count())
-    instants = (instant for wall in walls for instant in _occurrences(wall, asked.timezone))
-    return next(instant for instant in instants if instant > asked.now)
+    instants = (instant for wall in walls for instant in _occurrences(wall, query.timezone))
+    return next(instant for instant in instants if instant > query.now)
 
 
 def _occurrences(wall: datetime, timezone: tzinfo) -> tuple[datetime, datetime]:
@@ -288,29 +293,24 @@ def _set_forward(wall: datetime, before: datetime, after: datetime, timezone: tz
 # Refusals.
 
 
-def _past(asked: _Asked) -> InvalidInput:
-    local = asked.now.astimezone(asked.timezone)
+def _past(query: _Query) -> InvalidInput:
+    local = query.now.astimezone(query.timezone)
     return _refusal(
-        asked, f"{_shown(asked.text)} is past: it is now {_stamp(local)} {_offset(local)}"
+        query, f"{quoted(query.text)} is past: it is now {_stamp(local)} {_offset(local)}"
     )
 
 
-def _too_far(asked: _Asked) -> InvalidInput:
-    return _refusal(asked, f"{_shown(asked.text)} is more than 10 years ahead")
+def _too_far(query: _Query) -> InvalidInput:
+    return _refusal(query, f"{quoted(query.text)} is more than 10 years ahead")
 
 
-def _refusal(asked: _Asked, message: str) -> InvalidInput:
-    soon = asked.today + timedelta(days=1)
+def _refusal(query: _Query, message: str) -> InvalidInput:
+    soon = query.today + timedelta(days=1)
     return InvalidInput(
         message,
         hint='write "30m", "2h 15m", "in 3 hours", "tomorrow at 09:00", "monday at 9", "9pm"'
         f' or "{soon}T14:30"',
     )
-
-
-def _shown(text: str) -> str:
-    """Quoted, short, and without characters that no terminal or database takes."""
-    return repr(text if len(text) <= 60 else f"{text[:57]}...")
 
 
 # Saying it back.

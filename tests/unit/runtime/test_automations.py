@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import AsyncGenerator, AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -19,8 +20,10 @@ from navi.domain.automation import (
 )
 from navi.domain.errors import InvalidInput, NotYours, SessionNotFound
 from navi.domain.event import TextDelta, ToolFinished, ToolStarted, TurnEvent, Usage
+from navi.domain.instants import EPOCH
 from navi.domain.session import Session
 from navi.domain.user import Role, User
+from navi.domain.when import describe_moment
 from navi.runtime import automation_due, clock
 from navi.runtime.settings import AutomationSettings
 from tests.unit.runtime.conftest import LOCAL, LONG, MovedClock, Start, World
@@ -510,6 +513,26 @@ async def _stop_clock(world: World) -> None:
             return
 
 
+async def test_an_agent_sees_times_in_the_zone_of_the_schedule_or_in_the_one_that_it_names(
+    world: World,
+) -> None:
+    session = await world.session()
+    made = await add(world, session, cron_expr="0 9 * * *", tz="Asia/Tokyo")
+    in_tokyo, in_kolkata = (
+        describe_moment(made.next_run_at or EPOCH, ZoneInfo(name))
+        for name in ("Asia/Tokyo", "Asia/Kolkata")
+    )
+    await world.say(
+        session,
+        '[[tool: cron | {"action": "list"}]] '
+        '[[tool: cron | {"action": "list", "tz": "Asia/Kolkata"}]]',
+    )
+    await world.ended(session)
+    own, named = [call for each in await world.messages(session) for call in each.tool_calls]
+    assert in_tokyo in (own.result or "")
+    assert in_kolkata in (named.result or "")
+
+
 @pytest.mark.parametrize(
     "fields",
     [
@@ -522,9 +545,9 @@ async def _stop_clock(world: World) -> None:
         {"cron_expr": "0 9 * *"},
         {"cron_expr": "0 0 30 2 *"},
         {"cron_expr": "0 9 * * *", "tz": "Mars/Olympus"},
-        {"every_seconds": 60, "tz": "UTC"},
+        {"every_seconds": 60, "tz": "Mars/Olympus"},
         {"at": "2020-01-01T00:00:00Z"},
-        {"at": "2h", "tz": "UTC"},
+        {"at": "2h", "tz": "Mars/Olympus"},
         {"catch_up": "sometimes"},
         {"max_runs": 0},
         {"expires_at": "30m"},
