@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from datetime import timezone as fixed_offset
+from decimal import Decimal
 from itertools import count
 
 from navi.domain.errors import InvalidInput
@@ -38,15 +39,17 @@ def parse_when(text: str, now: datetime, timezone: tzinfo) -> datetime:
 
 def parse_offset(text: str) -> tzinfo:
     """The zone of a `timezone_offset` such as +02:00."""
-    match = re.fullmatch(_OFFSET, text)
+    if text.upper() in ("Z", "UTC"):
+        return UTC
+    match = _OFFSET.fullmatch(text)
     if match:
-        sign, hours, minutes = match[1], int(match[2]), int(match[3])
+        sign, hours, minutes = match[1], int(match[2]), int(match[3] or 0)
         ahead = timedelta(hours=hours, minutes=minutes)
         if minutes < 60 and ahead <= timedelta(hours=14):
             return fixed_offset(-ahead if sign == "-" else ahead)
     raise InvalidInput(
         f"can't read {quoted(text)} as an offset from UTC",
-        hint='write "+02:00", "-05:30" or "+00:00"; offsets go from -14:00 to +14:00',
+        hint='write "+02:00", "-05:30", "+2" or "UTC"; offsets go from -14:00 to +14:00',
     )
 
 
@@ -113,50 +116,79 @@ class _Query:
 
 
 def _tidy(text: str) -> str:
-    """Lower case with single spaces; blank if it can't be a time, which no form matches."""
+    """In one spelling; blank, which no form matches, if it can't be a time."""
     words = " ".join(text.split())
     # Checked before lower(), which turns e.g. the Kelvin sign into an ASCII k.
-    return words.lower() if words.isascii() and len(words) <= TEXT_LIMIT else ""
+    if not words.isascii() or len(words) > TEXT_LIMIT:
+        return ""
+    return re.sub(r"\b([ap])\.m\.", r"\1m", words.lower()).removesuffix(".")
 
 
 def _read_now(query: _Query) -> datetime | None:
     return query.now if query.words in ("now", "immediately") else None
 
 
-_UNITS = (
-    (604_800, "w|weeks?"),
-    (86_400, "d|days?"),
-    (3_600, "h|hrs?|hours?"),
-    (60, "m|mins?|minutes?"),
-    (1, "s|secs?|seconds?"),
+_SECONDS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
+"""Of each unit, from the longest to the shortest, which is their order in a duration."""
+_AMOUNT = r"([0-9]+(?:\.[0-9]+)?)"
+_UNIT = "(weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)"
+_PART = re.compile(f"{_AMOUNT} ?{_UNIT}")
+_PARTS = re.compile(f"{_PART.pattern}(?:(?:,? and |, ?| ?){_PART.pattern})*")
+_ISO_PARTS = re.compile(
+    f"p(?=.)(?:{_AMOUNT}(w))?(?:{_AMOUNT}(d))?"
+    f"(?:t(?=.)(?:{_AMOUNT}(h))?(?:{_AMOUNT}(m))?(?:{_AMOUNT}(s))?)?"
 )
-_DURATION = re.compile(" ?".join(rf"(?:([0-9]+) ?(?:{names}))?" for _, names in _UNITS))
 _DURATION_HINT = 'write "30m", "2h 15m", "1d 6h" or "90 seconds"; the longest is 10 years'
+
+_NUMBERS = {
+    **{"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7"},
+    **{"eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "fifteen": "15"},
+    **{"twenty": "20", "thirty": "30", "forty-five": "45", "ninety": "90"},
+}
+# Applied in this order, each to the result of the one before.
+_NUMERALS = (
+    (r"^(an?|[0-9]+) ([a-z]+) and a half$", r"\1 and a half \2"),  # an hour and a half
+    (r"^an? and a half ", "1.5 "),
+    (r"^([0-9]+) and a half ", r"\1.5 "),
+    (r"^(half an?|an? half|half) ", "0.5 "),
+    (r"\ban? (?=[a-z]{3})", "1 "),
+    (r"((?:hours?|hrs?|h) ?)([0-5]?[0-9])$", r"\1\2m"),  # 2h 15
+)
 
 
 def _read_duration(query: _Query) -> datetime | None:
-    length = _duration(query.words.removeprefix("in "))
+    length = _duration(query.words.removeprefix("in ").removesuffix(" from now"))
     return None if length is None else query.now + length
 
 
 def _duration(words: str) -> timedelta | None:
-    match = _DURATION.fullmatch(re.sub("^an? (?=[a-z]{3})", "1 ", words))
-    if not words or not match:
+    parts = _duration_parts(words)
+    units = [unit[0] for _, unit in parts]
+    if not parts or units != [unit for unit in _SECONDS if unit in units]:
         return None
-    # Summed as an integer, which no number of digits overflows.
-    seconds = sum(
-        int(number or 0) * unit for number, (unit, _) in zip(match.groups(), _UNITS, strict=True)
-    )
+    # Summed as decimals, which no number of digits overflows.
+    seconds = sum(Decimal(amount) * _SECONDS[unit[0]] for amount, unit in parts)
     if seconds > FURTHEST // timedelta(seconds=1):
         raise InvalidInput(f"{quoted(words)} is longer than 10 years", hint=_DURATION_HINT)
-    return timedelta(seconds=seconds)
+    return timedelta(microseconds=int(seconds * 1_000_000))
 
 
-_OFFSET = "([+-])([0-9]{2}):([0-9]{2})"
+def _duration_parts(words: str) -> list[tuple[str, str]]:
+    """Amounts and units, as numerals; none if these are not the words of a duration."""
+    if match := _ISO_PARTS.fullmatch(words):
+        amounts_and_units = [part for part in match.groups() if part]
+        return list(zip(amounts_and_units[::2], amounts_and_units[1::2], strict=True))
+    plain = re.sub(rf"\b({'|'.join(_NUMBERS)})\b", lambda match: _NUMBERS[match[0]], words)
+    for spelling, numerals in _NUMERALS:
+        plain = re.sub(spelling, numerals, plain)
+    return _PART.findall(plain) if _PARTS.fullmatch(plain) else []
+
+
+_OFFSET = re.compile("([+-])([0-9]{2}|[0-9](?![0-9]))(?::?([0-9]{2}))?")
 _ISO = re.compile(
     "([0-9]{4})-([0-9]{2})-([0-9]{2})[t ]"
     r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?"
-    f"(?: ?(?P<zone>z|{_OFFSET}))?"
+    "(?: ?(?P<zone>z|utc|[+-][0-9]{2}(?::?[0-9]{2})?))?"
 )
 
 
@@ -179,15 +211,22 @@ def _read_iso(query: _Query) -> datetime | None:
     zone = match["zone"]
     if zone is None:
         return _at_wall(wall, query)
-    return wall.replace(tzinfo=UTC if zone == "z" else parse_offset(zone)).astimezone(UTC)
+    return wall.replace(tzinfo=parse_offset(zone)).astimezone(UTC)
 
 
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_WEEKDAY = f"(?:on )?(?P<next>next )?(?P<weekday>{'|'.join(_WEEKDAYS)})"
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKDAY = (
+    "(?:on )?(?:(?P<next>next )|this )?(?P<weekday>mon(?:day)?|tue(?:s|sday)?|wed(?:s|nesday)?"
+    "|thu(?:r|rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
+)
 # An hour alone needs its "at", or "friday 13" would be read as one o'clock in the afternoon.
 _TIME = "(?:at )?(?P<time>[0-9]{1,2}:[0-9]{2}(?: ?[ap]m)?|[0-9]{1,2} ?[ap]m|noon|midnight"
 _TIME += "|(?<=at )[0-9]{1,2})"
+# The hours that people mean by them, where they say no other.
+_PARTS_OF_DAY = {"morning": 9, "afternoon": 14, "evening": 18, "night": 20}
 _DAY_AND_TIME = re.compile(f"(?P<day>today|tomorrow) {_TIME}")
+_TONIGHT = re.compile(f"tonight(?: {_TIME})?")
+_PART_OF_DAY = re.compile(f"(?P<day>this|tomorrow) (?P<part>{'|'.join(_PARTS_OF_DAY)})")
 _WEEKDAY_AND_TIME = re.compile(f"{_WEEKDAY} {_TIME}")
 _TIME_ALONE = re.compile(_TIME)
 _DAY_ALONE = re.compile(f"today|tomorrow|{_WEEKDAY}|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}")
@@ -201,11 +240,36 @@ def _read_day_and_time(query: _Query) -> datetime | None:
     return _at_wall(datetime.combine(day, _time_of_day(match["time"], query)), query)
 
 
+def _read_part_of_day(query: _Query) -> datetime | None:
+    match = _PART_OF_DAY.fullmatch(query.words)
+    if not match:
+        return None
+    day = query.today + timedelta(days=1 if match["day"] == "tomorrow" else 0)
+    return _at_wall(datetime.combine(day, time(_PARTS_OF_DAY[match["part"]])), query)
+
+
+def _read_tonight(query: _Query) -> datetime | None:
+    match = _TONIGHT.fullmatch(query.words)
+    if not match:
+        return None
+    at = _time_of_day(match["time"] or f"{_PARTS_OF_DAY['night']}:00", query)
+    if at.hour < 17:
+        raise _refusal(query, f"{quoted(match['time'])} is not in the evening")
+    return _at_wall(datetime.combine(query.today, at), query)
+
+
+def _read_next_week(query: _Query) -> datetime | None:
+    if query.words != "next week":
+        return None
+    monday = query.today + timedelta(days=7 - query.today.weekday())
+    return _at_wall(datetime.combine(monday, time(_PARTS_OF_DAY["morning"])), query)
+
+
 def _read_weekday_and_time(query: _Query) -> datetime | None:
     match = _WEEKDAY_AND_TIME.fullmatch(query.words)
     if not match:
         return None
-    days = (_WEEKDAYS.index(match["weekday"]) - query.today.weekday()) % 7
+    days = (_WEEKDAYS.index(match["weekday"][:3]) - query.today.weekday()) % 7
     if match["next"]:
         days = days or 7
     first = query.today + timedelta(days=days)
@@ -231,6 +295,9 @@ _READERS: tuple[_Reader, ...] = (
     _read_duration,
     _read_iso,
     _read_day_and_time,
+    _read_part_of_day,
+    _read_tonight,
+    _read_next_week,
     _read_weekday_and_time,
     _read_time_alone,
     _read_day_alone,
