@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import tzinfo
 from typing import Any, TypeVar
-from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
@@ -163,7 +163,7 @@ def validate(value: Any, model: type[Model]) -> Model:
         ) from error
 
 
-def timezone(request: Request) -> ZoneInfo | None:
+def timezone(request: Request) -> tzinfo | None:
     """The zone of the person who reads the answer, as the query parameter `tz`."""
     name = request.query_params.get("tz")
     return parse_timezone(name) if name else None

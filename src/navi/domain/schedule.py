@@ -13,7 +13,7 @@ from datetime import timezone as fixed_offset
 from zoneinfo import ZoneInfo
 
 from navi.domain.errors import InvalidInput
-from navi.domain.timezone import parse_timezone, request_timezone, timezone_or_utc
+from navi.domain.timezone import parse_timezone, request_timezone, timezone_or_utc, zone_name
 from navi.domain.when import describe_length, describe_moment, parse_when
 
 SHORTEST_EVERY_SECONDS = 10
@@ -245,11 +245,6 @@ def require_cron(expr: str, tz: str, now: datetime) -> Cron:
     if cron.next_after(now) is None:
         raise InvalidInput(f"{expr!r} never happens", hint="there is no such day; " + hint)
     return cron
-
-
-def zone_name(timezone: tzinfo) -> str:
-    """Its IANA name; a zone without one has no rules that a schedule could follow."""
-    return getattr(timezone, "key", "UTC")
 
 
 def _every(seconds: int, now: datetime) -> Every:

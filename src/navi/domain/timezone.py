@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import tzinfo
+from datetime import UTC, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -23,16 +23,23 @@ def request_timezone(
     return parse_offset(timezone_offset) if timezone_offset else default
 
 
-def parse_timezone(name: str) -> ZoneInfo:
+def parse_timezone(name: str) -> tzinfo:
     """The zone of an IANA name such as Europe/Paris."""
+    if name == "UTC":  # also on a machine without the database of zones
+        return UTC
     if name not in _names():
         raise InvalidInput(f"there is no time zone {quoted(name)}", hint=_hint(name))
     return ZoneInfo(name)
 
 
-def timezone_or_utc(name: str) -> ZoneInfo:
+def timezone_or_utc(name: str) -> tzinfo:
     """For showing times of a stored zone, which this machine may not have."""
-    return ZoneInfo(name if name in _names() else "UTC")
+    return ZoneInfo(name) if name in _names() else UTC
+
+
+def zone_name(timezone: tzinfo) -> str:
+    """Its IANA name; a zone without one has no rules that a schedule could follow."""
+    return getattr(timezone, "key", "UTC")
 
 
 @cache

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from datetime import UTC, datetime, timedelta
-from datetime import timezone as fixed_offset
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -23,7 +22,6 @@ from navi.domain.schedule import (
     is_same_beat,
     preview,
     require_schedule,
-    zone_name,
 )
 from tests.unit.domain.wall_clock import Change, Wall, changes, utc
 
@@ -317,11 +315,6 @@ def test_whatever_is_written_is_understood_or_refused(expr: str) -> None:
     assert following is not None
     assert made.latest(following) == following
     assert made.in_words()
-
-
-def test_a_zone_without_rules_counts_as_utc() -> None:
-    assert zone_name(ZoneInfo("Europe/Paris")) == "Europe/Paris"
-    assert zone_name(fixed_offset(timedelta(hours=2))) == "UTC"
 
 
 def test_only_the_beat_of_every_matters_to_people() -> None:

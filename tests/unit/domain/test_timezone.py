@@ -7,7 +7,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from navi.domain.errors import InvalidInput
-from navi.domain.timezone import parse_timezone, request_timezone, timezone_or_utc
+from navi.domain.timezone import (
+    parse_timezone,
+    request_timezone,
+    timezone_or_utc,
+    zone_name,
+)
 
 
 def test_a_request_without_a_zone_uses_the_default() -> None:
@@ -51,4 +56,9 @@ def test_a_zone_that_is_nearly_right_is_suggested(name: str, suggestion: str) ->
 
 def test_a_stored_zone_that_this_machine_lacks_is_shown_as_utc() -> None:
     assert timezone_or_utc("Europe/Paris") == ZoneInfo("Europe/Paris")
-    assert timezone_or_utc("Mars/Olympus") == ZoneInfo("UTC")
+    assert timezone_or_utc("Mars/Olympus") is UTC
+
+
+def test_a_zone_without_rules_counts_as_utc() -> None:
+    assert zone_name(ZoneInfo("Europe/Paris")) == "Europe/Paris"
+    assert zone_name(fixed_offset(timedelta(hours=2))) == "UTC"
