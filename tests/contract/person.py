@@ -34,9 +34,16 @@ class Person:
 
     def agent_of(self, session_id: str) -> Person:
         """Whoever works in that session."""
-        agent = copy.copy(self)
-        agent._environment = {**self._environment, "NAVI_SESSION_ID": session_id}
-        return agent
+        return self.with_environment(NAVI_SESSION_ID=session_id)
+
+    def in_zone(self, timezone: str) -> Person:
+        """The same person at a machine in another zone than the server."""
+        return self.with_environment(TZ=timezone)
+
+    def with_environment(self, **values: str) -> Person:
+        other = copy.copy(self)
+        other._environment = {**self._environment, **values}
+        return other
 
     def sm(self, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -72,6 +73,62 @@ async def test_a_preview_says_what_a_schedule_means_and_stores_nothing(client: C
         "error"
     ]
     assert "five fields" in error["hint"]
+
+
+async def test_a_single_run_is_read_in_its_zone_and_shown_in_the_zone_of_the_reader(
+    client: Client,
+) -> None:
+    session_id = await client.session()
+    path = f"/sessions/{session_id}/automations"
+    day = f"{datetime.now(UTC).year + 1}-07-15"
+    schedule = {"at": f"{day}T09:00", "tz": "Europe/Berlin"}
+    in_berlin = f"once, {day} 09:00 +02:00 (07:00 UTC)"
+    in_tokyo = f"once, {day} 16:00 +09:00 (07:00 UTC)"
+
+    preview = await client.call("POST", "/automations/preview", schedule)
+    assert preview["schedule_words"] == in_berlin
+
+    body = {"name": "release", "message": "Read plan.md.", **schedule}
+    made = await client.call("POST", path, body, expect=201)
+    assert made["next_run_at"] == preview["next"][0] == f"{day}T07:00:00.000Z"
+    assert (made["schedule"]["tz"], made["schedule_words"]) == ("Europe/Berlin", in_berlin)
+
+    own = f"/automations/{made['id']}"
+    assert (await client.call("GET", own))["schedule_words"] == in_berlin
+    for where in (path, "/automations"):
+        listed = await client.call("GET", f"{where}?tz=Asia/Tokyo")
+        assert in_tokyo in [each["schedule_words"] for each in listed]
+    assert (await client.call("GET", f"{own}?tz=Asia/Tokyo"))["schedule_words"] == in_tokyo
+    renamed = await client.call("PATCH", f"{own}?tz=Asia/Tokyo", {"name": "release 2"})
+    assert renamed["schedule_words"] == in_tokyo
+    error = (await client.call("GET", f"{own}?tz=Mars/Olympus", expect=422))["error"]
+    assert "IANA" in error["hint"]
+
+    moved = await client.call("PATCH", own, {"at": f"{day}T09:00", "tz": "Asia/Tokyo"})
+    assert moved["next_run_at"] == f"{day}T00:00:00.000Z"
+    assert moved["schedule_words"] == f"once, {day} 09:00 +09:00 (00:00 UTC)"
+
+
+async def test_the_end_of_an_automation_is_read_in_the_zone_of_the_request(client: Client) -> None:
+    session_id = await client.session()
+    end = f"{datetime.now(UTC).year + 1}-07-15"
+    body = {"name": "ping", "message": "Look.", "every_seconds": 3600, "expires_at": f"{end}T09:00"}
+    path = f"/sessions/{session_id}/automations"
+    made = await client.call("POST", path, {**body, "tz": "Europe/Berlin"}, expect=201)
+    assert made["expires_at"] == f"{end}T07:00:00.000Z"
+    changes = {"expires_at": f"{end}T09:00", "tz": "Asia/Tokyo"}
+    changed = await client.call("PATCH", f"/automations/{made['id']}", changes)
+    assert changed["expires_at"] == f"{end}T00:00:00.000Z"
+    assert changed["next_run_at"] == made["next_run_at"]
+
+
+async def test_a_zone_that_would_change_nothing_is_refused(client: Client) -> None:
+    session_id = await client.session()
+    made = await client.call("POST", f"/sessions/{session_id}/automations", DAILY, expect=201)
+    changes = {"name": "new", "tz": "Asia/Tokyo"}
+    error = (await client.call("PATCH", f"/automations/{made['id']}", changes, expect=422))["error"]
+    assert "cron_expr" in error["hint"]
+    assert await client.call("GET", f"/automations/{made['id']}") == made
 
 
 async def test_pausing_changing_and_removing(client: Client) -> None:

@@ -51,6 +51,34 @@ async def test_tomorrow_at_nine_is_nine_where_the_person_is(client: Client) -> N
     assert made["trigger_at"] in {f"{tomorrow}T07:00:00.000Z" for tomorrow in tomorrows}
 
 
+async def test_a_time_is_read_with_the_offset_that_its_zone_has_then(client: Client) -> None:
+    """Both in summer and in winter, whatever the season is now."""
+    year = datetime.now(UTC).year + 1
+    for month, hour in ((1, 8), (7, 7)):
+        body = {"when": f"{year}-{month:02}-15T09:00", "tz": "Europe/Berlin"}
+        meant = await client.call("POST", "/recalls/preview", body)
+        assert meant["trigger_at"] == f"{year}-{month:02}-15T{hour:02}:00:00.000Z"
+        session_id = await client.session()
+        body = {**TASK, **body}
+        made = await client.call("POST", f"/sessions/{session_id}/recall", body, expect=201)
+        assert made["trigger_at"] == meant["trigger_at"]
+        in_words = f", {year}-{month:02}-15 09:00 +0{9 - hour}:00 ({hour:02}:00 UTC)"
+        assert made["reading"].endswith(in_words)
+        assert meant["reading"].endswith(in_words)
+
+
+async def test_the_pending_recall_of_a_conflict_is_told_in_the_zone_of_the_caller(
+    client: Client,
+) -> None:
+    session_id = await client.session()
+    path = f"/sessions/{session_id}/recall"
+    at = f"{datetime.now(UTC).year + 1}-07-15T09:00"
+    body = {**TASK, "when": at, "tz": "Europe/Berlin"}
+    await client.call("POST", path, body, expect=201)
+    error = (await client.call("POST", path, {**TASK, "tz": "Asia/Tokyo"}, expect=409))["error"]
+    assert f"{at[:10]} 16:00 +09:00 (07:00 UTC)" in error["message"]
+
+
 async def test_a_recurring_recall_can_be_skipped_and_a_single_one_can_not(client: Client) -> None:
     session_id = await client.session()
     path = f"/sessions/{session_id}/recall"
@@ -97,6 +125,8 @@ async def test_a_recall_is_streamed_like_any_turn_and_every_change_is_told(clien
         {"call_type": "recurring"},
         {"additional_context_message": ""},
         {"timezone_offset": "CET"},
+        {"tz": "Mars/Olympus"},
+        {"tz": "Europe/Berlin", "timezone_offset": "+02:00"},
         {"colour": "red"},
     ],
 )

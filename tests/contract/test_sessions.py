@@ -170,3 +170,23 @@ async def test_a_child_of_nobody_is_refused(client: Client) -> None:
 async def test_a_wrong_method_is_405_in_the_same_shape(client: Client) -> None:
     error = (await client.call("PUT", "/sessions", {}, expect=405))["error"]
     assert error["kind"] == "method_not_allowed"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "name"),
+    [
+        ("GET", "/sessions", "pending_recall"),
+        ("GET", "/sessions/{id}/children", "recursive"),
+        ("DELETE", "/sessions/{id}", "delete_automations"),
+        ("GET", "/stats/bash", "suggest"),
+    ],
+)
+async def test_a_switch_that_is_neither_true_nor_false_is_refused(
+    client: Client, method: str, path: str, name: str
+) -> None:
+    session_id = await client.session()
+    path = path.replace("{id}", session_id)
+    error = (await client.call(method, f"{path}?{name}=banana", expect=422))["error"]
+    assert f"{name}=banana" in error["message"]
+    assert error["hint"] == f"like ?{name}=true"
+    await client.call("GET", f"/sessions/{session_id}")

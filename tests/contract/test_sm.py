@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 from tests.contract.conftest import finished
 from tests.contract.person import Person
@@ -33,6 +34,44 @@ def test_a_time_is_read_in_the_zone_that_is_given(person: Person) -> None:
     assert "09:00 -05:00 (14:00 UTC)" in said
     assert person.navi.recall(session_id)["trigger_at"].endswith("T14:00:00.000Z")
     assert "23:00 +09:00 (14:00 UTC)" in person.said("recall", name, "--timezone", "+09:00")
+
+
+def test_times_are_read_and_shown_in_the_zone_of_the_person(person: Person) -> None:
+    session_id, name = person.session()
+    tokyo = person.in_zone("Asia/Tokyo")
+    said = tokyo.said("recall", name, "tomorrow at 9", TASK, "--every", "1d")
+    assert "09:00 +09:00 (00:00 UTC)" in said
+    assert person.navi.recall(session_id)["trigger_at"].endswith("T00:00:00.000Z")
+    assert "09:00 +09:00 (00:00 UTC)" in tokyo.said("recall", name)
+    assert "09:00 +09:00 (00:00 UTC)" in tokyo.refused("recall", name, "1h", TASK)
+    assert "09:00 +09:00 (00:00 UTC)" in tokyo.said("recall", name, "--skip")
+    assert "09:00 +09:00 (00:00 UTC)" in tokyo.said("recall", name, "--list")
+    assert "09:00 +09:00 (00:00 UTC)" in tokyo.said("status")
+    assert "05:30 +05:30 (00:00 UTC)" in tokyo.said("recall", name, "--tz", "Asia/Kolkata")
+
+
+def test_a_zone_of_the_settings_goes_before_that_of_the_machine(
+    person: Person, tmp_path: Path
+) -> None:
+    _, name = person.session()
+    settings = tmp_path / "config.toml"
+    settings.write_text('[recalls]\ntimezone = "Asia/Kolkata"\n')
+    chosen = person.with_environment(NAVI_CONFIG=str(settings))
+    said = chosen.in_zone("Asia/Tokyo").said("recall", name, "tomorrow at 9", TASK)
+    assert "09:00 +05:30 (03:30 UTC)" in said
+
+
+def test_a_zone_and_an_offset_together_are_refused(person: Person) -> None:
+    _, name = person.session()
+    arguments = ["recall", name, "1h", TASK, "--tz", "Asia/Tokyo", "--timezone", "+09:00"]
+    assert "--tz and --timezone can't go together" in person.refused(*arguments, code=2)
+
+
+def test_an_unknown_zone_is_refused_with_one_that_exists(person: Person) -> None:
+    _, name = person.session()
+    refusal = person.refused("recall", name, "1h", TASK, "--tz", "Tokyo")
+    assert "there is no time zone 'Tokyo'" in refusal
+    assert "did you mean Asia/Tokyo?" in refusal
 
 
 def test_a_recall_on_a_beat_is_skipped_shown_and_cancelled(person: Person) -> None:

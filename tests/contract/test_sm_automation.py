@@ -34,6 +34,25 @@ def test_it_is_added_shown_paused_resumed_and_removed(person: Person) -> None:
     assert person.navi.automations(session_id) == []
 
 
+def test_times_are_read_and_shown_in_the_zone_of_the_person(person: Person) -> None:
+    session_id, name = person.session()
+    tokyo, kolkata = person.in_zone("Asia/Tokyo"), person.in_zone("Asia/Kolkata")
+    in_tokyo, in_kolkata = "09:00 +09:00 (00:00 UTC)", "05:30 +05:30 (00:00 UTC)"
+    add = ("automation", "add", name, TASK)
+    assert tokyo.said(*add, "--name", "one", "--at", "tomorrow at 9").count(in_tokyo) == 2
+    assert in_tokyo in tokyo.said(*add, "--name", "daily", "--cron", "0 9 * * *")
+    assert in_tokyo in tokyo.said(*add, "--at", "tomorrow at 9", "--preview")
+    assert in_tokyo in kolkata.said(*add, "--at", "tomorrow at 9", "--tz", "Asia/Tokyo")
+
+    one, daily, _ = person.navi.automations(session_id)
+    assert (one["schedule"]["tz"], daily["schedule"]["tz"]) == ("Asia/Tokyo", "Asia/Tokyo")
+    assert kolkata.said("automation", "show", one["id"]).count(in_kolkata) == 2
+    assert kolkata.said("automation", "show", daily["id"]).count(in_kolkata) == 6
+    assert in_kolkata in kolkata.said("automation", "list", name)
+    kolkata.said("automation", "pause", daily["id"])
+    assert in_kolkata in kolkata.said("automation", "resume", daily["id"])
+
+
 def test_a_preview_adds_nothing(person: Person) -> None:
     session_id, name = person.session()
     said = person.said("automation", "add", name, TASK, "--every", "15m", "--preview")
@@ -57,7 +76,7 @@ def test_what_makes_no_sense_is_refused_with_a_hint(person: Person) -> None:
     _, name = person.session()
     assert "no schedule" in person.refused("automation", "add", name, TASK)
     assert "five fields" in person.refused("automation", "add", name, TASK, "--cron", "9 * *")
-    assert "tz only goes with" in person.refused(
-        "automation", "add", name, TASK, "--every", "1h", "--tz", "UTC"
+    assert "there is no time zone" in person.refused(
+        "automation", "add", name, TASK, "--at", "1h", "--tz", "Mars/Olympus"
     )
     assert "there is no automation" in person.refused("automation", "show", "nope")

@@ -99,7 +99,7 @@ async def test_after_ten_missed_beats_a_recall_fires_once_keeps_its_beat_and_say
     assert await claimed(world, session, late)
     begun = await world.begin(session)
     assert begun is not None
-    assert "Missed in between, not run: 10" in (begun.turn.input.prompt or "")
+    assert "Missed before, not run: 10" in (begun.turn.input.prompt or "")
     await end(world, begun, Ending(Outcome.OK))
 
     after = await newest(world, session)

@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "client": {"domain"},
     "mcp": {"domain", "client", "tools"},
     "cli": {"domain"},
-    "cli/sm": {"cli", "domain", "client", "tools"},
+    "cli/sm": {"cli", "domain", "client", "tools", "runtime/system_clock"},
     "cli/recall": {"cli", "domain", "index", "client", "runtime/system_clock"},
     # The command that runs the server builds it, and checks or prepares its store.
     "cli/navi": {

@@ -71,7 +71,7 @@ async def tools(request: Request) -> Response:
 
 async def bash(request: Request) -> Response:
     archive, asked = await _asked(request)
-    if request.query_params.get("suggest") == "true":
+    if bodies.flag(request, "suggest"):
         return answer(await archive.suggestions(asked))
     return answer(await archive.bash(asked))
 

@@ -29,19 +29,23 @@ def routes() -> list[Route]:
 async def of_session(request: Request) -> Response:
     navi, user = await caller(request)
     found = await navi.automations.listing(user, request.path_params["id"])
-    return answer([automation_json(each) for each in found])
+    timezone = bodies.timezone(request)
+    return answer([automation_json(each, timezone) for each in found])
 
 
 async def add(request: Request) -> Response:
     navi, user = await caller(request)
+    timezone = bodies.timezone(request)
     body = await bodies.read(request, bodies.NewAutomation)
     made = await navi.automations.add(user, request.path_params["id"], **body.model_dump())
-    return answer(automation_json(made), 201)
+    return answer(automation_json(made, timezone), 201)
 
 
 async def listing(request: Request) -> Response:
     navi, user = await caller(request)
-    return answer([automation_json(each) for each in await navi.automations.listing(user)])
+    timezone = bodies.timezone(request)
+    found = await navi.automations.listing(user)
+    return answer([automation_json(each, timezone) for each in found])
 
 
 async def preview(request: Request) -> Response:
@@ -58,15 +62,17 @@ async def preview(request: Request) -> Response:
 
 async def read(request: Request) -> Response:
     navi, user = await caller(request)
-    return answer(automation_json(await navi.automations.get(user, request.path_params["id"])))
+    automation = await navi.automations.get(user, request.path_params["id"])
+    return answer(automation_json(automation, bodies.timezone(request)))
 
 
 async def change(request: Request) -> Response:
     navi, user = await caller(request)
+    timezone = bodies.timezone(request)
     body = await bodies.read(request, bodies.AutomationChange)
     changes = body.model_dump(exclude_unset=True)
     changed = await navi.automations.change(user, request.path_params["id"], changes)
-    return answer(automation_json(changed))
+    return answer(automation_json(changed, timezone))
 
 
 async def remove(request: Request) -> Response:

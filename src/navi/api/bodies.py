@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import tzinfo
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -10,6 +11,7 @@ from starlette.requests import Request
 
 from navi.domain.errors import InvalidInput, TooLarge
 from navi.domain.input import TEXT_LIMIT_BYTES, DeliveryMode
+from navi.domain.timezone import parse_timezone
 
 BODY_LIMIT_BYTES = 8 * TEXT_LIMIT_BYTES
 """A text of the largest size fits, however its characters are escaped."""
@@ -62,6 +64,7 @@ class NewRecall(Body):
     call_type: str
     additional_context_message: str
     when: str | None = None
+    tz: str | None = None
     timezone_offset: str | None = None
     interval_seconds: int | None = None
     internal_comment: str | None = None
@@ -69,6 +72,7 @@ class NewRecall(Body):
 
 class TimeWords(Body):
     when: str = Field(max_length=200)
+    tz: str | None = None
     timezone_offset: str | None = None
     interval_seconds: int | None = Field(None, gt=0, le=100 * 365 * 86_400)
 
@@ -157,6 +161,22 @@ def validate(value: Any, model: type[Model]) -> Model:
         raise InvalidInput(
             f"{field}: {WORDS.get(first['type'], first['msg'])}", hint=f"the fields are: {known}"
         ) from error
+
+
+def timezone(request: Request) -> tzinfo | None:
+    """The zone of the person who reads the answer, as the query parameter `tz`."""
+    name = request.query_params.get("tz")
+    return parse_timezone(name) if name else None
+
+
+def flag(request: Request, name: str) -> bool:
+    """A query parameter that is true or false; false without it."""
+    text = request.query_params.get(name, "false")
+    if text not in ("true", "false"):
+        raise InvalidInput(
+            f"{name}={text[:40]} is neither true nor false", hint=f"like ?{name}=true"
+        )
+    return text == "true"
 
 
 def seconds(request: Request, name: str) -> float:

@@ -49,7 +49,7 @@ async def skip(request: Request) -> Response:
 async def preview(request: Request) -> Response:
     navi, _ = await caller(request)
     body = await bodies.read(request, bodies.TimeWords)
-    read_as = navi.recalls.preview(body.when, body.timezone_offset, body.interval_seconds)
+    read_as = navi.recalls.preview(**body.model_dump())
     first, *beats = [{"trigger_at": instant(each.at), "reading": each.reading} for each in read_as]
     return answer({**first, "interval_seconds": body.interval_seconds, "beats": beats})
 

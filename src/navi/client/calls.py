@@ -207,6 +207,7 @@ class Client(Wire):
         call_type: str,
         additional_context_message: str,
         when: str | None = None,
+        tz: str | None = None,
         timezone_offset: str | None = None,
         interval_seconds: int | None = None,
         internal_comment: str | None = None,
@@ -215,6 +216,7 @@ class Client(Wire):
             "call_type": call_type,
             "additional_context_message": additional_context_message,
             "when": when,
+            "tz": tz,
             "timezone_offset": timezone_offset,
             "interval_seconds": interval_seconds,
             "internal_comment": internal_comment,
@@ -246,10 +248,12 @@ class Client(Wire):
             raise self._stranger() from error
         return value
 
-    def automations(self, session_id: str | None = None) -> list[AutomationJson]:
-        """Those of a session, or all that may be seen."""
+    def automations(
+        self, session_id: str | None = None, *, tz: str | None = None
+    ) -> list[AutomationJson]:
+        """Those of a session, or all that may be seen; `tz` is the zone of `schedule_words`."""
         path = "/automations" if session_id is None else _session(session_id, "/automations")
-        found: list[AutomationJson] = self._call("GET", path)
+        found: list[AutomationJson] = self._call("GET", path, query={"tz": tz})
         return found
 
     def add_automation(self, session_id: str, **fields: Any) -> AutomationJson:
@@ -260,8 +264,12 @@ class Client(Wire):
         meant: PreviewJson = self._call("POST", "/automations/preview", schedule)
         return meant
 
-    def change_automation(self, automation_id: str, **changes: Any) -> AutomationJson:
-        changed: AutomationJson = self._call("PATCH", _automation(automation_id), changes)
+    def change_automation(
+        self, automation_id: str, changes: Mapping[str, Any], *, tz: str | None = None
+    ) -> AutomationJson:
+        """`tz` is the zone of `schedule_words` in the answer; for times, put it into `changes`."""
+        path = _automation(automation_id)
+        changed: AutomationJson = self._call("PATCH", path, changes, query={"tz": tz})
         return changed
 
     def remove_automation(self, automation_id: str) -> None:

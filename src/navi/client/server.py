@@ -71,7 +71,7 @@ def _checked(url: str) -> str:
 
 def _local_address(environment: Mapping[str, str]) -> str:
     """Where `navi serve` listens by its settings, read without the libraries that check them."""
-    settings = _server_settings(environment)
+    settings = settings_section("server", environment)
     host = environment.get("NAVI_SERVER_HOST") or settings.get("host", places.DEFAULT_HOST)
     port = str(environment.get("NAVI_SERVER_PORT") or settings.get("port", places.DEFAULT_PORT))
     if not port.isdecimal() or not 0 < int(port) < 65_536:
@@ -82,20 +82,24 @@ def _local_address(environment: Mapping[str, str]) -> str:
     return places.address(str(host), int(port))
 
 
-def _server_settings(environment: Mapping[str, str]) -> Mapping[str, Any]:
+def settings_section(name: str, environment: Mapping[str, str] = os.environ) -> Mapping[str, Any]:
+    """What the settings file says there, unchecked: a short command has no time for that."""
     path = places.settings_file(environment)
     try:
         text = path.read_text()
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"can't read {path}", hint="correct the file, or set NAVI_URL") from error
+        raise UsageError(
+            f"can't read {path}", hint="correct the file, or set NAVI_CONFIG to another one"
+        ) from error
     import tomllib
 
     try:
-        section = tomllib.loads(text).get("server", {})
+        section = tomllib.loads(text).get(name, {})
     except tomllib.TOMLDecodeError as error:
         raise UsageError(
-            f"can't read {path}: {error}", hint="correct the file, or set NAVI_URL"
+            f"can't read {path}: {error}",
+            hint="correct the file, or set NAVI_CONFIG to another one",
         ) from error
     return section if isinstance(section, dict) else {}

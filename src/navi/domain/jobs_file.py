@@ -126,7 +126,7 @@ def _kind(job_id: str, text: str) -> Kind:
 def _schedule(fields: Mapping[str, Any], created_at: datetime, timezone_name: str) -> Schedule:
     kind = _text(fields, "kind")
     if kind == "at" and (at := _instant(fields, "at_ms")) is not None:
-        return At(at)
+        return At(at, timezone_name)
     if kind == "every" and (milliseconds := _number(fields, "every_ms")) is not None:
         # Coarser than it was, rather than not at all.
         return Every(max(SHORTEST_EVERY_SECONDS, round(milliseconds / 1000)), created_at)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 
 from navi.domain.errors import Conflict, InvalidInput, NotFound
 from navi.domain.input import TIME_LIMIT, NewInput, Origin, require_text
 from navi.domain.instants import instant
-from navi.domain.when import parse_duration
+from navi.domain.when import describe_moment, parse_duration
 
 DEFERRED_BY = timedelta(seconds=60)
 """How much later `trigger_at` shows a due recall whose session is busy."""
@@ -46,9 +46,10 @@ REPLACED_OUTCOME = "replaced"
 class RecallAlreadyPending(Conflict):
     kind = "recall_already_pending"
 
-    def __init__(self, session_id: str, trigger_at: datetime) -> None:
+    def __init__(self, session_id: str, trigger_at: datetime, timezone: tzinfo = UTC) -> None:
+        self.trigger_at = trigger_at
         super().__init__(
-            f"session {session_id} already wakes at {trigger_at:%Y-%m-%d %H:%M:%S} UTC",
+            f"session {session_id} already wakes at {describe_moment(trigger_at, timezone)}",
             hint="cancel that recall first, or wait for it",
         )
 

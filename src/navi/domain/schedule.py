@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from datetime import timezone as fixed_offset
-from functools import cache
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from navi.domain.errors import InvalidInput
+from navi.domain.timezone import parse_timezone, request_timezone, timezone_or_utc, zone_name
 from navi.domain.when import describe_length, describe_moment, parse_when
 
 SHORTEST_EVERY_SECONDS = 10
@@ -38,6 +38,8 @@ class At:
     """Once."""
 
     at: datetime
+    tz: str = "UTC"
+    """The zone in which it was written, and is shown unless its reader has another one."""
 
     kind = "at"
 
@@ -52,8 +54,8 @@ class At:
         """How many occurrences there are from `since`, itself one, until then."""
         return 1
 
-    def in_words(self) -> str:
-        return f"once, {describe_moment(self.at, UTC)}"
+    def in_words(self, timezone: tzinfo | None = None) -> str:
+        return f"once, {describe_moment(self.at, timezone or timezone_or_utc(self.tz))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class Every:
     def passed(self, since: datetime, until: datetime) -> int:
         return (until - since) // timedelta(seconds=self.seconds) + 1
 
-    def in_words(self) -> str:
+    def in_words(self, timezone: tzinfo | None = None) -> str:
         return f"every {describe_length(timedelta(seconds=self.seconds))}"
 
     def _beat(self, number: int) -> datetime:
@@ -115,7 +117,7 @@ class Cron:
             count += 1
         return count
 
-    def in_words(self) -> str:
+    def in_words(self, timezone: tzinfo | None = None) -> str:
         from cronsim import CronSim
 
         words = CronSim(self.expr, datetime(2000, 1, 1, tzinfo=UTC)).explain()
@@ -207,36 +209,30 @@ def require_schedule(
     cron_expr: str | None = None,
     tz: str | None = None,
 ) -> Schedule:
-    """The schedule that was asked for, or a refusal that says what would work."""
+    """The schedule that the fields describe, or a refusal that says what would work.
+
+    `tz` is the zone of `at` and `cron_expr`; without it they are in `timezone`.
+    """
     given = {"at": at, "every_seconds": every_seconds, "cron_expr": cron_expr}
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
         what = f"{' and '.join(named)} can't go together" if named else "no schedule is given"
         raise InvalidInput(
-            what, hint="give one of: at (an instant), every_seconds, cron_expr (with tz)"
+            what, hint="give one of: at (with tz), every_seconds, cron_expr (with tz)"
         )
-    if tz is not None and cron_expr is None:
-        raise InvalidInput(
-            f"tz only goes with cron_expr, not with {named[0]}",
-            hint="write the offset into the time, like 2030-05-01T09:00:00+02:00"
-            if at
-            else "leave tz out: seconds are the same everywhere",
-        )
+    zone = request_timezone(timezone, tz)
     if at is not None:
-        return At(parse_when(at, now, timezone))
+        return At(parse_when(at, now, zone), zone_name(zone))
     if every_seconds is not None:
         return _every(every_seconds, now)
     assert cron_expr is not None
-    return require_cron(cron_expr, tz or zone_name(timezone), now)
+    return require_cron(cron_expr, zone_name(zone), now)
 
 
 def require_cron(expr: str, tz: str, now: datetime) -> Cron:
     from cronsim import CronSim, CronSimError
 
-    if tz not in _zones():
-        raise InvalidInput(
-            f"there is no time zone {tz!r}", hint="an IANA name, like Europe/Paris or UTC"
-        )
+    parse_timezone(tz)
     plain = NICKNAMES.get(expr.strip().lower(), " ".join(expr.split()))
     hint = "five fields: minute hour day month weekday, like '0 9 * * 1-5' for weekdays at 9"
     if len(plain.split()) != 5:
@@ -249,17 +245,6 @@ def require_cron(expr: str, tz: str, now: datetime) -> Cron:
     if cron.next_after(now) is None:
         raise InvalidInput(f"{expr!r} never happens", hint="there is no such day; " + hint)
     return cron
-
-
-def zone_name(timezone: tzinfo) -> str:
-    """Its IANA name; a zone without one has no rules that a schedule could follow."""
-    return getattr(timezone, "key", "UTC")
-
-
-@cache
-def _zones() -> set[str]:
-    """Read once: it takes a look at hundreds of files."""
-    return available_timezones()
 
 
 def _every(seconds: int, now: datetime) -> Every:

@@ -63,5 +63,5 @@ def _lateness(due_at: datetime, now: datetime, missed: int) -> str:
     late = (now - due_at).total_seconds()
     words = f" ({int(late // 60)} minutes late)" if late >= LATE_SECONDS else ""
     if missed:
-        words += f"\nMissed in between, not run: {missed}"
+        words += f"\nMissed before, not run: {missed}"
     return words

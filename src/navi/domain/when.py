@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from datetime import timezone as fixed_offset
+from decimal import Decimal
 from itertools import count
 
 from navi.domain.errors import InvalidInput
@@ -23,30 +24,32 @@ TEXT_LIMIT = 100
 
 def parse_when(text: str, now: datetime, timezone: tzinfo) -> datetime:
     """The instant that `text` means, in UTC. It is never before `now`."""
-    asked = _Asked(text, _tidy(text), now.astimezone(UTC), timezone)
+    query = _Query(text, _tidy(text), now.astimezone(UTC), timezone)
     for read in _READERS:
-        instant = read(asked)
+        instant = read(query)
         if instant is None:
             continue
-        if instant < asked.now:
-            raise _past(asked)
-        if instant - asked.now > FURTHEST:
-            raise _too_far(asked)
+        if instant < query.now:
+            raise _past(query)
+        if instant - query.now > FURTHEST:
+            raise _too_far(query)
         return instant
-    raise _refusal(asked, f"can't read {_shown(text)} as a time")
+    raise _refusal(query, f"can't read {quoted(text)} as a time")
 
 
 def parse_offset(text: str) -> tzinfo:
     """The zone of a `timezone_offset` such as +02:00."""
-    match = re.fullmatch(_OFFSET, text)
+    if text.upper() in ("Z", "UTC"):
+        return UTC
+    match = _OFFSET.fullmatch(text)
     if match:
-        sign, hours, minutes = match[1], int(match[2]), int(match[3])
+        sign, hours, minutes = match[1], int(match[2]), int(match[3] or 0)
         ahead = timedelta(hours=hours, minutes=minutes)
         if minutes < 60 and ahead <= timedelta(hours=14):
             return fixed_offset(-ahead if sign == "-" else ahead)
     raise InvalidInput(
-        f"can't read {_shown(text)} as an offset from UTC",
-        hint='write "+02:00", "-05:30" or "+00:00"; offsets go from -14:00 to +14:00',
+        f"can't read {quoted(text)} as an offset from UTC",
+        hint='write "+02:00", "-05:30", "+2" or "UTC"; offsets go from -14:00 to +14:00',
     )
 
 
@@ -54,7 +57,7 @@ def parse_duration(text: str) -> timedelta:
     """A length of time: exact, so a day is 24 hours also when the clocks change. May be zero."""
     length = _duration(_tidy(text))
     if length is None:
-        raise InvalidInput(f"can't read {_shown(text)} as a duration", hint=_DURATION_HINT)
+        raise InvalidInput(f"can't read {quoted(text)} as a duration", hint=_DURATION_HINT)
     return length
 
 
@@ -92,11 +95,16 @@ def describe_age(moment: datetime, now: datetime) -> str:
     return f"{seconds}s ago"
 
 
+def quoted(text: str) -> str:
+    """Quoted, short, and without characters that no terminal or database takes."""
+    return repr(text if len(text) <= 60 else f"{text[:57]}...")
+
+
 # Reading: each reader knows one form, and answers None if the words have another one.
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Query:
     text: str
     words: str
     now: datetime
@@ -108,55 +116,84 @@ class _Asked:
 
 
 def _tidy(text: str) -> str:
-    """Lower case with single spaces; blank if it can't be a time, which no form matches."""
+    """In one spelling; blank, which no form matches, if it can't be a time."""
     words = " ".join(text.split())
     # Checked before lower(), which turns e.g. the Kelvin sign into an ASCII k.
-    return words.lower() if words.isascii() and len(words) <= TEXT_LIMIT else ""
+    if not words.isascii() or len(words) > TEXT_LIMIT:
+        return ""
+    return re.sub(r"\b([ap])\.m\.", r"\1m", words.lower()).removesuffix(".")
 
 
-def _read_now(asked: _Asked) -> datetime | None:
-    return asked.now if asked.words in ("now", "immediately") else None
+def _read_now(query: _Query) -> datetime | None:
+    return query.now if query.words in ("now", "immediately") else None
 
 
-_UNITS = (
-    (604_800, "w|weeks?"),
-    (86_400, "d|days?"),
-    (3_600, "h|hrs?|hours?"),
-    (60, "m|mins?|minutes?"),
-    (1, "s|secs?|seconds?"),
+_SECONDS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
+"""Of each unit, from the longest to the shortest, which is their order in a duration."""
+_AMOUNT = r"([0-9]+(?:\.[0-9]+)?)"
+_UNIT = "(weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)"
+_PART = re.compile(f"{_AMOUNT} ?{_UNIT}")
+_PARTS = re.compile(f"{_PART.pattern}(?:(?:,? and |, ?| ?){_PART.pattern})*")
+_ISO_PARTS = re.compile(
+    f"p(?=.)(?:{_AMOUNT}(w))?(?:{_AMOUNT}(d))?"
+    f"(?:t(?=.)(?:{_AMOUNT}(h))?(?:{_AMOUNT}(m))?(?:{_AMOUNT}(s))?)?"
 )
-_DURATION = re.compile(" ?".join(rf"(?:([0-9]+) ?(?:{names}))?" for _, names in _UNITS))
 _DURATION_HINT = 'write "30m", "2h 15m", "1d 6h" or "90 seconds"; the longest is 10 years'
 
+_NUMBERS = {
+    **{"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7"},
+    **{"eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "fifteen": "15"},
+    **{"twenty": "20", "thirty": "30", "forty-five": "45", "ninety": "90"},
+}
+# Applied in this order, each to the result of the one before.
+_NUMERALS = (
+    (r"^(an?|[0-9]+) ([a-z]+) and a half$", r"\1 and a half \2"),  # an hour and a half
+    (r"^an? and a half ", "1.5 "),
+    (r"^([0-9]+) and a half ", r"\1.5 "),
+    (r"^(half an?|an? half|half) ", "0.5 "),
+    (r"\ban? (?=[a-z]{3})", "1 "),
+    (r"((?:hours?|hrs?|h) ?)([0-5]?[0-9])$", r"\1\2m"),  # 2h 15
+)
 
-def _read_duration(asked: _Asked) -> datetime | None:
-    length = _duration(asked.words.removeprefix("in "))
-    return None if length is None else asked.now + length
+
+def _read_duration(query: _Query) -> datetime | None:
+    length = _duration(query.words.removeprefix("in ").removesuffix(" from now"))
+    return None if length is None else query.now + length
 
 
 def _duration(words: str) -> timedelta | None:
-    match = _DURATION.fullmatch(re.sub("^an? (?=[a-z]{3})", "1 ", words))
-    if not words or not match:
+    parts = _duration_parts(words)
+    units = [unit[0] for _, unit in parts]
+    if not parts or units != [unit for unit in _SECONDS if unit in units]:
         return None
-    # Summed as an integer, which no number of digits overflows.
-    seconds = sum(
-        int(number or 0) * unit for number, (unit, _) in zip(match.groups(), _UNITS, strict=True)
-    )
+    # Summed as decimals, which no number of digits overflows.
+    seconds = sum(Decimal(amount) * _SECONDS[unit[0]] for amount, unit in parts)
     if seconds > FURTHEST // timedelta(seconds=1):
-        raise InvalidInput(f"{_shown(words)} is longer than 10 years", hint=_DURATION_HINT)
-    return timedelta(seconds=seconds)
+        raise InvalidInput(f"{quoted(words)} is longer than 10 years", hint=_DURATION_HINT)
+    return timedelta(microseconds=int(seconds * 1_000_000))
 
 
-_OFFSET = "([+-])([0-9]{2}):([0-9]{2})"
+def _duration_parts(words: str) -> list[tuple[str, str]]:
+    """Amounts and units, as numerals; none if these are not the words of a duration."""
+    if match := _ISO_PARTS.fullmatch(words):
+        amounts_and_units = [part for part in match.groups() if part]
+        return list(zip(amounts_and_units[::2], amounts_and_units[1::2], strict=True))
+    plain = re.sub(rf"\b({'|'.join(_NUMBERS)})\b", lambda match: _NUMBERS[match[0]], words)
+    for spelling, numerals in _NUMERALS:
+        plain = re.sub(spelling, numerals, plain)
+    return _PART.findall(plain) if _PARTS.fullmatch(plain) else []
+
+
+_OFFSET = re.compile("([+-])([0-9]{2}|[0-9](?![0-9]))(?::?([0-9]{2}))?")
 _ISO = re.compile(
     "([0-9]{4})-([0-9]{2})-([0-9]{2})[t ]"
     r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?"
-    f"(?: ?(?P<zone>z|{_OFFSET}))?"
+    "(?: ?(?P<zone>z|utc|[+-][0-9]{2}(?::?[0-9]{2})?))?"
 )
 
 
-def _read_iso(asked: _Asked) -> datetime | None:
-    match = _ISO.fullmatch(asked.words)
+def _read_iso(query: _Query) -> datetime | None:
+    match = _ISO.fullmatch(query.words)
     if not match:
         return None
     # Not fromisoformat, which in newer Pythons reads 24:00 as a midnight.
@@ -165,102 +202,137 @@ def _read_iso(asked: _Asked) -> datetime | None:
     try:
         wall = datetime.combine(date(year, month, day), time(hour, minute, second, microsecond))
     except ValueError as error:
-        raise _refusal(asked, f"{_shown(asked.text)} is not in the calendar: {error}") from error
+        raise _refusal(query, f"{quoted(query.text)} is not in the calendar: {error}") from error
     # Refused here because the calendar's first and last days have no instant in some zones.
-    if wall.year < asked.now.year - 1:
-        raise _past(asked)
-    if wall.year > asked.now.year + 11:
-        raise _too_far(asked)
+    if wall.year < query.now.year - 1:
+        raise _past(query)
+    if wall.year > query.now.year + 11:
+        raise _too_far(query)
     zone = match["zone"]
     if zone is None:
-        return _at_wall(wall, asked)
-    return wall.replace(tzinfo=UTC if zone == "z" else parse_offset(zone)).astimezone(UTC)
+        return _at_wall(wall, query)
+    return wall.replace(tzinfo=parse_offset(zone)).astimezone(UTC)
 
 
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_WEEKDAY = f"(?:on )?(?P<next>next )?(?P<weekday>{'|'.join(_WEEKDAYS)})"
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKDAY = (
+    "(?:on )?(?:(?P<next>next )|this )?(?P<weekday>mon(?:day)?|tue(?:s|sday)?|wed(?:s|nesday)?"
+    "|thu(?:r|rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
+)
 # An hour alone needs its "at", or "friday 13" would be read as one o'clock in the afternoon.
 _TIME = "(?:at )?(?P<time>[0-9]{1,2}:[0-9]{2}(?: ?[ap]m)?|[0-9]{1,2} ?[ap]m|noon|midnight"
 _TIME += "|(?<=at )[0-9]{1,2})"
+# The hours that people mean by them, where they say no other.
+_PARTS_OF_DAY = {"morning": 9, "afternoon": 14, "evening": 18, "night": 20}
 _DAY_AND_TIME = re.compile(f"(?P<day>today|tomorrow) {_TIME}")
+_TONIGHT = re.compile(f"tonight(?: {_TIME})?")
+_PART_OF_DAY = re.compile(f"(?P<day>this|tomorrow) (?P<part>{'|'.join(_PARTS_OF_DAY)})")
 _WEEKDAY_AND_TIME = re.compile(f"{_WEEKDAY} {_TIME}")
 _TIME_ALONE = re.compile(_TIME)
 _DAY_ALONE = re.compile(f"today|tomorrow|{_WEEKDAY}|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}")
 
 
-def _read_day_and_time(asked: _Asked) -> datetime | None:
-    match = _DAY_AND_TIME.fullmatch(asked.words)
+def _read_day_and_time(query: _Query) -> datetime | None:
+    match = _DAY_AND_TIME.fullmatch(query.words)
     if not match:
         return None
-    day = asked.today + timedelta(days=1 if match["day"] == "tomorrow" else 0)
-    return _at_wall(datetime.combine(day, _time_of_day(match["time"], asked)), asked)
+    day = query.today + timedelta(days=1 if match["day"] == "tomorrow" else 0)
+    return _at_wall(datetime.combine(day, _time_of_day(match["time"], query)), query)
 
 
-def _read_weekday_and_time(asked: _Asked) -> datetime | None:
-    match = _WEEKDAY_AND_TIME.fullmatch(asked.words)
+def _read_part_of_day(query: _Query) -> datetime | None:
+    match = _PART_OF_DAY.fullmatch(query.words)
     if not match:
         return None
-    days = (_WEEKDAYS.index(match["weekday"]) - asked.today.weekday()) % 7
+    day = query.today + timedelta(days=1 if match["day"] == "tomorrow" else 0)
+    return _at_wall(datetime.combine(day, time(_PARTS_OF_DAY[match["part"]])), query)
+
+
+def _read_tonight(query: _Query) -> datetime | None:
+    match = _TONIGHT.fullmatch(query.words)
+    if not match:
+        return None
+    at = _time_of_day(match["time"] or f"{_PARTS_OF_DAY['night']}:00", query)
+    if at.hour < 17:
+        raise _refusal(query, f"{quoted(match['time'])} is not in the evening")
+    return _at_wall(datetime.combine(query.today, at), query)
+
+
+def _read_next_week(query: _Query) -> datetime | None:
+    if query.words != "next week":
+        return None
+    monday = query.today + timedelta(days=7 - query.today.weekday())
+    return _at_wall(datetime.combine(monday, time(_PARTS_OF_DAY["morning"])), query)
+
+
+def _read_weekday_and_time(query: _Query) -> datetime | None:
+    match = _WEEKDAY_AND_TIME.fullmatch(query.words)
+    if not match:
+        return None
+    days = (_WEEKDAYS.index(match["weekday"][:3]) - query.today.weekday()) % 7
     if match["next"]:
         days = days or 7
-    first = asked.today + timedelta(days=days)
-    return _soonest(first, timedelta(weeks=1), _time_of_day(match["time"], asked), asked)
+    first = query.today + timedelta(days=days)
+    return _soonest(first, timedelta(weeks=1), _time_of_day(match["time"], query), query)
 
 
-def _read_time_alone(asked: _Asked) -> datetime | None:
-    match = _TIME_ALONE.fullmatch(asked.words)
+def _read_time_alone(query: _Query) -> datetime | None:
+    match = _TIME_ALONE.fullmatch(query.words)
     if not match:
         return None
-    at = _time_of_day(match["time"], asked)
-    return _soonest(asked.today, timedelta(days=1), at, asked)
+    at = _time_of_day(match["time"], query)
+    return _soonest(query.today, timedelta(days=1), at, query)
 
 
-def _read_day_alone(asked: _Asked) -> None:
-    if _DAY_ALONE.fullmatch(asked.words):
-        raise _refusal(asked, f"{_shown(asked.text)} says no time of day")
+def _read_day_alone(query: _Query) -> None:
+    if _DAY_ALONE.fullmatch(query.words):
+        raise _refusal(query, f"{quoted(query.text)} says no time of day")
 
 
-_Reader = Callable[[_Asked], datetime | None]
+_Reader = Callable[[_Query], datetime | None]
 _READERS: tuple[_Reader, ...] = (
     _read_now,
     _read_duration,
     _read_iso,
     _read_day_and_time,
+    _read_part_of_day,
+    _read_tonight,
+    _read_next_week,
     _read_weekday_and_time,
     _read_time_alone,
     _read_day_alone,
 )
 
 
-def _time_of_day(words: str, asked: _Asked) -> time:
+def _time_of_day(words: str, query: _Query) -> time:
     if words in ("noon", "midnight"):
         return time(12 if words == "noon" else 0)
     half = words[-2:] if words.endswith("m") else ""
     hour, _, minute = words.removesuffix(half).strip().partition(":")
     hours, minutes = int(hour), int(minute or 0)
     if half and not 1 <= hours <= 12:
-        raise _refusal(asked, f"{_shown(words)} is no time of day: {half} goes from 1 to 12")
+        raise _refusal(query, f"{quoted(words)} is no time of day: {half} goes from 1 to 12")
     if half:
         hours = hours % 12 + (12 if half == "pm" else 0)
     if hours > 23 or minutes > 59:
-        raise _refusal(asked, f"{_shown(words)} is no time of day: a day goes from 00:00 to 23:59")
+        raise _refusal(query, f"{quoted(words)} is no time of day: a day goes from 00:00 to 23:59")
     return time(hours, minutes)
 
 
 # From the local clock to instants.
 
 
-def _at_wall(wall: datetime, asked: _Asked) -> datetime:
+def _at_wall(wall: datetime, query: _Query) -> datetime:
     """The first occurrence of a local time, or the second if only that one is still to come."""
-    first, second = _occurrences(wall, asked.timezone)
-    return first if first >= asked.now else second
+    first, second = _occurrences(wall, query.timezone)
+    return first if first >= query.now else second
 
 
-def _soonest(day: date, step: timedelta, at: time, asked: _Asked) -> datetime:
+def _soonest(day: date, step: timedelta, at: time, query: _Query) -> datetime:
     """The first occurrence after now, trying `day` and then every `step`."""
     walls = (datetime.combine(day + steps * step, at) for steps in count())
-    instants = (instant for wall in walls for instant in _occurrences(wall, asked.timezone))
-    return next(instant for instant in instants if instant > asked.now)
+    instants = (instant for wall in walls for instant in _occurrences(wall, query.timezone))
+    return next(instant for instant in instants if instant > query.now)
 
 
 def _occurrences(wall: datetime, timezone: tzinfo) -> tuple[datetime, datetime]:
@@ -288,29 +360,24 @@ def _set_forward(wall: datetime, before: datetime, after: datetime, timezone: tz
 # Refusals.
 
 
-def _past(asked: _Asked) -> InvalidInput:
-    local = asked.now.astimezone(asked.timezone)
+def _past(query: _Query) -> InvalidInput:
+    local = query.now.astimezone(query.timezone)
     return _refusal(
-        asked, f"{_shown(asked.text)} is past: it is now {_stamp(local)} {_offset(local)}"
+        query, f"{quoted(query.text)} is past: it is now {_stamp(local)} {_offset(local)}"
     )
 
 
-def _too_far(asked: _Asked) -> InvalidInput:
-    return _refusal(asked, f"{_shown(asked.text)} is more than 10 years ahead")
+def _too_far(query: _Query) -> InvalidInput:
+    return _refusal(query, f"{quoted(query.text)} is more than 10 years ahead")
 
 
-def _refusal(asked: _Asked, message: str) -> InvalidInput:
-    soon = asked.today + timedelta(days=1)
+def _refusal(query: _Query, message: str) -> InvalidInput:
+    soon = query.today + timedelta(days=1)
     return InvalidInput(
         message,
         hint='write "30m", "2h 15m", "in 3 hours", "tomorrow at 09:00", "monday at 9", "9pm"'
         f' or "{soon}T14:30"',
     )
-
-
-def _shown(text: str) -> str:
-    """Quoted, short, and without characters that no terminal or database takes."""
-    return repr(text if len(text) <= 60 else f"{text[:57]}...")
 
 
 # Saying it back.

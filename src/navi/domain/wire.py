@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import tzinfo
 from typing import Any, TypedDict
 
 from navi.domain.automation import Automation, Run
@@ -171,7 +172,8 @@ def recall_json(recall: Recall) -> RecallJson:
     }
 
 
-def automation_json(automation: Automation) -> AutomationJson:
+def automation_json(automation: Automation, timezone: tzinfo | None = None) -> AutomationJson:
+    """`schedule_words` are in the reader's zone, or in the automation's own."""
     guards = automation.guards
     return {
         "id": automation.id,
@@ -181,7 +183,7 @@ def automation_json(automation: Automation) -> AutomationJson:
         "session_key": automation.session_key,
         "user_id": automation.user_id,
         "schedule": schedule_json(automation.schedule),
-        "schedule_words": automation.schedule.in_words(),
+        "schedule_words": automation.schedule.in_words(timezone),
         "message": automation.message,
         "enabled": automation.enabled,
         "ended": None if automation.ended is None else automation.ended.value,
@@ -212,8 +214,8 @@ def schedule_json(schedule: Schedule) -> ScheduleJson:
         "tz": None,
     }
     match schedule:
-        case At(at):
-            told["at"] = instant(at)
+        case At(at, tz):
+            told["at"], told["tz"] = instant(at), tz
         case Every(seconds):
             told["every_seconds"] = seconds
         case Cron(expr, tz):

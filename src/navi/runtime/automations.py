@@ -26,7 +26,8 @@ from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput, NotYours
 from navi.domain.ids import new_id
 from navi.domain.input import Origin
-from navi.domain.schedule import Schedule, preview, require_schedule
+from navi.domain.schedule import At, Cron, Schedule, preview, require_schedule
+from navi.domain.timezone import request_timezone, timezone_or_utc
 from navi.domain.tool import ToolContext
 from navi.domain.user import User
 from navi.domain.when import describe, parse_when
@@ -36,7 +37,7 @@ from navi.store import automation_runs
 from navi.store import automations as stored
 from navi.store.store import Store
 
-SCHEDULE_FIELDS = frozenset({"at", "every_seconds", "cron_expr", "tz"})
+SCHEDULE_FIELDS = frozenset({"at", "every_seconds", "cron_expr"})
 GUARD_FIELDS = frozenset({"max_runs", "expires_at", "max_failures", "time_limit_seconds"})
 
 
@@ -88,7 +89,7 @@ class Automations:
         guards = require_guards(
             now,
             max_runs=max_runs,
-            expires_at=self._instant(expires_at, now),
+            expires_at=self._instant(expires_at, now, tz),
             max_failures=max_failures or self._defaults.max_failures,
             time_limit_seconds=time_limit_seconds or self._defaults.time_limit_seconds,
         )
@@ -176,7 +177,7 @@ class Automations:
                 if context.origin is Origin.AUTOMATION:
                     raise InsideAutomation
                 made = await self.add(user, context.session_id, **given)
-                return f"Added {made.name} ({made.id}): {self._told(made)}."
+                return f"Added {made.name} ({made.id}): {self._in_words(made, given.get('tz'))}."
             case "remove":
                 job_id = given.get("job_id")
                 if not job_id:
@@ -189,20 +190,28 @@ class Automations:
                     )
                 await self.remove(user, job_id)
                 return f"Removed {chosen.name}."
+        tz = given.get("tz")
         own = await self.listing(user, context.session_id)
-        lines = [f"{each.id} {each.name}: {self._told(each)}" for each in own]
+        lines = [f"{each.id} {each.name}: {self._in_words(each, tz)}" for each in own]
         return "\n".join(lines) or "This session has no automations."
 
-    def _told(self, automation: Automation) -> str:
-        words = automation.schedule.in_words()
+    def _in_words(self, automation: Automation, tz: str | None) -> str:
+        """Its times in the reader's zone, or in its own."""
+        timezone = request_timezone(self._own_timezone(automation.schedule), tz)
+        words = automation.schedule.in_words(timezone)
         if automation.next_run_at is not None:
-            now, zone = self._clock.now(), self._defaults.timezone
-            words += f"; next {describe(automation.next_run_at, now, zone)}"
+            words += f"; next {describe(automation.next_run_at, self._clock.now(), timezone)}"
         elif not automation.enabled:
             words += "; switched off"
         return (
             words if automation.last_status is None else f"{words}; last {automation.last_status}"
         )
+
+    def _own_timezone(self, schedule: Schedule) -> tzinfo:
+        match schedule:
+            case At(tz=tz) | Cron(tz=tz):
+                return timezone_or_utc(tz)
+        return self._defaults.timezone
 
     async def _editable(self, user: User, automation_id: str) -> Automation:
         automation = await self.get(user, automation_id)
@@ -224,7 +233,11 @@ class Automations:
             values["guards"] = self._changed_guards(automation.guards, changes, now)
         if SCHEDULE_FIELDS & changes.keys():
             given = {name: changes.get(name) for name in SCHEDULE_FIELDS}
-            values["schedule"] = self._schedule(now, **given)
+            values["schedule"] = self._schedule(now, **given, tz=changes.get("tz"))
+        elif "tz" in changes and "expires_at" not in changes:
+            raise InvalidInput(
+                "tz alone changes nothing", hint="send it with at, cron_expr or expires_at"
+            )
         is_enabled = changes.get("enabled", automation.enabled)
         if "enabled" in changes or "schedule" in values or "guards" in values:
             values |= {"enabled": is_enabled, "next_run_at": None, "held_at": None}
@@ -243,7 +256,7 @@ class Automations:
     def _changed_guards(self, guards: Guards, changes: Mapping[str, Any], now: datetime) -> Guards:
         given = {name: changes[name] for name in GUARD_FIELDS & changes.keys()}
         if "expires_at" in given:
-            given["expires_at"] = self._instant(given["expires_at"], now)
+            given["expires_at"] = self._instant(given["expires_at"], now, changes.get("tz"))
         changed = replace(guards, **given)
         # Not the old expires_at: it may have passed, and is nobody's mistake.
         require_guards(
@@ -272,8 +285,9 @@ class Automations:
             tz=tz,
         )
 
-    def _instant(self, text: str | None, now: datetime) -> datetime | None:
-        return None if text is None else parse_when(text, now, self._defaults.timezone)
+    def _instant(self, text: str | None, now: datetime, tz: str | None) -> datetime | None:
+        timezone = request_timezone(self._defaults.timezone, tz)
+        return None if text is None else parse_when(text, now, timezone)
 
 
 def _catch_up(text: str | None) -> CatchUp:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from itertools import islice
 from typing import Any
 
@@ -15,6 +15,7 @@ from navi.domain.recall import (
     CallType,
     NoPendingRecall,
     Recall,
+    RecallAlreadyPending,
     RecallStatus,
     Scheduler,
     beats,
@@ -23,9 +24,10 @@ from navi.domain.recall import (
     require_instruction,
     require_interval,
 )
+from navi.domain.timezone import request_timezone
 from navi.domain.tool import ToolContext
 from navi.domain.user import User
-from navi.domain.when import describe, parse_offset, parse_when
+from navi.domain.when import describe, describe_length, describe_moment, parse_when
 from navi.runtime.sessions import Sessions
 from navi.store import recalls as stored
 from navi.store.store import Store
@@ -65,6 +67,7 @@ class Recalls:
         call_type: str,
         additional_context_message: str,
         when: str | None = None,
+        tz: str | None = None,
         timezone_offset: str | None = None,
         interval_seconds: int | None = None,
         internal_comment: str | None = None,
@@ -75,7 +78,7 @@ class Recalls:
         kind = require_call_type(call_type)
         interval = require_interval(kind, interval_seconds)
         instruction = require_instruction(additional_context_message)
-        timezone = parse_offset(timezone_offset) if timezone_offset else self._timezone
+        timezone = request_timezone(self._timezone, tz, timezone_offset)
         at = self._trigger(kind, when, now, timezone)
         recall = Recall(
             id=new_id(),
@@ -94,15 +97,23 @@ class Recalls:
             updated_at=now,
             scheduled_by=scheduled_by,
         )
-        kept = await self._store.transact(stored.schedule, recall)
+        try:
+            kept = await self._store.transact(stored.schedule, recall)
+        except RecallAlreadyPending as error:
+            raise RecallAlreadyPending(session_id, error.trigger_at, timezone) from error
         return Scheduled(kept, describe(at, now, timezone), instruction_warning(instruction))
 
     def preview(
-        self, when: str, timezone_offset: str | None, interval_seconds: int | None
+        self,
+        *,
+        when: str,
+        tz: str | None = None,
+        timezone_offset: str | None = None,
+        interval_seconds: int | None = None,
     ) -> list[ReadTime]:
         """How a time would be read, and of a recurring one the beats that follow."""
         now = self._clock.now()
-        timezone = parse_offset(timezone_offset) if timezone_offset else self._timezone
+        timezone = request_timezone(self._timezone, tz, timezone_offset)
         times = [parse_when(when, now, timezone)]
         if interval_seconds is not None:
             require_interval(CallType.RECURRING, interval_seconds)
@@ -140,26 +151,28 @@ class Recalls:
             lines.append(made.warning)
         return "\n".join(lines)
 
-    async def manage_for(self, context: ToolContext, action: str, session_id: str) -> str:
+    async def manage_for(
+        self,
+        context: ToolContext,
+        action: str,
+        session_id: str,
+        *,
+        tz: str | None = None,
+        timezone_offset: str | None = None,
+    ) -> str:
         """For the tool."""
         user = context.user
+        timezone = request_timezone(self._timezone, tz, timezone_offset)
         match action:
             case "cancel":
                 recall = await self.cancel(user, session_id)
                 return f"Cancelled: {recall.additional_context_message}"
             case "skip":
                 recall = await self.skip(user, session_id)
-                return f"Skipped; next {self._read_back(recall.trigger_at)}."
+                return f"Skipped; next {describe(recall.trigger_at, self._clock.now(), timezone)}."
         recalls = await self.listing(user, session_id)
-        return "\n".join(self._line(recall) for recall in recalls) or "No recalls."
-
-    def _line(self, recall: Recall) -> str:
-        shown = f"{recall.status} {recall.call_type} {self._read_back(recall.trigger_at)}"
-        ended = f" [{recall.outcome}: {recall.error}]" if recall.error else ""
-        return f"{shown}{ended}: {recall.additional_context_message}"
-
-    def _read_back(self, moment: datetime) -> str:
-        return describe(moment, self._clock.now(), self._timezone)
+        lines = [_line(recall, self._clock.now(), timezone) for recall in recalls]
+        return "\n".join(lines) or "No recalls."
 
     def _trigger(
         self, kind: CallType, when: str | None, now: datetime, timezone: tzinfo
@@ -171,3 +184,18 @@ class Recalls:
                 f"a recall of type {kind} needs when", hint="like 30m, 2h 15m or tomorrow at 09:00"
             )
         return parse_when(when, now, timezone)
+
+
+def _line(recall: Recall, now: datetime, timezone: tzinfo) -> str:
+    """A recall in an agent's list; how far away it is only while it is still to come."""
+    is_pending = recall.status is RecallStatus.PENDING
+    at = recall.trigger_at
+    line = f"{recall.id} {recall.status} {recall.call_type}, "
+    line += describe(at, now, timezone) if is_pending else describe_moment(at, timezone)
+    if recall.interval_seconds is not None:
+        line += f", every {describe_length(timedelta(seconds=recall.interval_seconds))}"
+    if recall.internal_comment:
+        line += f" ({recall.internal_comment})"
+    if recall.error:
+        line += f" [{recall.outcome}: {recall.error}]"
+    return f"{line}: {recall.additional_context_message}"

@@ -68,8 +68,8 @@ class RecallSettings(Section):
     )
     timezone: str | None = Field(
         None,
-        description="The IANA zone in which times without one are read, such as `Europe/Paris`. "
-        "Without it: the machine's.",
+        description="The IANA zone in which times without one are read and shown, such as "
+        "`Europe/Paris`. Without it: the machine's.",
     )
 
     @field_validator("timezone")

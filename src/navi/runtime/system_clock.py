@@ -1,34 +1,73 @@
-"""The real time."""
+"""The real time, and this machine's zone."""
 
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime, tzinfo
-
-
-def machine_timezone() -> tzinfo:
-    """The machine's zone with its rules, so that times after the next change are right too."""
-    # Only now: who asks for the time alone, such as a short command, needs no rules.
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-    name = os.environ.get("TZ", "").lstrip(":") or _name_in("/etc/localtime")
-    if name:
-        try:
-            return ZoneInfo(name)
-        except (ValueError, ZoneInfoNotFoundError):
-            pass
-    return datetime.now().astimezone().tzinfo or UTC
-
-
-def _name_in(link: str) -> str:
-    """`Europe/Paris` of /usr/share/zoneinfo/Europe/Paris."""
-    try:
-        _, _, name = os.path.realpath(link).partition("zoneinfo/")
-    except OSError:
-        return ""
-    return name
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
 
 
 class SystemClock:
     def now(self) -> datetime:
         return datetime.now(UTC)
+
+
+def machine_timezone(environment: Mapping[str, str] = os.environ) -> tzinfo:
+    """The machine's zone. It always has an IANA name, which a cron expression needs.
+
+    Where only its rules are known, as with TZ=CET-1CEST, it is a zone with the same ones.
+    """
+    if variable := environment.get("TZ"):
+        zone = _named(_after_zoneinfo(variable.removeprefix(":")))
+    else:
+        link = _after_zoneinfo(os.path.realpath("/etc/localtime"))
+        zone = _named(link) or _named(_etc_timezone())
+    return zone or _similar_zone()
+
+
+def _after_zoneinfo(path: str) -> str:
+    """`Europe/Paris` of /usr/share/zoneinfo/Europe/Paris; a mere name stays as it is."""
+    return path.rpartition("zoneinfo/")[2]
+
+
+def _etc_timezone() -> str:
+    try:
+        with open("/etc/timezone", encoding="ascii") as file:
+            return file.readline().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _named(name: str) -> tzinfo | None:
+    # Imported here: a short command that needs the time alone needs no rules.
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(name)
+    except (ValueError, KeyError, OSError):
+        return None
+
+
+def _similar_zone() -> tzinfo:
+    """A zone with the two offsets that the machine's clock has in a year, or UTC.
+
+    Preferably with the same abbreviations, then with the same offset in summer; and of those the
+    plainest name: CET, not Europe/Oslo.
+    """
+    from zoneinfo import ZoneInfo, available_timezones
+
+    seasons = [datetime(2026, month, 1, tzinfo=UTC) for month in (1, 7)]
+    clock = [season.astimezone() for season in seasons]
+    similar = []
+    for name in available_timezones():
+        local = [season.astimezone(ZoneInfo(name)) for season in seasons]
+        if _offsets(local) == _offsets(clock):
+            has_other_names = {each.tzname() for each in local} != {each.tzname() for each in clock}
+            has_other_summer = local[1].utcoffset() != clock[1].utcoffset()
+            is_longer = name != clock[0].tzname()
+            similar.append((has_other_names, has_other_summer, is_longer, len(name), name))
+    return ZoneInfo(min(similar)[-1]) if similar else UTC
+
+
+def _offsets(moments: Sequence[datetime]) -> set[timedelta | None]:
+    return {moment.utcoffset() for moment in moments}

@@ -18,9 +18,10 @@ from navi.domain.automation import (
 from navi.domain.clock import Clock
 from navi.domain.errors import Conflict
 from navi.domain.prompts import render
-from navi.domain.schedule import Cron, Every, Schedule, zone_name
+from navi.domain.schedule import Cron, Every, Schedule
 from navi.domain.scheduled_prompt import ScheduledPrompt
 from navi.domain.session import Session, SessionState
+from navi.domain.timezone import zone_name
 from navi.domain.tool import ToolContext
 from navi.domain.user import LOCAL_USER_ID
 from navi.domain.when import describe_moment

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from datetime import datetime, tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
@@ -32,6 +31,7 @@ from navi.domain.errors import SessionStopped
 from navi.domain.input import Input, NewInput
 from navi.domain.scheduled_prompt import ScheduledPrompt, automation_prompt
 from navi.domain.session import SessionState
+from navi.domain.timezone import timezone_or_utc
 from navi.domain.turn import Ending, Outcome
 from navi.store import automations, queue
 from navi.store.lanes import Lane, lock
@@ -121,7 +121,7 @@ def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo
     if begun.prompt is not None or automation.kind in (Kind.HEARTBEAT, Kind.DREAM):
         return begun
     named = getattr(automation.schedule, "tz", None)
-    zone = zone if named is None else ZoneInfo(named)
+    zone = zone if named is None else timezone_or_utc(named)
     scheduled = automation_prompt(automation, begun, run.missed_count, now, zone)
     return keep_prompt(connection, begun, scheduled)
 

@@ -138,7 +138,7 @@ def automation_of(row: Row[Any]) -> Automation:
 def _schedule_of(row: Row[Any]) -> Schedule:
     match row.schedule_kind:
         case "at":
-            return At(row.at)
+            return At(row.at, row.tz or "UTC")
         case "every":
             return Every(row.every_seconds, row.anchor_at)
         case _:
@@ -169,8 +169,8 @@ def _values(automation: Automation) -> dict[str, Any]:
 def _schedule_values(schedule: Schedule) -> dict[str, Any]:
     values: dict[str, Any] = dict.fromkeys(("at", "every_seconds", "anchor_at", "cron_expr", "tz"))
     match schedule:
-        case At(at):
-            values["at"] = at
+        case At(at, tz):
+            values |= {"at": at, "tz": tz}
         case Every(seconds, anchor):
             values |= {"every_seconds": seconds, "anchor_at": anchor}
         case Cron(expr, tz):

@@ -17,8 +17,8 @@ time ("every weekday at 9, look at the error log"). To go on with your own work 
 schedule_recall instead.
 
 add: `name` (a few words), `message` (what to do each time; name files, tools and URLs), and one \
-of `cron_expr` (five fields, with `tz`, an IANA zone such as Europe/Paris), `every_seconds` (10 or \
-more) or `at` (once: ISO 8601, or "tomorrow at 09:00").
+of `cron_expr` (five fields), `every_seconds` (10 or more) or `at` (once: ISO 8601, or "tomorrow \
+at 09:00"). With `cron_expr` and `at` give `tz`, the person's IANA zone such as Europe/Paris.
 list: all automations of this session, with their ids.
 remove: the one with `job_id`.
 Not possible inside an automation's own turn: add.\
@@ -47,7 +47,10 @@ class Cron:
             "at": {"type": "string"},
             "every_seconds": {"type": "integer"},
             "cron_expr": {"type": "string"},
-            "tz": {"type": "string", "description": "IANA zone, with cron_expr only."},
+            "tz": {
+                "type": "string",
+                "description": "IANA zone of cron_expr and at, and of times shown.",
+            },
             "job_id": {"type": "string", "description": "For remove."},
         },
         "required": ["action"],

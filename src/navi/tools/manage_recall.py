@@ -13,7 +13,15 @@ ACTIONS = ("cancel", "skip", "list")
 
 
 class Book(Protocol):
-    async def manage_for(self, context: ToolContext, action: str, session_id: str) -> str:
+    async def manage_for(
+        self,
+        context: ToolContext,
+        action: str,
+        session_id: str,
+        *,
+        tz: str | None = None,
+        timezone_offset: str | None = None,
+    ) -> str:
         """Do it, and say what is true afterwards."""
 
 
@@ -31,6 +39,8 @@ class ManageRecall:
         "properties": {
             "action": {"type": "string", "enum": list(ACTIONS)},
             "session_id": {"type": "string", "description": "Another session than this one."},
+            "tz": {"type": "string", "description": "IANA zone in which times are shown."},
+            "timezone_offset": {"type": "string", "description": "±HH:MM, in place of tz."},
         },
         "required": ["action"],
         "additionalProperties": False,
@@ -40,4 +50,5 @@ class ManageRecall:
         given = Arguments(arguments, self.parameters)
         action = given.choice("action", ACTIONS)
         session_id = given.line("session_id", context.session_id)
-        return ToolResult(await self.book.manage_for(context, action, session_id))
+        zone = {name: given.text(name, "") or None for name in ("tz", "timezone_offset")}
+        return ToolResult(await self.book.manage_for(context, action, session_id, **zone))

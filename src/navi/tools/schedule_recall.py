@@ -18,7 +18,8 @@ migration now, in a turn of its own, while the person keeps chatting".
 call_type: `once` (a single wake-up at `when`), `recurring` (first at `when`, then every \
 `interval_seconds`), `immediate` (as soon as this turn is over).
 when: `30m`, `2h 15m`, `1d 6h`, `in 3 hours`, `tomorrow at 09:00`, `monday at 9`, or ISO 8601. \
-Prefer relative times. For absolute ones give `timezone_offset` (`+02:00`) if you know the person's.
+Prefer relative times. For absolute ones give `tz` if you know the person's zone (`Europe/Paris`), \
+or `timezone_offset` if you only know the offset from UTC (`+02:00`).
 additional_context_message: what you will find when you wake. Your short-term memory is gone then, \
 so write a task, and name tools, files and URLs. \
 Good: "Read /tmp/build.log with filesystem. If it failed, report the last 50 lines." \
@@ -47,7 +48,8 @@ class ScheduleRecall:
         "properties": {
             "call_type": {"type": "string", "enum": ["once", "recurring", "immediate"]},
             "when": {"type": "string", "description": "For once and recurring."},
-            "timezone_offset": {"type": "string", "description": "±HH:MM, for absolute times."},
+            "tz": {"type": "string", "description": "The person's IANA zone, like Europe/Paris."},
+            "timezone_offset": {"type": "string", "description": "±HH:MM, in place of tz."},
             "interval_seconds": {"type": "integer", "description": "For recurring."},
             "internal_comment": {"type": "string", "description": "Why, for people."},
             "additional_context_message": {"type": "string", "description": "What to do then."},

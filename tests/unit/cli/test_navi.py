@@ -125,6 +125,24 @@ def test_the_doctor_finds_nothing_wrong_with_a_fresh_installation() -> None:
     assert {"versions", "settings", "home", "index", "claude", "codex", "tmux"} <= set(findings)
 
 
+@pytest.mark.parametrize(
+    ("environment", "line"),
+    [
+        ({"TZ": "Europe/Paris"}, "ok       time zone  Europe/Paris"),
+        ({"TZ": ":/usr/share/zoneinfo/Europe/Paris"}, "ok       time zone  Europe/Paris"),
+        ({"TZ": "CET-1CEST"}, "note     time zone  CET, the nearest to TZ=CET-1CEST, which is"),
+        (
+            {"TZ": "CET-1CEST", "NAVI_RECALLS_TIMEZONE": "Europe/Paris"},
+            "ok       time zone  Europe/Paris",
+        ),
+    ],
+)
+def test_the_doctor_says_in_which_zone_times_are_read(
+    environment: dict[str, str], line: str
+) -> None:
+    assert f"\n{line}" in navi("doctor", NAVI_SERVER_PORT="1", **environment).stdout
+
+
 def test_the_doctor_says_what_to_do_about_a_broken_home(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.touch()

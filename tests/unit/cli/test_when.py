@@ -35,6 +35,10 @@ def test_quotes_may_be_left_out() -> None:
     assert when("tomorrow", "at", "9", "--timezone", "+02:00").stdout.endswith("(07:00 UTC)\n")
 
 
+def test_a_zone_may_be_named() -> None:
+    assert when("tomorrow", "at", "9", "--tz", "Asia/Tokyo").stdout.endswith("(00:00 UTC)\n")
+
+
 def test_the_zone_is_the_one_of_the_settings() -> None:
     assert "+05:45" in when("1h", NAVI_RECALLS_TIMEZONE="Asia/Kathmandu").stdout
 
@@ -70,6 +74,8 @@ def test_json_holds_the_instants_and_keeps_the_beat() -> None:
         (["1h", "--every", "0s"], 1),
         (["1h", "--every", "often"], 1),
         (["1h", "--timezone", "CET"], 1),
+        (["1h", "--tz", "+02:00"], 1),
+        (["1h", "--tz", "UTC", "--timezone", "+00:00"], 2),
         ([], 2),
     ],
 )

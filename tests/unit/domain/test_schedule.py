@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from datetime import UTC, datetime, timedelta
-from datetime import timezone as fixed_offset
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -23,7 +22,6 @@ from navi.domain.schedule import (
     is_same_beat,
     preview,
     require_schedule,
-    zone_name,
 )
 from tests.unit.domain.wall_clock import Change, Wall, changes, utc
 
@@ -235,6 +233,18 @@ def test_at_an_instant_happens_once() -> None:
     assert at.passed(utc(2026, 5, 1), utc(2026, 6, 1)) == 1
 
 
+def test_an_instant_is_shown_in_its_own_zone_unless_its_reader_has_another() -> None:
+    at = At(utc(2026, 7, 1, 7), "Europe/Berlin")
+    assert at.in_words() == "once, 2026-07-01 09:00 +02:00 (07:00 UTC)"
+    assert at.in_words(ZoneInfo("Asia/Tokyo")) == "once, 2026-07-01 16:00 +09:00 (07:00 UTC)"
+
+
+def test_an_instant_of_a_zone_that_this_machine_lacks_is_shown_in_utc() -> None:
+    assert At(utc(2026, 7, 1, 7), "Mars/Olympus").in_words() == (
+        "once, 2026-07-01 07:00 +00:00 (07:00 UTC)"
+    )
+
+
 def test_nobody_counts_endlessly() -> None:
     minutely = Cron("* * * * *", "Europe/Berlin")
     assert minutely.passed(NOW, NOW + timedelta(days=3650)) == COUNT_LIMIT
@@ -246,8 +256,11 @@ def test_nobody_counts_endlessly() -> None:
         ({"cron_expr": "@Daily"}, Cron("0 0 * * *", "Europe/Berlin")),
         ({"cron_expr": " 0  9 * * mon-fri ", "tz": "UTC"}, Cron("0 9 * * mon-fri", "UTC")),
         ({"every_seconds": 10}, Every(10, NOW)),
-        ({"at": "2h"}, At(NOW + timedelta(hours=2))),
-        ({"at": "2026-05-01T09:00"}, At(utc(2026, 5, 1, 7))),
+        ({"every_seconds": 60, "tz": "Asia/Tokyo"}, Every(60, NOW)),
+        ({"at": "2h"}, At(NOW + timedelta(hours=2), "Europe/Berlin")),
+        ({"at": "2026-05-01T09:00"}, At(utc(2026, 5, 1, 7), "Europe/Berlin")),
+        ({"at": "2026-05-01T09:00", "tz": "Asia/Tokyo"}, At(utc(2026, 5, 1), "Asia/Tokyo")),
+        ({"at": "2026-05-01T09:00Z", "tz": "Asia/Tokyo"}, At(utc(2026, 5, 1, 9), "Asia/Tokyo")),
     ],
 )
 def test_what_people_write_is_understood(given: dict[str, Any], told: Schedule) -> None:
@@ -259,8 +272,8 @@ def test_what_people_write_is_understood(given: dict[str, Any], told: Schedule) 
     [
         ({}, "no schedule is given", "give one of"),
         ({"at": "2h", "every_seconds": 60}, "can't go together", "give one of"),
-        ({"at": "2h", "tz": "UTC"}, "tz only goes with cron_expr", "+02:00"),
-        ({"every_seconds": 60, "tz": "UTC"}, "tz only goes with cron_expr", "leave tz out"),
+        ({"at": "2h", "tz": "Mars/Olympus"}, "no time zone", "IANA"),
+        ({"every_seconds": 60, "tz": "Mars/Olympus"}, "no time zone", "IANA"),
         ({"at": "2020-01-01T00:00:00Z"}, "", ""),
         ({"at": "whenever"}, "", ""),
         ({"every_seconds": 9}, "every 9 seconds is not possible", "at least 10"),
@@ -302,11 +315,6 @@ def test_whatever_is_written_is_understood_or_refused(expr: str) -> None:
     assert following is not None
     assert made.latest(following) == following
     assert made.in_words()
-
-
-def test_a_zone_without_rules_counts_as_utc() -> None:
-    assert zone_name(ZoneInfo("Europe/Paris")) == "Europe/Paris"
-    assert zone_name(fixed_offset(timedelta(hours=2))) == "UTC"
 
 
 def test_only_the_beat_of_every_matters_to_people() -> None:

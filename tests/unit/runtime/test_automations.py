@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import AsyncGenerator, AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -19,8 +20,10 @@ from navi.domain.automation import (
 )
 from navi.domain.errors import InvalidInput, NotYours, SessionNotFound
 from navi.domain.event import TextDelta, ToolFinished, ToolStarted, TurnEvent, Usage
+from navi.domain.instants import EPOCH
 from navi.domain.session import Session
 from navi.domain.user import Role, User
+from navi.domain.when import describe_moment
 from navi.runtime import scheduler
 from navi.runtime.settings import AutomationSettings
 from navi.store.due import automations as due_automations
@@ -415,6 +418,8 @@ async def test_only_runs_that_ran_count_towards_its_last(world: World, time: Mov
     await world.navi.sessions.stop(LOCAL, session.id)
     time.move(hours=1)
     await until_state(world, automation, "running", "cancelled")
+    assert (await now_of(world, automation)).ended is None
+    await world.navi.sessions.stop(LOCAL, session.id)
     assert (await now_of(world, automation)).ended == "done"
 
 
@@ -511,6 +516,26 @@ async def _stop_clock(world: World) -> None:
             return
 
 
+async def test_an_agent_sees_times_in_the_zone_of_the_schedule_or_in_the_one_that_it_names(
+    world: World,
+) -> None:
+    session = await world.session()
+    made = await add(world, session, cron_expr="0 9 * * *", tz="Asia/Tokyo")
+    in_tokyo, in_kolkata = (
+        describe_moment(made.next_run_at or EPOCH, ZoneInfo(name))
+        for name in ("Asia/Tokyo", "Asia/Kolkata")
+    )
+    await world.say(
+        session,
+        '[[tool: cron | {"action": "list"}]] '
+        '[[tool: cron | {"action": "list", "tz": "Asia/Kolkata"}]]',
+    )
+    await world.ended(session)
+    own, named = [call for each in await world.messages(session) for call in each.tool_calls]
+    assert in_tokyo in (own.result or "")
+    assert in_kolkata in (named.result or "")
+
+
 @pytest.mark.parametrize(
     "fields",
     [
@@ -523,9 +548,9 @@ async def _stop_clock(world: World) -> None:
         {"cron_expr": "0 9 * *"},
         {"cron_expr": "0 0 30 2 *"},
         {"cron_expr": "0 9 * * *", "tz": "Mars/Olympus"},
-        {"every_seconds": 60, "tz": "UTC"},
+        {"every_seconds": 60, "tz": "Mars/Olympus"},
         {"at": "2020-01-01T00:00:00Z"},
-        {"at": "2h", "tz": "UTC"},
+        {"at": "2h", "tz": "Mars/Olympus"},
         {"catch_up": "sometimes"},
         {"max_runs": 0},
         {"expires_at": "30m"},
@@ -622,4 +647,4 @@ async def test_one_that_can_not_be_planned_is_switched_off_and_the_others_run(
     await until_state(world, sound, "turn_completed")
     given_up = await now_of(world, broken)
     assert (given_up.enabled, given_up.ended, given_up.last_status) == (False, "failed", "error")
-    assert given_up.last_error == "it can't be planned: there is no such zone"
+    assert given_up.last_error == "ValueError: there is no such zone"

@@ -3,12 +3,14 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from navi.domain.errors import InvalidInput
 from navi.domain.recall import NoPendingRecall, RecallAlreadyPending
 from navi.domain.session import Session
+from navi.domain.when import describe_moment
 from tests.unit.runtime.conftest import LOCAL, LONG, MovedClock, Start, World, counting
 
 TASK = "Read build.log with filesystem. [[say: looked]]"
@@ -205,9 +207,28 @@ async def test_an_agent_schedules_lists_and_cancels_by_its_tools(world: World) -
     scheduled, listed, cancelled, refused = results
     assert "in 30 min" in (scheduled.result or "")
     assert "note to a person" in (scheduled.result or "")
-    assert "pending recurring" in (listed.result or "")
+    assert "pending recurring, in 30 min" in (listed.result or "")
     assert not cancelled.is_error
     assert refused.is_error
+
+
+async def test_an_agent_sees_its_recalls_in_the_zone_that_it_names(world: World) -> None:
+    session = await world.session()
+    made = await schedule(
+        world,
+        session,
+        "2h",
+        call_type="recurring",
+        interval_seconds=900,
+        internal_comment="nightly build",
+    )
+    await world.say(session, '[[tool: manage_recall | {"action": "list", "tz": "Asia/Tokyo"}]]')
+    await world.ended(session)
+    (call,) = [c for m in await world.messages(session) for c in m.tool_calls]
+    in_tokyo = describe_moment(made.recall.trigger_at, ZoneInfo("Asia/Tokyo"))
+    assert call.result is not None
+    assert call.result.startswith(f"{made.recall.id} pending recurring, in ")
+    assert f", {in_tokyo}, every 15 min (nightly build): {TASK}" in call.result
 
 
 async def test_a_recall_that_came_due_while_the_server_was_down_fires_once(start: Start) -> None:

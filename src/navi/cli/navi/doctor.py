@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import platform
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ import click
 from navi import __version__
 from navi.cli import output
 from navi.domain.errors import NaviError
+from navi.domain.timezone import zone_name
 from navi.runtime import places, settings
 
 AGENTS = ("claude", "codex", "tmux")
@@ -56,6 +58,20 @@ def _settings() -> Finding:
     settings.load()
     path = places.settings_file()
     return Finding("settings", "ok", str(path) if path.exists() else "defaults (no settings file)")
+
+
+def _timezone() -> Finding:
+    chosen = settings.load()
+    name = zone_name(settings.timezone_of(chosen))
+    variable = os.environ.get("TZ", "")
+    if chosen.recalls.timezone is not None or not variable or variable.endswith(name):
+        return Finding("time zone", "ok", name)
+    return Finding(
+        "time zone",
+        "note",
+        f"{name}, the nearest to TZ={variable}, which is not the name of a zone",
+        "set `timezone` in the section [recalls] of the settings to the zone you mean",
+    )
 
 
 def _model() -> Finding:
@@ -129,6 +145,7 @@ def _agent(name: str) -> Finding:
 CHECKS: dict[str, Callable[[], Finding]] = {
     "versions": _versions,
     "settings": _settings,
+    "time zone": _timezone,
     "model": _model,
     "home": _home,
     "store": _store,

@@ -39,7 +39,7 @@ def command(context: click.Context, file: Path, sessions: tuple[str, ...], as_js
         raise InvalidInput(f"can't read {file}: {error}", hint="name a jobs.json") from error
 
     async def run() -> Imported:
-        from navi.domain.schedule import zone_name
+        from navi.domain.timezone import zone_name
         from navi.runtime import places, settings
         from navi.runtime.system_clock import SystemClock
         from navi.store import schema

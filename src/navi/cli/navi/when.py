@@ -7,19 +7,19 @@ from itertools import islice
 
 import click
 
-from navi.cli import output
+from navi.cli import output, timezone_options
 from navi.domain.errors import UsageError
 from navi.domain.instants import instant
 from navi.domain.recall import beats as beats_after
 from navi.domain.recall import parse_interval
-from navi.domain.when import describe, describe_length, parse_offset, parse_when
+from navi.domain.when import describe, describe_length, parse_when
 
 BEATS = 5
 HELP = """Say how a time would be read, and nothing more. Needs no server.
 
 \b
 navi when 2h 15m
-navi when tomorrow at 9 --timezone +02:00
+navi when tomorrow at 9 --tz Europe/Paris
 navi when "monday at 9" --every 1w
 """
 
@@ -27,19 +27,27 @@ navi when "monday at 9" --every 1w
 @click.command("when", help=HELP)
 @click.argument("words", nargs=-1, metavar="WHEN")
 @click.option("--every", metavar="DURATION", help=f"Also the {BEATS} beats that follow.")
-@click.option("--timezone", metavar="±HH:MM", help="The zone of WHEN.  [default: the settings']")
+@click.option(
+    "--tz", metavar="ZONE", help="The zone of WHEN, like Europe/Paris.  [default: the settings']"
+)
+@click.option("--timezone", metavar="±HH:MM", help="The same as an offset from UTC.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(words: tuple[str, ...], every: str | None, timezone: str | None, as_json: bool) -> None:
+def command(
+    words: tuple[str, ...],
+    every: str | None,
+    tz: str | None,
+    timezone: str | None,
+    as_json: bool,
+) -> None:
     text = " ".join(words) or every
     if text is None:
         raise UsageError("which time?", hint='`navi when "tomorrow at 9"`')
     interval = None if every is None else parse_interval(every)
-    if timezone is None:
+    zone = timezone_options.read(tz, timezone)
+    if zone is None:
         from navi.runtime import settings
 
         zone = settings.timezone_of(settings.load())
-    else:
-        zone = parse_offset(timezone)
 
     from navi.runtime.system_clock import SystemClock
 

@@ -8,7 +8,7 @@ from navi.domain.since import parse_since
 
 
 def read_since(text: str) -> datetime:
-    """`7d`, `24h`, `30m`, `1w`, or a date with or without a time, in UTC unless it says else."""
+    """A duration such as 7d, or a date with or without a time, in UTC unless it names a zone."""
     from navi.runtime.system_clock import SystemClock
 
     found = parse_since(text, SystemClock().now())

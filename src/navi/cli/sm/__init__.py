@@ -15,6 +15,7 @@ automation_answer.py  what is done and said about them
 completions.py    a shell's completion script
 answer.py         the answer to an input, waited for
 target.py         which session somebody means, and which one is calling
+timezone.py       the zone in which times are read and shown
 words.py          texts and times of the command line
 lines.py          sessions, inputs and recalls the way they look on a line
 """

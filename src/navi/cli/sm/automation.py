@@ -34,7 +34,9 @@ def command() -> None:
 @click.argument("message")
 @click.option("--name", metavar="TEXT", help="A few words.  [default: the message's beginning]")
 @click.option("--cron", metavar="EXPR", help="Five fields: minute hour day month weekday.")
-@click.option("--tz", metavar="ZONE", help="The zone of --cron, like Europe/Paris.")
+@click.option(
+    "--tz", metavar="ZONE", help="The zone of the times, like Europe/Paris.  [default: yours]"
+)
 @click.option("--every", metavar="DURATION", help="Again and again: 15m, 2h, 1d. 10s or more.")
 @click.option("--at", metavar="WHEN", help="Once: 30m, tomorrow at 9, 2030-01-31T09:00+01:00.")
 @click.option(
@@ -72,9 +74,8 @@ def add(
         "at": at,
         "every_seconds": None if every is None else parse_interval(every),
         "cron_expr": cron,
-        "tz": tz,
     }
-    answer = _answer(as_json)
+    answer = _answer(as_json, tz)
     if preview:
         answer.preview(schedule)
         return
@@ -130,9 +131,12 @@ def remove(automation_id: str, as_json: bool) -> None:
     _answer(as_json).remove(automation_id)
 
 
-def _answer(as_json: bool) -> Answer:
+def _answer(as_json: bool, tz: str | None = None) -> Answer:
     # Imported here, so that --help and completions need not wait for it.
     from navi.cli.sm.automation_answer import Answer
+    from navi.cli.sm.timezone import own_timezone
     from navi.client import Client, find_server
+    from navi.domain.timezone import parse_timezone
 
-    return Answer(Client(find_server()), as_json)
+    zone = own_timezone() if tz is None else parse_timezone(tz)
+    return Answer(Client(find_server()), zone, as_json)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from navi.cli import output
 from navi.cli.sm import lines, target
 from navi.client import Client
 from navi.domain.errors import InvalidInput, NotFound
+from navi.domain.timezone import zone_name
 
 if TYPE_CHECKING:
     from navi.domain.wire import AutomationJson, RunJson
@@ -22,20 +23,25 @@ NAME_LENGTH = 40
 
 @dataclass(frozen=True, slots=True)
 class Answer:
+    """Times are read and shown in `zone`."""
+
     client: Client
+    zone: tzinfo
     as_json: bool
 
     def add(self, session: str, name: str | None, message: str, fields: Mapping[str, Any]) -> None:
         found = target.find(self.client, session)
         named = name or lines.plain(message, NAME_LENGTH)
-        made = self.client.add_automation(found["id"], name=named, message=message, **fields)
+        made = self.client.add_automation(
+            found["id"], name=named, message=message, tz=self._tz, **fields
+        )
         if self._says_json(made):
             return
         output.say(f"added {self._named(made)}: {made['schedule_words']}")
         output.say(f"  {self._next(made)}")
 
     def preview(self, schedule: Mapping[str, Any]) -> None:
-        meant = self.client.preview_automation(**schedule)
+        meant = self.client.preview_automation(tz=self._tz, **schedule)
         if self._says_json(meant):
             return
         output.say(meant["schedule_words"])
@@ -43,7 +49,7 @@ class Answer:
 
     def listing(self, session: str | None) -> None:
         chosen = None if session is None else target.find(self.client, session)
-        found = self.client.automations(None if chosen is None else chosen["id"])
+        found = self.client.automations(None if chosen is None else chosen["id"], tz=self._tz)
         if self._says_json(found):
             return
         if not found:
@@ -78,7 +84,9 @@ class Answer:
         output.table(["DUE", "STATE", "TOOK", "MISSED", "ERROR", "RUN"], rows)
 
     def switch(self, text: str, *, is_on: bool) -> None:
-        changed = self.client.change_automation(self._find(text)["id"], enabled=is_on)
+        changed = self.client.change_automation(
+            self._find(text)["id"], {"enabled": is_on}, tz=self._tz
+        )
         if self._says_json(changed):
             return
         word = "resumed" if is_on else "paused"
@@ -92,9 +100,13 @@ class Answer:
         if not self._says_json({"deleted": True}):
             output.say(f"removed {self._named(automation)}")
 
+    @property
+    def _tz(self) -> str:
+        return zone_name(self.zone)
+
     def _find(self, text: str) -> AutomationJson:
         """By its id, the beginning of it, or its name."""
-        every = self.client.automations()
+        every = self.client.automations(tz=self._tz)
         found = [each for each in every if each["id"] == text] or [
             each
             for each in every
@@ -121,7 +133,7 @@ class Answer:
     def _next(self, automation: AutomationJson) -> str:
         at = automation["next_run_at"]
         if at is not None:
-            return f"next {lines.coming(at, self.client.now())}"
+            return f"next {lines.coming(at, self.client.now(), self.zone)}"
         if automation["enabled"]:
             return "next: right after the run that is under way"
         if automation["category"] == "system":
@@ -140,7 +152,7 @@ class Answer:
 
     def _say_times(self, times: Sequence[str]) -> None:
         for at in times:
-            output.say(f"  {lines.coming(at, self.client.now())}")
+            output.say(f"  {lines.coming(at, self.client.now(), self.zone)}")
 
     def _row(self, automation: AutomationJson, names: Mapping[str, str]) -> list[str]:
         key = automation["session_key"]
@@ -163,7 +175,7 @@ class Answer:
         # The last line of a traceback says what it was.
         error = (run["error"] or "-").strip().splitlines()[-1]
         return [
-            lines.stamp(run["due_at"]),
+            lines.stamp(run["due_at"], self.zone),
             run["state"],
             took,
             str(run["missed_count"] or "-"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ def said(session: SessionJson) -> str:
     return "(no status)" if text is None else f'"{plain(text)}"'
 
 
-def cells(session: SessionJson, now: datetime) -> list[str]:
+def cells(session: SessionJson, now: datetime, timezone: tzinfo) -> list[str]:
     """A session in an overview."""
     shown = [named(session), session["state"], status(session, now)]
     if (recall := session["pending_recall"]) is not None:
         task = plain(recall["additional_context_message"], LONGEST)
-        shown.append(f"{wakes(recall, now, None)}: {task}")
+        shown.append(f"{wakes(recall, now, timezone)}: {task}")
     return shown
 
 
@@ -72,43 +72,35 @@ def sender(told: Json, origin: str) -> str:
     return "sm" if "notice" in told["metadata"] else origin
 
 
-def moment(at: datetime) -> str:
-    """In the machine's zone and in UTC."""
-    from navi.domain.when import describe_moment
-
-    return describe_moment(at, _local(at))
-
-
-def wakes(recall: RecallJson, now: datetime, timezone: tzinfo | None) -> str:
-    """`wakes in 30 min, …`, in the given zone or else the machine's."""
+def wakes(recall: RecallJson, now: datetime, timezone: tzinfo) -> str:
+    """`wakes in 30 min, …`"""
     verb = "wakes" if datetime.fromisoformat(recall["trigger_at"]) >= now else "was due"
     return f"{verb} {time_of(recall, now, timezone)}{then(recall)}"
 
 
-def time_of(recall: RecallJson, now: datetime, timezone: tzinfo | None) -> str:
+def time_of(recall: RecallJson, now: datetime, timezone: tzinfo) -> str:
     """With its distance only while it is still to come: one that was cancelled never will."""
     from navi.domain.when import describe, describe_moment
 
     at = datetime.fromisoformat(recall["trigger_at"])
-    zone = timezone or _local(at)
-    return describe(at, now, zone) if recall["status"] == "pending" else describe_moment(at, zone)
+    is_pending = recall["status"] == "pending"
+    return describe(at, now, timezone) if is_pending else describe_moment(at, timezone)
 
 
-def coming(at: str, now: datetime) -> str:
-    """`in 30 min, …`, in the machine's zone and in UTC."""
+def coming(at: str, now: datetime, timezone: tzinfo) -> str:
+    """`in 30 min, …`, locally and in UTC."""
     from navi.domain.when import describe
 
-    instant = datetime.fromisoformat(at)
-    return describe(instant, now, _local(instant))
+    return describe(datetime.fromisoformat(at), now, timezone)
 
 
 def distance(at: str, now: datetime) -> str:
-    return coming(at, now).split(",")[0]
+    return coming(at, now, UTC).split(",")[0]
 
 
-def stamp(at: str) -> str:
-    """In the machine's zone, to the second."""
-    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+def stamp(at: str, timezone: tzinfo) -> str:
+    """To the second."""
+    return datetime.fromisoformat(at).astimezone(timezone).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def then(recall: RecallJson) -> str:
@@ -136,13 +128,6 @@ def length(seconds: int) -> str:
     from navi.domain.when import describe_length
 
     return describe_length(timedelta(seconds=seconds))
-
-
-def _local(moment: datetime) -> tzinfo:
-    """The machine's zone as it is at that moment."""
-    zone = moment.astimezone().tzinfo
-    assert zone is not None
-    return zone
 
 
 def harmless(text: str) -> str:

@@ -11,6 +11,7 @@ from navi.cli import output
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(as_json: bool) -> None:
     from navi.cli.sm import lines, target
+    from navi.cli.sm.timezone import own_timezone
     from navi.client import Client, find_server
 
     own = target.own_id("`sm status` shows all sessions")
@@ -30,5 +31,5 @@ def command(as_json: bool) -> None:
         ("folder", session["cwd"]),
     ]
     if (recall := session["pending_recall"]) is not None:
-        rows.append(("recall", lines.wakes(recall, now, None)))
+        rows.append(("recall", lines.wakes(recall, now, own_timezone())))
     output.columns(rows, "  ")

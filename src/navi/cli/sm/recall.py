@@ -24,7 +24,12 @@ out: the first turn is then one beat away.
 @click.option("--every", metavar="DURATION", help="Again and again, at this distance: 15m, 2h, 1d.")
 @click.option("--now", "is_now", is_flag=True, help="At once, in place of WHEN.")
 @click.option("--comment", metavar="TEXT", help="A note about why, which the agent is not told.")
-@click.option("--timezone", metavar="±HH:MM", help="The zone of WHEN, and of the times shown.")
+@click.option(
+    "--tz",
+    metavar="ZONE",
+    help="The zone of WHEN and of the times shown, like Europe/Paris.  [default: yours]",
+)
+@click.option("--timezone", metavar="±HH:MM", help="The same as an offset from UTC.")
 @click.option("--skip", is_flag=True, help="Leave out the next beat.")
 @click.option("--cancel", is_flag=True, help="Cancel the pending recall.")
 @click.option("--list", "listing", is_flag=True, help="List all recalls, also past ones.")
@@ -35,6 +40,7 @@ def command(
     every: str | None,
     is_now: bool,
     comment: str | None,
+    tz: str | None,
     timezone: str | None,
     skip: bool,
     cancel: bool,
@@ -42,13 +48,15 @@ def command(
     as_json: bool,
 ) -> None:
     # Imported here, so that --help and completions need not wait for them.
+    from navi.cli import timezone_options
     from navi.cli.sm import target
     from navi.cli.sm.recall_answer import Answer
     from navi.cli.sm.recall_plan import Plan, read
+    from navi.cli.sm.timezone import own_timezone
     from navi.client import Client, find_server
-    from navi.domain.when import parse_offset
+    from navi.domain.timezone import zone_name
 
-    zone = None if timezone is None else parse_offset(timezone)
+    zone = timezone_options.read(tz, timezone) or own_timezone()
     chosen = {"skip": skip, "cancel": cancel, "list": listing}
     actions = [name for name, is_chosen in chosen.items() if is_chosen]
     wanted = read(session, texts, actions, every=every, is_now=is_now, comment=comment)
@@ -56,7 +64,7 @@ def command(
     answer = Answer(client, target.find(client, session), zone, as_json)
     match wanted:
         case Plan():
-            answer.schedule(wanted, timezone)
+            answer.schedule(wanted, None if timezone else zone_name(zone), timezone)
         case "skip":
             answer.skip()
         case "cancel":

@@ -17,19 +17,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """For one session; times are shown in `zone`, or else in the machine's."""
+    """For one session; times are read and shown in `zone`."""
 
     client: Client
     session: SessionJson
-    zone: tzinfo | None
+    zone: tzinfo
     as_json: bool
 
-    def schedule(self, plan: Plan, timezone: str | None) -> None:
+    def schedule(self, plan: Plan, tz: str | None, timezone_offset: str | None) -> None:
         made = self.client.schedule_recall(
             self.session["id"],
             call_type=plan.call_type.value,
             when=plan.when,
-            timezone_offset=timezone,
+            tz=tz,
+            timezone_offset=timezone_offset,
             interval_seconds=plan.interval_seconds,
             internal_comment=plan.comment,
             additional_context_message=plan.instruction,

@@ -43,9 +43,11 @@ def once(delay: str, words: tuple[str, ...], to: str | None, *, as_json: bool) -
     from datetime import datetime
 
     from navi.cli.sm import lines, target
+    from navi.cli.sm.timezone import own_timezone
     from navi.cli.sm.words import seconds_of, text_of
     from navi.client import Client, find_server
     from navi.domain.errors import InvalidInput, UsageError
+    from navi.domain.when import describe_moment
 
     try:
         seconds = seconds_of(delay)
@@ -61,9 +63,9 @@ def once(delay: str, words: tuple[str, ...], to: str | None, *, as_json: bool) -
     if as_json:
         output.say_json(made)
         return
-    at = datetime.fromisoformat(made["fires_at"])
+    at = describe_moment(datetime.fromisoformat(made["fires_at"]), own_timezone())
     away = lines.length(int(seconds)) if seconds >= 1 else f"{seconds:g} s"
-    output.say(f"reminder {made['reminder_id']} comes in {away}, {lines.moment(at)}")
+    output.say(f"reminder {made['reminder_id']} comes in {away}, {at}")
 
 
 def stop(session: str, *, as_json: bool) -> None:

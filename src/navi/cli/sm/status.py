@@ -42,6 +42,7 @@ def report(text: str | None, *, as_json: bool) -> None:
 
 def overview(*, as_json: bool) -> None:
     from navi.cli.sm import lines
+    from navi.cli.sm.timezone import own_timezone
     from navi.client import Client, find_server
 
     client = Client(find_server())
@@ -51,5 +52,5 @@ def overview(*, as_json: bool) -> None:
     elif not sessions:
         output.note('no sessions yet; `sm spawn "what to do"` starts one')
     else:
-        now = client.now()
-        output.columns([lines.cells(session, now) for session in sessions], " | ")
+        now, timezone = client.now(), own_timezone()
+        output.columns([lines.cells(session, now, timezone) for session in sessions], " | ")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(session: str, count: int, follow: bool, as_json: bool) -> None:
     from navi.cli.sm import target, transcript
+    from navi.cli.sm.timezone import own_timezone
     from navi.client import Client, find_server
     from navi.domain.errors import UsageError
 
@@ -33,8 +34,9 @@ def command(session: str, count: int, follow: bool, as_json: bool) -> None:
     if as_json:
         output.say_json(last)
         return
+    timezone = own_timezone()
     for message in last:
-        for line in transcript.shown(message):
+        for line in transcript.shown(message, timezone):
             output.say(line)
     if events is not None:
         _follow(events, {message["id"] for message in every})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
 
 from navi.cli.sm import lines
@@ -29,9 +29,9 @@ def last_turns(messages: Sequence[Json], count: int) -> list[Json]:
     return kept[::-1]
 
 
-def shown(message: Json) -> Iterator[str]:
+def shown(message: Json, timezone: tzinfo) -> Iterator[str]:
     """A message as lines: who, when, what; then its tool calls."""
-    at = datetime.fromisoformat(message["timestamp"]).astimezone()
+    at = datetime.fromisoformat(message["timestamp"]).astimezone(timezone)
     who = message["role"] if message["role"] != "user" else lines.sender(message, message["source"])
     if message["content"] or not message["tool_calls"]:
         yield f"{at:%H:%M:%S} {who}: {lines.harmless(message['content'])}"

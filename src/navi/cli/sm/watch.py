@@ -43,7 +43,9 @@ def command() -> None:
 
 def _draw(client: Client, events: Events) -> None:
     from navi.cli.sm import lines
+    from navi.cli.sm.timezone import own_timezone
 
+    timezone = own_timezone()
     output.stream("\x1b[?1049h\x1b[?25l")
     try:
         while True:
@@ -51,7 +53,7 @@ def _draw(client: Client, events: Events) -> None:
             now = client.now()
             running = sum(session["state"] == "running" for session in sessions)
             head = f"sessions: {len(sessions)}, running: {running}; Ctrl-C ends this"
-            rows = [lines.cells(session, now) for session in sessions]
+            rows = [lines.cells(session, now, timezone) for session in sessions]
             output.screen([head, "", *output.aligned(rows, " | ")])
             _wait_for_change(events)
     finally:

@@ -1,0 +1,18 @@
+"""The time zone in which `sm` reads and shows times."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import tzinfo
+
+from navi.client.server import settings_section
+from navi.domain.timezone import parse_timezone
+from navi.runtime.system_clock import machine_timezone
+
+
+def own_timezone(environment: Mapping[str, str] = os.environ) -> tzinfo:
+    """The zone of the person at this terminal: that of their settings, else the machine's."""
+    name = environment.get("NAVI_RECALLS_TIMEZONE")
+    name = name or settings_section("recalls", environment).get("timezone")
+    return parse_timezone(str(name)) if name else machine_timezone(environment)

@@ -1,0 +1,18 @@
+"""The options --tz and --timezone."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from navi.domain.errors import UsageError
+from navi.domain.timezone import parse_timezone
+from navi.domain.when import parse_offset
+
+
+def read(tz: str | None, offset: str | None) -> tzinfo | None:
+    """The zone that one of the options names; None without them."""
+    if tz is not None and offset is not None:
+        raise UsageError("--tz and --timezone can't go together", hint="leave out --timezone")
+    if tz is not None:
+        return parse_timezone(tz)
+    return None if offset is None else parse_offset(offset)

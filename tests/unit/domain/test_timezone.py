@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from datetime import UTC, timedelta
+from datetime import timezone as fixed_offset
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from navi.domain.errors import InvalidInput
+from navi.domain.timezone import (
+    parse_timezone,
+    request_timezone,
+    timezone_or_utc,
+    zone_name,
+)
+
+
+def test_a_request_without_a_zone_uses_the_default() -> None:
+    assert request_timezone(UTC) is UTC
+    assert request_timezone(UTC, "", "") is UTC
+
+
+def test_a_request_names_its_zone_or_its_offset() -> None:
+    assert request_timezone(UTC, "Europe/Paris") == ZoneInfo("Europe/Paris")
+    assert request_timezone(UTC, None, "+02:00") == fixed_offset(timedelta(hours=2))
+
+
+def test_a_zone_and_an_offset_together_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="can't go together"):
+        request_timezone(UTC, "Europe/Paris", "+02:00")
+
+
+@pytest.mark.parametrize(
+    "name", ["", "Mars/Olympus", "+02:00", "CEST", "../etc/passwd", "Europe", "\x00", "\ud83d"]
+)
+def test_an_unknown_zone_is_refused_with_names_that_work(name: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        parse_timezone(name)
+    caught.value.message.encode()
+    assert "Europe/Paris" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "suggestion"),
+    [
+        ("europe/paris", "Europe/Paris"),
+        ("Paris", "Europe/Paris"),
+        ("new york", "America/New_York"),
+    ],
+)
+def test_a_zone_that_is_nearly_right_is_suggested(name: str, suggestion: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        parse_timezone(name)
+    assert caught.value.hint == f"did you mean {suggestion}?"
+
+
+def test_a_stored_zone_that_this_machine_lacks_is_shown_as_utc() -> None:
+    assert timezone_or_utc("Europe/Paris") == ZoneInfo("Europe/Paris")
+    assert timezone_or_utc("Mars/Olympus") is UTC
+
+
+def test_a_zone_without_rules_counts_as_utc() -> None:
+    assert zone_name(ZoneInfo("Europe/Paris")) == "Europe/Paris"
+    assert zone_name(fixed_offset(timedelta(hours=2))) == "UTC"
