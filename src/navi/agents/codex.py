@@ -32,7 +32,7 @@ class CodexDriver(HeadlessDriver):
         return Order(arguments, request.prompt)
 
     def _reader(self, request: TurnRequest) -> Reader:
-        return CodexReader(request.spent)
+        return CodexReader(request.spent, CodexFiles.of(self._environment).last_turn)
 
     def conversation_of(self, request: TurnRequest) -> str | None:
         return request.conversation

@@ -11,6 +11,7 @@ from typing import Any
 from navi.domain.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from navi.domain.input import require_text
 from navi.domain.schedule import At, Schedule
+from navi.domain.turn import Outcome
 
 ON_TIME = timedelta(seconds=60)
 """So late is still on time, for an automation that doesn't catch up on what it missed."""
@@ -178,7 +179,7 @@ class Automation:
     """An occurrence that waits for the run before it, where all are to be run."""
     last_run_at: datetime | None = None
     last_status: str | None = None
-    """How the last run's turn ended: ok, error or cancelled."""
+    """How the last run's turn ended: ok, denied, error, cancelled or limit."""
     last_error: str | None = None
     ended: Ended | None = None
     run_count: int = 0
@@ -208,6 +209,8 @@ class Run:
     queued_at: datetime
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    outcome: Outcome | None = None
+    """How its turn ended."""
     prompt_ref: Mapping[str, Any] | None = None
     rendered_prompt: str | None = None
     prompt_variables: Mapping[str, Any] | None = None
@@ -250,6 +253,26 @@ def plan(automation: Automation, now: datetime) -> Plan:
     if guards.expires_at is not None and following > guards.expires_at:
         return Plan(runs, missed, None, Ended.EXPIRED)
     return Plan(runs, missed, following, None)
+
+
+def status_after(outcome: Outcome) -> str:
+    """The automation's `last_status` after a turn with this outcome."""
+    match outcome:
+        case Outcome.STOPPED:
+            return "cancelled"
+        case Outcome.ERROR | Outcome.DENIED | Outcome.LIMIT:
+            return outcome.value
+    return "ok"
+
+
+def failures_after(outcome: Outcome, failures_in_row: int) -> int:
+    """Only an error is a failure. A turn that was stopped, refused or limited says nothing."""
+    match outcome:
+        case Outcome.ERROR:
+            return failures_in_row + 1
+        case Outcome.STOPPED | Outcome.DENIED | Outcome.LIMIT:
+            return failures_in_row
+    return 0
 
 
 def first_run(schedule: Schedule, guards: Guards, now: datetime) -> datetime:

@@ -7,11 +7,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from navi.domain.errors import Conflict, InvalidInput, NotFound
 from navi.domain.input import require_text
 from navi.domain.when import parse_duration
 
+if TYPE_CHECKING:
+    from navi.domain.turn import Ending
+
+LIMIT = "limit"
+"""The outcome of a turn that met a usage limit."""
+LIMIT_PAUSE = timedelta(minutes=15)
+"""How long to wait where the vendor does not say when its limit ends. Overloads pass within minutes
+and most limits within hours: soon enough after either, and few enough turns in vain."""
 DEFERRED_BY = timedelta(seconds=60)
 """A recall whose session is busy is moved so far; the end of the turn pulls it back."""
 
@@ -55,7 +64,7 @@ class Recall:
     session_id: str
     call_type: CallType
     trigger_at: datetime
-    """When it fires next. Later than `due_at` while its session is busy."""
+    """When it fires next. Later than `due_at` while its session is busy, or after a limit."""
     due_at: datetime
     """When it was meant to fire: what a recurring recall counts its beats from."""
     interval_seconds: int | None
@@ -67,6 +76,12 @@ class Recall:
     missed_count: int
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def waits_for_limit(self) -> bool:
+        """It fired, met a usage limit, and will fire again."""
+        is_pending = self.status is RecallStatus.PENDING
+        return is_pending and self.interval_seconds is None and self.outcome == LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +104,15 @@ def beats(at: datetime, interval_seconds: int) -> Iterator[datetime]:
     while True:
         at = next_beat(at, interval_seconds, at).at
         yield at
+
+
+def fires_again_at(recall: Recall, ending: Ending, now: datetime) -> datetime | None:
+    """When a recall that should fire once fires again, because its turn met a usage limit."""
+    if recall.interval_seconds is not None or ending.outcome != LIMIT:
+        return None
+    if ending.resets_at is None or ending.resets_at <= now:
+        return now + LIMIT_PAUSE
+    return ending.resets_at
 
 
 def skipped(recall: Recall, now: datetime) -> datetime:

@@ -182,9 +182,10 @@ def compose(recall: Recall, now: datetime, missed: int) -> NewInput:
             "instruction": recall.additional_context_message,
         },
     )
+    # Made from the beat, so that the same beat can't be admitted twice.
+    beats = [recall.due_at, recall.trigger_at] if recall.waits_for_limit else [recall.due_at]
     return NewInput(
-        # Made from the beat, so that the same beat can't be admitted twice.
-        id=f"{recall.id}.{int(recall.due_at.timestamp() * 1000)}",
+        id=".".join([recall.id, *(str(int(each.timestamp() * 1000)) for each in beats)]),
         session_id=recall.session_id,
         text=recall.additional_context_message,
         origin=Origin.RECALL,

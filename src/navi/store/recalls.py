@@ -16,6 +16,7 @@ from navi.domain.recall import (
     Recall,
     RecallAlreadyPending,
     RecallStatus,
+    fires_again_at,
     next_beat,
     skipped,
 )
@@ -96,7 +97,11 @@ def turn_ended(connection: Connection, ended: Input, ending: Ending, now: dateti
     if recall is None or recall.status is not RecallStatus.RUNNING:
         return
     end = {"outcome": ending.outcome.value, "error": ending.error}
-    if recall.interval_seconds is None:
+    again_at = fires_again_at(recall, ending, now)
+    if again_at is not None and pending(connection, recall.session_id) is None:
+        again = {"status": RecallStatus.PENDING, "trigger_at": again_at}
+        _change(connection, recall, now, **again, **end)
+    elif recall.interval_seconds is None:
         failed = ending.outcome is Outcome.ERROR
         status = RecallStatus.CANCELLED if failed else RecallStatus.FIRED
         _change(connection, recall, now, status=status, **end)
@@ -124,6 +129,8 @@ def pull_forward(connection: Connection, session_id: str, now: datetime) -> Reca
     """The session is idle: what was moved because it was busy is due now. The pending one."""
     recall = pending(connection, session_id)
     if recall is None or not recall.due_at <= now < recall.trigger_at:
+        return recall
+    if recall.waits_for_limit:
         return recall
     return _change(connection, recall, now, trigger_at=now)
 
