@@ -75,7 +75,7 @@ class Answer:
             output.note("it has not run yet")
             return
         rows = [self._run_row(run) for run in found]
-        output.table(["DUE", "STATE", "TOOK", "MISSED", "ERROR", "RUN"], rows)
+        output.table(["DUE", "STATE", "OUTCOME", "TOOK", "MISSED", "ERROR", "RUN"], rows)
 
     def switch(self, text: str, *, is_on: bool) -> None:
         changed = self.client.change_automation(self._find(text)["id"], enabled=is_on)
@@ -165,6 +165,7 @@ class Answer:
         return [
             lines.stamp(run["due_at"]),
             run["state"],
+            run["outcome"] or "-",
             took,
             str(run["missed_count"] or "-"),
             lines.plain(error, lines.LONGEST),
