@@ -1,4 +1,8 @@
-"""How turns of Claude Code and Codex ended, by lines that the real clients wrote."""
+"""How turns of Claude Code and Codex ended, by lines that the real clients wrote.
+
+`recorded` has runs of Claude Code 2.1.325 and Codex 0.166.0 on a stand-in for their models, without
+the lines and fields that say nothing about how a turn ended.
+"""
 
 from __future__ import annotations
 
