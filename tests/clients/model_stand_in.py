@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -83,8 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             steps = response(prompt, calls_made, self.server.otherwise)
         except ScriptedError as error:
-            problem = {"type": "invalid_request_error", "message": str(error)}
-            self._answer({"type": "error", "error": problem}, error.status)
+            self._answer(error.body, error.status, error.headers)
             return
         stream = api.events(body, steps)
         if api is anthropic_api and not body.get("stream"):
@@ -104,9 +103,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(f"event: {name}\ndata: {line}\n\n".encode())
             self.wfile.flush()
 
-    def _answer(self, value: object, status: int = 200) -> None:
+    def _answer(
+        self, value: object, status: int = 200, headers: Mapping[str, str] | None = None
+    ) -> None:
         data = json.dumps(value).encode()
         self.send_response(status)
+        for name, text in (headers or {}).items():
+            self.send_header(name, text)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()

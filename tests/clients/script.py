@@ -7,6 +7,7 @@ A prompt without any script is answered `ok: <prompt>`. Directives:
     [[tool: NAME | {"json": 1}]]         call an offered tool that is, or ends with, NAME
     [[wait: gate]]                       pause until the test opens the gate
     [[error: 400]]                       an HTTP error
+    [[error: 429 | {"headers": {}}]]     with headers, or with a "body" of its own
 
 No conversation is kept here. The tool calls made since the prompt tell how far its script is.
 """
@@ -33,10 +34,18 @@ class Step:
         return name.strip(), json.loads(arguments or "{}")
 
 
+ERROR_TYPES = {429: "rate_limit_error", 529: "overloaded_error"}
+
+
 class ScriptedError(Exception):
-    def __init__(self, status: int) -> None:
+    def __init__(self, argument: str) -> None:
+        status, _, details = argument.partition(" | ")
         super().__init__(f"scripted error {status}")
-        self.status = status
+        self.status = int(status)
+        self.headers: dict[str, str] = {}
+        kind = ERROR_TYPES.get(self.status, "invalid_request_error")
+        self.body: object = {"type": "error", "error": {"type": kind, "message": str(self)}}
+        vars(self).update(json.loads(details or "{}"))
 
 
 def response(prompt: str, calls_made: int, otherwise: str = "") -> list[Step]:
@@ -54,7 +63,7 @@ def response(prompt: str, calls_made: int, otherwise: str = "") -> list[Step]:
                 return [*steps, step]
         elif seen == calls_made:
             if step.verb == "error":
-                raise ScriptedError(int(step.argument))
+                raise ScriptedError(step.argument)
             steps.append(step)
     return steps if any(step.verb != "wait" for step in steps) else [*steps, Step("say", "done")]
 

@@ -12,7 +12,7 @@ from tests.server import Client, ServerProcess
 FIELDS = "id name session_key schedule message enabled next_run_at last_run_at last_status"
 RUN_FIELDS = (
     "id automation_id state due_at queued_at started_at ended_at prompt_ref rendered_prompt "
-    "prompt_variables error response_message_id"
+    "prompt_variables error response_message_id outcome"
 )
 DAILY = {
     "name": "daily monitor",

@@ -102,6 +102,21 @@ async def test_a_failed_recall_is_told_from_a_cancelled_one(person: Person, clie
     assert " in 1 h" not in cancelled
 
 
+async def test_a_recall_that_met_a_usage_limit_is_pending_and_says_why(
+    person: Person, client: Client
+) -> None:
+    session_id, name = person.session()
+    person.said("recall", name, "--now", "[[limit: 3600]] print report.pdf")
+    await finished(client, session_id)
+
+    shown = person.said("recall", name)
+    assert re.search(r" wakes in (1 h|59 min)", shown)
+    assert "its last turn met a usage limit: the script's usage limit is reached" in shown
+    _, row = person.said("recall", name, "--list").splitlines()
+    assert row.startswith("pending ")
+    assert "limit, the script's usage limit is reached" in row
+
+
 def test_a_weak_instruction_is_taken_with_a_warning(person: Person) -> None:
     _, name = person.session()
     done = person.sm("recall", name, "2h", "tell the user that it is time")

@@ -72,6 +72,22 @@ async def test_its_runs_are_listed_with_how_they_ended(person: Person, client: C
     assert json.loads(person.said("automation", "runs", made["id"], "--json"))[0]["error"]
 
 
+async def test_a_run_at_a_usage_limit_is_listed_as_what_it_is(
+    person: Person, client: Client
+) -> None:
+    session_id, name = person.session()
+    person.said("automation", "add", name, "[[limit: 60]]", "--at", "now")
+    await finished(client, session_id)
+    [made] = json.loads(person.said("automation", "list", name, "--json"))
+    [run] = json.loads(person.said("automation", "runs", made["id"], "--json"))
+    assert (run["state"], run["outcome"]) == ("turn_completed", "limit")
+    assert "usage limit" in run["error"]
+    head, row = person.said("automation", "runs", made["id"]).splitlines()
+    assert "OUTCOME" in head
+    assert " limit " in row
+    assert "last: limit: the script's usage limit" in person.said("automation", "show", made["id"])
+
+
 def test_what_makes_no_sense_is_refused_with_a_hint(person: Person) -> None:
     _, name = person.session()
     assert "no schedule" in person.refused("automation", "add", name, TASK)

@@ -270,6 +270,17 @@ def test_an_agent_reports_and_writes_with_its_tools(person: Person) -> None:
 # What was said.
 
 
+def test_output_and_tail_say_how_a_turn_ended_that_did_not_go_well(person: Person) -> None:
+    _, name = person.session()
+    words = "the script's usage limit is reached"
+    sent = person.sm("send", name, "[[say: I try]] [[limit: 60]]", "--wait", "60")
+    assert sent.returncode == 1
+    assert f"ended as limit: {words}" in sent.stderr
+    shown = person.sm("output", name)
+    assert (shown.stdout, shown.stderr) == ("I try\n", f"[limit: {words}]\n")
+    assert person.said("tail", name).splitlines()[-1].endswith(f"[limit: {words}]")
+
+
 def test_output_and_tail_show_what_happened(person: Person) -> None:
     session_id, name = person.session()
     assert person.sm("output", name).stderr == f"{name} ({session_id}) has said nothing yet\n"

@@ -108,10 +108,14 @@ async def begin(world: World, session_id: str) -> turns.Begun:
     return begun
 
 
-async def finish(world: World, begun: turns.Begun, said: str = "answer") -> None:
+OK = Ending(Outcome.OK)
+
+
+async def finish(
+    world: World, begun: turns.Begun, said: str = "answer", ending: Ending = OK
+) -> None:
     happened = [TextDelta(said)]
     drafts = drafts_of(happened)
-    ending = Ending(Outcome.OK)
     await world.store.transact(
         turns.finish, begun.turn, 0, happened, drafts, ending, Usage(), world.later()
     )
@@ -261,6 +265,46 @@ async def test_an_answer_is_delivered_once_by_whichever_server(world: World) -> 
     assert await world.store.transact(deliveries.waiting) == []
     (run,) = await runs_of(world, apart)
     assert run.delivery is Delivery.DELIVERED
+
+
+@pytest.mark.parametrize("outcome", [Outcome.DENIED, Outcome.LIMIT])
+async def test_a_run_that_was_refused_or_limited_is_shown_so_and_is_no_failure(
+    world: World, outcome: Outcome
+) -> None:
+    session = await world.session()
+    made = await add(world, session, guards=Guards(max_failures=2))
+    endings = [Ending(Outcome.ERROR, "broken"), *[Ending(outcome, "why not")] * 3]
+    for hour, ending in enumerate(endings, start=1):
+        await fire(world, NOON + hour * HOUR)
+        await finish(world, await begin(world, session.id), ending=ending)
+
+    after = await now_of(world, made)
+    assert (after.enabled, after.failures_in_row) == (True, 1)
+    assert (after.last_status, after.last_error) == (outcome.value, "why not")
+    runs = await runs_of(world, made)
+    assert [(run.state, run.outcome, run.error) for run in runs] == [
+        *[(RunState.TURN_COMPLETED, outcome, "why not")] * 3,
+        (RunState.FAILED, Outcome.ERROR, "broken"),
+    ]
+
+    await fire(world, NOON + 5 * HOUR)
+    await finish(world, await begin(world, session.id), ending=Ending(Outcome.ERROR, "broken"))
+    assert (await now_of(world, made)).ended == "failed"
+
+
+@pytest.mark.parametrize("outcome", [Outcome.DENIED, Outcome.LIMIT])
+async def test_what_a_refused_or_limited_run_said_is_not_delivered_as_its_answer(
+    world: World, outcome: Outcome
+) -> None:
+    target = await world.session()
+    apart = await add_apart(world, target)
+    await fire(world, NOON + HOUR)
+    begun = await begin(world, apart.session_id)
+    await finish(world, begun, "half of it", Ending(outcome, "why not"))
+
+    assert await world.store.transact(deliveries.waiting) == []
+    (run,) = await runs_of(world, apart)
+    assert (run.outcome, run.delivery) == (outcome, None)
 
 
 async def test_deciding_about_an_answer_does_not_forget_what_went_wrong(world: World) -> None:

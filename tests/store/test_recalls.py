@@ -11,6 +11,7 @@ from navi.domain.ids import new_id
 from navi.domain.input import Origin
 from navi.domain.message import drafts_of
 from navi.domain.recall import (
+    LIMIT_PAUSE,
     CallType,
     Recall,
     RecallAlreadyPending,
@@ -352,3 +353,84 @@ async def test_a_recurring_recall_whose_session_was_killed_during_its_turn_has_n
 
     assert (await newest(world, session)).status is RecallStatus.CANCELLED
     assert (await claim(world.store, DUE, world.now + 60 * MINUTE)).count == 0
+
+
+async def test_a_one_time_recall_that_met_a_limit_waits_for_the_reset_and_fires_again(
+    world: World,
+) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session)
+    await claimed(world, session, recall.due_at)
+    resets_at = recall.due_at + 90 * MINUTE
+    limit = Ending(Outcome.LIMIT, "You've hit your limit", resets_at=resets_at)
+    await end(world, await world.begin(session), limit)
+
+    waiting = await newest(world, session)
+    assert (waiting.status, waiting.outcome, waiting.error) == (
+        RecallStatus.PENDING,
+        "limit",
+        "You've hit your limit",
+    )
+    assert (waiting.trigger_at, waiting.due_at) == (resets_at, recall.due_at)
+
+    await end(world, await world.begun(session), Ending(Outcome.OK))
+    assert (await newest(world, session)).trigger_at == resets_at
+    assert not await claimed(world, session, resets_at - MINUTE)
+    assert await claimed(world, session, resets_at)
+    begun = await world.begin(session)
+    assert begun is not None
+    assert "90 minutes late" in (begun.turn.input.prompt or "")
+    await end(world, begun, Ending(Outcome.OK))
+    assert (await newest(world, session)).status is RecallStatus.FIRED
+
+
+async def test_a_recall_may_meet_one_limit_after_another(world: World) -> None:
+    session = await world.session()
+    await scheduled(world, session)
+    for _ in range(3):
+        assert await claimed(world, session, (await newest(world, session)).trigger_at)
+        await end(world, await world.begin(session), Ending(Outcome.LIMIT, "overloaded"))
+
+        waiting = await newest(world, session)
+        assert waiting.status is RecallStatus.PENDING
+        assert waiting.trigger_at == world.now + LIMIT_PAUSE
+
+
+async def test_a_recurring_recall_that_met_a_limit_goes_on_with_its_next_beat(
+    world: World,
+) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session, interval=600)
+    await claimed(world, session, recall.due_at)
+    limit = Ending(Outcome.LIMIT, "limited", resets_at=recall.due_at + 60 * MINUTE)
+    await end(world, await world.begin(session), limit)
+
+    after = await newest(world, session)
+    assert (after.status, after.outcome) == (RecallStatus.PENDING, "limit")
+    assert (after.trigger_at, after.due_at) == (recall.due_at + 10 * MINUTE,) * 2
+
+
+async def test_a_recall_that_met_a_limit_makes_way_for_one_that_its_turn_scheduled(
+    world: World,
+) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session)
+    await claimed(world, session, recall.due_at)
+    begun = await world.begin(session)
+    successor = await scheduled(world, session)
+
+    await end(world, begun, Ending(Outcome.LIMIT, "limited"))
+
+    recorded = {each.id: each for each in await world.store.transact(recalls.listing, session.id)}
+    assert recorded[successor.id] == successor
+    assert (recorded[recall.id].status, recorded[recall.id].outcome) == ("fired", "limit")
+
+
+async def test_a_recall_whose_turn_was_refused_something_has_fired(world: World) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session)
+    await claimed(world, session, recall.due_at)
+    await end(world, await world.begin(session), Ending(Outcome.DENIED, "refused: Bash(ls)"))
+
+    after = await newest(world, session)
+    assert (after.status, after.outcome, after.error) == ("fired", "denied", "refused: Bash(ls)")

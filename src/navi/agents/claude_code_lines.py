@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from navi.agents.driver import Told
 from navi.agents.headless import end_of
-from navi.domain.errors import AgentFailed
+from navi.agents.limits import instant_of, is_limit, reset_in
+from navi.domain.errors import AgentFailed, NaviError, PermissionRefused, UsageLimit
 from navi.domain.event import (
     Compacting,
     Conversation,
@@ -18,10 +20,20 @@ from navi.domain.event import (
     ToolStarted,
     Usage,
 )
+from navi.domain.refusal import call_in_words
 
 CLIENT = "Claude Code"
 BY_ITSELF = "<synthetic>"
 """The model's name on messages that the client wrote in its place, such as API errors."""
+REFUSALS = {
+    "user-rejected",
+    "permission-rule",
+    "automode-blocked",
+    "automode-unavailable",
+    "automode-parsing-error",
+}
+"""Why a call in a transcript was not made, other than because of an interruption."""
+HINT = "allow it in Claude Code's settings or by `arguments` in section [claude_code] of Navi's"
 
 
 class ClaudeCodeReader:
@@ -34,6 +46,9 @@ class ClaudeCodeReader:
         self._result: Mapping[str, Any] | None = None
         self._is_known_turn = False
         self._is_compacting = False
+        self._resets_at: datetime | None = None
+        self._refused: dict[str, str] = {}
+        """Calls by their id, in words."""
 
     def read(self, line: bytes) -> Iterator[Told]:
         said = _parsed(line)
@@ -49,10 +64,19 @@ class ClaudeCodeReader:
             case "assistant":
                 yield from self._assistant(said["message"])
             case "user":
+                if said.get("toolDenialKind") in REFUSALS:
+                    self._note_refusals(said["message"])
                 yield from self._results(said["message"])
+            case "rate_limit_event":
+                limit = said.get("rate_limit_info") or {}
+                if limit.get("status") == "rejected":
+                    self._resets_at = instant_of(limit.get("resetsAt"))
             case "result":
                 # There may be two; each counts for what came before it.
                 self._result = said
+                for denial in said.get("permission_denials") or []:
+                    call = call_in_words(str(denial["tool_name"]), denial.get("tool_input") or {})
+                    self._refused[str(denial["tool_use_id"])] = call
                 yield _usage(said.get("usage") or {})
             case "command_lifecycle" if said.get("state") == "completed":
                 self._is_known_turn = True
@@ -64,8 +88,15 @@ class ClaudeCodeReader:
                 return  # it had done this turn before, and did not do it again
             raise end_of(CLIENT, exit_code, complaint)
         if exit_code == 0 and not result.get("is_error"):
+            self.require_permitted()
             return
-        raise AgentFailed(_reason(result) or complaint or f"{CLIENT} ended with {exit_code}")
+        words = _reason(result) or complaint or f"{CLIENT} ended with {exit_code}"
+        raise failure_of(words, result.get("api_error_status"), self._resets_at)
+
+    def require_permitted(self) -> None:
+        """Raise `PermissionRefused` if a call was not made for want of permission."""
+        if self._refused:
+            raise PermissionRefused(list(self._refused.values()), hint=HINT)
 
     def _status(self, status: object) -> Iterator[Told]:
         if self._is_compacting != (status == "compacting"):
@@ -102,6 +133,12 @@ class ClaudeCodeReader:
                     self._calls[block["id"]] = (block["name"], arguments)
                     yield ToolStarted(block["id"], block["name"], arguments)
 
+    def _note_refusals(self, message: Mapping[str, Any]) -> None:
+        for block in _blocks(message):
+            call_id = block.get("tool_use_id")
+            if block.get("type") == "tool_result" and call_id in self._calls:
+                self._refused[call_id] = call_in_words(*self._calls[call_id])
+
     def _results(self, message: Mapping[str, Any]) -> Iterator[Told]:
         for block in _blocks(message):
             if block.get("type") == "tool_result" and block.get("tool_use_id") in self._calls:
@@ -109,6 +146,13 @@ class ClaudeCodeReader:
                 text = _text(block.get("content"))
                 is_error = bool(block.get("is_error"))
                 yield ToolFinished(block["tool_use_id"], name, arguments, text, is_error)
+
+
+def failure_of(words: str, status: object, resets_at: datetime | None) -> NaviError:
+    """The error that stands for an API error, by Claude Code's words and the HTTP status."""
+    if is_limit(status, words):
+        return UsageLimit(words, resets_at=resets_at or reset_in(words))
+    return AgentFailed(words)
 
 
 def _parsed(line: bytes) -> Mapping[str, Any]:

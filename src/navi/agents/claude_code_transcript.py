@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from typing import Any
 
-from navi.agents.claude_code_lines import ClaudeCodeReader
+from navi.agents.claude_code_lines import ClaudeCodeReader, failure_of
 from navi.agents.driver import Told
-from navi.domain.errors import AgentFailed
+from navi.agents.limits import instant_of
+from navi.domain.errors import NaviError
 
 INTERRUPTED = "[Request interrupted by user"
 HOOK_FEEDBACK = "Stop hook feedback"
@@ -20,7 +22,7 @@ class ClaudeCodeTranscriptReader:
     def __init__(self, *, is_handed_over: bool = False) -> None:
         self._is_handed_over = is_handed_over
         self._stream = ClaudeCodeReader()
-        self._failure: str | None = None
+        self._failure: NaviError | None = None
         self.has_begun = False
         self.has_ended = False
 
@@ -46,7 +48,7 @@ class ClaudeCodeTranscriptReader:
             ):
                 self.has_begun = True
             case "assistant" if said.get("isApiErrorMessage"):
-                self._failure = _text(said)
+                self._failure = _failure(said)
             case "assistant":
                 self._failure = None
             case "system" if said.get("subtype") == "turn_duration":
@@ -56,10 +58,17 @@ class ClaudeCodeTranscriptReader:
 
     def judge(self) -> None:
         if self._failure is not None:
-            raise AgentFailed(self._failure)
+            raise self._failure
+        self._stream.require_permitted()
 
 
-def _text(said: Mapping[str, object]) -> str:
+def _failure(said: Mapping[str, Any]) -> NaviError:
+    limits = said.get("quotaLimits") or {}
+    resets_at = instant_of(limits.get("resetsAt"))
+    return failure_of(_text(said), said.get("apiErrorStatus"), resets_at)
+
+
+def _text(said: Mapping[str, Any]) -> str:
     message = said.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):

@@ -23,16 +23,17 @@ class CodexDriver(HeadlessDriver):
         thread = request.conversation
         if thread is not None and CodexFiles.of(environment).is_open(thread):
             raise OpenElsewhere(CLIENT, "in a terminal", thread)
-        arguments = ["exec", *(["resume", thread] if thread is not None else [])]
         # A session's folder need not be a repository.
-        arguments += ["--json", "--skip-git-repo-check", *self._arguments]
+        arguments = ["exec", "--json", "--skip-git-repo-check", *self._arguments]
         if request.session.model:
             arguments.append(f"--model={request.session.model}")
-        arguments += [*tool_arguments(self._reach, CodexFiles.of(environment)), "-"]
-        return Order(arguments, request.prompt)
+        arguments += tool_arguments(self._reach, CodexFiles.of(environment))
+        # After `resume` Codex knows fewer options: `--sandbox`, for one, is refused there.
+        arguments += ["resume", thread] if thread is not None else []
+        return Order([*arguments, "-"], request.prompt)
 
     def _reader(self, request: TurnRequest) -> Reader:
-        return CodexReader(request.spent)
+        return CodexReader(request.spent, CodexFiles.of(self._environment).last_turn)
 
     def conversation_of(self, request: TurnRequest) -> str | None:
         return request.conversation

@@ -39,6 +39,16 @@ class CodexFiles:
     def rollout(self, thread: str) -> Path | None:
         return next(self.home.glob(f"sessions/*/*/*/rollout-*-{thread}.jsonl"), None)
 
+    def last_turn(self, thread: str) -> list[bytes]:
+        """The lines of the thread's last turn; none if its rollout does not say where it began."""
+        path = self.rollout(thread)
+        content = b"" if path is None else path.read_bytes()
+        # Inside a text the quotes would be escaped.
+        beginning = max(content.rfind(b'"type":"%s"' % kind.encode()) for kind in BEGINNINGS)
+        if beginning < 0:
+            return []
+        return content[content.rfind(b"\n", 0, beginning) + 1 :].splitlines()
+
     def thread_of(self, pid: int) -> str | None:
         """The thread whose lock the process holds."""
         for handle in Path(f"/proc/{pid}/fd").glob("*"):

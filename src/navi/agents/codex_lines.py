@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from navi.agents.codex_ending import CodexEnding, failure_of, words_of
 from navi.agents.driver import Told
 from navi.agents.headless import end_of
-from navi.domain.errors import AgentFailed
 from navi.domain.event import (
     Conversation,
     TextDelta,
@@ -22,10 +22,17 @@ CLIENT = "Codex"
 
 
 class CodexReader:
-    """For one turn. `spent_before` is what the thread had used before it: its counts add up."""
+    """For one turn. `spent_before` is what the thread had used before it: its counts add up.
 
-    def __init__(self, spent_before: Usage) -> None:
+    `last_turn` gives the lines of a thread's last turn in its rollout.
+    """
+
+    def __init__(
+        self, spent_before: Usage, last_turn: Callable[[str], Sequence[bytes]] = lambda thread: ()
+    ) -> None:
         self._spent_before = spent_before
+        self._last_turn = last_turn
+        self._thread = ""
         self._started: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self._text_count = 0
         self._failure: str | None = None
@@ -36,7 +43,8 @@ class CodexReader:
         said = _parsed(line)
         match said.get("type"):
             case "thread.started":
-                yield Conversation(str(said["thread_id"]))
+                self._thread = str(said["thread_id"])
+                yield Conversation(self._thread)
             case "item.started":
                 yield from self._started_item(said["item"])
             case "item.completed":
@@ -52,10 +60,15 @@ class CodexReader:
 
     def judge(self, exit_code: int | None, complaint: str) -> None:
         if exit_code == 0 and self._is_complete:
+            if (refusal := self._recorded().refusal) is not None:
+                raise refusal
             return
         if self._failure and not self._is_complete:
-            raise AgentFailed(self._failure)
+            raise self._recorded().failure or failure_of(self._failure)
         raise end_of(CLIENT, exit_code, complaint)
+
+    def _recorded(self) -> CodexEnding:
+        return CodexEnding.of(self._last_turn(self._thread))
 
     def _started_item(self, item: Mapping[str, Any]) -> Iterator[Told]:
         if (call := _call(item)) is not None:
@@ -102,15 +115,6 @@ def _outcome(item: Mapping[str, Any]) -> tuple[str, bool]:
         parts = [part for part in result.get("content") or [] if isinstance(part, dict)]
         return "\n".join(str(part.get("text", "")) for part in parts), is_error
     return str(item.get("status") or "completed"), is_error
-
-
-def words_of(message: object) -> str:
-    """Providers' errors come as JSON inside the text."""
-    text = str(message or "the turn failed")
-    try:
-        return str(json.loads(text)["error"]["message"])
-    except (ValueError, KeyError, TypeError):
-        return text
 
 
 def _parsed(line: bytes) -> Mapping[str, Any]:

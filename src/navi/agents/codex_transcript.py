@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from navi.agents.codex_ending import CodexEnding, arguments_of
 from navi.agents.codex_files import BEGINNINGS, ENDS
-from navi.agents.codex_lines import words_of
 from navi.agents.driver import Told
-from navi.domain.errors import AgentFailed
 from navi.domain.event import TextDelta, ThinkingDelta, ToolFinished, ToolStarted
 
 HOOK_PROMPT = "<hook_prompt "
@@ -23,7 +22,7 @@ class CodexTranscriptReader:
         self._is_handed_over = is_handed_over
         self._calls: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self._text_count = 0
-        self._failure: str | None = None
+        self._ending = CodexEnding()
         self.has_begun = False
         self.has_ended = False
 
@@ -34,19 +33,19 @@ class CodexTranscriptReader:
             kind = payload.get("type")
         except (ValueError, KeyError, TypeError, AttributeError):
             return
+        if self.has_begun:
+            self._ending.read(payload)
         if said.get("type") == "event_msg":
             if kind in BEGINNINGS:
                 self.has_begun = self.has_begun or not self._is_handed_over
             elif kind in ENDS:
                 self.has_ended = self.has_begun
-                if error := payload.get("error"):
-                    self._failure = words_of(error.get("message"))
         elif said.get("type") == "response_item":
             yield from self._item(kind, payload)
 
     def judge(self) -> None:
-        if self._failure is not None:
-            raise AgentFailed(self._failure)
+        if (problem := self._ending.failure or self._ending.refusal) is not None:
+            raise problem
 
     def _item(self, kind: object, item: Mapping[str, Any]) -> Iterator[Told]:
         match kind:
@@ -62,7 +61,7 @@ class CodexTranscriptReader:
             case "reasoning" if text := _texts(item.get("summary")):
                 yield ThinkingDelta(text + "\n")
             case "function_call" | "custom_tool_call":
-                arguments = _arguments(item)
+                arguments = arguments_of(item)
                 self._calls[item["call_id"]] = (item["name"], arguments)
                 yield ToolStarted(item["call_id"], item["name"], arguments)
             case "function_call_output" | "custom_tool_call_output":
@@ -70,16 +69,8 @@ class CodexTranscriptReader:
                     name, arguments = self._calls.pop(item["call_id"])
                     output = item.get("output")
                     text = output if isinstance(output, str) else _texts(output)
-                    yield ToolFinished(item["call_id"], name, arguments, text)
-
-
-def _arguments(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    given = item.get("arguments", item.get("input"))
-    try:
-        value = json.loads(given) if isinstance(given, str) else given
-    except ValueError:
-        value = given
-    return value if isinstance(value, dict) else {"input": value}
+                    is_error = self._ending.is_refused(item["call_id"])
+                    yield ToolFinished(item["call_id"], name, arguments, text, is_error)
 
 
 def _texts(parts: object) -> str:

@@ -63,8 +63,10 @@ class Driver:
     def turn(self, request: TurnRequest) -> AsyncGenerator[Told, None]:
         """Run one turn. Ending normally is success.
 
-        Raises `IterationLimit` or `AgentFailed`; being cancelled or closed stops everything that
-        the turn started. A driver that `survives` does so only if `request.is_to_stop()`.
+        Raises `IterationLimit`, `UsageLimit` or `AgentFailed`, and after a turn that ended by
+        itself `PermissionRefused` if calls were refused in it. Being cancelled or closed stops
+        everything that the turn started. A driver that `survives` does so only if
+        `request.is_to_stop()`.
         """
         raise NotImplementedError
 

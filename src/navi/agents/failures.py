@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 import re
+from datetime import timedelta
 
 from navi.agents.models import Endpoint
-from navi.domain.errors import AgentFailed, NaviError
+from navi.domain.errors import AgentFailed, NaviError, UsageLimit
 
 DETAIL_LIMIT = 200
+LONGEST_RESET_SECONDS = 31 * 86_400
+"""No vendor's limit lasts longer than a month."""
 
 _SECRET = re.compile(r"\b(?:sk|pk)-[\w*-]{6,}|\bBearer\s+\S+", re.IGNORECASE)
 _log = logging.getLogger(__name__)
@@ -21,7 +24,7 @@ def failure_of(error: Exception, endpoint: Endpoint | None) -> NaviError:
     if isinstance(error, NaviError):
         return error
     if isinstance(error, exceptions.ModelAPIError) and endpoint is not None:
-        return _provider_failure(error, endpoint)
+        return _limit(error, endpoint) or _provider_failure(error, endpoint)
     if isinstance(error, exceptions.AgentRunError):
         return AgentFailed(f"the model's answer can't be used: {_shortened(error.message)}")
     _log.error("the built-in agent failed unexpectedly", exc_info=error)
@@ -30,12 +33,37 @@ def failure_of(error: Exception, endpoint: Endpoint | None) -> NaviError:
     )
 
 
+def _limit(error: Exception, endpoint: Endpoint) -> UsageLimit | None:
+    from pydantic_ai import exceptions
+
+    title, code = endpoint.title, _code(error)
+    seconds = getattr(error, "retry_after", None)
+    resets_in = timedelta(seconds=min(seconds, LONGEST_RESET_SECONDS)) if seconds else None
+    when = f"in {seconds:.0f} s" if seconds else "in a minute"
+    match error:
+        case exceptions.ModelQuotaExceededError():
+            return UsageLimit(
+                f"the account at {title} has nothing left to spend{code}",
+                hint="check its plan and billing",
+            )
+        case exceptions.ModelRateLimitError():
+            words = f"too many requests for {title}{code}"
+            return UsageLimit(words, resets_in=resets_in, hint=f"try again {when}")
+        case exceptions.ModelOverloadedError():
+            words = f"{title} is overloaded{code}"
+            return UsageLimit(words, resets_in=resets_in, hint=f"try again {when}")
+    return None
+
+
+def _code(error: Exception) -> str:
+    status = getattr(error, "status_code", None)
+    return f" (HTTP {status})" if status else ""
+
+
 def _provider_failure(error: Exception, endpoint: Endpoint) -> AgentFailed:
     from pydantic_ai import exceptions
 
-    title, provider = endpoint.title, endpoint.provider
-    status = getattr(error, "status_code", None)
-    code = f" (HTTP {status})" if status else ""
+    title, provider, code = endpoint.title, endpoint.provider, _code(error)
     match error:
         case exceptions.ModelAuthenticationError():
             return AgentFailed(
@@ -51,14 +79,6 @@ def _provider_failure(error: Exception, endpoint: Endpoint) -> AgentFailed:
                 f"the conversation is too long for {endpoint.model}",
                 hint="clear the session, or set a smaller history budget",
             )
-        case exceptions.ModelQuotaExceededError():
-            return AgentFailed(
-                f"the account at {title} has nothing left to spend{code}",
-                hint="check its plan and billing",
-            )
-        case exceptions.ModelRateLimitError(retry_after=seconds):
-            when = f"in {seconds:.0f} s" if seconds else "in a minute"
-            return AgentFailed(f"too many requests for {title}{code}", hint=f"try again {when}")
         case exceptions.ModelUnavailableError() | exceptions.ModelServerError():
             return AgentFailed(
                 f"{title} can't answer at the moment{code}", hint="try again in a minute"

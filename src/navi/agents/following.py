@@ -61,7 +61,7 @@ class TranscriptReader(Protocol):
     def read(self, line: bytes) -> Iterator[Told]: ...
 
     def judge(self) -> None:
-        """Raise `AgentFailed` unless the turn went well."""
+        """Raise what `Driver.turn` raises unless the turn went well."""
 
 
 async def follow(

@@ -26,7 +26,7 @@ class Reader(Protocol):
     def read(self, line: bytes) -> Iterator[Told]: ...
 
     def judge(self, exit_code: int | None, complaint: str) -> None:
-        """Raise `AgentFailed` unless the client did what it was asked."""
+        """Raise what `Driver.turn` raises unless the turn went well. May look at files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,8 @@ class HeadlessDriver(Driver, ABC):
                 await run.interrupt()
             raise
         await run.clean_up()
-        reader.judge(run.exit_code, run.complaint)
+        # In a thread: it may look at files.
+        await asyncio.to_thread(reader.judge, run.exit_code, run.complaint)
 
     async def _handed_turn(self, request: TurnRequest, note: Path) -> AsyncIterator[Told]:
         """A turn in somebody's terminal, which its agent's hook asked for."""

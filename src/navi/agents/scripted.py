@@ -6,6 +6,7 @@
     [[tool: NAME | {"json": 1}]]  call a tool
     [[bash: command]]             call the `terminal` tool
     [[fail: message]]             end the turn with this error
+    [[limit: seconds]]            end the turn at a usage limit that resets then
     [[loop]]                      call a harmless tool again and again, until the iteration limit
 
 Steps are played in order, and text around them is ignored. A message without any step is answered
@@ -23,9 +24,10 @@ import os
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from navi.domain.errors import AgentFailed
+from navi.domain.errors import AgentFailed, UsageLimit
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
 NOTHING_TO_SAY = "done"
 LONGEST_SLEEP_SECONDS = 86_400.0
+LONGEST_LIMIT_SECONDS = 30 * 86_400.0
+LIMIT_WORDS = "the script's usage limit is reached"
 MOST_DELTAS_OF_A_TEXT = 500
 """A text of a megabyte would otherwise become more events than any client wants to replay."""
 
@@ -69,13 +73,18 @@ class Fail:
 
 
 @dataclass(frozen=True, slots=True)
+class Limit:
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     pass
 
 
-Step = Think | Say | Sleep | Call | Fail | Loop
+Step = Think | Say | Sleep | Call | Fail | Limit | Loop
 
-_BEGINNING = re.compile(r"\[\[\s*(think|say|sleep|tool|bash|fail|loop)\s*(?::|(?=\]\]))")
+_BEGINNING = re.compile(r"\[\[\s*(think|say|sleep|tool|bash|fail|limit|loop)\s*(?::|(?=\]\]))")
 _BRACKETS = re.compile(r"\[{2,}|\]{2,}")
 _TOOL_NAME = re.compile(r"\s*([^\s|\]]+)\s*(\|)?\s*")
 _CLOSING = re.compile(r"\s*\]\]")
@@ -155,6 +164,8 @@ async def _respond(
                 yield {place: DeltaToolCall(tool, json.dumps(arguments), tool_call_id=call_id)}
             case Fail(reason):
                 raise AgentFailed(reason)
+            case Limit(seconds):
+                raise UsageLimit(LIMIT_WORDS, resets_in=timedelta(seconds=seconds))
     if not said and not called:
         yield NOTHING_TO_SAY
 
@@ -185,8 +196,8 @@ def _plain_step(word: str, text: str) -> Step:
     match word:
         case "think":
             return Think(text)
-        case "sleep":
-            return _sleep_step(text)
+        case "sleep" | "limit":
+            return _timed_step(word, text)
         case "bash":
             return Call("terminal", {"command": text})
         case "fail":
@@ -197,13 +208,15 @@ def _plain_step(word: str, text: str) -> Step:
             return Say(text)
 
 
-def _sleep_step(text: str) -> Step:
+def _timed_step(word: str, text: str) -> Step:
     try:
         seconds = float(text)
     except ValueError:
         seconds = math.nan
     if not seconds >= 0:
-        return Say(f"[[sleep: {text}]] does not name a number of seconds")
+        return Say(f"[[{word}: {text}]] does not name a number of seconds")
+    if word == "limit":
+        return Limit(min(seconds, LONGEST_LIMIT_SECONDS))
     return Sleep(min(seconds, LONGEST_SLEEP_SECONDS))
 
 

@@ -12,6 +12,7 @@ from navi.domain.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from navi.domain.input import TIME_LIMIT, NewInput, Origin, require_text
 from navi.domain.instants import instant
 from navi.domain.schedule import At, Schedule
+from navi.domain.turn import Outcome
 
 ON_TIME = timedelta(seconds=60)
 """So late is still on time, for an automation that doesn't catch up on what it missed."""
@@ -179,7 +180,7 @@ class Automation:
     """An occurrence that waits for the run before it, where all are to be run."""
     last_run_at: datetime | None = None
     last_status: str | None = None
-    """How the last run's turn ended: ok, error or cancelled."""
+    """How the last run's turn ended: ok, denied, error, cancelled or limit."""
     last_error: str | None = None
     ended: Ended | None = None
     active_run_state: RunState | None = None
@@ -211,6 +212,8 @@ class Run:
     queued_at: datetime
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    outcome: Outcome | None = None
+    """How its turn ended."""
     prompt_ref: Mapping[str, Any] | None = None
     rendered_prompt: str | None = None
     prompt_variables: Mapping[str, Any] | None = None
@@ -304,6 +307,26 @@ def automation_input(automation: Automation, run: Run) -> NewInput:
         },
         not_before=run.due_at,
     )
+
+
+def status_after(outcome: Outcome) -> str:
+    """The automation's `last_status` after a turn with this outcome."""
+    match outcome:
+        case Outcome.STOPPED:
+            return "cancelled"
+        case Outcome.ERROR | Outcome.DENIED | Outcome.LIMIT:
+            return outcome.value
+    return "ok"
+
+
+def failures_after(outcome: Outcome, failures_in_row: int) -> int:
+    """Only an error is a failure. A turn that was stopped, refused or limited says nothing."""
+    match outcome:
+        case Outcome.ERROR:
+            return failures_in_row + 1
+        case Outcome.STOPPED | Outcome.DENIED | Outcome.LIMIT:
+            return failures_in_row
+    return 0
 
 
 def first_run(schedule: Schedule, guards: Guards, now: datetime) -> datetime:

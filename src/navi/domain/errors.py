@@ -4,7 +4,12 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime, timedelta
     from typing import ClassVar
+
+SHOWN_CALLS = 10
+"""An agent may try again and again; the first calls tell what it needs."""
 
 
 class NaviError(Exception):
@@ -153,6 +158,39 @@ class IterationLimit(NaviError):
             f"stopped after {limit} steps",
             hint="say 'continue', or raise [agent] max_iterations in the settings",
         )
+
+
+class PermissionRefused(NaviError):
+    """The agent came to its end, but was not permitted to make these calls."""
+
+    kind, http_status = "denied", 403
+
+    def __init__(self, calls: Sequence[str], *, hint: str = "") -> None:
+        different = list(dict.fromkeys(calls))
+        more = len(different) - SHOWN_CALLS
+        words = ", ".join(different[:SHOWN_CALLS]) + (f" and {more} more" if more > 0 else "")
+        super().__init__(f"refused: {words}", hint=hint)
+
+
+class UsageLimit(NaviError):
+    """The vendor takes no more requests for now. It may say when it will, or in how long."""
+
+    kind, http_status = "limit", 429
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        resets_at: datetime | None = None,
+        resets_in: timedelta | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self._resets_at = resets_at
+        self._resets_in = resets_in
+
+    def resets_at(self, now: datetime) -> datetime | None:
+        return self._resets_at if self._resets_in is None else now + self._resets_in
 
 
 class UsageError(NaviError):

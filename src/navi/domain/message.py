@@ -126,7 +126,7 @@ def _is_end(draft: Draft, ending: Ending, must_speak: bool) -> bool:
     if draft.role is MessageRole.SYSTEM:
         return False
     if must_speak:
-        return bool(draft.content) and ending.outcome is not Outcome.ERROR
+        return bool(draft.content) and ending.outcome not in (Outcome.ERROR, Outcome.LIMIT)
     # A turn that went well may end with a tool's result; one that did not must say so.
     return bool(draft.content) or (ending.outcome is Outcome.OK and bool(draft.tool_calls))
 
@@ -170,6 +170,10 @@ def _closing_words(ending: Ending) -> str:
             return "(stopped)"
         case Outcome.MAX_ITERATIONS:
             return f"({ending.error})"
+        case Outcome.DENIED:
+            return f"({_short(ending.error)})"
+        case Outcome.LIMIT:
+            return f"(usage limit: {_short(ending.error)})"
         case Outcome.ERROR:
             return f"(failed: {_short(ending.error)})"
 

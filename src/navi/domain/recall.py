@@ -7,12 +7,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from navi.domain.errors import Conflict, InvalidInput, NotFound
 from navi.domain.input import TIME_LIMIT, NewInput, Origin, require_text
 from navi.domain.instants import instant
 from navi.domain.when import describe_moment, parse_duration
 
+if TYPE_CHECKING:
+    from navi.domain.turn import Ending
+
+LIMIT = "limit"
+"""The outcome of a turn that met a usage limit."""
+LIMIT_PAUSE = timedelta(minutes=15)
+"""How long to wait where the vendor does not say when its limit ends. Overloads pass within minutes
+and most limits within hours: soon enough after either, and few enough turns in vain."""
 DEFERRED_BY = timedelta(seconds=60)
 """How much later `trigger_at` shows a due recall whose session is busy."""
 
@@ -70,7 +79,7 @@ class Recall:
     session_id: str
     call_type: CallType
     trigger_at: datetime
-    """When it is expected to fire. Later than `due_at` if its session was busy then."""
+    """When it is expected to fire: after `due_at` if its session was busy, or met a limit."""
     due_at: datetime
     """When it is planned to fire. A recurring recall counts its beats from here."""
     interval_seconds: int | None
@@ -109,6 +118,15 @@ def beats(at: datetime, interval_seconds: int) -> Iterator[datetime]:
         yield at
 
 
+def fires_again_at(recall: Recall, ending: Ending, now: datetime) -> datetime | None:
+    """When a recall that should fire once fires again, because its turn met a usage limit."""
+    if recall.interval_seconds is not None or ending.outcome != LIMIT:
+        return None
+    if ending.resets_at is None or ending.resets_at <= now:
+        return now + LIMIT_PAUSE
+    return ending.resets_at
+
+
 def skipped(recall: Recall, now: datetime) -> datetime:
     """When a recurring recall fires if its next beat is skipped."""
     if recall.interval_seconds is None:
@@ -122,8 +140,8 @@ def recall_input(recall: Recall, time_limit_seconds: int | None = None) -> NewIn
     """The input of a due recall. Its prompt is rendered when its turn begins."""
     limit = {} if time_limit_seconds is None else {TIME_LIMIT: time_limit_seconds}
     return NewInput(
-        # Derived from the beat, so that the same beat can't be admitted twice.
-        id=f"{recall.id}.{int(recall.due_at.timestamp() * 1000)}",
+        # Derived from its instant, so that the same one can't be admitted twice.
+        id=f"{recall.id}.{int(recall.trigger_at.timestamp() * 1000)}",
         session_id=recall.session_id,
         text=recall.additional_context_message,
         origin=Origin.RECALL,
@@ -134,7 +152,7 @@ def recall_input(recall: Recall, time_limit_seconds: int | None = None) -> NewIn
             "due_at": instant(recall.due_at),
             **limit,
         },
-        not_before=recall.due_at,
+        not_before=recall.trigger_at,
     )
 
 

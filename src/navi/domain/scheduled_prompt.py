@@ -51,7 +51,7 @@ def automation_prompt(
 
 
 def _times(due: Input, missed: int, now: datetime, zone: tzinfo) -> dict[str, str]:
-    due_at = due.not_before or due.queued_at or now
+    due_at = datetime.fromisoformat(due.metadata["due_at"])
     return {
         "due_at": describe_moment(due_at, zone),
         "now": describe_moment(now, zone),

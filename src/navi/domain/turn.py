@@ -14,9 +14,13 @@ SERVER_STOPPED = "the server stopped during this turn"
 
 class Outcome(StrEnum):
     OK = "ok"
+    DENIED = "denied"
+    """The agent was refused permission for something it wanted to do."""
     ERROR = "error"
     STOPPED = "stopped"
     MAX_ITERATIONS = "max_iterations"
+    LIMIT = "limit"
+    """The vendor takes no more requests for now: a usage limit, or too many requests."""
 
 
 class StopReason(StrEnum):
@@ -69,3 +73,5 @@ class Ending:
     """Fit to show in the session."""
     detail: str | None = field(default=None, compare=False)
     """Everything that is known about a failure, for the record of a run."""
+    resets_at: datetime | None = field(default=None, compare=False)
+    """When a usage limit ends, if the vendor said so."""

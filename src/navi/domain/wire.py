@@ -109,6 +109,7 @@ class RunJson(TypedDict):
     queued_at: str
     started_at: str | None
     ended_at: str | None
+    outcome: str | None
     prompt_ref: Json | None
     rendered_prompt: str | None
     prompt_variables: Json | None
@@ -233,6 +234,7 @@ def run_json(run: Run) -> RunJson:
         "queued_at": instant(run.queued_at),
         "started_at": instant(run.started_at),
         "ended_at": instant(run.ended_at),
+        "outcome": None if run.outcome is None else run.outcome.value,
         "prompt_ref": None if run.prompt_ref is None else dict(run.prompt_ref),
         "rendered_prompt": run.rendered_prompt,
         "prompt_variables": None if run.prompt_variables is None else dict(run.prompt_variables),

@@ -22,6 +22,8 @@ from navi.domain.errors import (
     NaviError,
     NotDelivered,
     OpenElsewhere,
+    PermissionRefused,
+    UsageLimit,
 )
 from navi.domain.event import Asking, Compacting, Conversation, Usage
 from navi.domain.ids import new_id
@@ -287,7 +289,7 @@ class Turns:
             await asyncio.wait({driving, pumping}, return_when=asyncio.FIRST_COMPLETED)
             pump.close()
             await asyncio.shield(pumping)
-            return await _ending_of(driving)
+            return await _ending_of(driving, self._clock)
         finally:
             # Reached early only if the pump failed or this turn is abandoned.
             for task in (driving, pumping):
@@ -373,7 +375,7 @@ class NothingToDo(Exception):
     """A turn of one of Navi's own jobs that found no work."""
 
 
-async def _ending_of(driving: asyncio.Task[None]) -> Ending:
+async def _ending_of(driving: asyncio.Task[None], clock: Clock) -> Ending:
     try:
         await driving
     except asyncio.CancelledError:
@@ -382,6 +384,11 @@ async def _ending_of(driving: asyncio.Task[None]) -> Ending:
         raise
     except IterationLimit as limit:
         return Ending(Outcome.MAX_ITERATIONS, limit.sentence)
+    except PermissionRefused as refusal:
+        return Ending(Outcome.DENIED, refusal.sentence)
+    except UsageLimit as limit:
+        resets_at = limit.resets_at(clock.now())
+        return Ending(Outcome.LIMIT, limit.sentence, resets_at=resets_at)
     except NaviError as error:
         return Ending(Outcome.ERROR, error.sentence, traceback.format_exc())
     except Exception as error:

@@ -25,7 +25,9 @@ from navi.domain.automation import (
     RunState,
     automation_input,
     ended_because,
+    failures_after,
     planned_run,
+    status_after,
 )
 from navi.domain.errors import SessionStopped
 from navi.domain.input import Input, NewInput
@@ -39,6 +41,8 @@ from navi.store.tables import automation_runs
 
 SWITCHED_OFF = "the automation was switched off"
 REMOVED = "the automation was removed"
+NO_ANSWER = (Outcome.DENIED, Outcome.LIMIT)
+"""Turns that ended so did not do their task: what they said is not its result."""
 ACTIVE = (RunState.QUEUED.value, RunState.RUNNING.value)
 _OF_AUTOMATION = automation_runs.c.automation_id == bindparam("automation_id")
 _FIND = select(automation_runs).where(automation_runs.c.id == bindparam("run_id"))
@@ -170,11 +174,13 @@ def turn_ended(
     )
     automation = automations.find(connection, run.automation_id)
     is_apart = automation is not None and automation.category is not Category.BOUND
-    delivers = is_apart and state is RunState.TURN_COMPLETED
+    has_answer = state is RunState.TURN_COMPLETED and ending.outcome not in NO_ANSWER
+    delivers = is_apart and has_answer
     _update(
         connection,
         run.id,
         state=state,
+        outcome=ending.outcome,
         ended_at=now,
         error=ending.detail or ending.error,
         response_message_id=message_id,
@@ -182,7 +188,7 @@ def turn_ended(
     )
     if automation is None:
         return None
-    return _count(connection, automation, state, ending, now)
+    return _count(connection, automation, ending, now)
 
 
 def cancel_queued(connection: Connection, automation_id: str, why: str, now: datetime) -> None:
@@ -283,20 +289,18 @@ def _following(plan: Plan) -> dict[str, Any]:
 
 
 def _count(
-    connection: Connection, automation: Automation, state: RunState, ending: Ending, now: datetime
+    connection: Connection, automation: Automation, ending: Ending, now: datetime
 ) -> str | None:
     """The automation after one of its runs: its state is the turn's real outcome."""
-    status = {RunState.FAILED: "error", RunState.CANCELLED: "cancelled"}.get(state, "ok")
-    failures = automation.failures_in_row
-    if state is not RunState.CANCELLED:
-        failures = failures + 1 if state is RunState.FAILED else 0
+    failures = failures_after(ending.outcome, automation.failures_in_row)
+    status = status_after(ending.outcome)
     changed = automations.change(
         connection,
         automation,
         now,
         last_run_at=now,
         last_status=status,
-        last_error=ending.error if status == "error" else None,
+        last_error=None if status in ("ok", "cancelled") else ending.error,
         failures_in_row=failures,
         **_released(automation, now),
     )
@@ -360,11 +364,12 @@ def _forget_old(connection: Connection, automation_id: str, keep: int) -> None:
 
 def _run(row: Row[Any]) -> Run:
     values = dict(row._mapping)
-    delivery = values["delivery"]
+    delivery, outcome = values["delivery"], values["outcome"]
     return Run(
         **{
             **values,
             "state": RunState(values["state"]),
+            "outcome": None if outcome is None else Outcome(outcome),
             "delivery": None if delivery is None else Delivery(delivery),
         }
     )

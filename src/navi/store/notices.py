@@ -93,6 +93,10 @@ def _end(ending: Ending) -> str:
             return "has stopped"
         case Outcome.STOPPED:
             return "was stopped"
+        case Outcome.DENIED:
+            return f"has stopped ({_shortened(ending.error or 'refused', 200)})"
+        case Outcome.LIMIT:
+            return f"met a usage limit ({_shortened(ending.error or 'no reason given', 200)})"
     return f"has failed ({_shortened(ending.error or ending.outcome.value, 200)})"
 
 

@@ -18,6 +18,7 @@ from navi.domain.recall import (
     RecallAlreadyPending,
     RecallStatus,
     Scheduler,
+    fires_again_at,
     next_beat,
     skipped,
 )
@@ -141,7 +142,11 @@ def turn_ended(
     if recall is None or recall.status not in (RecallStatus.PENDING, RecallStatus.RUNNING):
         return
     end: dict[str, Any] = {"outcome": ending.outcome.value, "error": ending.error}
-    if recall.interval_seconds is None:
+    again_at = fires_again_at(recall, ending, now)
+    if again_at is not None and pending(connection, recall.session_id) is None:
+        again = {"status": RecallStatus.PENDING, "trigger_at": again_at, "input_id": None}
+        _change(connection, recall, now, **again, **end)
+    elif recall.interval_seconds is None:
         failed = ending.outcome is Outcome.ERROR
         status = RecallStatus.CANCELLED if failed else RecallStatus.FIRED
         _change(connection, recall, now, status=status, **end)

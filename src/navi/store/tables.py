@@ -266,6 +266,7 @@ automation_runs = Table(
     Column("response_message_id", Text),
     Column("missed_count", Integer, nullable=False),
     Column("delivery", Text),
+    Column("outcome", Text),
     Index("automation_runs_by_automation", "automation_id", "queued_at"),
     Index("automation_runs_by_session", "session_id"),
 )

@@ -6,12 +6,13 @@ import asyncio
 import subprocess
 import sys
 from contextlib import aclosing
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from navi.agents.builtin import BuiltinDriver
 from navi.agents.driver import Driver
-from navi.domain.errors import AgentFailed, IterationLimit, NotAllowed
+from navi.domain.errors import AgentFailed, IterationLimit, NotAllowed, UsageLimit
 from navi.domain.event import (
     TextDelta,
     ThinkingDelta,
@@ -32,6 +33,8 @@ from tests.unit.agents.world import (
     events_of,
     text_of,
 )
+
+NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
 
 async def results_of(driver: BuiltinDriver, prompt: str) -> list[ToolFinished]:
@@ -199,6 +202,15 @@ async def test_failing_ends_the_turn_with_exactly_that_message_after_what_was_sa
     assert isinstance(events[-1], Usage)
     assert isinstance(error, AgentFailed)
     assert error.message == "the disk is full"
+
+
+async def test_a_scripted_limit_says_when_it_resets_after_what_was_said():
+    events, error = await events_and_error(
+        BuiltinDriver(), a_request("[[say: oh]] [[limit: 90]] [[say: never]]")
+    )
+    assert text_of(events) == "oh"
+    assert isinstance(error, UsageLimit)
+    assert error.resets_at(NOON) == NOON + timedelta(seconds=90)
 
 
 @pytest.mark.parametrize("offered", ["filesystem", "terminal", "something_else"])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from pydantic_ai.exceptions import (
     ModelContextWindowExceededError,
+    ModelOverloadedError,
     ModelQuotaExceededError,
     ModelRateLimitError,
     ModelTimeoutError,
@@ -13,17 +16,16 @@ from pydantic_ai.exceptions import (
 
 from navi.agents.failures import DETAIL_LIMIT, failure_of
 from navi.agents.models import endpoint_of
-from navi.domain.errors import AgentFailed, NotFound
+from navi.domain.errors import AgentFailed, NotFound, UsageLimit
 
 ENDPOINT = endpoint_of("anthropic:m", {"ANTHROPIC_API_KEY": "a-key"}, {}, {})
+NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
     ("error", "message", "hint"),
     [
         (ModelTimeoutError("m", "timed out"), "Anthropic took too long to answer", "more time"),
-        (ModelRateLimitError("m", "slow", retry_after=7.2), "too many requests", "again in 7 s"),
-        (ModelQuotaExceededError("m", "broke"), "Anthropic has nothing left to spend", "billing"),
         (ModelContextWindowExceededError("m", "long"), "too long for m", "clear the session"),
     ],
 )
@@ -32,6 +34,41 @@ def test_each_kind_of_failure_says_what_happened_and_what_to_do(error, message, 
     assert isinstance(failure, AgentFailed)
     assert message in failure.message
     assert hint in failure.hint
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "hint", "resets_at"),
+    [
+        (
+            ModelRateLimitError("m", "slow", retry_after=7.2),
+            "too many requests",
+            "again in 7 s",
+            NOON + timedelta(seconds=7.2),
+        ),
+        (ModelRateLimitError("m", "slow"), "too many requests", "again in a minute", None),
+        (ModelOverloadedError("m", "busy"), "Anthropic is overloaded", "again in a minute", None),
+        (
+            ModelQuotaExceededError("m", "broke"),
+            "Anthropic has nothing left to spend",
+            "billing",
+            None,
+        ),
+    ],
+)
+def test_a_limit_says_when_to_try_again_if_that_is_known(error, message, hint, resets_at):
+    limit = failure_of(error, ENDPOINT)
+    assert isinstance(limit, UsageLimit)
+    assert message in limit.message
+    assert hint in limit.hint
+    assert limit.resets_at(NOON) == resets_at
+
+
+def test_a_limit_never_lasts_longer_than_a_calendar_can_say():
+    limit = failure_of(ModelRateLimitError("m", "slow", retry_after=1e300), ENDPOINT)
+    assert isinstance(limit, UsageLimit)
+    resets_at = limit.resets_at(NOON)
+    assert resets_at is not None
+    assert resets_at.year < 2030
 
 
 def test_a_refusal_of_ours_stays_as_it_is():

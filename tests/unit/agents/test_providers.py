@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from navi.agents.builtin import BuiltinDriver
-from navi.domain.errors import AgentFailed, IterationLimit, NotAllowed
+from navi.domain.errors import AgentFailed, IterationLimit, NotAllowed, UsageLimit
 from navi.domain.event import TextDelta, ToolFinished, ToolStarted, Usage
 from navi.domain.message import ToolCall
 from tests.unit.agents.stand_in import Answer, Call
@@ -232,7 +232,6 @@ def problem(kind: str, message: str) -> dict[str, Any]:
     [
         (401, problem("authentication_error", f"bad key {SECRET}"), "did not accept the API key"),
         (404, problem("not_found_error", "model: m"), "has no model m"),
-        (429, problem("rate_limit_error", "slow down"), "too many requests"),
         (500, problem("api_error", "oops"), "can't answer at the moment"),
         (503, problem("api_error", "oops"), "can't answer at the moment"),
         (
@@ -252,6 +251,23 @@ async def test_a_provider_s_error_is_told_plainly_and_without_secrets(model, sta
     assert SECRET not in error.message + error.hint
     assert SOMEONE_S not in error.message + error.hint
     assert "\n" not in error.message
+    assert events == [Usage()]
+
+
+@every_provider
+@pytest.mark.parametrize(
+    ("status", "body", "words"),
+    [
+        (429, problem("rate_limit_error", "slow down"), "too many requests"),
+        (429, problem("insufficient_quota", "no money"), "429"),
+        (529, problem("overloaded_error", "Overloaded"), "is overloaded (HTTP 529)"),
+    ],
+)
+async def test_a_provider_that_takes_no_more_requests_is_a_limit(model, status, body, words):
+    async with provider(model, Answer(status=status, problem=body)) as (_, driver):
+        events, error = await events_and_error(driver, a_request("hi"))
+    assert isinstance(error, UsageLimit)
+    assert words in error.message
     assert events == [Usage()]
 
 

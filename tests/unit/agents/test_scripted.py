@@ -13,6 +13,7 @@ from navi.agents.scripted import (
     MOST_DELTAS_OF_A_TEXT,
     Call,
     Fail,
+    Limit,
     Loop,
     Say,
     Sleep,
@@ -27,13 +28,15 @@ PIECES = ["[[", "]]", "[", "]", "say", "tool", "sleep", "loop", ":", "|", "{", "
 
 
 def test_each_kind_of_step_is_understood():
-    script = "[[think: t]] [[say: s]] [[sleep: 0.5]] [[bash: ls -l]] [[fail: f]] [[loop]]"
+    script = "[[think: t]] [[say: s]] [[sleep: 0.5]] [[bash: ls -l]] [[fail: f]] [[limit: 90]]"
+    script += "[[loop]]"
     assert parse(script) == [
         Think("t"),
         Say("s"),
         Sleep(0.5),
         Call("terminal", {"command": "ls -l"}),
         Fail("f"),
+        Limit(90),
         Loop(),
     ]
 
@@ -70,9 +73,10 @@ def test_a_tool_step_that_makes_no_sense_is_answered_with_what_is_wrong(argument
     assert second == Say("after")
 
 
+@pytest.mark.parametrize("word", ["sleep", "limit"])
 @pytest.mark.parametrize("seconds", ["soon", "-1", "nan", ""])
-def test_a_sleep_without_a_number_is_answered_with_what_is_wrong(seconds):
-    [step] = parse(f"[[sleep: {seconds}]]")
+def test_a_step_without_a_number_of_seconds_is_answered_with_what_is_wrong(seconds, word):
+    [step] = parse(f"[[{word}: {seconds}]]")
     assert isinstance(step, Say)
     assert "number of seconds" in step.text
 

@@ -70,6 +70,20 @@ def test_every_turn_leaves_a_visible_end() -> None:
     assert closed([], Ending(Outcome.STOPPED))[-1].content == "(stopped)"
     limit = Ending(Outcome.MAX_ITERATIONS, "stopped after 3 steps")
     assert closed([], limit)[-1].content == "(stopped after 3 steps)"
+    denied = Ending(Outcome.DENIED, "refused: Bash(ls)")
+    assert closed([], denied)[-1].content == "(refused: Bash(ls))"
+    limited = Ending(Outcome.LIMIT, "resets at 3am")
+    assert closed([], limited)[-1].content == "(usage limit: resets at 3am)"
+
+
+def test_where_nobody_looks_on_a_limited_turn_says_so_and_a_refused_one_keeps_its_answer() -> None:
+    drafts = drafts_of([TextDelta("I could not")])
+
+    limited = closed(drafts, Ending(Outcome.LIMIT, "resets at 3am"), must_speak=True)
+    assert [draft.content for draft in limited] == ["I could not", "(usage limit: resets at 3am)"]
+    denied = closed(drafts, Ending(Outcome.DENIED, "refused: Bash(ls)"), must_speak=True)
+    assert [draft.content for draft in denied] == ["I could not"]
+    assert denied[0].metadata == {"outcome": "denied", "error": "refused: Bash(ls)"}
 
 
 def test_a_good_answer_is_kept_as_it_is() -> None:

@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navi.domain.errors import InvalidInput
-from navi.domain.recall import instruction_warning, next_beat, parse_interval
+from navi.domain.recall import (
+    LIMIT_PAUSE,
+    CallType,
+    Recall,
+    RecallStatus,
+    fires_again_at,
+    instruction_warning,
+    next_beat,
+    parse_interval,
+)
+from navi.domain.turn import Ending, Outcome
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
@@ -56,3 +66,47 @@ def test_a_beat_is_a_duration_longer_than_nothing() -> None:
     with pytest.raises(InvalidInput) as refused:
         parse_interval("0m")
     assert "15m" in refused.value.hint
+
+
+def a_recall(interval_seconds: int | None) -> Recall:
+    return Recall(
+        id="r",
+        session_id="s",
+        call_type=CallType.ONCE if interval_seconds is None else CallType.RECURRING,
+        trigger_at=NOON,
+        due_at=NOON,
+        interval_seconds=interval_seconds,
+        internal_comment=None,
+        additional_context_message="Read build.log",
+        status=RecallStatus.RUNNING,
+        outcome=None,
+        error=None,
+        missed_count=0,
+        created_at=NOON,
+        updated_at=NOON,
+    )
+
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("resets_at", "again_at"),
+    [
+        (NOON + HOUR, NOON + HOUR),
+        (None, NOON + LIMIT_PAUSE),
+        (NOON, NOON + LIMIT_PAUSE),
+        (NOON - HOUR, NOON + LIMIT_PAUSE),
+    ],
+)
+def test_after_a_limit_a_one_time_recall_fires_again_at_the_reset_or_after_a_pause(
+    resets_at: datetime | None, again_at: datetime
+) -> None:
+    ending = Ending(Outcome.LIMIT, "limited", resets_at=resets_at)
+    assert fires_again_at(a_recall(None), ending, NOON) == again_at
+
+
+def test_nothing_but_a_limit_lets_a_one_time_recall_fire_again() -> None:
+    for outcome in set(Outcome) - {Outcome.LIMIT}:
+        assert fires_again_at(a_recall(None), Ending(outcome), NOON) is None
+    assert fires_again_at(a_recall(60), Ending(Outcome.LIMIT), NOON) is None

@@ -264,3 +264,21 @@ async def test_a_recall_scheduled_through_one_server_wakes_the_other(start: Star
         session = await one.session()
         await schedule(two, session, call_type="immediate")
         assert await one.outcomes(session, 1) == ["ok"]
+
+
+async def test_a_recall_that_met_a_usage_limit_stays_pending_until_it_resets(start: Start) -> None:
+    time = MovedClock()
+    async with start(time) as world:
+        session = await world.session()
+        task = "Read build.log with filesystem. [[limit: 5400]]"
+        await schedule(world, session, "now", additional_context_message=task)
+        assert await world.outcomes(session, 1) == ["limit"]
+
+        assert await statuses(world, session) == [("pending", "limit")]
+        pending = await world.navi.recalls.pending(LOCAL, session.id)
+        assert pending.trigger_at - time.now() > timedelta(minutes=80)
+    time.move(hours=2)
+    async with start(time) as world:
+        assert await world.outcomes(session, 2) == ["limit", "limit"]
+        again = await world.navi.recalls.pending(LOCAL, session.id)
+        assert (again.id, again.due_at) == (pending.id, pending.due_at)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 
 import pytest
 
-from navi.domain.errors import SessionStopped
+from navi.agents.driver import Driver, TurnRequest
+from navi.domain.errors import PermissionRefused, SessionStopped
+from navi.domain.event import TextDelta, TurnEvent
 from navi.domain.input import DeliveryMode
 from navi.domain.session import SessionState
 from tests.unit.runtime.conftest import LOCAL, LONG, Start, World
@@ -145,6 +148,45 @@ async def test_a_failing_turn_ends_with_its_error_and_the_next_one_runs(world: W
     ]
     answer = (await world.messages(session))[1]
     assert (answer.content, answer.metadata["error"]) == ("I try.", "no more tokens")
+
+
+async def test_a_turn_at_a_usage_limit_says_so_and_the_next_one_runs(world: World) -> None:
+    session = await world.session()
+    await world.say(session, "[[say: I try.]] [[limit: 60]]")
+    await world.say(session, "next")
+
+    frames = await world.ended(session, 2)
+
+    ends = [frame for frame in frames if frame["type"] == "stream_end"]
+    assert [end["outcome"] for end in ends] == ["limit", "ok"]
+    assert "usage limit" in ends[0]["error"]
+    answer = (await world.messages(session))[1]
+    assert (answer.content, answer.metadata["outcome"]) == ("I try.", "limit")
+
+
+class Refused(Driver):
+    """An agent that answers, but was not permitted what it wanted to do."""
+
+    async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
+        yield TextDelta("I could not build it.")
+        raise PermissionRefused(["Bash(make)"], hint="allow it")
+
+
+async def test_a_turn_that_was_refused_a_call_keeps_its_answer_and_shows_the_call(
+    start: Start,
+) -> None:
+    async with start(drivers={"refused": Refused()}) as world:
+        session = await world.session(driver="refused")
+        await world.say(session, "build it")
+
+        frames = await world.ended(session)
+
+        assert (frames[-2]["outcome"], frames[-2]["error"]) == (
+            "denied",
+            "refused: Bash(make); allow it",
+        )
+        answer = (await world.messages(session))[-1]
+        assert (answer.content, answer.metadata["outcome"]) == ("I could not build it.", "denied")
 
 
 async def test_an_endless_agent_ends_at_the_iteration_limit(world: World) -> None:

@@ -81,7 +81,7 @@ class Answer:
             output.note("it has not run yet")
             return
         rows = [self._run_row(run) for run in found]
-        output.table(["DUE", "STATE", "TOOK", "MISSED", "ERROR", "RUN"], rows)
+        output.table(["DUE", "STATE", "OUTCOME", "TOOK", "MISSED", "ERROR", "RUN"], rows)
 
     def switch(self, text: str, *, is_on: bool) -> None:
         changed = self.client.change_automation(
@@ -177,6 +177,7 @@ class Answer:
         return [
             lines.stamp(run["due_at"], self.zone),
             run["state"],
+            run["outcome"] or "-",
             took,
             str(run["missed_count"] or "-"),
             lines.plain(error, lines.LONGEST),

@@ -26,3 +26,6 @@ def command(session: str, turns: int, as_json: bool) -> None:
         output.note(f"{lines.named(meant)} has said nothing yet")
     for text in texts:
         output.say(text)
+    for message in said:
+        if (end := transcript.ending(message)) is not None:
+            output.note(f"[{end}]")

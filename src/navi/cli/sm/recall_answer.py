@@ -73,6 +73,8 @@ class Answer:
         wakes = lines.wakes(recall, self.client.now(), self.zone)
         output.say(f"{before}{lines.named(self.session)} {wakes}")
         output.say(f"  {lines.plain(recall['additional_context_message'])}")
+        if recall["outcome"] == "limit":
+            output.say(f"  its last turn met a usage limit: {lines.plain(recall['error'] or '-')}")
         if recall["internal_comment"]:
             output.say(f"  comment: {lines.plain(recall['internal_comment'])}")
 

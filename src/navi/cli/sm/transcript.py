@@ -37,6 +37,16 @@ def shown(message: Json, timezone: tzinfo) -> Iterator[str]:
         yield f"{at:%H:%M:%S} {who}: {lines.harmless(message['content'])}"
     for call in message["tool_calls"]:
         yield f"{at:%H:%M:%S} {who} calls {tool(call)}"
+    if (end := ending(message)) is not None:
+        yield f"{at:%H:%M:%S} [{end}]"
+
+
+def ending(message: Json) -> str | None:
+    """How the turn ended, where its last message does not say so itself."""
+    outcome, error = message["metadata"].get("outcome"), message["metadata"].get("error")
+    if outcome is None or (error or outcome) in message["content"]:
+        return None
+    return f"{outcome}: {lines.plain(error)}" if error else str(outcome)
 
 
 def tool(call: Json) -> str:

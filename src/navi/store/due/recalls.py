@@ -66,7 +66,7 @@ class DueRecalls:
             new = recall_input(recall, self._time_limit_seconds)
             arrivals.append((lane, new))
             is_busy = lane.turn_id is not None
-            shown_at = recall.due_at + DEFERRED_BY if is_busy else recall.due_at
+            shown_at = recall.trigger_at + DEFERRED_BY if is_busy else recall.trigger_at
             claims.append({"recall_id": recall.id, "to_input": new.id, "at": shown_at, "now": now})
         if not claims:
             return Claimed(0)
