@@ -15,6 +15,10 @@ TEXT_LIMIT_BYTES = 1_000_000
 """Larger texts belong in a file whose path the text names; no model reads them in one message."""
 
 
+TOOL_CALL = "tool_call_id"
+"""In the metadata of an input that reached an agent at work: the call whose result it came with."""
+
+
 class DeliveryMode(StrEnum):
     SEQUENTIAL = "sequential"
     IMPORTANT = "important"

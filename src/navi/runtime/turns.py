@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -30,7 +30,7 @@ from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, Turn
 from navi.domain.user import User
 from navi.runtime.pump import Pump
 from navi.runtime.room import Room
-from navi.store import agent_sessions, compactions, queue, reminders
+from navi.store import agent_sessions, compactions, queue, reminders, steering
 from navi.store import turns as stored
 from navi.store.store import Store
 
@@ -298,6 +298,7 @@ class Turns:
                 current_user_info=user.info,
                 origin=begun.turn.origin,
                 on_record=pump.on_record,
+                nudges=partial(self._nudges, begun.turn),
             ),
             turn_id=begun.turn.id,
             conversation=None if known is None else known.agent_session_id,
@@ -327,6 +328,18 @@ class Turns:
             if not deadline.expired():
                 raise
             raise AgentFailed(f"it took longer than {limit} seconds and was ended") from error
+
+    async def _nudges(self, turn: Turn, tool_call_id: str) -> Sequence[str]:
+        """What waits for the agent of a running turn."""
+        now = self._clock.now()
+        try:
+            return await self._store.transact(
+                steering.take, turn.session.id, tool_call_id, now, fence=turn.fence
+            )
+        except NaviError as error:
+            # They wait for the next call, or for the end of the turn, which matters more.
+            log.warning("no nudges for session %s: %s", turn.session.id, error.message)
+            return ()
 
     async def _give_back(self, turn: Turn, reason: NotDelivered) -> None:
         """Nothing reached the agent: the input waits again, for the terminal that has it open."""

@@ -319,7 +319,10 @@ def close_dead(
         lane, remarks = _settled(connection, lane, delivered[0], ending, message_id, now)
     following_idx = _add_remarks(connection, lane, remarks, following_idx, now)
     _close(connection, lane, dead.id, [], ending, message_id, following_idx, now)
-    reminders.turn_ended(connection, dead.session_id, ending, row.stop_reason, now)
+    if waiting_again:
+        reminders.turn_given_back(connection, dead.session_id, waiting_again, now)
+    else:
+        reminders.turn_ended(connection, dead.session_id, ending, row.stop_reason, now)
     notices.stopped(connection, lane.session, delivered, ending, answer, now)
     queued = [("input_queued", {"input": input_json(each)}) for each in waiting_again]
     events.emit(connection, dead.session_id, None, queued, now)
