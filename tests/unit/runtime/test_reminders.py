@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from navi.domain.input import Admission, DeliveryMode
 from navi.domain.news import News
 from navi.domain.reminder import RESUME_TEXT, SOFT_TEXT, NoRegistration, ReminderNotFound
 from navi.domain.session import Session
+from navi.domain.user import Role, User
 from navi.runtime.app import running
 from navi.runtime.clock import PASSED_OVER
 from navi.runtime.settings import AgentSettings, RemindSettings, Settings
@@ -30,6 +31,7 @@ from tests.hand_clock import HandClock
 from tests.unit.runtime.conftest import LOCAL, LONG
 from tests.unit.runtime.conftest import World as PlainWorld
 
+NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 SOFT, HARD = ("important", SOFT_TEXT), ("urgent", RESUME_TEXT)
 
 
@@ -84,7 +86,7 @@ StartTimed = Callable[..., AbstractAsyncContextManager[World]]
 
 @pytest.fixture
 def start_timed(database_url: str, tmp_path: Path) -> StartTimed:
-    clock = HandClock(datetime(2026, 11, 16, 12, tzinfo=UTC))
+    clock = HandClock(NOW)
 
     @asynccontextmanager
     async def starting(**remind: Any) -> AsyncIterator[World]:
@@ -290,6 +292,43 @@ async def test_a_soft_nudge_reaches_a_working_agent_between_two_tool_calls(world
     assert answers[-1].content == "done"
     assert await world.nudges(session) == [SOFT]
     assert await world.waiting(session) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_reached"),
+    [
+        ({}, True),
+        # The hook has given up waiting: whatever it is answered would be lost.
+        ({"emitted_at": NOW + timedelta(seconds=8)}, False),
+        ({"is_of_subagent": True}, False),
+        ({"event": "Stop"}, False),
+        ({"driver": "codex"}, False),
+    ],
+)
+async def test_a_hook_after_a_tool_is_answered_with_the_soft_nudge(
+    world: World, changes: dict[str, Any], is_reached: bool
+) -> None:
+    session = await world.session()
+    await world.send(session, "[[say: begun]] [[sleep: 600]]", remind_soft_threshold=10)
+    await world.frames_until(session, lambda frame: frame["type"] == "stream_delta")
+    await world.navi.store.transact(agent_sessions.remember, session, "its name", NOW)
+    await world.forward(10)
+    emitted_at = world.clock.moment
+    news = News("claude_code", "its name", "PostToolUse", "/", None, None, emitted_at, "call")
+
+    reached = await world.navi.adoption.nudges(LOCAL, replace(news, **changes))
+
+    assert reached == ([SOFT_TEXT] if is_reached else [])
+    assert await world.waiting(session) == ([] if is_reached else [SOFT_TEXT])
+
+
+async def test_nobody_takes_the_nudges_of_another_user(world: World) -> None:
+    session = await world.session()
+    await world.navi.store.transact(agent_sessions.remember, session, "its name", NOW)
+    stranger = User("stranger", Role.USER, NOW)
+    news = News("claude_code", "its name", "PostToolUse", "/", None, None, NOW, "call")
+    with pytest.raises(NotAllowed):
+        await world.navi.adoption.nudges(stranger, news)
 
 
 async def test_work_that_a_hard_nudge_interrupts_stays_in_the_agents_history(world: World) -> None:
