@@ -69,6 +69,8 @@ class Admission:
     input_id: str
     delivered: bool
     position: int
+    thresholds: tuple[int, int] | None = None
+    """Soft and hard, in seconds from delivery, if the agent is reminded."""
 
 
 @dataclass(frozen=True, slots=True)

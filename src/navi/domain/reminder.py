@@ -40,7 +40,7 @@ class ReminderNotFound(NotFound):
 
     def __init__(self, reminder_id: str) -> None:
         super().__init__(
-            f"no reminder {reminder_id} is to come", hint="it may have arrived already"
+            f"there is no pending reminder {reminder_id}", hint="it may have arrived already"
         )
 
 
@@ -88,6 +88,10 @@ class Reminder:
     status: ReminderStatus
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def due_at(self) -> datetime:
+        return self.fires_at
 
 
 @dataclass(slots=True)

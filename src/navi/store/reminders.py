@@ -107,7 +107,7 @@ def turn_given_back(
 
 def active(connection: Connection, session_id: str) -> Registration | None:
     row = connection.execute(_ACTIVE, {"session_id": session_id}).one_or_none()
-    return None if row is None else _registration(row)
+    return None if row is None else registration_of(row)
 
 
 def reset(connection: Connection, session_id: str, at: datetime) -> None:
@@ -291,7 +291,7 @@ def _announce(
 def _find(connection: Connection, registration_id: str) -> Registration | None:
     query = select(remind_registrations).where(remind_registrations.c.id == registration_id)
     row = connection.execute(query).one_or_none()
-    return None if row is None else _registration(row)
+    return None if row is None else registration_of(row)
 
 
 def _values(registration: Registration) -> dict[str, Any]:
@@ -299,5 +299,5 @@ def _values(registration: Registration) -> dict[str, Any]:
     return {**values, "due_at": registration.due_at}
 
 
-def _registration(row: Row[Any]) -> Registration:
+def registration_of(row: Row[Any]) -> Registration:
     return Registration(**{name: getattr(row, name) for name in _FIELDS})

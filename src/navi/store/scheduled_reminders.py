@@ -25,16 +25,16 @@ from navi.store.lanes import lock
 from navi.store.tables import lanes, scheduled_reminders, sessions
 
 _FIELDS = tuple(field.name for field in fields(Reminder))
-_IS_PENDING = scheduled_reminders.c.status == ReminderStatus.PENDING.value
+IS_PENDING = scheduled_reminders.c.status == ReminderStatus.PENDING.value
 _FIND = select(scheduled_reminders).where(scheduled_reminders.c.id == bindparam("reminder_id"))
 COMING = Coming(
-    select(scheduled_reminders.c.due_at).where(_IS_PENDING).order_by(scheduled_reminders.c.due_at)
+    select(scheduled_reminders.c.due_at).where(IS_PENDING).order_by(scheduled_reminders.c.due_at)
 )
 _DUE = (
     select(scheduled_reminders)
     .join(sessions, sessions.c.id == scheduled_reminders.c.session_id)
     .join(lanes, lanes.c.session_id == scheduled_reminders.c.session_id)
-    .where(_IS_PENDING, scheduled_reminders.c.due_at <= bindparam("now"))
+    .where(IS_PENDING, scheduled_reminders.c.due_at <= bindparam("now"))
     .order_by(scheduled_reminders.c.due_at)
     .limit(bindparam("most"))
     .with_for_update(key_share=True, of=[scheduled_reminders, sessions, lanes], skip_locked=True)
@@ -56,17 +56,17 @@ def schedule(connection: Connection, new: Reminder) -> Reminder:
 
 def find(connection: Connection, reminder_id: str) -> Reminder | None:
     row = connection.execute(_FIND, {"reminder_id": reminder_id}).one_or_none()
-    return None if row is None else _reminder(row)
+    return None if row is None else reminder_of(row)
 
 
 def pending(connection: Connection, session_id: str) -> list[Reminder]:
     """Those that are to come, the next one first."""
     query = (
         select(scheduled_reminders)
-        .where(_IS_PENDING, scheduled_reminders.c.session_id == session_id)
+        .where(IS_PENDING, scheduled_reminders.c.session_id == session_id)
         .order_by(scheduled_reminders.c.fires_at)
     )
-    return [_reminder(row) for row in connection.execute(query)]
+    return [reminder_of(row) for row in connection.execute(query)]
 
 
 def cancel(connection: Connection, reminder_id: str, now: datetime) -> Reminder:
@@ -99,7 +99,7 @@ def fire(connection: Connection, now: datetime, limit: int) -> Fired:
     fired = Fired()
     for row in connection.execute(_DUE, {"now": now, "most": limit}).all():
         fired.count += 1
-        reminder = _reminder(row)
+        reminder = reminder_of(row)
         lane = lock(connection, reminder.session_id)
         if lane.session.state is SessionState.STOPPED:
             _change(connection, reminder, ReminderStatus.CANCELLED, now)
@@ -141,6 +141,6 @@ def _announce(connection: Connection, reminder: Reminder, now: datetime) -> None
     emit(connection, reminder.session_id, None, told, now)
 
 
-def _reminder(row: Row[Any]) -> Reminder:
+def reminder_of(row: Row[Any]) -> Reminder:
     values = {name: getattr(row, name) for name in _FIELDS}
     return Reminder(**{**values, "status": ReminderStatus(values["status"])})
