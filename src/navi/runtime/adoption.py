@@ -74,7 +74,7 @@ class Adoption:
         now = self._clock.now()
         if not news.takes_nudges or now - news.emitted_at > NUDGE_PATIENCE:
             return []
-        return await self._store.transact(steering.take_for_agent, user, news, now)
+        return await self._store.transact(steering.take_for_agent, user, news, new_id(), now)
 
     async def adopt(self, user: User, past: Resumable) -> Session:
         """A session that the memory knows; the one of ours that it is already, if so."""

@@ -334,7 +334,7 @@ class Turns:
         now = self._clock.now()
         try:
             return await self._store.transact(
-                steering.take, turn.session.id, tool_call_id, now, fence=turn.fence
+                steering.take, turn.session.id, new_id(), tool_call_id, now, fence=turn.fence
             )
         except NaviError as error:
             # They wait for the next call, or for the end of the turn, which matters more.
