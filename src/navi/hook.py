@@ -15,6 +15,9 @@ CONNECT_SECONDS = 0.03
 # too late would be lost.
 ANSWERED = (b'"Stop"', b'"SessionStart"')
 ANSWER_SECONDS = 5.0
+# An agent uses tools all the time, so a server that hangs must not hold it up. The server knows
+# this limit, too (`adoption.py`): it gives no nudge to a hook that may have gone.
+NUDGE_SECONDS = 1.0
 
 
 def main() -> None:
@@ -22,7 +25,8 @@ def main() -> None:
     said = sys.stdin.buffer.read()
     name = said.partition(b'"hook_event_name"')[2][:40]
     is_run_by_navi = "NAVI_SESSION_ID" in os.environ
-    if is_run_by_navi and not is_about_compaction(name, said):
+    may_be_nudged = driver == "claude_code" and b'"PostToolUse"' in name
+    if is_run_by_navi and not may_be_nudged and not is_about_compaction(name, said):
         return  # Navi started this agent, and sees everything else for itself
     token = os.environ.get("NAVI_TOKEN")
     if token is None:
@@ -42,9 +46,10 @@ def main() -> None:
     connection = socket()
     connection.settimeout(CONNECT_SECONDS)
     connection.connect((host, int(port)))
-    connection.settimeout(ANSWER_SECONDS)
+    connection.settimeout(NUDGE_SECONDS if may_be_nudged else ANSWER_SECONDS)
     connection.sendall(head.encode() + body)
-    if is_run_by_navi or not any(each in name for each in ANSWERED):
+    has_answer = not is_run_by_navi and any(each in name for each in ANSWERED)
+    if not may_be_nudged and not has_answer:
         return
     answer = b""
     while chunk := connection.recv(65536):

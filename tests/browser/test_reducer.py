@@ -69,3 +69,23 @@ async def test_a_turn_that_was_given_back_leaves_nothing_behind(open_tab: OpenTa
 
     assert found["whole"]["rows"] == []
     assert [each["id"] for each in found["whole"]["queue"]] == [queued["input"]["id"]]
+
+
+async def test_a_nudge_for_an_agent_at_work_stands_with_the_task(open_tab: OpenTab) -> None:
+    tab = await open_tab()
+    story = kept("turn")
+    plain = await tab.page.evaluate(PLAYED, {**story, "cuts": []})
+    events = story["events"]
+    place = [event["type"] for event in events].index("tool_started") + 1
+    [task] = [event for event in events if event["type"] == "input_delivered"]
+    nudge = {**task["input"], "id": "nudge", "text": "report", "origin": "reminder"}
+    delivered = {**task, "input": nudge}
+    events.insert(place, delivered)
+    story["events"] = [{**event, "seq": seq} for seq, event in enumerate(events, start=1)]
+
+    found = await tab.page.evaluate(PLAYED, {**story, "cuts": list(range(len(events)))})
+
+    first, *rest = plain["whole"]["rows"]
+    assert [row.get("text") for row in found["whole"]["rows"][:2]] == [first["text"], "report"]
+    assert found["whole"]["rows"][2:] == rest
+    assert [piece for piece in found["pieces"] if piece != found["whole"]] == []

@@ -18,7 +18,7 @@ PATIENCE_SECONDS = 60
 
 class ModelStandIn(ThreadingHTTPServer):
     """`gates` are what scripts wait for; `prompts` is what the models were asked to play;
-    `otherwise` is the script of prompts that have none."""
+    `requests` is all that they were sent; `otherwise` is the script of prompts that have none."""
 
     daemon_threads = True
 
@@ -27,6 +27,7 @@ class ModelStandIn(ThreadingHTTPServer):
         self.gates: defaultdict[str, threading.Event] = defaultdict(threading.Event)
         self.reached: defaultdict[str, threading.Event] = defaultdict(threading.Event)
         self.prompts: list[str] = []
+        self.requests: list[str] = []
         self.otherwise = ""
 
     @property
@@ -77,6 +78,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer({}, 404)
 
     def _play(self, body: dict[str, Any], api: Any) -> None:
+        self.server.requests.append(json.dumps(body))
         prompt, calls_made = api.plan(body)
         if calls_made == 0:
             self.server.prompts.append(prompt)

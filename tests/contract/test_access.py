@@ -107,6 +107,7 @@ async def test_users_see_and_touch_only_their_own_sessions(
             ("GET", f"/sessions/{hers}"),
             ("DELETE", f"/sessions/{hers}"),
             ("GET", f"/sessions/{hers}/messages"),
+            ("GET", f"/sessions/{hers}/reminders"),
             ("POST", f"/sessions/{hers}/stop"),
             ("POST", f"/sessions/{hers}/kill"),
         ]:
@@ -116,6 +117,27 @@ async def test_users_see_and_touch_only_their_own_sessions(
             assert (await receive(socket))["kind"] == "not_allowed"
         # The server's own user is an admin.
         assert (await client.call("GET", f"/sessions/{hers}"))["user_id"] == "ada"
+
+
+async def test_users_see_and_cancel_only_their_own_reminders(
+    server: ServerProcess, client: Client, ada_and_bob: tuple[str, str]
+) -> None:
+    async with client_of(server, ada_and_bob[0]) as ada, client_of(server, ada_and_bob[1]) as bob:
+        hers = await ada.session()
+        asked = {"session_id": hers, "delay_seconds": 600, "message": "the build"}
+        once = (await ada.call("POST", "/scheduler/remind", asked))["reminder_id"]
+        periodic = (await ada.call("POST", f"/sessions/{hers}/remind", {}))["id"]
+
+        for path in ("/reminders", f"/sessions/{hers}/reminders"):
+            listed = await ada.call("GET", path)
+            assert [(each["id"], each["kind"]) for each in listed] == [
+                (periodic, "periodic"),
+                (once, "once"),
+            ]
+        assert await bob.call("GET", "/reminders") == []
+        await bob.call("DELETE", f"/scheduler/remind/{once}", expect=403)
+        # The server's own user is an admin.
+        assert once in [each["id"] for each in await client.call("GET", "/reminders")]
 
 
 async def test_the_general_socket_shows_a_user_only_their_own(

@@ -13,7 +13,13 @@ LONG = "[[sleep: 600]]"
 async def test_an_input_to_an_idle_session_is_delivered(client: Client) -> None:
     session_id = await client.session()
     answer = await client.say(session_id, "hello")
-    assert set(answer) == {"input_id", "status", "position"}
+    assert set(answer) == {
+        "input_id",
+        "status",
+        "position",
+        "remind_soft_threshold",
+        "remind_hard_threshold",
+    }
     assert (answer["status"], answer["position"]) == ("delivered", 0)
 
 

@@ -56,11 +56,11 @@ def test_sm_remind_disambiguation(person: Person, lead: tuple[Person, str, str])
     assert re.match(r"reminder [0-9a-f]{16} comes in 1 min, ", agent.said("remind", "60", "in"))
     assert " comes in " in person.said("remind", "1h", "check", "in", "--to", name)
     person.navi.remind(lead_id, 60)
-    assert person.said("remind", lead_id, "--stop") == f"{name} ({lead_id}) is reminded no more\n"
+    assert person.said("remind", lead_id, "--stop") == f"{name} ({lead_id}) is no longer reminded\n"
     assert "is not being reminded" in person.refused("remind", name, "--stop")
     # Digits are an id as soon as --stop is there.
     assert "there is no session '12345678'" in person.refused("remind", "12345678", "--stop")
-    assert "'abc1def2' is no delay" in agent.refused("remind", "abc1def2", "x", code=2)
+    assert "'abc1def2' is not a delay" in agent.refused("remind", "abc1def2", "x", code=2)
     assert "NAVI_SESSION_ID is not set" in person.refused("remind", "60", "x", code=2)
     assert "the message is missing" in agent.refused("remind", "60", code=2)
     assert "is not possible" in agent.refused("remind", "0", "now")
@@ -143,7 +143,9 @@ async def test_the_sender_is_notified_where_it_asked_for_it(
 
 def test_a_message_can_ask_for_reminders(person: Person) -> None:
     session_id, name = person.session()
-    person.said("send", name, LONG, "--remind", "60")
+    said = person.said("send", name, LONG, "--remind", "1m").splitlines()
+    assert re.match(r"reminder: asks for its status in 1 min, 2\d{3}-", said[1])
+    assert said[1].endswith("; interrupts 2 min later")
     registered = json.loads(person.said("remind", name, "--stop", "--json"))
     assert (registered["soft_threshold"], registered["hard_threshold"]) == (60, 180)
     person.navi.stop(session_id)
@@ -151,10 +153,50 @@ def test_a_message_can_ask_for_reminders(person: Person) -> None:
     person.said("send", name, LONG, "--remind")
     registered = json.loads(person.said("remind", name, "--stop", "--json"))
     assert (registered["soft_threshold"], registered["hard_threshold"]) == (180, 300)
-    for wrong in ("0", "1.5", "soon"):
-        assert "no number of seconds" in person.refused(
-            "send", name, "x", "--remind", wrong, code=2
-        )
+    said = person.said("send", name, "later", "--remind", "90").splitlines()
+    assert said[1] == (
+        "reminder: asks for its status 1 min 30 s after delivery; interrupts 2 min later"
+    )
+    for wrong in ("0", "1.5s", "soon"):
+        refused = person.refused("send", name, "x", "--remind", wrong, code=2)
+        assert "is not a duration" in refused
+
+
+def test_reminders_are_listed_and_one_off_ones_cancelled(person: Person) -> None:
+    session_id, name = person.session()
+    assert person.sm("remind", "--list", name).stderr == "no reminders\n"
+    made = json.loads(person.said("remind", "1h", "the build", "--to", name, "--json"))
+    person.navi.remind(session_id, 60)
+
+    head, periodic, once = person.said("remind", "--list", name).splitlines()
+    assert head.split() == ["ID", "SESSION", "KIND", "NEXT", "TEXT"]
+    assert f"{name} ({session_id})" in periodic
+    assert "asks for its status" in periodic
+    assert made["reminder_id"] in once
+    assert "the build" in once
+    everybody = json.loads(person.said("remind", "--list", "--json"))
+    assert made["reminder_id"] in [each["id"] for each in everybody]
+
+    assert person.said("remind", "--cancel", made["reminder_id"]) == "cancelled: the build\n"
+    left = json.loads(person.said("remind", "--list", name, "--json"))
+    assert [each["kind"] for each in left] == ["periodic"]
+    refused = person.refused("remind", "--cancel", made["reminder_id"])
+    assert "sm remind --list" in refused
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--cancel"],
+        ["--stop"],
+        ["--list", "--stop", "x"],
+        ["--list", "x", "y"],
+        ["--cancel", "x", "--to", "y"],
+    ],
+)
+def test_a_reminder_that_is_not_clear_is_refused(person: Person, words: list[str]) -> None:
+    assert "sm remind --list" in person.refused("remind", *words, code=2)
 
 
 # Sessions.

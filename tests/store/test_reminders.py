@@ -13,6 +13,7 @@ from navi.domain.input import DeliveryMode
 from navi.domain.message import Draft
 from navi.domain.reminder import (
     HARD_TEXT,
+    RESUME_TEXT,
     SOFT_TEXT,
     Registration,
     Reminder,
@@ -72,16 +73,32 @@ async def test_a_hard_nudge_begins_a_new_round(world: World) -> None:
     await fire(world, 10)
     after_hard = await world.store.transact(reminders.active, session.id)
     assert after_hard == replace(first, last_reset_at=world.now)
-    assert await waiting(world, session) == [HARD_TEXT, SOFT_TEXT]
 
 
-async def test_there_are_never_two_undelivered_soft_reminders(world: World) -> None:
+async def test_a_hard_nudge_takes_the_place_of_the_soft_one_that_waits(world: World) -> None:
+    session = await world.session()
+    await registered(world, session)
+    await fire(world, 10)
+    assert await waiting(world, session) == [SOFT_TEXT]
+    await fire(world, 10)
+    assert await waiting(world, session) == [HARD_TEXT]
+
+
+async def test_a_hard_nudge_that_interrupts_says_to_continue_the_task(world: World) -> None:
+    session = await world.session()
+    await world.begun(session)
+    await registered(world, session)
+    await fire(world, 20)
+    assert await waiting(world, session) == [RESUME_TEXT]
+
+
+async def test_there_are_never_two_undelivered_nudges(world: World) -> None:
     session = await world.session()
     await registered(world, session)
     for _ in range(6):
         await fire(world, 10)
     # Nobody took them: three rounds have passed.
-    assert await waiting(world, session) == [HARD_TEXT, SOFT_TEXT]
+    assert await waiting(world, session) == [HARD_TEXT]
 
 
 async def test_what_looks_like_a_nudge_but_is_none_does_not_count_as_one(world: World) -> None:
@@ -182,18 +199,51 @@ async def test_a_message_starts_its_reminder_when_it_is_delivered(world: World) 
     assert made.registered_at == made.last_reset_at == world.now
 
 
-async def test_a_message_that_is_delivered_again_after_a_crash_keeps_its_time(
-    world: World,
-) -> None:
+async def given_back(world: World, begun: turns.Begun, why: str = SERVER_STOPPED) -> None:
+    """The turn is closed before its agent said anything."""
+    turn = begun.turn
+    dead = RunningTurn(turn.id, turn.session.id, turn.fence, "me", world.now, None)
+    await world.store.transact(turns.close_dead, dead, world.later(), why)
+
+
+@pytest.mark.parametrize("why", [SERVER_STOPPED, "the session is open in a terminal"])
+async def test_after_a_restart_no_nudge_precedes_its_task(world: World, why: str) -> None:
     session = await world.session()
-    await world.admit(session, remind_soft_threshold=10, remind_hard_threshold=20)
+    await world.admit(session, "the task", remind_soft_threshold=10, remind_hard_threshold=20)
     begun = await world.begin(session)
     assert begun is not None
-    first = await world.store.transact(reminders.active, session.id)
-    dead = RunningTurn(begun.turn.id, session.id, begun.turn.fence, "me", world.now, None)
-    await world.store.transact(turns.close_dead, dead, world.later())
+    # A nudge came due before the dead turn was noticed.
+    await fire(world, 10)
+
+    await given_back(world, begun, why)
+    assert await waiting(world, session) == ["the task"]
+    assert await world.store.transact(reminders.active, session.id) is None
+    await fire(world, 100)
+    assert await waiting(world, session) == ["the task"]
+
     await world.begin(session)
-    assert await world.store.transact(reminders.active, session.id) == first
+    again = await world.store.transact(reminders.active, session.id)
+    assert again is not None
+    assert again.last_reset_at == world.now
+    await fire(world, 9.9)
+    assert await waiting(world, session) == []
+    await fire(world, 0.1)
+    assert await waiting(world, session) == [SOFT_TEXT]
+
+
+async def test_a_session_whose_task_waits_again_gets_a_full_period(world: World) -> None:
+    """Somebody asked for the reminders apart from the task."""
+    session = await world.session()
+    begun = await world.begun(session)
+    await registered(world, session)
+    await fire(world, 10)
+
+    await given_back(world, begun)
+
+    assert await waiting(world, session) == ["hello"]
+    reset = await world.store.transact(reminders.active, session.id)
+    assert reset is not None
+    assert (reset.last_reset_at, reset.soft_fired) == (world.now, False)
 
 
 def once(session: Session, at: datetime, seconds: float = 5) -> Reminder:

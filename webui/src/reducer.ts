@@ -89,12 +89,7 @@ function apply(draft: Draft, event: Event): void {
       break;
     case "input_delivered":
       draft.queue = without(draft.queue, event.input.id);
-      // Messages that waited together begin one turn.
-      if (draft.turn?.id !== event.turn_id) {
-        draft.turn = newTurn(event.turn_id ?? "", event.input.origin, event.at, draft.rows.length);
-      }
-      draft.rows.push(rowOfInput(event.input, event.at));
-      draft.turn = { ...draft.turn!, inputs: draft.turn!.inputs + 1, stepFrom: draft.rows.length };
+      deliver(draft, event.input, event.turn_id, event.at);
       break;
     case "stream_start":
       draft.turn ??= newTurn(event.turn_id ?? "", event.origin, event.at, draft.rows.length);
@@ -135,6 +130,21 @@ function apply(draft: Draft, event: Event): void {
       draft.session = { ...draft.session, pending_recall: event.recall };
       break;
   }
+}
+
+function deliver(draft: Draft, input: Input, turnId: string | null, at: string): void {
+  const row = rowOfInput(input, at);
+  if (turnId === null) {
+    // A nudge for a person's own work in a terminal.
+    draft.rows.push(row);
+    return;
+  }
+  // Messages that waited together begin one turn.
+  let turn = draft.turn;
+  if (turn?.id !== turnId) turn = newTurn(turnId, input.origin, at, draft.rows.length);
+  // One that comes while the agent works stands with the others, as in the transcript.
+  draft.rows.splice(turn.from + turn.inputs, 0, row);
+  draft.turn = { ...turn, inputs: turn.inputs + 1, stepFrom: turn.stepFrom + 1 };
 }
 
 function newTurn(id: string, origin: Origin, startedAt: string, from: number): Turn {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from navi.agents.claude_code_files import ClaudeCodeFiles
@@ -15,6 +15,7 @@ from navi.agents.driver import TurnRequest
 from navi.agents.following import Mood, TranscriptReader
 from navi.agents.headless import HeadlessDriver, Order, Reader
 from navi.domain.errors import OpenElsewhere
+from navi.domain.places import hook_command
 
 FORMATS = (
     "--input-format=stream-json",
@@ -24,6 +25,8 @@ FORMATS = (
 )
 # With "shell" it is idle, and a command of its own runs on in the background.
 MOODS = {"idle": Mood.IDLE, "shell": Mood.IDLE, "busy": Mood.BUSY, "waiting": Mood.ASKING}
+NUDGE_HOOKS: Mapping[str, str | None] = {"PostToolUse": None}
+"""Where a nudge reaches an agent that works."""
 OURS = uuid.UUID("5b0f6f2c-0f0e-4a39-9d9f-6b7d0c0e6e61")
 """Names made under it are the same whenever they are made."""
 
@@ -47,6 +50,7 @@ class ClaudeCodeDriver(HeadlessDriver):
         if request.session.model:
             arguments.append(f"--model={request.session.model}")
         arguments += tool_arguments(self._reach)
+        arguments += hook_arguments(self._reach, self._arguments, NUDGE_HOOKS)
         return Order(arguments, message_line(request))
 
     def _reader(self, request: TurnRequest) -> Reader:
@@ -84,6 +88,21 @@ def tool_arguments(reach: Reach | None) -> list[str]:
     }
     config = json.dumps({"mcpServers": {"navi": server}})
     return [f"--mcp-config={config}", "--allowedTools=mcp__navi"]
+
+
+def hook_arguments(
+    reach: Reach | None, arguments: Sequence[str], events: Mapping[str, str | None]
+) -> list[str]:
+    """Navi's hook at these events, each perhaps with a matcher."""
+    # Claude Code takes settings once, and those of the person come first.
+    if reach is None or any(each.startswith("--settings") for each in arguments):
+        return []
+    hook = {"type": "command", "command": hook_command("claude_code", reach.address)}
+    hooks = {
+        event: [{"hooks": [hook]} if matcher is None else {"matcher": matcher, "hooks": [hook]}]
+        for event, matcher in events.items()
+    }
+    return [f"--settings={json.dumps({'hooks': hooks})}"]
 
 
 def conversation_of(request: TurnRequest) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from navi.agents.claude_code import MOODS, conversation_of, tool_arguments
+from navi.agents.claude_code import (
+    MOODS,
+    NUDGE_HOOKS,
+    conversation_of,
+    hook_arguments,
+    tool_arguments,
+)
 from navi.agents.claude_code_files import ClaudeCodeFiles, OpenSession
 from navi.agents.claude_code_lines import CLIENT
 from navi.agents.claude_code_transcript import ClaudeCodeTranscriptReader
@@ -15,7 +20,9 @@ from navi.agents.client_environment import Reach
 from navi.agents.driver import TurnRequest
 from navi.agents.following import Mood, TranscriptReader
 from navi.agents.tmux import Pane
-from navi.domain.places import hook_command
+
+# In a terminal nothing but a hook tells that the history is being summarised.
+HOOKS: Mapping[str, str | None] = {"PreCompact": None, "SessionStart": "compact", **NUDGE_HOOKS}
 
 
 class ClaudeCodePane:
@@ -43,20 +50,8 @@ class ClaudeCodePane:
             f"--{'resume' if is_known else 'session-id'}={name}",
             *self._arguments,
             *tool_arguments(self._reach),
-            *self._hook_arguments(),
+            *hook_arguments(self._reach, self._arguments, HOOKS),
         ]
-
-    def _hook_arguments(self) -> list[str]:
-        """In a terminal nothing but a hook tells that the history is being summarised."""
-        # Claude Code takes settings once, and those of the person come first.
-        if self._reach is None or any(each.startswith("--settings") for each in self._arguments):
-            return []
-        hook = {"type": "command", "command": hook_command("claude_code", self._reach.address)}
-        hooks = {
-            "PreCompact": [{"hooks": [hook]}],
-            "SessionStart": [{"matcher": "compact", "hooks": [hook]}],
-        }
-        return [f"--settings={json.dumps({'hooks': hooks})}"]
 
     def conversation(self, pane: Pane) -> str | None:
         entry = self._entry(pane)

@@ -171,13 +171,17 @@ async def _respond(
 
 
 def _last_prompt(messages: Sequence[ModelMessage]) -> tuple[str, int]:
-    """The newest user prompt, and how many tool calls the model has made since."""
+    """The newest user prompt, and how many tool calls the model has made since.
+
+    A text that comes with the result of a tool is a nudge: the script goes on.
+    """
     calls_made = 0
     for message in reversed(messages):
+        kinds = {part.part_kind for part in message.parts}
         for part in reversed(message.parts):
             if part.part_kind == "tool-call":
                 calls_made += 1
-            elif part.part_kind == "user-prompt":
+            elif part.part_kind == "user-prompt" and "tool-return" not in kinds:
                 return str(part.content), calls_made
     return "", calls_made
 

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from navi.domain.errors import NaviError
-from navi.domain.tool import Tool, ToolContext
+from navi.domain.tool import Tool, ToolContext, ToolResult
 
 if TYPE_CHECKING:
     from pydantic_ai import RunContext
@@ -17,11 +17,19 @@ _log = logging.getLogger(__name__)
 
 def agent_tool(tool: Tool) -> AgentTool[ToolContext]:
     from pydantic_ai import Tool as AgentTool
+    from pydantic_ai import ToolFailed
     from pydantic_core import SchemaValidator, core_schema
 
     async def call(context: RunContext[ToolContext], /, **arguments: Any) -> str:
-        await context.deps.on_record(context.tool_call_id or "")
-        return await _run(tool, context.deps, arguments)
+        call_id = context.tool_call_id or ""
+        await context.deps.on_record(call_id)
+        result = await _run(tool, context.deps, arguments)
+        for nudge in await context.deps.nudges(call_id):
+            # The model reads it right after the result of this call.
+            context.enqueue(nudge)
+        if result.is_error:
+            raise ToolFailed(result.text)
+        return result.text
 
     wrapped: AgentTool[ToolContext] = AgentTool.from_schema(
         call, tool.name, tool.description, dict(tool.parameters), takes_ctx=True
@@ -34,18 +42,13 @@ def agent_tool(tool: Tool) -> AgentTool[ToolContext]:
     return wrapped
 
 
-async def _run(tool: Tool, context: ToolContext, arguments: dict[str, Any]) -> str:
-    from pydantic_ai import ToolFailed
-
+async def _run(tool: Tool, context: ToolContext, arguments: dict[str, Any]) -> ToolResult:
     try:
-        result = await tool.run(context, arguments)
+        return await tool.run(context, arguments)
     except NaviError as refusal:
         hint = f" ({refusal.hint})" if refusal.hint else ""
-        raise ToolFailed(f"{refusal.message}{hint}") from refusal
+        return ToolResult(f"{refusal.message}{hint}", is_error=True)
     except Exception as error:
         _log.exception("the tool %s failed in session %s", tool.name, context.session_id)
         reason = str(error) or type(error).__name__
-        raise ToolFailed(f"the tool {tool.name} failed: {reason}") from error
-    if result.is_error:
-        raise ToolFailed(result.text)
-    return result.text
+        return ToolResult(f"the tool {tool.name} failed: {reason}", is_error=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,13 +27,16 @@ class Hook(bodies.Body):
     cwd: str = ""
     transcript_path: str | None = None
     notification_type: str | None = None
+    tool_use_id: str | None = Field(None, max_length=200)
+    agent_id: str | None = None
+    """Of the sub-agent that used a tool."""
 
 
 class Report(bodies.Body):
     hook: Hook
     emitted_at: float
     is_run_by_navi: bool = False
-    """Then the agent is none of somebody's terminal, and only its compactions are of interest."""
+    """Then its driver tells everything but compactions, and that a nudge could be read now."""
 
 
 def routes() -> list[Route]:
@@ -51,11 +55,23 @@ async def report(request: Request) -> Response:
         transcript_path=hook.transcript_path,
         notification=hook.notification_type,
         emitted_at=datetime.fromtimestamp(body.emitted_at, UTC),
+        tool_call_id=hook.tool_use_id,
+        is_of_subagent=hook.agent_id is not None,
     )
-    if body.is_run_by_navi:
+    text = None
+    if not body.is_run_by_navi:
+        text = await navi.adoption.report(user, news)
+    elif not news.takes_nudges:
         await navi.adoption.report_compaction(user, news)
-        return answer({})
-    text = await navi.adoption.report(user, news)
-    # Both agents take this as what to do next, instead of stopping.
-    said: dict[str, Any] = {} if text is None else {"decision": "block", "reason": text}
-    return answer(said)
+    if text is not None:
+        # Both agents take this as what to do next, instead of stopping.
+        return answer({"decision": "block", "reason": text})
+    if nudges := await navi.adoption.nudges(user, news):
+        return answer(_read_with_result(news.event, nudges))
+    return answer({})
+
+
+def _read_with_result(event: str, texts: Sequence[str]) -> dict[str, Any]:
+    """The agent reads it together with what its tool has answered."""
+    context = {"hookEventName": event, "additionalContext": "\n\n".join(texts)}
+    return {"hookSpecificOutput": context}

@@ -1,4 +1,4 @@
-"""/sessions/{id}/remind, until a session is done; /scheduler/remind, for once."""
+"""/sessions/{id}/remind, until a session is done; /scheduler/remind, for once; /reminders, both."""
 
 from __future__ import annotations
 
@@ -9,17 +9,25 @@ from starlette.routing import Route
 from navi.api import bodies
 from navi.api.access import caller
 from navi.api.answers import answer
-from navi.domain.wire import registration_json, reminder_json
+from navi.domain.wire import registration_json, reminder_json, upcoming_json
 
 
 def routes() -> list[Route]:
     return [
+        Route("/reminders", upcoming, methods=["GET"]),
+        Route("/sessions/{id}/reminders", upcoming, methods=["GET"]),
         Route("/sessions/{id}/remind", read, methods=["GET"]),
         Route("/sessions/{id}/remind", register, methods=["POST"]),
         Route("/sessions/{id}/remind", stop, methods=["DELETE"]),
         Route("/scheduler/remind", schedule, methods=["POST"]),
         Route("/scheduler/remind/{id}", cancel, methods=["DELETE"]),
     ]
+
+
+async def upcoming(request: Request) -> Response:
+    navi, user = await caller(request)
+    found = await navi.reminders.upcoming(user, request.path_params.get("id"))
+    return answer([upcoming_json(each) for each in found])
 
 
 async def read(request: Request) -> Response:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         RunJson,
         ScheduledJson,
         SessionJson,
+        UpcomingJson,
     )
 
 WAIT_SECONDS = 20.0
@@ -157,6 +158,12 @@ class Client(Wire):
     def stop_reminding(self, session_id: str) -> RegistrationJson:
         stopped: RegistrationJson = self._call("DELETE", _session(session_id, "/remind"))
         return stopped
+
+    def reminders(self, session_id: str | None = None) -> list[UpcomingJson]:
+        """Of one session, or of all that may be seen. The next one first."""
+        path = "/reminders" if session_id is None else _session(session_id, "/reminders")
+        found: list[UpcomingJson] = self._call("GET", path)
+        return found
 
     def schedule_reminder(
         self, session_id: str, delay_seconds: float, message: str

@@ -17,6 +17,8 @@ TEXT_LIMIT_BYTES = 1_000_000
 
 TIME_LIMIT = "time_limit_seconds"
 """In the metadata of an input: how long its turn may take."""
+TOOL_CALL = "tool_call_id"
+"""In the metadata of an input that reached an agent at work: the call whose result it came with."""
 
 
 class DeliveryMode(StrEnum):
@@ -79,6 +81,8 @@ class Admission:
     input_id: str
     delivered: bool
     position: int
+    thresholds: tuple[int, int] | None = None
+    """Soft and hard, in seconds from delivery, if the agent is reminded."""
 
 
 @dataclass(frozen=True, slots=True)

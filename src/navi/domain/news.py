@@ -32,6 +32,15 @@ class News:
     transcript_path: str | None
     notification: str | None
     emitted_at: datetime
+    tool_call_id: str | None = None
+    """The call that a tool has just answered."""
+    is_of_subagent: bool = False
+
+    @property
+    def takes_nudges(self) -> bool:
+        """Whether the agent reads what its hook answers, with the result of its tool."""
+        is_claude_code = self.driver == "claude_code" and not self.is_of_subagent
+        return is_claude_code and self.event == "PostToolUse" and self.tool_call_id is not None
 
     @property
     def state(self) -> SessionState | None:

@@ -12,6 +12,8 @@ from navi.domain.instants import instant
 
 SOFT_TEXT = '[sm remind] Update your status: sm status "your current progress"'
 HARD_TEXT = '[sm remind] Status overdue. Run: sm status "your current progress"'
+RESUME_TEXT = f"{HARD_TEXT}. Then continue the task you were working on."
+"""The hard nudge for an agent whose turn it interrupts."""
 LONGEST_SECONDS = 366 * 86_400
 LONGEST_COMPACTION = timedelta(seconds=300)
 """Nothing is injected while an agent compacts its history. Whoever reports no end within this time
@@ -39,7 +41,7 @@ class ReminderNotFound(NotFound):
 
     def __init__(self, reminder_id: str) -> None:
         super().__init__(
-            f"no reminder {reminder_id} is to come", hint="it may have arrived already"
+            f"there is no pending reminder {reminder_id}", hint="it may have arrived already"
         )
 
 
@@ -88,6 +90,10 @@ class Reminder:
     created_at: datetime
     updated_at: datetime
 
+    @property
+    def due_at(self) -> datetime:
+        return self.fires_at
+
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
@@ -129,18 +135,26 @@ def after_nudge(registration: Registration, nudge: Nudge, now: datetime) -> Regi
     return registration
 
 
-def nudge_input(registration: Registration, nudge: Nudge) -> NewInput:
+def nudge_input(registration: Registration, nudge: Nudge, *, interrupts: bool) -> NewInput:
+    """`interrupts`: a turn is running, which a hard nudge ends."""
     is_hard = nudge is Nudge.HARD
+    text = SOFT_TEXT
+    if is_hard:
+        text = RESUME_TEXT if interrupts else HARD_TEXT
     round_ = int(registration.last_reset_at.timestamp() * 1_000_000)
     return NewInput(
         # Made from the round, so that the same nudge can't be admitted twice.
         id=f"{registration.id}.{nudge.value}.{round_}",
         session_id=registration.target_session_id,
-        text=HARD_TEXT if is_hard else SOFT_TEXT,
+        text=text,
         delivery_mode=DeliveryMode.URGENT if is_hard else DeliveryMode.IMPORTANT,
         origin=Origin.REMINDER,
         metadata={"registration_id": registration.id, "nudge": nudge.value},
     )
+
+
+def is_soft_nudge(waiting: NewInput) -> bool:
+    return waiting.origin is Origin.REMINDER and waiting.metadata.get("nudge") == Nudge.SOFT.value
 
 
 def reminder_input(reminder: Reminder) -> NewInput:

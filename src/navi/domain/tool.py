@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +19,11 @@ async def at_once(tool_call_id: str) -> None:
     """Nobody keeps a record that would have to be waited for."""
 
 
+async def no_nudges(tool_call_id: str) -> Sequence[str]:
+    """Nobody reminds this agent."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """For whom and where a tool works."""
@@ -32,6 +37,8 @@ class ToolContext:
     """What caused the turn in which the tool is called."""
     on_record: Callable[[str], Awaitable[None]] = at_once
     """Waits until the call of that id is stored: only then may a tool act, lest it acts twice."""
+    nudges: Callable[[str], Awaitable[Sequence[str]]] = no_nudges
+    """What the agent should read with the result of that call. Each is handed out once."""
 
     @property
     def user(self) -> User:

@@ -131,6 +131,8 @@ class AdmissionJson(TypedDict):
     input_id: str
     status: str
     position: int
+    remind_soft_threshold: int | None
+    remind_hard_threshold: int | None
 
 
 def session_json(session: Session) -> SessionJson:
@@ -287,6 +289,39 @@ def reminder_json(reminder: Reminder) -> ReminderJson:
     }
 
 
+class UpcomingJson(TypedDict):
+    id: str
+    kind: str
+    session_id: str
+    due_at: str
+    message: str | None
+    soft_threshold: int | None
+    hard_threshold: int | None
+
+
+def upcoming_json(reminder: Registration | Reminder) -> UpcomingJson:
+    """A reminder in a list of all: `periodic`, until its session is done, or `once`."""
+    if isinstance(reminder, Registration):
+        return {
+            "id": reminder.id,
+            "kind": "periodic",
+            "session_id": reminder.target_session_id,
+            "due_at": instant(reminder.due_at),
+            "message": None,
+            "soft_threshold": reminder.soft_threshold_seconds,
+            "hard_threshold": reminder.hard_threshold_seconds,
+        }
+    return {
+        "id": reminder.id,
+        "kind": "once",
+        "session_id": reminder.session_id,
+        "due_at": instant(reminder.due_at),
+        "message": reminder.message,
+        "soft_threshold": None,
+        "hard_threshold": None,
+    }
+
+
 def message_json(message: Message) -> Json:
     return {
         "id": message.id,
@@ -334,10 +369,13 @@ def input_json(waiting: Input) -> Json:
 
 
 def admission_json(admission: Admission) -> AdmissionJson:
+    soft, hard = admission.thresholds or (None, None)
     return {
         "input_id": admission.input_id,
         "status": "delivered" if admission.delivered else "queued",
         "position": admission.position,
+        "remind_soft_threshold": soft,
+        "remind_hard_threshold": hard,
     }
 
 

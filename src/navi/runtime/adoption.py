@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from navi.agents.driver import Driver
@@ -21,11 +21,16 @@ from navi.runtime.queue import Queue
 from navi.runtime.service import Service
 from navi.runtime.turns import Turns
 from navi.store import agent_sessions as stored
+from navi.store import steering
 from navi.store.set_aside import reason_of
 from navi.store.store import Store
 
 LOOK_SECONDS = 3.0
 """How long a terminal that was closed without a word may keep its session's inputs waiting."""
+
+NUDGE_PATIENCE = timedelta(seconds=0.5)
+"""A hook that reported longer ago may have given up (`NUDGE_SECONDS` in hook.py). What it was
+given would be lost, so it waits for the next report."""
 
 log = logging.getLogger("navi.adoption")
 
@@ -67,6 +72,13 @@ class Adoption(Service):
     async def report_compaction(self, user: User, news: News) -> None:
         """Of an agent that Navi runs: whether it summarises its history."""
         await self._store.transact(stored.report_compaction, user, news)
+
+    async def nudges(self, user: User, news: News) -> list[str]:
+        """What the agent should read with the result of the tool that it has just used."""
+        now = self._clock.now()
+        if not news.takes_nudges or now - news.emitted_at > NUDGE_PATIENCE:
+            return []
+        return await self._store.transact(steering.take_for_agent, user, news, new_id(), now)
 
     async def adopt(self, user: User, past: Resumable) -> Session:
         """A session that the memory knows; the one of ours that it is already, if so."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput
 from navi.domain.ids import new_id
@@ -50,9 +52,10 @@ class Messages:
         notify_on_stop: bool = False,
     ) -> Admission:
         """The one way in for people and agents alike."""
-        soft, hard = None, None
+        thresholds = None
         if remind or remind_soft_threshold is not None:
-            soft, hard = self._thresholds.of(remind_soft_threshold)
+            thresholds = self._thresholds.of(remind_soft_threshold)
+        soft, hard = thresholds or (None, None)
         metadata = {}
         if sender_session_id is not None:
             sender = await self._sessions.get(user, sender_session_id)
@@ -70,7 +73,7 @@ class Messages:
             notify_on_stop=notify_on_stop,
             metadata=metadata,
         )
-        return await self._queue.admit(user, new)
+        return replace(await self._queue.admit(user, new), thresholds=thresholds)
 
     async def report(self, user: User, session_id: str, text: str | None) -> Session:
         """What the agent says it does right now. None takes it back, and answers no reminder."""

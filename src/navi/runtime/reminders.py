@@ -16,8 +16,8 @@ from navi.domain.reminder import (
 )
 from navi.domain.user import User
 from navi.runtime.sessions import Sessions
+from navi.store import reminder_list, scheduled_reminders
 from navi.store import reminders as stored
-from navi.store import scheduled_reminders
 from navi.store.store import Store
 
 
@@ -67,6 +67,17 @@ class Reminders:
             updated_at=now,
         )
         return await self._store.transact(scheduled_reminders.schedule, new)
+
+    async def upcoming(
+        self, user: User, session_id: str | None = None
+    ) -> list[Registration | Reminder]:
+        """Those of one session, or of all that the user may see. The next one first."""
+        if session_id is not None:
+            await self._sessions.get(user, session_id)
+        owner = None if user.may_touch("") else user.id
+        return await self._store.transact(
+            reminder_list.upcoming, user_id=owner, session_id=session_id
+        )
 
     async def cancel(self, user: User, reminder_id: str) -> Reminder:
         known = await self._store.transact(scheduled_reminders.find, reminder_id)

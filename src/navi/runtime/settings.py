@@ -124,7 +124,7 @@ class RemindSettings(Section):
     soft_threshold_seconds: int = Field(
         180,
         gt=0,
-        description="How long an agent may say nothing before it is asked at its next turn, where "
+        description="How long an agent may be silent before it is asked for its status, where "
         "`--remind` names no other time.",
     )
     hard_gap_seconds: int = Field(

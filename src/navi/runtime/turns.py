@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -34,7 +35,7 @@ from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, Turn
 from navi.domain.user import User
 from navi.runtime.pump import Pump
 from navi.runtime.slots import TurnSlots
-from navi.store import agent_sessions, automation_runs, compactions, queue, reminders
+from navi.store import agent_sessions, automation_runs, compactions, queue, reminders, steering
 from navi.store import turns as stored
 from navi.store.store import Store
 
@@ -316,6 +317,7 @@ class Turns:
                 current_user_info=user.info,
                 origin=begun.turn.origin,
                 on_record=pump.on_record,
+                nudges=partial(self._nudges, begun.turn),
             ),
             turn_id=begun.turn.id,
             conversation=None if known is None else known.agent_session_id,
@@ -356,6 +358,18 @@ class Turns:
                 raise NothingToDo
             first = await self._store.transact(automation_runs.keep_prompt, first, scheduled)
         return prompt_of((first, *turn.joined))
+
+    async def _nudges(self, turn: Turn, tool_call_id: str) -> Sequence[str]:
+        """What waits for the agent of a running turn."""
+        now = self._clock.now()
+        try:
+            return await self._store.transact(
+                steering.take, turn.session.id, new_id(), tool_call_id, now, fence=turn.fence
+            )
+        except NaviError as error:
+            # They wait for the next call, or for the end of the turn, which matters more.
+            log.warning("no nudges for session %s: %s", turn.session.id, error.message)
+            return ()
 
     async def _give_back(self, turn: Turn, reason: NotDelivered) -> None:
         """Nothing reached the agent: the input waits again, for the terminal that has it open."""

@@ -12,6 +12,8 @@ lost connection without doing its work twice:
     recalls.py     schedule, fire, cancel, skip
     notices.py     what senders wanted to be told about their messages
     reminders.py   who is reminded to report; scheduled_reminders.py for once; compactions.py
+    reminder_list.py  all of both kinds that are to come
+    steering.py    soft nudges for an agent at work
     turns.py       begin, extend and finish a turn; close one whose process died
     lanes.py       who owns which session: leases, fences, requests to stop
     transcript.py  messages

@@ -33,6 +33,7 @@ from navi.domain.errors import (
     SessionStopped,
 )
 from navi.domain.input import (
+    TOOL_CALL,
     Admission,
     DeliveryMode,
     Input,
@@ -166,9 +167,12 @@ def admit(
     return admission
 
 
-def waiting(connection: Connection, session_id: str) -> list[Input]:
-    """The undelivered inputs, in the order in which they will be delivered."""
-    rows = connection.execute(select(message_queue).where(*_IS_WAITING), {"session_id": session_id})
+def waiting(connection: Connection, session_id: str, origin: Origin | None = None) -> list[Input]:
+    """The undelivered inputs, perhaps of one origin, in the order of delivery."""
+    query = select(message_queue).where(*_IS_WAITING)
+    if origin is not None:
+        query = query.where(message_queue.c.origin == origin.value)
+    rows = connection.execute(query, {"session_id": session_id})
     return delivery_order([_input(row) for row in rows])
 
 
@@ -267,9 +271,10 @@ def followers(connection: Connection, first: Input, now: datetime) -> list[Input
 
 
 def delivered_to(connection: Connection, turn_id: str) -> list[Input]:
-    """The inputs of a turn, in the order of delivery: at least one."""
+    """The inputs that began a turn, in the order of delivery: at least one."""
     query = select(message_queue).where(message_queue.c.turn_id == turn_id)
-    return delivery_order([_input(row) for row in connection.execute(query)])
+    delivered = [_input(row) for row in connection.execute(query)]
+    return delivery_order([each for each in delivered if TOOL_CALL not in each.metadata])
 
 
 def find(connection: Connection, session_id: str, input_id: str) -> Input:

@@ -33,14 +33,12 @@ _ACTIVE = select(remind_registrations).where(
 def register(connection: Connection, new: Registration) -> Registration:
     """Remind the session from now on, in place of what reminded it before."""
     lane = lock(connection, new.target_session_id)
-    if (known := _find(connection, new.id)) is not None:
-        # Asked again, or delivered again after a crash: its time goes on.
-        return known
+    if (existing := _find(connection, new.id)) is not None:
+        # Run again after a commit whose answer got lost.
+        return existing
     if lane.session.state is SessionState.STOPPED:
         raise SessionStopped(new.target_session_id)
-    _deactivate(connection, new.target_session_id, new.registered_at)
-    connection.execute(insert(remind_registrations).values(**_values(new)))
-    _announce(connection, new.target_session_id, new, new.registered_at)
+    _activate(connection, new)
     return new
 
 
@@ -52,10 +50,10 @@ def register_delivered(connection: Connection, delivered: Sequence[Input], now: 
     last = asking[-1]
     assert last.remind_soft_threshold is not None
     assert last.remind_hard_threshold is not None
-    register(
+    _activate(
         connection,
         Registration(
-            id=f"{last.id}.remind",
+            id=_id_for(last),
             target_session_id=last.session_id,
             soft_threshold_seconds=last.remind_soft_threshold,
             hard_threshold_seconds=last.remind_hard_threshold,
@@ -63,6 +61,24 @@ def register_delivered(connection: Connection, delivered: Sequence[Input], now: 
             last_reset_at=now,
         ),
     )
+
+
+def turn_given_back(
+    connection: Connection, session_id: str, waiting_again: Sequence[Input], now: datetime
+) -> None:
+    """The agent never got these inputs, so it has nothing to report.
+
+    The reminder of a task that waits again starts when the task is delivered. Any other
+    registration of the session gets a full period.
+    """
+    compaction_ended(connection, session_id, now)
+    registration = active(connection, session_id)
+    if registration is None:
+        return
+    if registration.id in {_id_for(each) for each in waiting_again}:
+        cancel(connection, session_id, now)
+    else:
+        reset(connection, session_id, now)
 
 
 def active(connection: Connection, session_id: str) -> Registration | None:
@@ -75,7 +91,7 @@ def reset(connection: Connection, session_id: str, at: datetime) -> None:
     registration = active(connection, session_id)
     if registration is None or at < registration.last_reset_at:
         return
-    _remove_nudges(connection, registration, at)
+    remove_nudges(connection, registration, at)
     change(connection, registration.reset(at), at)
 
 
@@ -132,9 +148,9 @@ def compaction_ended(connection: Connection, session_id: str, at: datetime) -> N
 
 
 def waits(connection: Connection, registration: Registration, nudge: Nudge) -> bool:
-    """Whether such a nudge was not even delivered yet."""
+    """Whether such a nudge, or a harder one, still waits to be delivered."""
     return any(
-        each.metadata.get("nudge") == nudge.value
+        each.metadata.get("nudge") in (nudge.value, Nudge.HARD.value)
         for each in waiting_nudges(connection, registration)
     )
 
@@ -142,13 +158,12 @@ def waits(connection: Connection, registration: Registration, nudge: Nudge) -> b
 def waiting_nudges(connection: Connection, registration: Registration) -> list[Input]:
     return [
         each
-        for each in queue.waiting(connection, registration.target_session_id)
-        if each.origin is Origin.REMINDER
-        and each.metadata.get("registration_id") == registration.id
+        for each in queue.waiting(connection, registration.target_session_id, Origin.REMINDER)
+        if each.metadata.get("registration_id") == registration.id
     ]
 
 
-def _remove_nudges(connection: Connection, registration: Registration, now: datetime) -> None:
+def remove_nudges(connection: Connection, registration: Registration, now: datetime) -> None:
     ids = [each.id for each in waiting_nudges(connection, registration)]
     if not ids:
         return
@@ -157,11 +172,24 @@ def _remove_nudges(connection: Connection, registration: Registration, now: date
     emit(connection, registration.target_session_id, None, removed, now)
 
 
+def _id_for(task: Input) -> str:
+    """Made from the task that asked for reminders, so that it has one however often it starts."""
+    return f"{task.id}.remind"
+
+
+def _activate(connection: Connection, new: Registration) -> None:
+    """In place of the active one, and of its own earlier start if its task was given back."""
+    _deactivate(connection, new.target_session_id, new.registered_at)
+    connection.execute(delete(remind_registrations).where(remind_registrations.c.id == new.id))
+    connection.execute(insert(remind_registrations).values(**_values(new)))
+    _announce(connection, new.target_session_id, new, new.registered_at)
+
+
 def _deactivate(connection: Connection, session_id: str, now: datetime) -> None:
     registration = active(connection, session_id)
     if registration is None:
         return
-    _remove_nudges(connection, registration, now)
+    remove_nudges(connection, registration, now)
     connection.execute(
         update(remind_registrations)
         .where(remind_registrations.c.id == registration.id)

@@ -331,7 +331,8 @@ def _give_back(
     waiting = queue.give_back(connection, turn_id)
     for each in waiting:
         origins.turn_given_back(connection, each, now)
-    _conclude(connection, replace(lane, next_idx=next_idx), (), turn_id, last, ending, now)
+    lane = replace(lane, next_idx=next_idx)
+    _conclude(connection, lane, (), turn_id, last, ending, now, given_back=waiting)
     queued = [("input_queued", {"input": input_json(each)}) for each in waiting]
     events.emit(connection, lane.session.id, None, queued, now)
 
@@ -344,6 +345,7 @@ def _conclude(
     last: _Last,
     ending: Ending,
     now: datetime,
+    given_back: Sequence[Input] = (),
 ) -> None:
     """The one ending of every turn: store what is left of it, settle its inputs, free the lane."""
     now = lane.not_before(now)
@@ -367,7 +369,10 @@ def _conclude(
     # Read again: the lane's lock does not cover what the lane's row showed of the recall.
     session = replace(lane.session, pending=recalls.pending(connection, session_id))
     _close(connection, session, turn_id, last.items, ending, message_id, idx, now)
-    reminders.turn_ended(connection, session_id, ending, reason, now)
+    if given_back:
+        reminders.turn_given_back(connection, session_id, given_back, now)
+    else:
+        reminders.turn_ended(connection, session_id, ending, reason, now)
     notices.stopped(connection, session, inputs, ending, answer, now)
 
 

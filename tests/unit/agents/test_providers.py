@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from navi.agents.builtin import BuiltinDriver
 from navi.domain.errors import AgentFailed, IterationLimit, NotAllowed, UsageLimit
 from navi.domain.event import TextDelta, ToolFinished, ToolStarted, Usage
 from navi.domain.message import ToolCall
+from navi.domain.tool import ToolResult
 from tests.unit.agents.stand_in import Answer, Call
 from tests.unit.agents.world import (
     SECRET,
@@ -113,6 +115,29 @@ async def test_a_refusal_reaches_the_model_as_an_error():
     assert result["tool_use_id"] == "c1"
     assert result["is_error"] is True
     assert "outside (stay inside)" in json.dumps(result)
+
+
+@every_provider
+@pytest.mark.parametrize("is_error", [False, True])
+async def test_a_nudge_reaches_the_model_with_the_result_of_a_tool(model, is_error):
+    waiting = ["report now"]
+
+    async def nudges(tool_call_id):
+        assert tool_call_id == "c1"
+        return [waiting.pop()]
+
+    async def work(context, arguments):
+        return ToolResult("the result", is_error)
+
+    answers = [Answer(calls=[Call("c1", "terminal", "{}")]), Answer(text="well")]
+    request = a_request("look")
+    request = replace(request, context=replace(request.context, nudges=nudges))
+    async with provider(model, *answers, tools=[PlainTool(work=work)]) as (server, driver):
+        events = await events_of(driver, request)
+    last = json.dumps(server.last)
+    assert last.index("the result") < last.index("report now")
+    assert text_of(events) == "well"
+    assert len(server.requests) == 2
 
 
 async def test_thinking_goes_back_within_a_turn_as_the_provider_demands():

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from navi.agents.history import Past, model_messages
 from navi.domain.errors import InvalidInput, NotAllowed
 from navi.domain.input import Admission, DeliveryMode
 from navi.domain.news import News
-from navi.domain.reminder import HARD_TEXT, SOFT_TEXT, NoRegistration, ReminderNotFound
+from navi.domain.reminder import RESUME_TEXT, SOFT_TEXT, NoRegistration, ReminderNotFound
 from navi.domain.session import Session
+from navi.domain.user import Role, User
 from navi.runtime.app import due_kinds, running
 from navi.runtime.settings import AgentSettings, RemindSettings, Settings
 from navi.store import agent_sessions, events
@@ -28,7 +30,8 @@ from tests.hand_clock import HandClock
 from tests.unit.runtime.conftest import LOCAL, LONG
 from tests.unit.runtime.conftest import World as PlainWorld
 
-SOFT, HARD = ("important", SOFT_TEXT), ("urgent", HARD_TEXT)
+NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
+SOFT, HARD = ("important", SOFT_TEXT), ("urgent", RESUME_TEXT)
 
 
 @dataclass
@@ -86,7 +89,7 @@ StartTimed = Callable[..., AbstractAsyncContextManager[World]]
 
 @pytest.fixture
 def start_timed(database_url: str, tmp_path: Path) -> StartTimed:
-    clock = HandClock(datetime(2026, 11, 16, 12, tzinfo=UTC))
+    clock = HandClock(NOW)
 
     @asynccontextmanager
     async def starting(**remind: Any) -> AsyncIterator[World]:
@@ -143,9 +146,9 @@ async def test_basic_remind_lifecycle(world: World) -> None:
     assert await world.nudges(session) == [SOFT, HARD]
     assert [f["outcome"] for f in frames if f["type"] == "stream_end"] == ["stopped", "ok"]
     assert [f["origin"] for f in frames if f["type"] == "stream_start"] == ["user", "reminder"]
-    # Both reach the agent together, and nothing of them stays behind.
+    # The hard one has taken the place of the soft one, and says what to do afterwards.
     told = [m.content for m in await world.messages(session) if m.source == "reminder"]
-    assert told[:2] == [HARD_TEXT, SOFT_TEXT]
+    assert told[0] == RESUME_TEXT
     assert await world.waiting(session) == []
 
 
@@ -225,11 +228,11 @@ async def test_config_override(start_timed: StartTimed) -> None:
 
 async def test_crash_recovery_active_registration(start_timed: StartTimed) -> None:
     async with start_timed() as world:
-        session = await world.working(remind=30)
+        session = await world.session()
+        await world.send(session, "[[say: begun]] [[sleep: 600]]", remind_soft_threshold=30)
+        await world.frames_until(session, lambda frame: frame["type"] == "stream_delta")
         await world.forward(15)
     async with start_timed() as world:
-        # The task had shown nothing, so it was given to the agent again: the time goes on.
-        await world.frames_until(session, lambda f: f["type"] == "stream_start" and f["seq"] > 8)
         await world.forward(14)
         assert await world.nudges(session) == []
         await world.forward(1)
@@ -268,6 +271,84 @@ async def test_one_shot_remind_works(world: World) -> None:
 
 
 # What else must hold.
+
+
+async def test_a_soft_nudge_reaches_a_working_agent_between_two_tool_calls(world: World) -> None:
+    session = await world.session()
+    script = "[[bash: until test -e go; do sleep 0.05; done]] [[bash: echo second]] [[say: done]]"
+    await world.send(session, script, remind_soft_threshold=10)
+    await world.frames_until(session, lambda frame: frame["type"] == "tool_started")
+    await world.forward(10)
+    assert await world.waiting(session) == [SOFT_TEXT]
+
+    (world.folder / "go").touch()
+
+    frames = await world.ended(session)
+    # In the same turn, before the second call, and the task goes on.
+    order = [f["type"] for f in frames if f["type"] in ("input_delivered", "tool_started")]
+    assert order == ["input_delivered", "tool_started", "input_delivered", "tool_started"]
+    task, nudge, *answers = await world.messages(session)
+    assert (task.content, nudge.content) == (script, SOFT_TEXT)
+    assert [call.arguments["command"] for each in answers for call in each.tool_calls][1:] == [
+        "echo second"
+    ]
+    assert answers[-1].content == "done"
+    assert await world.nudges(session) == [SOFT]
+    assert await world.waiting(session) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_reached"),
+    [
+        ({}, True),
+        # The hook has given up waiting: whatever it is answered would be lost.
+        ({"emitted_at": NOW + timedelta(seconds=8)}, False),
+        ({"is_of_subagent": True}, False),
+        ({"event": "Stop"}, False),
+        ({"driver": "codex"}, False),
+    ],
+)
+async def test_a_hook_after_a_tool_is_answered_with_the_soft_nudge(
+    world: World, changes: dict[str, Any], is_reached: bool
+) -> None:
+    session = await world.session()
+    await world.send(session, "[[say: begun]] [[sleep: 600]]", remind_soft_threshold=10)
+    await world.frames_until(session, lambda frame: frame["type"] == "stream_delta")
+    await world.navi.store.transact(agent_sessions.remember, session, "its name", NOW)
+    await world.forward(10)
+    emitted_at = world.clock.moment
+    news = News("claude_code", "its name", "PostToolUse", "/", None, None, emitted_at, "call")
+
+    reached = await world.navi.adoption.nudges(LOCAL, replace(news, **changes))
+
+    assert reached == ([SOFT_TEXT] if is_reached else [])
+    assert await world.waiting(session) == ([] if is_reached else [SOFT_TEXT])
+
+
+async def test_nobody_takes_the_nudges_of_another_user(world: World) -> None:
+    session = await world.session()
+    await world.navi.store.transact(agent_sessions.remember, session, "its name", NOW)
+    stranger = User("stranger", Role.USER, NOW)
+    news = News("claude_code", "its name", "PostToolUse", "/", None, None, NOW, "call")
+    with pytest.raises(NotAllowed):
+        await world.navi.adoption.nudges(stranger, news)
+
+
+async def test_work_that_a_hard_nudge_interrupts_stays_in_the_agents_history(world: World) -> None:
+    session = await world.session()
+    script = "[[bash: echo the first result]] [[say: half way]] [[sleep: 600]]"
+    await world.send(session, script, remind_soft_threshold=10)
+    await world.frames_until(session, lambda frame: frame["type"] == "stream_delta")
+    await world.forward(20)
+    await world.ended(session, 2)
+
+    said = await world.messages(session)
+    nudge = next(each for each in said if each.source == "reminder")
+    seen = model_messages(Past(None, tuple(each for each in said if each.idx < nudge.idx)))
+    kinds = [[part.part_kind for part in each.parts] for each in seen]
+    assert kinds == [["user-prompt"], ["tool-call"], ["tool-return"], ["text"]]
+    assert "the first result" in str(seen[2].parts)
+    assert "half way" in str(seen[3].parts)
 
 
 async def test_undelivered_nudges_vanish_with_their_registration(world: World) -> None:

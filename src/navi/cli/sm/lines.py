@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from navi.domain.wire import AdmissionJson, Json, RecallJson, SessionJson
+    from navi.domain.wire import AdmissionJson, Json, RecallJson, SessionJson, UpcomingJson
 
 LONGEST = 60
 """Characters of a text that somebody wrote, where it shares its line with other things."""
@@ -49,6 +50,30 @@ def admitted(session: SessionJson, admission: AdmissionJson) -> str:
         return f"delivered to {named(session)}"
     before = admission["position"]
     return f"queued for {named(session)}" + (f", {before} before it" if before else "")
+
+
+def reminding(admission: AdmissionJson, now: datetime, timezone: tzinfo) -> str:
+    """When the agent is reminded, if it does not report before."""
+    from navi.domain.when import describe_moment
+
+    soft, hard = admission["remind_soft_threshold"], admission["remind_hard_threshold"]
+    assert soft is not None
+    assert hard is not None
+    when = f"{length(soft)} after delivery"
+    if admission["status"] == "delivered":
+        at = describe_moment(now + timedelta(seconds=soft), timezone)
+        when = f"in {length(soft)}, {at}"
+    return f"reminder: asks for its status {when}; interrupts {length(hard - soft)} later"
+
+
+def upcoming(
+    each: UpcomingJson, names: Mapping[str, str], now: datetime, timezone: tzinfo
+) -> list[str]:
+    """A reminder in a table of those that are to come."""
+    text = "asks for its status" if each["message"] is None else plain(each["message"], LONGEST)
+    name = plain(names.get(each["session_id"], "?"), LONGEST)
+    session = f"{name} ({each['session_id']})"
+    return [each["id"], session, each["kind"], coming(each["due_at"], now, timezone), text]
 
 
 def waiting(each: Json, now: datetime) -> list[str]:

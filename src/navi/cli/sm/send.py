@@ -11,7 +11,7 @@ HELP = """Send TEXT to a session. `-` reads it from standard input.
 \b
 sm send builder "Run the tests and report what fails."
 sm send builder "Stop: wrong branch. Switch to main." --urgent
-sm send builder "Implement issue 12." --remind 180
+sm send builder "Implement issue 12." --remind 5m
 git diff | sm send reviewer -
 
 SESSION is an id, at least 4 characters of its beginning, or a name. An agent that sends is named
@@ -27,10 +27,10 @@ to the receiver. Options may follow the text; a text that begins with a dash goe
 @click.option("--urgent", "mode", flag_value="urgent", help="Now: interrupts the running turn.")
 @click.option(
     "--remind",
-    metavar="[SECONDS]",
+    metavar="[DURATION]",
     is_flag=False,
     flag_value="",
-    help="Ask for a status when nothing was heard for so long, and interrupt later.",
+    help="Ask for its status after this long without a report, like 180 or 5m; interrupt later.",
 )
 @click.option("--wait", metavar="SECONDS", help="Wait so long for the answer, and print it.")
 @click.option("--notify-on-delivery", is_flag=True, help="Tell the sender when it is delivered.")
@@ -79,17 +79,26 @@ def command(
         output.say_json(admitted)
     else:
         output.say(lines.admitted(meant, admitted))
+        if admitted["remind_soft_threshold"] is not None:
+            from navi.cli.sm.timezone import own_timezone
+
+            output.say(lines.reminding(admitted, client.now(), own_timezone()))
 
 
 def threshold(remind: str | None) -> int | None:
-    """The seconds of --remind; None for the server's usual ones."""
-    from navi.domain.errors import UsageError
+    """The seconds of --remind; None for the server's default."""
+    from navi.cli.sm.words import seconds_of
+    from navi.domain.errors import InvalidInput, UsageError
 
     if not remind:
         return None
-    if not remind.isdecimal() or not remind.isascii() or int(remind) == 0:
+    try:
+        seconds = seconds_of(remind)
+    except InvalidInput:
+        seconds = 0.0
+    if seconds < 1 or not seconds.is_integer():
         raise UsageError(
-            f"--remind {remind!r} is no number of seconds above 0",
-            hint='`sm send SESSION "TEXT" --remind 180`, or --remind at the end of the line',
+            f"--remind {remind!r} is not a duration of at least a second",
+            hint='`sm send SESSION "TEXT" --remind 5m`, or --remind at the end of the line',
         )
-    return int(remind)
+    return int(seconds)

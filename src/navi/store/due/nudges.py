@@ -92,7 +92,10 @@ def _nudge(
     nudge = nudge_due(registration, now)
     inputs: list[Input] = []
     if nudge is not Nudge.NONE and not reminders.waits(connection, registration, nudge):
-        new = nudge_input(registration, nudge)
+        if nudge is Nudge.HARD:
+            # It says all that the soft one would, which came too late.
+            reminders.remove_nudges(connection, registration, now)
+        new = nudge_input(registration, nudge, interrupts=lane.turn_id is not None)
         inputs = queue.admit_all(connection, [(lane, new)], now)
     reminders.change(connection, after_nudge(registration, nudge, now), now)
     return inputs

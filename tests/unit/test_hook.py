@@ -1,0 +1,81 @@
+"""The script that agents run at their hooks, against a server that is the test's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import navi
+
+HOOK = Path(navi.__file__).parent / "hook.py"
+SAID = {"session_id": "a", "hook_event_name": "PostToolUse", "tool_use_id": "t"}
+ANSWER = b'{"hookSpecificOutput": {}}'
+
+
+@contextmanager
+def server(answer: bytes | None) -> Iterator[tuple[str, list[bytes]]]:
+    """Its address, and what it was sent. With no answer it says nothing for as long as it runs."""
+    received: list[bytes] = []
+    listener = socket.create_server(("127.0.0.1", 0))
+    is_over = threading.Event()
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            received.append(connection.recv(65536))
+            if answer is None:
+                is_over.wait()
+            else:
+                connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n" + answer)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", received
+    finally:
+        is_over.set()
+        listener.close()
+        thread.join(10)
+
+
+def run(address: str, driver: str = "claude_code", **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(HOOK), driver, address, os.devnull],
+        input=json.dumps(SAID),
+        env={"NAVI_TOKEN": "token", **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+@pytest.mark.parametrize("environment", [{}, {"NAVI_SESSION_ID": "s"}])
+def test_claude_code_is_handed_what_the_server_answers_after_a_tool(
+    environment: dict[str, str],
+) -> None:
+    with server(ANSWER) as (address, received):
+        assert run(address, **environment) == ANSWER.decode()
+    assert b'"tool_use_id"' in received[0]
+
+
+def test_a_server_that_never_answers_does_not_hold_up_an_agent_that_works() -> None:
+    with server(None) as (address, received):
+        assert run(address) == ""
+    assert received
+
+
+def test_codex_is_not_made_to_wait_after_a_tool() -> None:
+    with server(ANSWER) as (address, _):
+        assert run(address, "codex") == ""
