@@ -23,8 +23,8 @@ PEERS = tuple(dict.fromkeys(entry.name.lower() for entry in ENTRIES if entry.is_
 QUIET_LOAD = 0.5
 EXPLANATION = (
     f"burst: {BURST:,} due at the same instant; spread: {SPREAD_PER_SECOND} a second, one after "
-    "the other.\nLateness counts from the due instant: Navi's to the moment after the commit that "
-    "claims the recall\nand admits its input, a peer's to the moment its job, which does nothing, "
+    "the other.\nLateness counts from the due instant: Navi's to the moment its input is stored "
+    "and may be\ndelivered, a peer's to the moment its job, which does nothing, "
     "runs.\nsleep p99: how late a process was, in the same rounds of the spread, that only slept "
     "until each\ninstant; stolen: what other machines of the same host took of one core meanwhile."
 )

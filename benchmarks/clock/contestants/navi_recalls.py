@@ -1,7 +1,8 @@
-"""Navi: a recall counts as admitted when the event of its input comes out of the commit.
+"""Navi: a recall counts at the moment its input may be delivered.
 
-Everything runs as in a server, except that no turn ever ends: the first recall takes the only
-place, so that nothing but claiming and admitting is measured.
+That is when its input is stored and its instant has come, whichever is later. Everything runs as in
+a server, except that no turn ever ends: the first recall takes the only slot, so that waiting for a
+free slot is not measured.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from sqlalchemy import Connection, Engine, Table, delete, func, select, text
 
 from benchmarks.clock.course import Job, Note
 from navi.agents.driver import Driver, TurnRequest
-from navi.domain.event import Event
 from navi.domain.user import User
 from navi.runtime import interpreter
 from navi.runtime.app import running
+from navi.runtime.queue import Expected
 from navi.runtime.settings import RecallSettings, Settings
 from navi.store.connection import is_sqlite, open_engine
 from navi.store.schema import prepare
@@ -70,17 +71,14 @@ class NaviRecalls:
             interpreter.keep_what_is_loaded()
             self._navi = navi
             self._user: User = await navi.accounts.authenticate(TOKEN)
-            tell = navi.store.on_events
-            assert tell is not None
 
-            def on_events(events: Sequence[Event]) -> None:
-                for event in events:
-                    if event.type == "input_queued" and event.session_id in self._numbers:
+            def on_deliverable(inputs: Sequence[Expected]) -> None:
+                for _, session_id, _ in inputs:
+                    if session_id in self._numbers:
                         self._since_tidy += 1
-                        note(self._numbers[event.session_id])
-                tell(events)
+                        note(self._numbers[session_id])
 
-            navi.store.on_events = on_events
+            navi.queue.on_deliverable = on_deliverable
             yield
 
     async def schedule(self, jobs: Sequence[Job]) -> None:
@@ -101,7 +99,7 @@ class NaviRecalls:
     async def tidy(self) -> None:
         stored = await self._navi.store.transact(_forget_recall_inputs)
         if stored != self._since_tidy:
-            raise RuntimeError(f"{self._since_tidy} inputs were told of, {stored} are stored")
+            raise RuntimeError(f"{self._since_tidy} inputs were deliverable, {stored} are stored")
         self._since_tidy = 0
 
 

@@ -33,6 +33,7 @@ from navi.domain.event import Compacting, HistoryCompacted, TurnEvent, Usage
 from navi.domain.message import Message
 from navi.domain.session import Session
 from navi.domain.tool import Tool, ToolContext
+from navi.domain.when import describe_moment
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
@@ -127,7 +128,7 @@ class BuiltinDriver(Driver):
         cause: Exception | None = None
         try:
             async with brain.agent.run_stream_events(
-                request.prompt,
+                _prompt(request),
                 message_history=model_messages(past),
                 instructions=self._instructions_in(request.context),
                 deps=request.context,
@@ -248,6 +249,13 @@ class BuiltinDriver(Driver):
                 if isinstance(event, AgentRunResultEvent):
                     return event.result.output
         return ""
+
+
+def _prompt(request: TurnRequest) -> str | list[str]:
+    """With the present time. It is not in the instructions, because providers cache those."""
+    if request.started_at is None:
+        return request.prompt
+    return [f"[It is now {describe_moment(request.started_at, request.zone)}.]", request.prompt]
 
 
 def _usage(spent: RunUsage) -> Usage:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
 from typing import ClassVar
 
 from navi.domain.event import Asking, Compacting, Conversation, TurnEvent, Usage
@@ -44,6 +45,9 @@ class TurnRequest:
     """Everything the agent still sees: since the last `clear`, from the last summary on."""
     context: ToolContext
     turn_id: str = ""
+    started_at: datetime | None = None
+    zone: tzinfo = UTC
+    """The zone in which the person reads times."""
     conversation: str | None = None
     """The agent's own name for this conversation, as it reported it at an earlier turn."""
     spent: Usage = field(default_factory=Usage)

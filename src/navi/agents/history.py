@@ -92,12 +92,20 @@ def model_messages(past: Past) -> list[ModelMessage]:
             messages.extend(_step(message, seen_call_ids))
             continue
         _close_turn(messages)
-        said = signed(message.content, message.metadata)
-        text = said if message.role is MessageRole.USER else f"[{message.content}]"
+        text = _text(message)
         part = UserPromptPart(text, timestamp=message.timestamp)
         messages.append(ModelRequest(parts=[part], timestamp=message.timestamp))
     _close_turn(messages)
     return messages
+
+
+def _text(message: Message) -> str:
+    """What was said by others than the agent; a person's words are the only ones without a mark."""
+    if message.role is not MessageRole.USER:
+        return f"[{message.content}]"
+    if message.is_recall:
+        return f"[A scheduled recall's instruction, not the person's words]\n{message.content}"
+    return signed(message.content, message.metadata)
 
 
 def shortened(text: str, limit: int = LONGEST_VALUE) -> str:

@@ -182,7 +182,9 @@ def _last_prompt(messages: Sequence[ModelMessage]) -> tuple[str, int]:
             if part.part_kind == "tool-call":
                 calls_made += 1
             elif part.part_kind == "user-prompt" and "tool-return" not in kinds:
-                return str(part.content), calls_made
+                # The present time may stand before it.
+                content = part.content if isinstance(part.content, str) else part.content[-1]
+                return str(content), calls_made
     return "", calls_made
 
 

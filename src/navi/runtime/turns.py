@@ -320,6 +320,8 @@ class Turns:
                 nudges=partial(self._nudges, begun.turn),
             ),
             turn_id=begun.turn.id,
+            started_at=begun.turn.started_at,
+            zone=self._zone,
             conversation=None if known is None else known.agent_session_id,
             spent=Usage() if known is None else known.spent,
             is_to_stop=lambda: local.is_to_stop or deadline.expired(),

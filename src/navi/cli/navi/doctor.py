@@ -101,8 +101,29 @@ def _store() -> Finding:
     return Finding("store", "ok", f"{kind}, schema {schema.HEAD}")
 
 
+def _set_aside() -> Finding:
+    from navi.store import set_aside
+    from navi.store.connection import open_engine
+
+    engine = open_engine(places.database_url())
+    try:
+        with engine.connect() as connection:
+            rows = set_aside.listing(connection)
+    finally:
+        engine.dispose()
+    if not rows:
+        return Finding("set aside", "ok", "nothing")
+    newest = rows[0]
+    return Finding(
+        "set aside",
+        "problem",
+        f"{len(rows)} damaged rows; the newest: {newest.kind} {newest.row_id}: {newest.error}",
+        "everything else goes on; the table set_aside keeps what they held",
+    )
+
+
 def _index() -> Finding:
-    return Finding("index", "note", "no search index in this version")
+    return Finding("index", "note", "`recall doctor` checks it")
 
 
 def _server() -> Finding:
@@ -149,6 +170,7 @@ CHECKS: dict[str, Callable[[], Finding]] = {
     "model": _model,
     "home": _home,
     "store": _store,
+    "set aside": _set_aside,
     "index": _index,
     "server": _server,
 }
