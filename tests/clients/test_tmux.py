@@ -155,7 +155,25 @@ async def test_an_agent_that_cannot_be_interrupted_is_reported_and_tried_again(
     frames = await finished(client, session_id, turns=2)
     assert outcomes(frames)[1] == "ok"
     assert text_of(frames).endswith("at once")
-    assert "never said" not in text_of(frames)
+
+
+async def test_a_server_that_dies_before_it_interrupts_leaves_that_to_the_next(
+    world: World, tmux: UnreliableTmux, client: Client, agent: str
+) -> None:
+    session_id = await pane_session(world, client, agent)
+    await at_work(world, client, session_id, f"{agent}-dying-server")
+    tmux.plant("slow")
+    await client.say(session_id, "[[say: at once]]", delivery_mode="urgent")
+
+    world.server.kill()
+    tmux.repair("slow")
+    world.server.start()
+
+    async with world.client() as again:
+        frames = await finished(again, session_id, turns=2)
+        assert outcomes(frames) == ["stopped", "ok"]
+        assert text_of(frames).endswith("at once")
+        assert "never said" not in text_of(frames)
 
 
 async def test_a_lost_enter_is_pressed_again(

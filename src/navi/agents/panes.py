@@ -29,9 +29,9 @@ from navi.domain.session import Session
 START_SECONDS = 60.0
 """A client that shows no prompt by then asks something that only a person can answer."""
 DEFAULT_AGENT = "claude_code"
-TEXT, PLACE, STOPPING = "text", "place", "stopping"
+TEXT, PLACE, OVER = "text", "place", "over"
 """Files in a turn's folder: its prompt, where its record begins in the transcript, and a sign that
-its agent is to be interrupted."""
+its agent no longer works on it, or may go on with it."""
 
 
 class PaneDriver(Driver):
@@ -123,15 +123,21 @@ class _Work:
         return await self._tmux.start(self._name, command, cwd, self._folder, context)
 
     async def end_earlier(self, pane: Pane) -> None:
-        """Interrupt what an earlier turn left: it was to be stopped, but its agent went on."""
+        """Interrupt the agent if it goes on with an earlier turn that was stopped.
+
+        It did not react at the time, or the server died before it could interrupt it.
+        """
         folder = self._folder.parent / pane.turn_id
-        if not pane.turn_id or folder == self._folder or not (folder / STOPPING).exists():
+        if pane.turn_id in ("", self._request.turn_id) or not (folder / PLACE).exists():
+            return
+        if (folder / OVER).exists():
             return
         try:
             await self._turn(folder, self._record(folder, pane)).interrupt()
         except AgentFailed as failure:
-            raise NotDelivered(failure.message, hint=failure.hint) from failure
-        (folder / STOPPING).unlink(missing_ok=True)
+            reason = f"{failure.message}, so this input waits"
+            raise NotDelivered(reason, hint=failure.hint) from failure
+        (folder / OVER).touch()
 
     async def ready(self, pane: Pane) -> str:
         """Wait until the agent shows its prompt; its name for the conversation."""
@@ -167,7 +173,7 @@ class _Work:
         await run_to_end(self._put(pane, self.agent.pause_seconds))
         return place
 
-    def follow(self, pane: Pane, name: str, place: Place) -> AsyncIterator[Told]:
+    async def follow(self, pane: Pane, name: str, place: Place) -> AsyncIterator[Told]:
         """What the agent says until it is idle again."""
         agent = self.agent
         assert agent is not None
@@ -180,7 +186,13 @@ class _Work:
             else:
                 await turn.see_to_submission()
 
-        return follow(record, lambda: agent.mood(pane), when_lost)
+        try:
+            async for told in follow(record, lambda: agent.mood(pane), when_lost):
+                yield told
+        except Exception:
+            (self._folder / OVER).touch()
+            raise
+        (self._folder / OVER).touch()
 
     async def send_blindly(self, pane: Pane) -> str:
         """To a program of which nothing is known but that it reads what is typed."""
@@ -197,9 +209,8 @@ class _Work:
         if self.agent is None:
             await self._tmux.press(pane, "C-c")
             return
-        (self._folder / STOPPING).touch()
         await self._turn(self._folder, self._record(self._folder, pane)).interrupt()
-        (self._folder / STOPPING).unlink(missing_ok=True)
+        (self._folder / OVER).touch()
 
     def _record(self, folder: Path, pane: Pane) -> Record:
         """Of the turn whose prompt was put into the pane from that folder."""

@@ -125,18 +125,18 @@ async def test_keys_that_a_program_has_not_read_are_seen(tmp_path: Path) -> None
     async with private_tmux(tmp_path) as tmux:
         command = [sys.executable, "-c", READER]
         pane = await tmux.start("only", command, tmp_path, tmp_path, "0")
-        await appears(tmp_path / "ready")
+        await appears(tmp_path, "ready")
         assert not has_unread_keys(pane)
         await tmux.press(pane, "Escape")
         while not has_unread_keys(pane):
             await asyncio.sleep(0.01)
         (tmp_path / "may_read").touch()
-        await appears(tmp_path / "done")
+        await appears(tmp_path, "done")
         assert not has_unread_keys(pane)
 
 
-async def appears(path: Path) -> None:
-    while not path.exists():
+async def appears(folder: Path, name: str) -> None:
+    while not (folder / name).exists():
         await asyncio.sleep(0.01)
 
 
