@@ -14,7 +14,10 @@ from navi.agents.following import QUIET_SECONDS, Mood
 INTERRUPT_SECONDS = 30.0
 """How long to try before the turn fails."""
 SUBMIT_SECONDS = 60.0
-"""How long an idle agent may lack the prompt before the turn fails."""
+"""How long a prompt may stand in the composer of an idle agent before the turn fails."""
+RECORD_SECONDS = 300.0
+"""How long it may be neither there nor in the record: Codex holds prompts back while the servers of
+its tools start."""
 ESCAPE_AGAIN_SECONDS = 3.0
 """Before the second Escape, and twice as long before each further one. Two Escapes that meet an
 idle agent open a dialog, in which an Enter would rewind the conversation."""
@@ -122,9 +125,10 @@ class Submission:
             return Verdict.DONE
         if sight.is_at_work:
             return Verdict.WAIT
-        # Looks are counted, not seconds: on a machine that stands still nobody is late.
+        # Looks are counted, not seconds: a machine that stands still makes nobody late.
         self.idle_looks += 1
-        if self.idle_looks * look_seconds >= SUBMIT_SECONDS:
+        patience = SUBMIT_SECONDS if sight.is_prompt_in_composer else RECORD_SECONDS
+        if self.idle_looks * look_seconds >= patience:
             return Verdict.GIVE_UP
         is_due = now - self.pressed_at >= KEY_AGAIN_SECONDS and not sight.has_unread_keys
         return Key.ENTER if is_due and sight.is_prompt_in_composer else Verdict.WAIT

@@ -8,7 +8,6 @@ import logging
 from navi.agents.following import LOOK_SECONDS, Record
 from navi.agents.keystrokes import (
     INTERRUPT_SECONDS,
-    SUBMIT_SECONDS,
     Interruption,
     Key,
     Sight,
@@ -44,14 +43,14 @@ class PaneTurn:
         sight = await self._sight(pane)
         decision = self._submission.decide(sight, _now(), LOOK_SECONDS)
         if isinstance(decision, Key):
-            await self._press(pane, decision)
-            self._submission.pressed(decision, _now())
+            if await self._press(pane, decision):
+                self._submission.pressed(decision, _now())
         elif decision is Verdict.GIVE_UP:
             if sight.is_prompt_in_composer:
                 # Or the next prompt would wait for it as for a line that a person is typing.
                 await self._press(pane, Key.CLEAR)
             raise AgentFailed(
-                f"{self._agent.client} did not take the message within {SUBMIT_SECONDS:g} seconds",
+                f"{self._agent.client} did not take this turn's message from its input line",
                 hint=self._hint,
             )
 
@@ -76,11 +75,11 @@ class PaneTurn:
             decision = interruption.decide(await self._sight(pane), _now())
             if isinstance(decision, Verdict):
                 return decision
-            await self._press(pane, decision)
-            interruption.pressed(decision, _now())
+            if await self._press(pane, decision):
+                interruption.pressed(decision, _now())
         except (AgentFailed, OSError) as error:
-            # One failed call says nothing about the agent: look again.
-            log.warning("can't interrupt %s yet: %s", self._agent.client, error)
+            # A failed look says nothing about the agent: look again.
+            log.warning("can't look at %s in its pane: %s", self._agent.client, error)
             if _now() - interruption.started_at >= INTERRUPT_SECONDS:
                 return Verdict.GIVE_UP
         return Verdict.WAIT
@@ -99,11 +98,17 @@ class PaneTurn:
             has_unread_keys=has_unread_keys(pane),
         )
 
-    async def _press(self, pane: Pane, key: Key) -> None:
-        if pane.is_in_mode:
-            # A person scrolls there: the key would not reach the agent.
-            await self._tmux.leave_mode(pane)
-        await self._tmux.press(pane, key.value)
+    async def _press(self, pane: Pane, key: Key) -> bool:
+        """False if it could not be pressed: then the next look decides again."""
+        try:
+            if pane.is_in_mode:
+                # A person scrolls there: the key would not reach the agent.
+                await self._tmux.leave_mode(pane)
+            await self._tmux.press(pane, key.value)
+        except AgentFailed as failure:
+            log.warning("can't press %s: %s", key.value, failure.message)
+            return False
+        return True
 
 
 def _now() -> float:

@@ -144,6 +144,11 @@ def test_enter_is_not_pressed_while_the_agent_works() -> None:
     assert (verdict, presses) == (Verdict.DONE, [])
 
 
+def test_a_prompt_that_the_agent_holds_back_is_waited_for() -> None:
+    verdict, _ = submitted(lambda now, _: WORKING if now > 2 * SUBMIT_SECONDS else EMPTY)
+    assert verdict is Verdict.DONE
+
+
 def test_a_prompt_that_never_arrives_is_given_up() -> None:
     verdict, presses = submitted(lambda *_: UNSENT)
     assert verdict is Verdict.GIVE_UP
