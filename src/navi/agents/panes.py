@@ -190,6 +190,7 @@ class _Work:
             async for told in follow(record, lambda: agent.mood(pane), when_lost):
                 yield told
         except Exception:
+            # Nobody asked the agent to stop: whatever it still does, it may finish.
             (self._folder / OVER).touch()
             raise
         (self._folder / OVER).touch()
