@@ -64,10 +64,38 @@ class TranscriptReader(Protocol):
         """Raise what `Driver.turn` raises unless the turn went well."""
 
 
+class Record:
+    """What the transcript says of one turn, from its beginning at `place` on.
+
+    `find` says where the transcript is, if there was none when the turn began.
+    """
+
+    def __init__(
+        self, reader: TranscriptReader, place: Place, find: Callable[[], Path | None]
+    ) -> None:
+        self.reader = reader
+        self._path = place.path
+        self._offset = place.offset
+        self._find = find
+        self._rest = b""
+
+    def new_lines(self) -> list[bytes] | None:
+        """The whole lines written since the last call; None if nothing was written."""
+        self._path = self._path or self._find()
+        data = b"" if self._path is None else _read(self._path, self._offset)
+        self._offset += len(data)
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        return lines if data else None
+
+    def catch_up(self) -> None:
+        """Read what is new for `has_begun` and `has_ended` alone."""
+        for line in self.new_lines() or ():
+            for _ in self.reader.read(line):
+                pass
+
+
 async def follow(
-    reader: TranscriptReader,
-    place: Place,
-    find: Callable[[], Path | None],
+    record: Record,
     mood_of: Callable[[], Mood],
     when_lost: Callable[[bool], Awaitable[None]],
     is_over: Callable[[], bool] = lambda: False,
@@ -77,7 +105,7 @@ async def follow(
     `when_lost` is called while nothing happens though nobody is busy, with whether the prompt is
     overdue. It raises if there is nothing to wait for any more.
     """
-    rest, offset, path = b"", place.offset, place.path
+    reader = record.reader
     overdue_at = _now() + ARRIVAL_SECONDS
     quiet = 0.0
     is_asking = False
@@ -86,14 +114,11 @@ async def follow(
         if is_asking != (mood is Mood.ASKING):
             is_asking = not is_asking
             yield Asking(is_asking)
-        path = path or await asyncio.to_thread(find)
-        data = b"" if path is None else await asyncio.to_thread(_read, path, offset)
-        offset += len(data)
-        *lines, rest = (rest + data).split(b"\n")
-        for line in lines:
+        lines = await asyncio.to_thread(record.new_lines)
+        for line in lines or ():
             for told in reader.read(line):
                 yield told
-        if data:
+        if lines is not None:
             quiet = 0.0
             continue
         # Not at once: the last words may still be on their way to the transcript.

@@ -13,7 +13,8 @@ from typing import ClassVar, Protocol
 from navi.agents.client_environment import Reach, environment_of
 from navi.agents.client_run import ClientRun, forget_runs
 from navi.agents.driver import Driver, Told, TurnRequest
-from navi.agents.following import LOOK_SECONDS, Mood, Place, TranscriptReader, follow
+from navi.agents.following import LOOK_SECONDS, Mood, Place, Record, TranscriptReader, follow
+from navi.agents.shielding import run_to_end
 from navi.domain.errors import AgentFailed, NotDelivered, OpenElsewhere
 
 CLOSING_SECONDS = 3.0
@@ -97,7 +98,7 @@ class HeadlessDriver(Driver, ABC):
                     yield told
         except (asyncio.CancelledError, GeneratorExit):
             if request.is_to_stop():
-                await run.interrupt()
+                await run_to_end(run.interrupt())
             raise
         await run.clean_up()
         # In a thread: it may look at files.
@@ -126,14 +127,8 @@ class HeadlessDriver(Driver, ABC):
             return hand_over is not None and hand_over.is_over
 
         place = Place.noted(note)
-        async for told in follow(
-            reader,
-            place,
-            lambda: self._transcript(name),
-            lambda: self._mood(name),
-            when_lost,
-            is_over,
-        ):
+        record = Record(reader, place, lambda: self._transcript(name))
+        async for told in follow(record, lambda: self._mood(name), when_lost, is_over):
             yield told
 
     def _note(self, note: Path, agent_session_id: str) -> bool:

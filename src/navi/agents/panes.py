@@ -16,19 +16,22 @@ from pathlib import Path
 from navi.agents.client_environment import Reach, environment_of
 from navi.agents.client_run import forget_runs
 from navi.agents.driver import Driver, Told, TurnRequest
-from navi.agents.following import LOOK_SECONDS, Mood, Place, follow
+from navi.agents.following import LOOK_SECONDS, Mood, Place, Record, follow
 from navi.agents.pane_agent import PaneAgent
+from navi.agents.pane_turn import PaneTurn
+from navi.agents.shielding import run_to_end
 from navi.agents.tmux import Pane, Tmux, draft_in, is_held
-from navi.domain.errors import AgentFailed
+from navi.domain.errors import AgentFailed, NotDelivered
 from navi.domain.event import Conversation, TextDelta
 from navi.domain.places import pane_name
 from navi.domain.session import Session
 
 START_SECONDS = 60.0
 """A client that shows no prompt by then asks something that only a person can answer."""
-INTERRUPT_SECONDS = 15.0
-"""An agent that does not react by then is left alone: what comes next waits until it is idle."""
 DEFAULT_AGENT = "claude_code"
+TEXT, PLACE, OVER = "text", "place", "over"
+"""Files in a turn's folder: its prompt, where its record begins in the transcript, and a sign that
+its agent no longer works on it, or may go on with it."""
 
 
 class PaneDriver(Driver):
@@ -61,6 +64,7 @@ class PaneDriver(Driver):
                 if work.agent is None:
                     yield TextDelta(await work.send_blindly(pane))
                     return
+                await work.end_earlier(pane)
                 name = await work.ready(pane)
                 yield Conversation(name)
                 place = await work.deliver(pane, name)
@@ -68,7 +72,7 @@ class PaneDriver(Driver):
                 yield told
         except (asyncio.CancelledError, GeneratorExit):
             if request.is_to_stop():
-                await work.interrupt()
+                await run_to_end(work.interrupt())
             raise
 
     async def end(self, session: Session) -> None:
@@ -100,11 +104,10 @@ class _Work:
         self._name = pane_name(request.session.id)
         self._folder = driver.runs / request.session.id / request.turn_id
         self._lock = self._folder / "lock"
-        self._note = self._folder / "place"
+        self._note = self._folder / PLACE
 
     async def pane(self) -> Pane:
         """The session's pane, with its agent alive in it."""
-        await asyncio.to_thread(forget_runs, self._folder.parent, self._folder.name)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         context = str(self._request.session.context_from_idx)
         pane = await self._tmux.pane(self._name)
@@ -118,6 +121,23 @@ class _Work:
         command = self._command()
         cwd = self._request.context.cwd
         return await self._tmux.start(self._name, command, cwd, self._folder, context)
+
+    async def end_earlier(self, pane: Pane) -> None:
+        """Interrupt the agent if it goes on with an earlier turn that was stopped.
+
+        It did not react at the time, or the server died before it could interrupt it.
+        """
+        folder = self._folder.parent / pane.turn_id
+        if pane.turn_id in ("", self._request.turn_id) or not (folder / PLACE).exists():
+            return
+        if (folder / OVER).exists():
+            return
+        try:
+            await self._turn(folder, self._record(folder, pane)).interrupt()
+        except AgentFailed as failure:
+            reason = f"{failure.message}, so this input waits"
+            raise NotDelivered(reason, hint=failure.hint) from failure
+        (folder / OVER).touch()
 
     async def ready(self, pane: Pane) -> str:
         """Wait until the agent shows its prompt; its name for the conversation."""
@@ -149,26 +169,31 @@ class _Work:
         path = await asyncio.to_thread(self.agent.transcript, name)
         place = Place.end_of(path)
         place.write(self._note)
-        await self._put(pane, self.agent.pause_seconds)
+        # To its end, or an interruption would not know that there is something to interrupt.
+        await run_to_end(self._put(pane, self.agent.pause_seconds))
         return place
 
-    def follow(self, pane: Pane, name: str, place: Place) -> AsyncIterator[Told]:
+    async def follow(self, pane: Pane, name: str, place: Place) -> AsyncIterator[Told]:
         """What the agent says until it is idle again."""
         agent = self.agent
         assert agent is not None
+        record = Record(agent.reader(self._request), place, lambda: agent.transcript(name))
+        turn = self._turn(self._folder, record)
 
-        async def when_lost(is_overdue: bool) -> None:
-            await self._must_live()
-            if is_overdue:
-                await self._press_again(pane)
+        async def when_lost(_: bool) -> None:
+            if record.reader.has_begun:
+                await self._must_live()
+            else:
+                await turn.see_to_submission()
 
-        return follow(
-            agent.reader(self._request),
-            place,
-            lambda: agent.transcript(name),
-            lambda: agent.mood(pane),
-            when_lost,
-        )
+        try:
+            async for told in follow(record, lambda: agent.mood(pane), when_lost):
+                yield told
+        except Exception:
+            # Nobody asked the agent to stop: whatever it still does, it may finish.
+            (self._folder / OVER).touch()
+            raise
+        (self._folder / OVER).touch()
 
     async def send_blindly(self, pane: Pane) -> str:
         """To a program of which nothing is known but that it reads what is typed."""
@@ -178,23 +203,32 @@ class _Work:
         return "(typed into the pane; what the program does with it is unknown to Navi)"
 
     async def interrupt(self) -> None:
+        """End the agent's work on this turn, or raise."""
         pane = await self._tmux.pane(self._name)
         if pane is None or pane.is_dead or pane.turn_id != self._request.turn_id:
             return
         if self.agent is None:
             await self._tmux.press(pane, "C-c")
             return
-        deadline = _now() + INTERRUPT_SECONDS
-        pressed_at = 0.0
-        while _now() < deadline:
-            mood = await asyncio.to_thread(self.agent.mood, pane)
-            if mood is Mood.IDLE and pressed_at:
-                return
-            # Not again at once: two Escapes in a row mean something else to some agents.
-            if mood in (Mood.BUSY, Mood.ASKING) and _now() - pressed_at > 1.5:
-                await self._tmux.press(pane, "Escape")
-                pressed_at = _now()
-            await asyncio.sleep(LOOK_SECONDS)
+        await self._turn(self._folder, self._record(self._folder, pane)).interrupt()
+        (self._folder / OVER).touch()
+
+    def _record(self, folder: Path, pane: Pane) -> Record:
+        """Of the turn whose prompt was put into the pane from that folder."""
+        agent = self.agent
+        assert agent is not None
+
+        def transcript() -> Path | None:
+            name = agent.conversation(pane)
+            return None if name is None else agent.transcript(name)
+
+        return Record(agent.reader(self._request), Place.noted(folder / PLACE), transcript)
+
+    def _turn(self, folder: Path, record: Record) -> PaneTurn:
+        assert self.agent is not None
+        prompt = (folder / TEXT).read_text()
+        hint = f"see what it does: sm attach {self._request.session.id}"
+        return PaneTurn(self.agent, self._tmux, self._name, record, prompt, hint)
 
     def _command(self) -> list[str]:
         if self.agent is not None:
@@ -230,15 +264,10 @@ class _Work:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _put(self, pane: Pane, pause: float) -> None:
-        text = self._folder / "text"
+        await asyncio.to_thread(forget_runs, self._folder.parent, self._folder.name)
+        text = self._folder / TEXT
         text.write_text(self._request.prompt)
         await self._tmux.put(pane, text, self._request.turn_id, pause, self._lock)
-
-    async def _press_again(self, pane: Pane) -> None:
-        """The text stands there, but its Enter got lost."""
-        assert self.agent is not None
-        if draft_in(await self._tmux.screen(pane), self.agent.mark):
-            await self._tmux.press(pane, "Enter")
 
     async def _must_live(self) -> None:
         pane = await self._tmux.pane(self._name)

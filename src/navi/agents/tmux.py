@@ -8,7 +8,9 @@ import os
 import re
 import shlex
 import shutil
+import struct
 import subprocess
+import termios
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,10 +24,20 @@ TURN, CONTEXT, STARTED = "@navi_turn", "@navi_context", "@navi_started"
 its program was started."""
 FORMAT = "\t".join(
     f"#{{{name}}}"
-    for name in ("pane_id", "pane_pid", "pane_dead", "pane_in_mode", TURN, CONTEXT, STARTED)
+    for name in (
+        *("pane_id", "pane_pid", "pane_tty", "pane_dead", "pane_in_mode"),
+        *(TURN, CONTEXT, STARTED),
+    )
 )
 SERVER_EXITED = "server exited unexpectedly"
+ABSENT = re.compile(
+    "can't find|no server running|No such file|Connection refused|server exited|lost server"
+)
+"""What tmux says of a pane that is not there; anything else says nothing about the pane."""
 START_ATTEMPTS = 6
+LOOK_ATTEMPTS = 3
+PASTED = re.compile(r"\[(?:Pasted|\.\.\.)")
+"""What stands in a composer in place of a long text."""
 SEQUENCE = re.compile(r"\x1b\[([0-9;]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]")
 
 
@@ -33,6 +45,7 @@ SEQUENCE = re.compile(r"\x1b\[([0-9;]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[
 class Pane:
     id: str
     pid: int
+    tty: str
     is_dead: bool
     is_in_mode: bool
     """A person scrolls in it: keys would not reach the agent."""
@@ -51,13 +64,22 @@ class Tmux:
 
     async def pane(self, name: str) -> Pane | None:
         """The pane of the session of that name, if there is one."""
-        shown = await self._run("list-panes", "-t", f"={name}:", "-F", FORMAT, may_fail=True)
-        if not shown:
-            return None
-        pane_id, pid, dead, mode, turn_id, context, started = shown.splitlines()[0].split("\t")
-        is_in_mode = mode == "1"
+        try:
+            lines = await self._look("list-panes", "-t", f"={name}:", "-F", FORMAT)
+        except Refused as refusal:
+            if ABSENT.search(refusal.message):
+                return None
+            raise
+        pane_id, pid, tty, dead, mode, turn_id, context, started = lines[0].split("\t")
         return Pane(
-            pane_id, int(pid), dead == "1", is_in_mode, turn_id, context, float(started or 0)
+            id=pane_id,
+            pid=int(pid),
+            tty=tty,
+            is_dead=dead == "1",
+            is_in_mode=mode == "1",
+            turn_id=turn_id,
+            context=context,
+            started=float(started or 0),
         )
 
     async def start(
@@ -96,7 +118,7 @@ class Tmux:
 
     async def screen(self, pane: Pane) -> list[str]:
         """The lines as they are shown, with their colours."""
-        return (await self._run("capture-pane", "-p", "-e", "-t", pane.id)).splitlines()
+        return await self._look("capture-pane", "-p", "-e", "-t", pane.id)
 
     async def leave_mode(self, pane: Pane) -> None:
         await self._run("send-keys", "-t", pane.id, "-X", "cancel", may_fail=True)
@@ -119,6 +141,19 @@ class Tmux:
             lock=lock,
         )
 
+    async def _look(self, *order: str) -> list[str]:
+        """The lines that tmux prints. One failure says little on a busy machine: ask again."""
+        for attempt in range(1, LOOK_ATTEMPTS):
+            try:
+                return (await self._run(*order)).splitlines()
+            except Refused as refusal:
+                if ABSENT.search(refusal.message):
+                    raise
+            except AgentFailed:
+                pass
+            await asyncio.sleep(0.05 * 2**attempt)
+        return (await self._run(*order)).splitlines()
+
     async def _run(self, *order: str, may_fail: bool = False, lock: Path | None = None) -> str:
         program = shutil.which("tmux", path=self._environment.get("PATH"))
         if program is None:
@@ -129,8 +164,8 @@ class Tmux:
         done = await asyncio.to_thread(self._carry_out, command, lock)
         if done.returncode and not may_fail:
             words = done.stderr.decode(errors="replace").strip()
-            failed = ServerExited if words == SERVER_EXITED else AgentFailed
-            raise failed(f"tmux refused: {words}")
+            refusal = ServerExited if words == SERVER_EXITED else Refused
+            raise refusal(f"tmux refused: {words}")
         return "" if done.returncode else done.stdout.decode(errors="replace")
 
     def _carry_out(
@@ -148,12 +183,18 @@ class Tmux:
             )
         except subprocess.TimeoutExpired as error:
             raise AgentFailed("tmux does not answer") from error
+        except OSError as error:
+            raise AgentFailed(f"tmux can't be run: {error}") from error
         finally:
             if held != subprocess.DEVNULL:
                 os.close(held)
 
 
-class ServerExited(AgentFailed):
+class Refused(AgentFailed):
+    """tmux answered that it did not do what it was asked for."""
+
+
+class ServerExited(Refused):
     """tmux's server ended while it was asked: whatever was asked for did not happen."""
 
 
@@ -183,6 +224,37 @@ def draft_in(lines: Sequence[str], mark: str) -> str | None:
             typed = _plain(line, without_hints=True).lstrip()
             return typed.removeprefix(mark).strip()
     return None
+
+
+def is_same_text(draft: str, prompt: str) -> bool:
+    """Whether the first line of a composer shows the prompt, or a part of it.
+
+    Agents wrap and scroll what was pasted, change its blanks, and abbreviate long texts.
+    """
+    visible = PASTED.split(draft)[0]
+    if not visible:
+        return draft != ""
+    letters = _letters(visible)
+    return letters in _letters(prompt) if letters else visible in prompt
+
+
+def _letters(text: str) -> str:
+    return "".join(character for character in text if character.isalnum())
+
+
+def has_unread_keys(pane: Pane) -> bool:
+    """Whether the program in the pane has not yet read all that was typed."""
+    try:
+        terminal = os.open(pane.tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        [count] = struct.unpack("i", fcntl.ioctl(terminal, termios.FIONREAD, bytes(4)))
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+    return bool(count)
 
 
 def _plain(line: str, *, without_hints: bool = False) -> str:

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
+import sys
 import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from navi.agents.tmux import Tmux, draft_in
+from navi.agents.tmux import Tmux, draft_in, has_unread_keys, is_same_text
 
 EMPTY = "\x1b[39m❯\xa0\x1b[7m \x1b[0m"
 HINT = '❯\xa0\x1b[7mT\x1b[0m\x1b[2mry "edit this file"\x1b[0m'
@@ -33,6 +37,30 @@ def test_the_last_prompt_on_the_screen_counts() -> None:
     assert draft_in(["❯\xa0an earlier message", "● its answer", EMPTY], "❯") == ""
 
 
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "run the tests, then",
+        "then tell me",
+        "[Pasted text #1 +30 lines]",
+        "[Pasted Content 10120 chars]",
+        "run the tests, [...Truncated text #1 +30 lines...]",
+    ],
+)
+def test_a_prompt_is_recognised_in_a_composer(draft: str) -> None:
+    assert is_same_text(draft, "run the\ttests,  then\ntell me")
+
+
+@pytest.mark.parametrize("draft", ["", "half a thou", "run the tests not"])
+def test_what_a_person_typed_is_not_taken_for_the_prompt(draft: str) -> None:
+    assert not is_same_text(draft, "run the tests, then tell me")
+
+
+def test_a_prompt_without_letters_is_recognised() -> None:
+    assert is_same_text("???", "???")
+    assert not is_same_text("!", "???")
+
+
 ENDING = """#!/bin/sh
 # tmux, whose server ends with its last pane at the very moment when the next one is wanted.
 if mkdir {met} 2>/dev/null; then echo "server exited unexpectedly" >&2; exit 1; fi
@@ -40,16 +68,92 @@ exec {tmux} "$@"
 """
 
 
-@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+
+
+@needs_tmux
 async def test_a_pane_is_started_though_the_server_ended_with_the_last_one(tmp_path: Path) -> None:
-    program = tmp_path / "tmux"
-    program.write_text(ENDING.format(met=tmp_path / "met", tmux=shutil.which("tmux")))
-    program.chmod(0o755)
-    # The path of a unix socket may have about 100 characters; pytest's directories are longer.
-    with tempfile.TemporaryDirectory(prefix="navi-") as folder:
-        path = f"{tmp_path}:{os.environ['PATH']}"
-        tmux = Tmux("test", {"PATH": path, "TMUX_TMPDIR": folder})
+    replace_tmux(tmp_path, ENDING)
+    async with private_tmux(tmp_path) as tmux:
         pane = await tmux.start("only", ["sleep", "60"], tmp_path, tmp_path, "0")
         assert not pane.is_dead
-        await tmux.end("only")
     assert (tmp_path / "met").exists()
+
+
+REFUSING = """#!/bin/sh
+# tmux, whose server is too busy to answer each call.
+if rmdir {met} 2>/dev/null; then echo "error connecting (try again)" >&2; exit 1; fi
+exec {tmux} "$@"
+"""
+
+
+@needs_tmux
+async def test_a_look_at_a_pane_that_failed_once_is_taken_again(tmp_path: Path) -> None:
+    async with private_tmux(tmp_path) as tmux:
+        pane = await tmux.start("only", ["echo", "hello"], tmp_path, tmp_path, "0")
+        replace_tmux(tmp_path, REFUSING)
+        (tmp_path / "met").mkdir()
+        assert await tmux.pane("only") is not None
+        assert not (tmp_path / "met").exists()
+        (tmp_path / "met").mkdir()
+        await tmux.screen(pane)
+        assert not (tmp_path / "met").exists()
+
+
+@needs_tmux
+async def test_a_pane_that_is_not_there_is_none(tmp_path: Path) -> None:
+    async with private_tmux(tmp_path) as tmux:
+        assert await tmux.pane("only") is None
+        await tmux.start("only", ["sleep", "60"], tmp_path, tmp_path, "0")
+        assert await tmux.pane("other") is None
+
+
+READER = """
+import os, sys, time, tty
+tty.setraw(0)
+open("ready", "w").close()
+while not os.path.exists("may_read"):
+    time.sleep(0.01)
+os.read(0, 1)
+open("done", "w").close()
+sys.stdin.read()
+"""
+
+
+@needs_tmux
+async def test_keys_that_a_program_has_not_read_are_seen(tmp_path: Path) -> None:
+    async with private_tmux(tmp_path) as tmux:
+        command = [sys.executable, "-c", READER]
+        pane = await tmux.start("only", command, tmp_path, tmp_path, "0")
+        await appears(tmp_path, "ready")
+        assert not has_unread_keys(pane)
+        await tmux.press(pane, "Escape")
+        while not has_unread_keys(pane):
+            await asyncio.sleep(0.01)
+        (tmp_path / "may_read").touch()
+        await appears(tmp_path, "done")
+        assert not has_unread_keys(pane)
+
+
+async def appears(folder: Path, name: str) -> None:
+    while not (folder / name).exists():
+        await asyncio.sleep(0.01)
+
+
+def replace_tmux(folder: Path, script: str) -> None:
+    program = folder / "tmux"
+    program.write_text(script.format(met=folder / "met", tmux=shutil.which("tmux")))
+    program.chmod(0o755)
+
+
+@asynccontextmanager
+async def private_tmux(folder: Path) -> AsyncIterator[Tmux]:
+    """On a socket of its own, with the session `only` ended at the end."""
+    # The path of a unix socket may have about 100 characters; pytest's directories are longer.
+    with tempfile.TemporaryDirectory(prefix="navi-") as sockets:
+        path = f"{folder}:{os.environ['PATH']}"
+        tmux = Tmux("test", {"PATH": path, "TMUX_TMPDIR": sockets})
+        try:
+            yield tmux
+        finally:
+            await tmux.end("only")
