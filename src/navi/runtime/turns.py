@@ -55,6 +55,8 @@ class _Local:
     usage: Usage = field(default_factory=Usage)
     is_to_stop: bool = False
     hand_over: HandOver | None = None
+    must_enter: bool = False
+    """Its agent is at work already, and only the driver, once entered, can stop it."""
     is_finishing: bool = False
     """Its end is being written: the store may know of it before we do."""
 
@@ -184,7 +186,7 @@ class Turns:
             # Perhaps it was handed over to a terminal, which will say when it has stopped.
             hand_over = HandOver()
             hand_over.give("")
-            self._start(begun, hand_over)
+            self._start(begun, hand_over, must_enter=True)
         if dead.stop_reason is not None:
             self.interrupt(dead.id)
         return True
@@ -194,9 +196,10 @@ class Turns:
         if turn_id in self._beginning:
             self._stopped_early.add(turn_id)
         for local in self._local.values():
-            if local.turn.id == turn_id:
+            # Once is enough: a driver that is busy stopping its agent must not be cancelled again.
+            if local.turn.id == turn_id and not local.is_to_stop:
                 local.is_to_stop = True
-                if local.driving is not None:
+                if local.driving is not None and not local.must_enter:
                     local.driving.cancel()
 
     def abandon(self, turn_id: str) -> None:
@@ -225,7 +228,13 @@ class Turns:
     def _tasks(self) -> list[asyncio.Task[None]]:
         return [local.task for local in self._local.values()]
 
-    def _start(self, begun: stored.Begun | None, hand_over: HandOver | None = None) -> None:
+    def _start(
+        self,
+        begun: stored.Begun | None,
+        hand_over: HandOver | None = None,
+        *,
+        must_enter: bool = False,
+    ) -> None:
         if begun is None:
             return
         session_id = begun.turn.session.id
@@ -237,7 +246,9 @@ class Turns:
             self.abandon(older.turn.id)
         task = asyncio.create_task(self._run(begun), name=f"turn {begun.turn.id}")
         is_to_stop = begun.turn.id in self._stopped_early
-        local = _Local(begun.turn, task, is_to_stop=is_to_stop, hand_over=hand_over)
+        local = _Local(
+            begun.turn, task, is_to_stop=is_to_stop, hand_over=hand_over, must_enter=must_enter
+        )
         self._local[session_id] = local
 
         def forget(_task: asyncio.Task[None]) -> None:
@@ -284,7 +295,7 @@ class Turns:
         driving = asyncio.create_task(self._drive(begun, local, pump))
         pumping = asyncio.create_task(pump.run())
         local.driving = driving
-        if local.is_to_stop or self._is_shutting_down:
+        if (local.is_to_stop or self._is_shutting_down) and not local.must_enter:
             driving.cancel()
         try:
             await asyncio.wait({driving, pumping}, return_when=asyncio.FIRST_COMPLETED)
@@ -328,6 +339,10 @@ class Turns:
             hand_over=local.hand_over,
         )
         try:
+            if local.must_enter:
+                local.must_enter = False
+                if local.is_to_stop and local.driving is not None:
+                    asyncio.get_running_loop().call_soon(local.driving.cancel)
             async with deadline, aclosing(driver.turn(request)) as events:
                 async for event in events:
                     if isinstance(event, Usage):
