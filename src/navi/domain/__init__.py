@@ -5,6 +5,7 @@ errors.py   every refusal a user can see
 user.py     who may see and do what
 session.py  a conversation and the states it moves through
 recall.py   a wake-up that a session schedules for itself
+prompts/    templates of what agents read at scheduled turns; scheduled_prompt.py fills them
 reminder.py nudges for an agent that has not reported, and reminders for once
 when.py     what people write for a time, read as an instant and said back
 timezone.py the zone in which a request's times are read and shown

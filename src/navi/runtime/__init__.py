@@ -1,15 +1,15 @@
 """The only owner of time, tasks and concurrency.
 
 app.py           builds everything and starts and stops it in order
-admit.py         station 1: an input becomes durable
-queue.py         station 2: which session may begin a turn, and when
+service.py       the background loop, written once
+queue.py         stations 1 and 2: admission, and which session may begin a turn, and when
 turns.py         station 3: one turn per session, driven to its end
-clock.py         everything that is due becomes an input
+scheduler.py     the clock: everything that comes due becomes an input
+listener.py      what the signals of transactions mean here
 recalls.py       what people and agents do with recalls
 adoption.py      sessions of people's own terminals
 library.py       the memory, for agents that ask
-prompts/         what agents are told at scheduled turns
-room.py          how many turns run at once
+slots.py         how many turns run at once
 pump.py          how a turn's events get stored without slowing its agent
 feed.py          stored events, told to whoever watches
 recovery.py      leases, requests to stop, and turns whose process died

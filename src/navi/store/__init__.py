@@ -9,8 +9,11 @@ The operations. Each takes a connection first, is one transaction, and may be ru
 lost connection without doing its work twice:
     sessions.py    create, read, change, delete
     queue.py       admit an input; list, edit and remove the undelivered ones
-    recalls.py     schedule, fire, cancel, skip
-    notices.py     what senders wanted to be told about their messages
+    due/           what comes due: when the next one is, and claiming what is
+    recalls.py     schedule, cancel, skip; what their turns make of them
+    origins.py     what the source of an input learns about it
+    set_aside.py   rows that can't be handled; bad_inputs.py and bad_turns.py use it
+    notices.py     what senders wanted to know about their messages
     reminders.py   who is reminded to report; scheduled_reminders.py for once; compactions.py
     reminder_list.py  all of both kinds that are to come
     steering.py    soft nudges for an agent at work
