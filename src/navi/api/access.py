@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from navi.api.answers import refusal
 from navi.domain.errors import NotAllowed, NotAuthenticated
+from navi.domain.stored_text import require_storable
 from navi.domain.user import User
 from navi.runtime.app import Navi
 
@@ -51,7 +52,9 @@ class SameSiteOnly:
 
 
 async def caller(connection: HTTPConnection) -> tuple[Navi, User]:
-    """Navi, and the user who asks it."""
+    """Navi, and the user who asks it. No store can be asked for what it can't keep."""
+    for name, text in (*connection.path_params.items(), *connection.query_params.items()):
+        require_storable(name, str(text))
     navi: Navi = connection.app.state.navi
     token = token_of(connection.headers)
     if token is None:

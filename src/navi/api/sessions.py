@@ -41,7 +41,7 @@ async def listing(request: Request) -> Response:
     found = await navi.sessions.listing(
         user,
         request.query_params.get("parent_id"),
-        with_recall=request.query_params.get("pending_recall") == "true",
+        with_recall=bodies.flag(request, "pending_recall"),
     )
     return answer([session_json(session) for session in found])
 
@@ -67,7 +67,7 @@ async def change(request: Request) -> Response:
 
 async def remove(request: Request) -> Response:
     navi, user = await caller(request)
-    is_confirmed = request.query_params.get("delete_automations") == "true"
+    is_confirmed = bodies.flag(request, "delete_automations")
     requester = request.query_params.get("requester_session_id")
     try:
         await navi.sessions.remove(
@@ -110,7 +110,7 @@ async def snapshot(request: Request) -> Response:
 
 async def children(request: Request) -> Response:
     navi, user = await caller(request)
-    recursive = request.query_params.get("recursive") == "true"
+    recursive = bodies.flag(request, "recursive")
     found = await navi.sessions.children(user, request.path_params["id"], recursive=recursive)
     return answer([session_json(session) for session in found])
 

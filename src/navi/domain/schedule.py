@@ -14,10 +14,14 @@ from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from navi.domain.errors import InvalidInput
+from navi.domain.instants import instant
+from navi.domain.limits import require_seconds
+from navi.domain.stored_text import require_storable
 from navi.domain.when import describe_length, describe_moment, parse_when
 
 SHORTEST_EVERY_SECONDS = 10
-LONGEST_EVERY_SECONDS = 10 * 366 * 24 * 3600
+CRON_LIMIT = 200
+"""Characters of a cron expression; a long but sensible one has about 60."""
 COUNT_LIMIT = 10_000
 """More occurrences that passed are not counted one by one: nobody reads that number exactly."""
 LONGEST_PAUSE = timedelta(days=366 * 100)
@@ -187,6 +191,17 @@ def is_same_beat(one: Schedule, other: Schedule) -> bool:
     return one == other
 
 
+def says_again(schedule: Schedule, at: str | None) -> bool:
+    """Whether `at` is the instant that the schedule is shown with, which may have passed."""
+    if not isinstance(schedule, At) or at is None:
+        return False
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError:
+        return False
+    return moment.tzinfo is not None and instant(moment) == instant(schedule.at)
+
+
 def preview(schedule: Schedule, now: datetime, count: int = 5) -> list[datetime]:
     """The next occurrences, as people are shown them."""
     found: list[datetime] = []
@@ -225,9 +240,13 @@ def require_schedule(
     if at is not None:
         return At(parse_when(at, now, timezone))
     if every_seconds is not None:
-        return _every(every_seconds, now)
+        return Every(require_every("every_seconds", every_seconds), now)
     assert cron_expr is not None
     return require_cron(cron_expr, tz or zone_name(timezone), now)
+
+
+def require_every(name: str, seconds: int) -> int:
+    return require_seconds(name, seconds, SHORTEST_EVERY_SECONDS)
 
 
 def require_cron(expr: str, tz: str, now: datetime) -> Cron:
@@ -237,6 +256,7 @@ def require_cron(expr: str, tz: str, now: datetime) -> Cron:
         raise InvalidInput(
             f"there is no time zone {tz!r}", hint="an IANA name, like Europe/Paris or UTC"
         )
+    require_storable("cron_expr", expr, CRON_LIMIT)
     plain = NICKNAMES.get(expr.strip().lower(), " ".join(expr.split()))
     hint = "five fields: minute hour day month weekday, like '0 9 * * 1-5' for weekdays at 9"
     if len(plain.split()) != 5:
@@ -260,12 +280,3 @@ def zone_name(timezone: tzinfo) -> str:
 def _zones() -> set[str]:
     """Read once: it takes a look at hundreds of files."""
     return available_timezones()
-
-
-def _every(seconds: int, now: datetime) -> Every:
-    if not SHORTEST_EVERY_SECONDS <= seconds <= LONGEST_EVERY_SECONDS:
-        raise InvalidInput(
-            f"every {seconds} seconds is not possible",
-            hint=f"every_seconds is at least {SHORTEST_EVERY_SECONDS}; 900 is every 15 minutes",
-        )
-    return Every(seconds, now)

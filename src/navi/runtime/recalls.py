@@ -9,7 +9,6 @@ from itertools import islice
 from typing import Any
 
 from navi.domain.clock import Clock
-from navi.domain.errors import InvalidInput
 from navi.domain.ids import new_id
 from navi.domain.input import NewInput, Origin
 from navi.domain.recall import (
@@ -20,8 +19,10 @@ from navi.domain.recall import (
     beats,
     instruction_warning,
     require_call_type,
+    require_comment,
     require_instruction,
     require_interval,
+    require_when,
 )
 from navi.domain.tool import ToolContext
 from navi.domain.user import User
@@ -70,13 +71,13 @@ class Recalls:
         interval_seconds: int | None = None,
         internal_comment: str | None = None,
     ) -> Scheduled:
-        await self._sessions.get(user, session_id)
+        await self._sessions.open_to(user, session_id)
         now = self._clock.now()
         kind = require_call_type(call_type)
         interval = require_interval(kind, interval_seconds)
         instruction = require_instruction(additional_context_message)
         timezone = parse_offset(timezone_offset) if timezone_offset else self._timezone
-        at = self._trigger(kind, when, now, timezone)
+        at = parse_when(require_when(kind, when), now, timezone)
         recall = Recall(
             id=new_id(),
             session_id=session_id,
@@ -84,7 +85,7 @@ class Recalls:
             trigger_at=at,
             due_at=at,
             interval_seconds=interval,
-            internal_comment=internal_comment,
+            internal_comment=require_comment(internal_comment),
             additional_context_message=instruction,
             status=RecallStatus.PENDING,
             outcome=None,
@@ -157,17 +158,6 @@ class Recalls:
 
     def _read_back(self, moment: datetime) -> str:
         return describe(moment, self._clock.now(), self._timezone)
-
-    def _trigger(
-        self, kind: CallType, when: str | None, now: datetime, timezone: tzinfo
-    ) -> datetime:
-        if kind is CallType.IMMEDIATE:
-            return now
-        if when is None or not when.strip():
-            raise InvalidInput(
-                f"a recall of type {kind} needs when", hint="like 30m, 2h 15m or tomorrow at 09:00"
-            )
-        return parse_when(when, now, timezone)
 
 
 def compose(recall: Recall, now: datetime, missed: int) -> NewInput:
