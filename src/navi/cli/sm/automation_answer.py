@@ -34,6 +34,13 @@ class Answer:
         output.say(f"added {self._named(made)}: {made['schedule_words']}")
         output.say(f"  {self._next(made)}")
 
+    def edit(self, text: str, changes: Mapping[str, Any]) -> None:
+        changed = self.client.change_automation(self._find(text)["id"], **changes)
+        if self._says_json(changed):
+            return
+        output.say(f"changed {self._named(changed)}: {changed['schedule_words']}")
+        output.say(f"  {self._next(changed)}")
+
     def preview(self, schedule: Mapping[str, Any]) -> None:
         meant = self.client.preview_automation(**schedule)
         if self._says_json(meant):
@@ -68,7 +75,12 @@ class Answer:
         output.say(f"  {counts}; catch-up: {automation['catch_up']}")
 
     def runs(self, text: str) -> None:
-        found = self.client.automation_runs(self._find(text)["id"])
+        try:
+            automation_id = self._find(text)["id"]
+        except NotFound:
+            # A removed one is no longer listed, but its runs are kept.
+            automation_id = text
+        found = self.client.automation_runs(automation_id)
         if self._says_json(found):
             return
         if not found:
@@ -124,8 +136,8 @@ class Answer:
             return f"next {lines.coming(at, self.client.now())}"
         if automation["enabled"]:
             return "next: right after the run that is under way"
-        if automation["category"] == "system":
-            return "off; the settings switch it on"
+        if automation["kind"] in ("heartbeat", "dream"):
+            return f"off; the setting [automations] {automation['kind']} switches it on"
         why = automation["ended"] or "paused"
         return f"runs no more: {why.replace('_', ' ')}"
 
