@@ -12,6 +12,7 @@ from navi.domain.errors import SessionStopped
 from navi.domain.input import Input
 from navi.domain.recall import (
     DEFERRED_BY,
+    KEPT_FINISHED,
     NoPendingRecall,
     Recall,
     RecallAlreadyPending,
@@ -22,7 +23,7 @@ from navi.domain.recall import (
 from navi.domain.session import SessionState
 from navi.domain.turn import Ending, Outcome
 from navi.domain.wire import recall_json
-from navi.store import signals
+from navi.store import recall_history, signals
 from navi.store.coming import Coming
 from navi.store.events import emit
 from navi.store.lanes import lock
@@ -53,6 +54,7 @@ def schedule(connection: Connection, recall: Recall) -> Recall:
     if (other := pending(connection, recall.session_id)) is not None:
         raise RecallAlreadyPending(recall.session_id, other.trigger_at)
     connection.execute(_INSERT, _values(recall))
+    recall_history.forget_old(connection, recall.session_id, KEPT_FINISHED)
     _announce(connection, recall.session_id, recall, recall.created_at)
     return recall
 
