@@ -162,10 +162,9 @@ async def running(
         asyncio.create_task(adoption.run(), name="adoption"),
         asyncio.create_task(deliveries.run(), name="deliveries"),
     ]
-    if store.kind == "postgresql":
-        on_signal = _Listener(store.id, feed, queue, recovery, due)
-        listening = signals.listen(database_url, on_signal)
-        background.append(asyncio.create_task(listening, name="signals"))
+    on_signal = _Listener(store.id, feed, queue, recovery, due)
+    listening = signals.listen(database_url, on_signal)
+    background.append(asyncio.create_task(listening, name="signals"))
     queue.poke()
     try:
         yield Navi(
