@@ -52,9 +52,7 @@ class SameSiteOnly:
 
 
 async def caller(connection: HTTPConnection) -> tuple[Navi, User]:
-    """Navi, and the user who asks it. No store can be asked for what it can't keep."""
-    for name, text in (*connection.path_params.items(), *connection.query_params.items()):
-        require_storable(name, str(text))
+    """Navi, and the user who asks it."""
     navi: Navi = connection.app.state.navi
     token = token_of(connection.headers)
     if token is None:
@@ -62,7 +60,11 @@ async def caller(connection: HTTPConnection) -> tuple[Navi, User]:
             "this needs a token",
             hint="send 'Authorization: Bearer TOKEN'; the token is in $NAVI_HOME/token",
         )
-    return navi, await navi.accounts.authenticate(token)
+    user = await navi.accounts.authenticate(token)
+    # A store can't even be asked for a text that it can't keep.
+    for name, text in (*connection.path_params.items(), *connection.query_params.items()):
+        require_storable(name, str(text))
+    return navi, user
 
 
 def token_of(headers: Mapping[str, str]) -> str | None:

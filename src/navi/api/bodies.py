@@ -39,7 +39,7 @@ class Body(BaseModel):
     @field_validator("*")
     @classmethod
     def _is_storable(cls, value: Any, info: ValidationInfo) -> Any:
-        """Also of names that are only looked up: a store refuses the question, too."""
+        """Every text, also an id that is only looked up: the store would refuse the query."""
         return require_storable(info.field_name or "", value) if type(value) is str else value
 
 
@@ -178,7 +178,10 @@ def validate(value: Any, model: type[Model]) -> Model:
 def flag(request: Request, name: str) -> bool:
     text = request.query_params.get(name, "false")
     if text not in ("true", "false"):
-        raise InvalidInput(f"{name}={text[:40]} is neither true nor false", hint=f"?{name}=true")
+        raise InvalidInput(
+            f"{name}={text[:40]} is neither true nor false",
+            hint=f"write ?{name}=true, or leave it out",
+        )
     return text == "true"
 
 
