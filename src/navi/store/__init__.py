@@ -9,7 +9,7 @@ The operations. Each takes a connection first, is one transaction, and may be ru
 lost connection without doing its work twice:
     sessions.py    create, read, change, delete
     queue.py       admit an input; list, edit and remove the undelivered ones
-    recalls.py     schedule, fire, cancel, skip
+    recalls.py     schedule, fire, cancel, skip; recall_history.py forgets the old ones
     notices.py     what senders wanted to be told about their messages
     reminders.py   who is reminded to report; scheduled_reminders.py for once; compactions.py
     turns.py       begin, extend and finish a turn; close one whose process died
