@@ -69,3 +69,36 @@ async def test_a_turn_that_was_given_back_leaves_nothing_behind(open_tab: OpenTa
 
     assert found["whole"]["rows"] == []
     assert [each["id"] for each in found["whole"]["queue"]] == [queued["input"]["id"]]
+
+
+async def test_the_queue_is_in_the_order_of_delivery(open_tab: OpenTab) -> None:
+    """A recall that was due first goes first, although it was queued after the others."""
+    tab = await open_tab()
+    story = kept("turn")
+    [event] = [e for e in story["events"] if e["type"] == "input_queued"]
+    late, early = "2026-01-01T00:00:01Z", "2026-01-01T00:00:00Z"
+    queue = [
+        ("message", "sequential", 2, early),
+        ("recall", "sequential", 1, late),
+        ("important", "important", 4, late),
+        ("urgent", "urgent", 3, late),
+    ]
+    story["events"] = [
+        {
+            **event,
+            "seq": seq,
+            "input": {
+                **event["input"],
+                "id": name,
+                "delivery_mode": mode,
+                "ordinal": ordinal,
+                "queued_at": queued_at,
+            },
+        }
+        for seq, (name, mode, ordinal, queued_at) in enumerate(queue, 1)
+    ]
+
+    found = await tab.page.evaluate(PLAYED, {**story, "cuts": []})
+
+    order = [each["id"] for each in found["whole"]["queue"]]
+    assert order == ["urgent", "important", "recall", "message"]

@@ -230,10 +230,15 @@ function without(queue: readonly Input[], id: string): Input[] {
   return queue.filter((input) => input.id !== id);
 }
 
+/** The order of delivery. */
 function inOrder(queue: readonly Input[]): Input[] {
   return [...queue].sort(
     (a, b) =>
-      MODES.indexOf(a.delivery_mode) - MODES.indexOf(b.delivery_mode) ||
-      a.queued_at.localeCompare(b.queued_at),
+      MODES.indexOf(a.delivery_mode) - MODES.indexOf(b.delivery_mode) || comparePlaces(a, b),
   );
+}
+
+function comparePlaces(a: Input, b: Input): number {
+  if (a.ordinal !== undefined && b.ordinal !== undefined) return a.ordinal - b.ordinal;
+  return a.queued_at.localeCompare(b.queued_at);
 }
