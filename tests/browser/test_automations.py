@@ -158,6 +158,24 @@ async def test_an_automation_that_has_run_once_can_be_renamed(
     assert (found["ended"], found["schedule"]["at"]) == ("done", made["schedule"]["at"])
 
 
+async def test_an_automation_that_has_run_once_is_scheduled_again(
+    client: Client, open_tab: OpenTab
+) -> None:
+    session_id = await client.session(name="once more")
+    made = await automation(client, session_id, at="now")
+    tab = await open_tab()
+    panel = await open_panel(tab, session_id)
+    await panel.get_by_role("button", name="Schedule again").click()
+    when = tab.page.get_by_label("When, in")
+    await expect(when).to_be_focused()
+    await expect(tab.button("Schedule")).to_be_disabled()
+    await when.fill("2h")
+    await tab.button("Schedule").click()
+    await expect(panel.locator(".state")).to_contain_text("next in 1 h 59 min")
+    found = await client.call("GET", f"/automations/{made['id']}")
+    assert (found["enabled"], found["ended"]) == (True, None)
+
+
 async def test_a_failed_run_says_what_went_wrong_and_folds_the_traceback(
     client: Client, open_tab: OpenTab
 ) -> None:

@@ -48,6 +48,11 @@ export function age(at: string, now: number): string {
   return "now";
 }
 
+export function agoWords(at: string, now: number): string {
+  const words = age(at, now);
+  return words === "now" ? "just now" : `${words} ago`;
+}
+
 const FULL = new Intl.DateTimeFormat(undefined, {
   weekday: "short",
   year: "numeric",
