@@ -238,7 +238,8 @@ function inOrder(queue: readonly Input[]): Input[] {
   );
 }
 
+/** Within a delivery mode: by its instant, then by admission. A recall's instant is when it is due. */
 function comparePlaces(a: Input, b: Input): number {
-  if (a.ordinal !== undefined && b.ordinal !== undefined) return a.ordinal - b.ordinal;
-  return a.queued_at.localeCompare(b.queued_at);
+  const [first, second] = [a.not_before ?? a.queued_at, b.not_before ?? b.queued_at];
+  return first.localeCompare(second) || (a.ordinal ?? 0) - (b.ordinal ?? 0);
 }

@@ -69,8 +69,9 @@ export interface Input {
   sender_session_id: string | null;
   metadata: Json;
   queued_at: string;
-  /** Its place among the inputs of its delivery mode. */
+  /** The order of admission within the session. */
   ordinal?: number;
+  /** The instant before which it is not delivered. */
   not_before?: string | null;
   delivered_at: string | null;
   turn_id: string | null;
