@@ -141,6 +141,24 @@ async def test_renaming_keeps_the_beat(client: Client, open_tab: OpenTab) -> Non
     assert found["next_run_at"] == made["next_run_at"]
 
 
+async def test_an_automation_for_once_is_done_only_when_its_run_is(
+    client: Client, open_tab: OpenTab
+) -> None:
+    session_id = await client.session(name="busy")
+    tab = await open_tab()
+    panel = await open_panel(tab, session_id)
+    await tab.send("[[say: long work]] [[sleep: 600]]")
+    await expect(tab.conversation).to_contain_text("long work")
+    await automation(client, session_id, message="[[say: at last]] [[sleep: 600]]", at="now")
+    state = panel.locator(".state")
+    await expect(state).to_have_text("queued")
+    await tab.button("Stop").click()
+    await expect(tab.conversation).to_contain_text("at last")
+    await expect(state).to_have_text("running now")
+    await tab.button("Stop").click()
+    await expect(state).to_have_text("done")
+
+
 async def test_an_automation_that_has_run_once_can_be_renamed(
     client: Client, open_tab: OpenTab
 ) -> None:

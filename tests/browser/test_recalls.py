@@ -17,6 +17,7 @@ from tests.server import Client, ServerProcess
 pytestmark = in_browser
 
 BERLIN = re.compile("CES?T|GMT.[12]")
+RECALL_SLOTS = 3
 HOURLY = {
     "call_type": "recurring",
     "when": "1h",
@@ -178,6 +179,54 @@ async def test_a_recall_that_is_due_waits_for_the_running_turn(
     await tab.button("Stop").click()
     await expect(tab.page.locator(".markdown").last).to_have_text("woken")
     await expect(banner).to_have_count(0)
+
+
+async def test_a_recurring_recall_is_shown_and_can_be_cancelled_while_it_runs(
+    client: Client, open_tab: OpenTab
+) -> None:
+    session_id = await client.session(name="running beat")
+    work = "Read a.log [[say: looking]] [[sleep: 600]]"
+    body = {**HOURLY, "when": "0s", "additional_context_message": work}
+    await client.call("POST", f"/sessions/{session_id}/recall", body, expect=201)
+    tab = await open_tab()
+    await tab.session(session_id)
+    banner = tab.page.get_by_label("Pending recall", exact=True)
+    await expect(banner).to_contain_text("Recall running now")
+    await expect(banner).to_contain_text("repeats every 1 h")
+    await expect(banner.get_by_role("button")).to_have_text(["Cancel"])
+    item = tab.page.locator(f'[data-session="{session_id}"]')
+    await expect(item).to_contain_text("has a pending recall")
+
+    await banner.get_by_role("button", name="Cancel").click()
+    await expect(banner).to_have_count(0)
+    await tab.button("Stop").click()  # the turn itself went on
+    await expect(tab.button("Stop")).to_be_hidden()
+    await client.call("GET", f"/sessions/{session_id}/recall", expect=404)
+
+
+async def test_a_recall_that_waits_for_a_slot_is_shown_and_can_be_cancelled(
+    own_server: ServerProcess, open_tab: OpenTab
+) -> None:
+    async with own_server.client() as client:
+        for number in range(RECALL_SLOTS):
+            other = await client.session(name=f"busy {number}")
+            body = {"call_type": "immediate", "additional_context_message": "[[sleep: 600]]"}
+            await client.call("POST", f"/sessions/{other}/recall", body, expect=201)
+        session_id = await client.session(name="waiting")
+        tab = await open_tab(on=own_server)
+        busy = tab.page.locator("[data-session]").filter(has_text="running")
+        await expect(busy).to_have_count(RECALL_SLOTS)
+        body = {"call_type": "once", "when": "0s", "additional_context_message": "[[say: woken]]"}
+        await client.call("POST", f"/sessions/{session_id}/recall", body, expect=201)
+        await tab.session(session_id)
+        banner = tab.page.get_by_label("Pending recall", exact=True)
+        await expect(banner).to_contain_text("waiting for a free slot")
+        chips = tab.page.get_by_role("list", name="Queued inputs").get_by_role("listitem")
+        await expect(chips).to_have_count(1)
+
+        await banner.get_by_role("button", name="Cancel").click()
+        await expect(banner).to_have_count(0)
+        await expect(chips).to_have_count(0)
 
 
 async def test_a_second_recall_is_refused_in_the_form(client: Client, open_tab: OpenTab) -> None:
