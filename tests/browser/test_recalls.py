@@ -193,7 +193,6 @@ async def test_a_recurring_recall_is_shown_and_can_be_cancelled_while_it_runs(
     banner = tab.page.get_by_label("Pending recall", exact=True)
     await expect(banner).to_contain_text("Recall running now")
     await expect(banner).to_contain_text("repeats every 1 h")
-    await expect(banner.get_by_role("button")).to_have_text(["Cancel"])
     item = tab.page.locator(f'[data-session="{session_id}"]')
     await expect(item).to_contain_text("has a pending recall")
 

@@ -75,6 +75,12 @@ export function reduce(conversation: Conversation, events: readonly Event[]): Co
   return draft;
 }
 
+/** Whether the running turn is the answer to this input. */
+export function isAtWorkOn({ turn, rows }: Conversation, inputId: string): boolean {
+  if (turn === null) return false;
+  return rows.slice(turn.from, turn.from + turn.inputs).some((row) => row.key === inputId);
+}
+
 type Draft = { -readonly [Name in keyof Conversation]: Conversation[Name] } & { rows: Row[] };
 
 function apply(draft: Draft, event: Event): void {

@@ -14,7 +14,10 @@ export interface Recall {
   interval_seconds: number | null;
   internal_comment: string | null;
   additional_context_message: string;
+  /** A recurring recall may be pending again while its last beat runs. */
   status: "pending" | "running" | "fired" | "cancelled";
+  /** The input of its latest beat. */
+  input_id?: string | null;
   /** How its latest turn ended, or why it never had one. */
   outcome: Outcome | "cancelled" | "replaced" | null;
   error: string | null;
