@@ -210,6 +210,21 @@ async def test_a_failed_run_says_what_went_wrong_and_folds_the_traceback(
     await expect(traceback).to_be_visible()
 
 
+async def test_a_run_that_met_a_usage_limit_is_neither_done_nor_failed(
+    client: Client, open_tab: OpenTab
+) -> None:
+    session_id = await client.session(name="limited")
+    await automation(client, session_id, message="[[limit: 3600]]", at="now")
+    tab = await open_tab()
+    panel = await open_panel(tab, session_id)
+    await expect(panel).to_contain_text("last run just now: usage limit")
+    await panel.get_by_role("button", name="Runs").click()
+    run = tab.page.get_by_role("list", name="Runs of error log").get_by_role("listitem")
+    await expect(run.get_by_role("button")).to_contain_text("usage limit")
+    await expect(run.locator(".alarm")).to_have_count(0)
+    await expect(tab.page.locator("p.warning")).to_contain_text("Usage limit")
+
+
 async def test_missed_runs_are_counted_in_the_panel_and_in_the_conversation(
     own_server: ServerProcess, open_tab: OpenTab
 ) -> None:
