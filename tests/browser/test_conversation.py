@@ -7,8 +7,10 @@ import json
 import pytest
 from playwright.async_api import expect
 
+from navi.store.tables import messages
 from tests.browser.conftest import OpenTab, in_browser
-from tests.server import Client
+from tests.browser.planted import plant
+from tests.server import Client, ServerProcess
 
 pytestmark = in_browser
 
@@ -257,3 +259,36 @@ async def test_a_draft_survives_a_reload(client: Client, open_tab: OpenTab) -> N
     await tab.page.get_by_label("Message", exact=True).fill("half a thought")
     await tab.page.reload()
     await expect(tab.page.get_by_label("Message", exact=True)).to_have_value("half a thought")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "error", "content", "shown"),
+    [
+        ("denied", "refused: Bash", "(refused: Bash)", "Refused: Bash"),
+        ("limit", "back at 9:00", "(usage limit: back at 9:00)", "Usage limit: back at 9:00"),
+        ("max_iterations", "stopped after 2 steps", "Here.", "Step limit: stopped after 2 steps"),
+    ],
+)
+async def test_a_turn_that_was_refused_or_limited_is_not_called_failed(
+    server: ServerProcess,
+    client: Client,
+    open_tab: OpenTab,
+    outcome: str,
+    error: str,
+    content: str,
+    shown: str,
+) -> None:
+    session_id = await client.session(name=outcome)
+    tab = await open_tab()
+    await tab.session(session_id)
+    await tab.send("[[fail: no model]]")
+    await expect(tab.page.locator("p.error")).to_have_text("Failed: no model")
+    await expect(tab.button("Stop")).to_be_hidden()
+    *_, last = await client.messages(session_id)
+    metadata = {**last["metadata"], "outcome": outcome, "error": error}
+    await plant(server, messages, last["id"], content=content, metadata=metadata)
+    await tab.page.reload()
+    await expect(tab.page.locator("p.warning")).to_have_text(shown)
+    await expect(tab.page.locator("p.error")).to_have_count(0)
+    # Said once: the closing line of the transcript is not repeated.
+    assert (await tab.text()).count(error.removeprefix("refused: ")) == 1
