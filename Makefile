@@ -31,7 +31,7 @@ test: .venv/.test .venv/.system build/clients/.installed ## Check format, lint a
 	$(BIN)/mypy
 	$(BIN)/pytest -n $(WORKERS) -m "not proof" $(PYTEST_ARGS)
 
-proof: .venv/.test .venv/.system build/clients/.installed ## Run the tests that take long: years, storms of kills, planted faults
+proof: .venv/.test .venv/.system build/clients/.installed ## Run the tests that take long: years, storms of kills, planted faults, the benchmarks
 	$(BIN)/pytest -n $(WORKERS) -m proof $(PYTEST_ARGS)
 
 format: .venv/.test ## Format the code and apply the safe lint fixes
