@@ -1,4 +1,4 @@
-"""Every benchmark works, in its smallest size. How fast anything is, is not looked at."""
+"""Every benchmark runs in its smallest size. Speed is not checked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.proof, pytest.mark.timeout(900)]
 
 @pytest.fixture(scope="module")
 def clock_peers() -> None:
-    """Installed before a test gets its private home, which hides how to reach a package index."""
+    """For the whole module: the private home of a test hides the user's settings of pip and npm."""
     peers_python()
 
 
