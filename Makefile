@@ -4,6 +4,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# The locks name every package. With --no-deps pip resolves nothing by itself, so a new release of a
+# dependency can't break an install; `pip check` tells whether a lock lacks something.
+INSTALL_LOCKED := $(PIP) install --quiet --no-deps --require-hashes -r
+CHECK_INSTALLED = @problems=$$($(PIP) check) || { echo "$$problems" >&2; exit 1; }
 ARGS ?=
 PYTEST_ARGS ?=
 # Three for two cores: many tests wait for other processes.
@@ -27,7 +31,7 @@ test: .venv/.test .venv/.system build/clients/.installed ## Check format, lint a
 	$(BIN)/mypy
 	$(BIN)/pytest -n $(WORKERS) -m "not proof" $(PYTEST_ARGS)
 
-proof: .venv/.test .venv/.system build/clients/.installed ## Run the tests that take long: years, storms of kills, planted faults
+proof: .venv/.test .venv/.system build/clients/.installed ## Run the tests that take long: years, storms of kills, planted faults, the benchmarks
 	$(BIN)/pytest -n $(WORKERS) -m proof $(PYTEST_ARGS)
 
 format: .venv/.test ## Format the code and apply the safe lint fixes
@@ -60,6 +64,7 @@ lock: .venv/.run ## Recompute the locks, requirements/*.txt first of all; LOCK_A
 	$(COMPILE) pyproject.toml --group build -o requirements/run.txt
 	$(COMPILE) pyproject.toml --group dev -c requirements/run.txt -o requirements/test.txt
 	$(COMPILE) benchmarks/clock/peers.in -o benchmarks/clock/peers.txt
+	$(COMPILE) benchmarks/memory/peers.in -o benchmarks/memory/peers.txt
 
 clean: ## Remove .venv, caches and build output
 	rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -72,8 +77,9 @@ clean: ## Remove .venv, caches and build output
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
 		|| { echo "$(PYTHON) cannot create environments; on Debian or Ubuntu: apt install python3-venv" >&2; exit 1; }
 	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
-	$(PIP) install --quiet --require-hashes -r requirements/run.txt
+	$(INSTALL_LOCKED) requirements/run.txt
 	$(PIP) install --quiet --no-deps --no-build-isolation -e .
+	$(CHECK_INSTALLED)
 	@# Before version 25 pip has commands import regular expressions for the sake of Windows: a quarter
 	@# of the time that `recall` takes.
 	@sed -i.old -e '/^import re$$/d' -e '/^ *sys.argv\[0\] = re.sub(/d' $(BIN)/recall
@@ -81,7 +87,8 @@ clean: ## Remove .venv, caches and build output
 	@touch $@
 
 .venv/.test: requirements/test.txt .venv/.run
-	$(PIP) install --quiet --require-hashes -r requirements/test.txt
+	$(INSTALL_LOCKED) requirements/test.txt
+	$(CHECK_INSTALLED)
 	@touch $@
 
 # What the tests need from the system: Chromium for the page, tmux and npm for the agents. Where it

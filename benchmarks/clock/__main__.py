@@ -14,7 +14,15 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.clock.peers import ROOT
-from benchmarks.clock.plan import BURST, PENDING, QUICK_PENDING, SPREAD_PER_SECOND, plan_for
+from benchmarks.clock.plan import (
+    PENDING,
+    QUICK_PENDING,
+    SMALLEST_PENDING,
+    Plan,
+    full_plan,
+    quick_plan,
+    smallest_plan,
+)
 from benchmarks.clock.report import Result, bars, bars_table, result_of, table
 from benchmarks.clock.stage import ENTRIES, Entry, perform
 
@@ -22,7 +30,7 @@ STORES = ("sqlite", "postgresql")
 PEERS = tuple(dict.fromkeys(entry.name.lower() for entry in ENTRIES if entry.is_peer))
 QUIET_LOAD = 0.5
 EXPLANATION = (
-    f"burst: {BURST:,} due at the same instant; spread: {SPREAD_PER_SECOND} a second, one after "
+    "burst: {burst:,} due at the same instant; spread: {spread_per_second} a second, one after "
     "the other.\nLateness counts from the due instant: Navi's to the moment its input is stored "
     "and may be\ndelivered, a peer's to the moment its job, which does nothing, "
     "runs.\nsleep p99: how late a process was, in the same rounds of the spread, that only slept "
@@ -37,9 +45,11 @@ def main() -> None:
     _say(_machine())
     if os.getloadavg()[0] > QUIET_LOAD:
         _say("other programs are at work: expect more lateness than on a quiet machine")
+    plans = _plans(arguments)
     results: list[Result] = []
+    has_all = False
     try:
-        _measure(arguments, results)
+        has_all = _measure(arguments, plans, results)
     except KeyboardInterrupt:
         _say("interrupted")
     if arguments.json:
@@ -49,24 +59,37 @@ def main() -> None:
         }
         print(json.dumps(shown, indent=2))
     else:
-        print(table(results), bars_table(results), EXPLANATION, sep="\n\n")
+        explanation = EXPLANATION.format_map(asdict(plans[0]))
+        print(table(results), bars_table(results), explanation, sep="\n\n")
+    sys.exit(0 if has_all else 1)
 
 
-def _measure(arguments: argparse.Namespace, results: list[Result]) -> None:
-    for pending in arguments.pending or (QUICK_PENDING if arguments.quick else PENDING):
-        # A fresh idle server is the same with few pending rows.
-        with_idle = pending == max(arguments.pending or PENDING) or arguments.quick
-        plan = plan_for(pending, is_quick=arguments.quick, with_idle=with_idle)
+def _plans(arguments: argparse.Namespace) -> list[Plan]:
+    if arguments.smallest:
+        return [smallest_plan(pending) for pending in arguments.pending or SMALLEST_PENDING]
+    if arguments.quick:
+        return [quick_plan(pending) for pending in arguments.pending or QUICK_PENDING]
+    sizes = arguments.pending or PENDING
+    # A fresh idle server is the same with few pending rows.
+    return [full_plan(pending, with_idle=pending == max(sizes)) for pending in sizes]
+
+
+def _measure(arguments: argparse.Namespace, plans: Sequence[Plan], results: list[Result]) -> bool:
+    """Whether every contestant gave figures."""
+    has_all = True
+    for plan in plans:
         for entry in _entries(arguments.store, arguments.peers):
             started_at = time.monotonic()
-            _say(f"{entry.name} on {entry.store}, {pending:,} pending")
+            _say(f"{entry.name} on {entry.store}, {plan.pending:,} pending")
             try:
                 measured = perform(entry, plan, arguments.directory, arguments.under)
             except RuntimeError as error:
                 _say(f"    no figures: {error}")
+                has_all = False
                 continue
             results.append(result_of(entry, plan, measured))
             _say(f"    measured in {time.monotonic() - started_at:.0f} s")
+    return has_all
 
 
 def _entries(store: str, peers: Sequence[str]) -> list[Entry]:
@@ -84,6 +107,11 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--store", choices=[*STORES, "both"], default="both")
     parser.add_argument("--quick", action="store_true", help="few pending rows, one round")
+    parser.add_argument(
+        "--smallest",
+        action="store_true",
+        help="only to see that it works: the figures mean nothing",
+    )
     parser.add_argument(
         "--pending", type=_numbers, help="how many rows are pending, e.g. 100000,1000000"
     )

@@ -23,7 +23,7 @@ import psutil
 from benchmarks.clock.plan import Plan
 
 WARM_UP = 20
-WARM_UP_LEAD_SECONDS = 2.0
+WARM_UP_LEAD_SECONDS = 4.0
 SETTLE_SECONDS = 3.0
 LEAST_LEAD_SECONDS = 1.0
 

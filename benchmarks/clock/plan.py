@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +30,40 @@ BURST = 1000
 SPREAD_PER_SECOND = 100
 PENDING = (100_000, 1_000_000)
 QUICK_PENDING = (10_000,)
+SMALLEST_PENDING = (100,)
 
 
-def plan_for(pending: int, *, is_quick: bool, with_idle: bool) -> Plan:
+def full_plan(pending: int, *, with_idle: bool) -> Plan:
     return Plan(
         pending=pending,
-        rounds=1 if is_quick else 3,
+        rounds=3,
         burst=BURST,
         spread_per_second=SPREAD_PER_SECOND,
-        spread_seconds=2 if is_quick else 10,
-        idle_seconds=0.0 if not with_idle else 3.0 if is_quick else 20.0,
+        spread_seconds=10,
+        idle_seconds=20.0 if with_idle else 0.0,
         lead_seconds=12.0,
-        patience_seconds=15.0 if is_quick else 40.0,
+        patience_seconds=40.0,
+    )
+
+
+def quick_plan(pending: int) -> Plan:
+    return replace(
+        full_plan(pending, with_idle=True),
+        rounds=1,
+        spread_seconds=2,
+        idle_seconds=3.0,
+        patience_seconds=15.0,
+    )
+
+
+def smallest_plan(pending: int) -> Plan:
+    """Shows that everything works, also on a busy machine. Its figures mean nothing."""
+    return replace(
+        quick_plan(pending),
+        burst=20,
+        spread_per_second=20,
+        spread_seconds=1,
+        idle_seconds=0.5,
+        lead_seconds=4.0,
+        patience_seconds=60.0,
     )

@@ -80,8 +80,8 @@ def _arguments() -> argparse.Namespace:
         type=int,
         default=500,
         metavar="MB",
-        help="of transcripts: 50, 500 (default), 2000, or 3200, which is more than a million "
-        "messages",
+        help="of transcripts: 5 to see that it works, 50, 500 (default), 2000, or 3200, which is "
+        "more than a million messages",
     )
     parser.add_argument(
         "--only", action="append", choices=PARTS, help="one part; may be given again"

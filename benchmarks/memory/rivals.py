@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import astuple
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,13 +90,9 @@ def _sessions(stage: Stage, program: Path) -> list[Row]:
         ("list of 20 sessions", ("list", "--json", "--limit", "20"), ()),
         ("search, three words", ("search", "--json", WORDS), (WORDS,)),
     ):
-        answered = _often(lambda ours=ours: stage.recall(*ours))
+        answered = _often(partial(stage.recall, *ours))
         for name, option in (("fast-resume", ()), ("fast-resume --no-refresh", ("--no-refresh",))):
-            beside = _often(
-                lambda option=option, words=words: theirs(
-                    "--json", "--limit", "20", *option, *words
-                )
-            )
+            beside = _often(partial(theirs, "--json", "--limit", "20", *option, *words))
             spent = f"CPU {answered.processor_seconds:.3f} s, its {beside.processor_seconds:.3f} s"
             rows.append(_race(what, answered.seconds, name, beside.seconds, spent))
     return rows

@@ -15,8 +15,8 @@ from navi.domain.event import TextDelta, TurnEvent, Usage
 from navi.runtime import app
 
 
-class Metronome:
-    """Plays the prompt `RATE SECONDS`: so many deltas a second, each the time it was made."""
+class Metronome(Driver):
+    """Plays the prompt `RATE SECONDS`: RATE deltas a second, each the time it was made."""
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent | Usage, None]:
         rate, seconds = (float(word) for word in request.prompt.split())
@@ -25,9 +25,6 @@ class Metronome:
             await asyncio.sleep(max(0.0, begun_at + beat / rate - time.monotonic()))
             # The space keeps the times apart when neighbouring deltas are joined.
             yield TextDelta(f"{time.monotonic_ns()} ")
-
-    async def aclose(self) -> None:
-        pass
 
 
 def main() -> None:

@@ -96,7 +96,10 @@ async def _through_navi(
             async with client.watch(session_id, after=0) as socket:
                 await client.say(session_id, f"{rate} {seconds}")
                 async for frame in socket:
-                    if json.loads(frame)["type"] == "stream_end":
+                    event = json.loads(frame)
+                    if event["type"] == "stream_end":
+                        if event["outcome"] != "ok":
+                            raise RuntimeError(f"a turn of the metronome failed: {event['error']}")
                         return
 
         url = f"{server.address}/ws/sessions/{session_id}"

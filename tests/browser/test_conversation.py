@@ -7,8 +7,10 @@ import json
 import pytest
 from playwright.async_api import expect
 
+from navi.store.tables import messages
 from tests.browser.conftest import OpenTab, in_browser
-from tests.server import Client
+from tests.browser.planted import plant
+from tests.server import Client, ServerProcess
 
 pytestmark = in_browser
 
@@ -196,8 +198,9 @@ async def test_the_reading_position_is_kept_while_text_arrives(
     await expect(tab.conversation).to_contain_text("paragraph 59")
     await expect(tab.button("Stop")).to_be_hidden()
     view = tab.page.locator(".viewport")
-    await view.evaluate("each => { each.scrollTop = each.scrollHeight * 0.6 }")
-    await expect(tab.page.get_by_label("To the end")).to_be_visible()
+    while not await tab.page.get_by_label("To the end").is_visible():
+        # Again and again: while rows are measured, the page may still go to its end by itself.
+        await view.evaluate("each => { each.scrollTop = each.scrollHeight * 0.6 }")
     line = tab.page.get_by_text("paragraph 30", exact=True)
     before = await line.bounding_box()
     height = await view.evaluate("each => each.scrollHeight")
@@ -257,3 +260,36 @@ async def test_a_draft_survives_a_reload(client: Client, open_tab: OpenTab) -> N
     await tab.page.get_by_label("Message", exact=True).fill("half a thought")
     await tab.page.reload()
     await expect(tab.page.get_by_label("Message", exact=True)).to_have_value("half a thought")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "error", "content", "shown"),
+    [
+        ("denied", "refused: Bash", "(refused: Bash)", "Refused: Bash"),
+        ("limit", "back at 9:00", "(usage limit: back at 9:00)", "Usage limit: back at 9:00"),
+        ("max_iterations", "stopped after 2 steps", "Here.", "Step limit: stopped after 2 steps"),
+    ],
+)
+async def test_a_turn_that_was_refused_or_limited_is_not_called_failed(
+    server: ServerProcess,
+    client: Client,
+    open_tab: OpenTab,
+    outcome: str,
+    error: str,
+    content: str,
+    shown: str,
+) -> None:
+    session_id = await client.session(name=outcome)
+    tab = await open_tab()
+    await tab.session(session_id)
+    await tab.send("[[fail: no model]]")
+    await expect(tab.page.locator("p.error")).to_have_text("Failed: no model")
+    await expect(tab.button("Stop")).to_be_hidden()
+    *_, last = await client.messages(session_id)
+    metadata = {**last["metadata"], "outcome": outcome, "error": error}
+    await plant(server, messages, last["id"], content=content, metadata=metadata)
+    await tab.page.reload()
+    await expect(tab.page.locator("p.warning")).to_have_text(shown)
+    await expect(tab.page.locator("p.error")).to_have_count(0)
+    # Said once: the closing line of the transcript is not repeated.
+    assert (await tab.text()).count(error.removeprefix("refused: ")) == 1

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import AsyncIterator
 
 import pytest_asyncio
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.browser.conftest import OpenTab, in_browser
 from tests.browser.long_session import (
@@ -21,11 +22,23 @@ from tests.server import Client, ServerProcess
 pytestmark = in_browser
 
 DRAWN_ROWS = 120
-SCROLL = """(view, by) => new Promise((done) => {
-    view.scrollTop += by;
-    requestAnimationFrame(() => requestAnimationFrame(done));
-})"""
-"""And wait until what is there then has been drawn."""
+PLACE_AT_REST = """async (view) => {
+    const place = () => {
+        const top = view.getBoundingClientRect().top;
+        const row = [...view.querySelectorAll(".item")]
+            .find(each => each.getBoundingClientRect().bottom > top + 1);
+        return [row.dataset.key, row.getBoundingClientRect().top - top];
+    };
+    const pictures = () => new Promise(
+        (done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    let last, now = null;
+    do {
+        await pictures();
+        [last, now] = [now, place()];
+    } while (String(last) !== String(now));
+    return now;
+}"""
+"""The first row on the screen and where it is, once the rows have been measured and keep still."""
 
 TO_THE_TOP = """async (view) => {
     let most = 0;
@@ -79,27 +92,28 @@ async def test_what_is_read_stays_in_place_while_older_messages_are_loaded(
     long_session: str, open_tab: OpenTab
 ) -> None:
     tab = await open_tab()
+    are_wanted, may_come = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        are_wanted.set()
+        await may_come.wait()
+        await route.continue_()
+
+    await tab.page.route("**/messages?before_idx=*", hold)
     await tab.session(long_session)
-    place = """() => {
-        const view = document.querySelector(".viewport");
-        const top = view.getBoundingClientRect().top;
-        const row = [...view.querySelectorAll(".item")]
-            .find(each => each.getBoundingClientRect().bottom > top + 1);
-        return [row.dataset.key, row.getBoundingClientRect().top - top];
-    }"""
-    view = tab.page.locator(".viewport")
     await expect(tab.page.get_by_text("answer 2499")).to_be_in_viewport()
-    await view.evaluate(SCROLL, 2_500 - await view.evaluate("each => each.scrollTop"))
+    view = tab.page.locator(".viewport")
+    while not are_wanted.is_set():
+        # Again and again: while a session is opened, the page may still go to its end by itself.
+        await view.evaluate("view => { view.scrollTop = 1_500; }")
+        await view.evaluate(PLACE_AT_REST)
+    before = await view.evaluate(PLACE_AT_REST)
     height = await tab.page.locator(".all").evaluate("each => each.clientHeight")
-    before = await tab.page.evaluate(place)
-    await view.evaluate(SCROLL, -600)
+    may_come.set()
     await tab.page.wait_for_function(
         "height => document.querySelector('.all').clientHeight > height * 1.5", arg=height
     )
-    # What was loaded is measured and put in its place with the next pictures.
-    await view.evaluate(SCROLL, 0)
-    await view.evaluate(SCROLL, 600)
-    after = await tab.page.evaluate(place)
+    after = await view.evaluate(PLACE_AT_REST)
     assert after[0] == before[0]
     assert abs(after[1] - before[1]) < 2
 

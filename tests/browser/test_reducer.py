@@ -89,3 +89,34 @@ async def test_a_nudge_for_an_agent_at_work_stands_with_the_task(open_tab: OpenT
     assert [row.get("text") for row in found["whole"]["rows"][:2]] == [first["text"], "report"]
     assert found["whole"]["rows"][2:] == rest
     assert [piece for piece in found["pieces"] if piece != found["whole"]] == []
+
+
+async def test_the_queue_is_in_the_order_of_delivery(open_tab: OpenTab) -> None:
+    """A recall takes the place of its due time, also if messages were queued before it."""
+    tab = await open_tab()
+    story = kept("turn")
+    [event] = [e for e in story["events"] if e["type"] == "input_queued"]
+    early, due, late = (f"2026-01-01T00:00:0{second}.000Z" for second in (1, 2, 3))
+    queue: list[dict[str, Any]] = [
+        {"id": "second message", "queued_at": late, "ordinal": 2},
+        {"id": "first message", "queued_at": early, "ordinal": 0},
+        {"id": "in the same instant", "queued_at": late, "ordinal": 1},
+        {"id": "recall", "queued_at": late, "not_before": due, "ordinal": 3},
+        {"id": "important", "queued_at": late, "ordinal": 4, "delivery_mode": "important"},
+        {"id": "urgent", "queued_at": late, "ordinal": 5, "delivery_mode": "urgent"},
+    ]
+    story["events"] = [
+        {**event, "seq": seq, "input": {**event["input"], **each}}
+        for seq, each in enumerate(queue, 1)
+    ]
+
+    found = await tab.page.evaluate(PLAYED, {**story, "cuts": []})
+
+    assert [each["id"] for each in found["whole"]["queue"]] == [
+        "urgent",
+        "important",
+        "first message",
+        "recall",
+        "in the same instant",
+        "second message",
+    ]

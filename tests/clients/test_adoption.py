@@ -53,10 +53,14 @@ class Terminal:
             await asyncio.sleep(0.05)
 
     async def says(self, text: str) -> None:
+        prompts = self._world.models.prompts
+        earlier = len(prompts)
         self._world.tmux("send-keys", "-t", PANE, "-l", text)
         await self.shows(text)
-        await asyncio.sleep(0.5)  # an Enter right behind the text is taken for a part of it
-        self._world.tmux("send-keys", "-t", PANE, "Enter")
+        # An Enter right behind the text is taken for a part of it, and one too many does nothing.
+        while not any(text in prompt for prompt in prompts[earlier:]):
+            await asyncio.sleep(0.5)
+            self._world.tmux("send-keys", "-t", PANE, "Enter")
 
     def closes(self) -> None:
         self._world.tmux("kill-session", "-t", "=person")

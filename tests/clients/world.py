@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from navi.domain import places
 from tests.clients.model_stand_in import ModelStandIn
@@ -133,15 +134,22 @@ class World:
         for server in self.servers:
             if server.process.poll() is None:
                 server.kill()
-        # Agents outlive the server: those of a test that failed would stay for ever.
-        for note in self.home.glob("navi/runs/*/*/pid"):
-            if not (note.parent / "code").exists():
-                with suppress(ProcessLookupError):
-                    os.killpg(int(note.read_text()), signal.SIGKILL)
         self.tmux("kill-server")
+        # Agents outlive the server, and would write into a home that is being removed.
+        while agents := [each for each in psutil.process_iter() if self._is_home_of(each)]:
+            for agent in agents:
+                with suppress(psutil.NoSuchProcess):
+                    agent.kill()
+            psutil.wait_procs(agents)
         # tmux leaves its socket's file behind.
         folder = Path(os.environ.get("TMUX_TMPDIR", "/tmp")) / f"tmux-{os.getuid()}"
         (folder / self._socket).unlink(missing_ok=True)
+
+    def _is_home_of(self, process: psutil.Process) -> bool:
+        try:
+            return process.environ().get("HOME") == str(self.home)
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            return False
 
 
 def make_world(folder: Path, models: ModelStandIn) -> World:

@@ -124,7 +124,8 @@ async def test_the_end_of_an_automation_is_read_in_the_zone_of_the_request(clien
 
 async def test_a_zone_that_would_change_nothing_is_refused(client: Client) -> None:
     session_id = await client.session()
-    made = await client.call("POST", f"/sessions/{session_id}/automations", DAILY, expect=201)
+    hourly = {"name": "hourly", "message": "Look.", "every_seconds": 3600}
+    made = await client.call("POST", f"/sessions/{session_id}/automations", hourly, expect=201)
     changes = {"name": "new", "tz": "Asia/Tokyo"}
     error = (await client.call("PATCH", f"/automations/{made['id']}", changes, expect=422))["error"]
     assert "cron_expr" in error["hint"]
@@ -149,6 +150,82 @@ async def test_pausing_changing_and_removing(client: Client) -> None:
     assert error["kind"] == "automation_not_found"
 
 
+async def test_a_one_shot_that_has_run_is_renamed_and_then_scheduled_again(
+    client: Client,
+) -> None:
+    session_id = await client.session()
+    made = await client.call("POST", f"/sessions/{session_id}/automations", SOON, expect=201)
+    await finished(client, session_id)
+    path = f"/automations/{made['id']}"
+    # As a form does, with the time that is over.
+    sent = {"name": "renamed", "message": "Look again.", "at": made["schedule"]["at"]}
+    renamed = await client.call("PATCH", path, sent)
+    assert (renamed["name"], renamed["message"]) == ("renamed", "Look again.")
+    assert (renamed["enabled"], renamed["ended"], renamed["next_run_at"]) == (False, "done", None)
+    error = (await client.call("PATCH", path, {"enabled": True}, expect=422))["error"]
+    assert "`sm automation edit`" in error["hint"]
+    blocked = await client.call("DELETE", f"/sessions/{session_id}", expect=409)
+    assert [each["ended"] for each in blocked["automations"]] == ["done"]
+    assert "renamed (done)" in blocked["error"]["message"]
+
+    again = await client.call("PATCH", path, {"at": "1h"})
+
+    assert (again["enabled"], again["ended"]) == (True, None)
+    assert again["next_run_at"] == again["schedule"]["at"] > made["schedule"]["at"]
+
+
+async def test_a_form_that_sends_an_interval_again_does_not_shift_it(client: Client) -> None:
+    session_id = await client.session()
+    hourly = {"name": "hourly", "message": "Look.", "every_seconds": 3600}
+    made = await client.call("POST", f"/sessions/{session_id}/automations", hourly, expect=201)
+    sent = {"name": "renamed", "message": "Look.", "catch_up": "once", "every_seconds": 3600}
+    renamed = await client.call("PATCH", f"/automations/{made['id']}", sent)
+    assert (renamed["name"], renamed["next_run_at"]) == ("renamed", made["next_run_at"])
+
+
+async def test_the_zone_and_the_expression_of_a_calendar_can_be_changed_alone(
+    client: Client,
+) -> None:
+    session_id = await client.session()
+    made = await client.call("POST", f"/sessions/{session_id}/automations", DAILY, expect=201)
+    path = f"/automations/{made['id']}"
+    later = await client.call("PATCH", path, {"cron_expr": "0 10 * * *"})
+    moved = await client.call("PATCH", path, {"tz": "Europe/Paris"})
+    assert (later["schedule"]["cron_expr"], later["schedule"]["tz"]) == (
+        "0 10 * * *", "America/New_York",
+    )  # fmt: skip
+    assert (moved["schedule"]["cron_expr"], moved["schedule"]["tz"]) == (
+        "0 10 * * *", "Europe/Paris",
+    )  # fmt: skip
+
+
+async def test_the_runs_of_a_removed_automation_stay_readable(client: Client) -> None:
+    session_id = await client.session()
+    made = await client.call("POST", f"/sessions/{session_id}/automations", SOON, expect=201)
+    await finished(client, session_id)
+    await client.call("DELETE", f"/automations/{made['id']}")
+    [run] = await client.call("GET", f"/automations/{made['id']}/runs")
+    assert run["state"] == "turn_completed"
+    assert await client.call("GET", f"/automation-runs/{run['id']}") == run
+    await client.call("GET", "/automations/nobody/runs", expect=404)
+
+
+async def test_a_hidden_session_takes_no_work_from_people(client: Client) -> None:
+    path = "/sessions/cron:dream"
+    recall = {"call_type": "immediate", "additional_context_message": "Read a.log"}
+    reminder = {"session_id": "cron:dream", "delay_seconds": 5, "message": "look"}
+    for call, body in (
+        (f"{path}/input", {"text": "hello"}),
+        (f"{path}/recall", recall),
+        (f"{path}/automations", SOON),
+        (f"{path}/remind", {}),
+        ("/scheduler/remind", reminder),
+    ):
+        error = (await client.call("POST", call, body, expect=403))["error"]
+        assert error["kind"] == "hidden_session"
+        assert error["hint"] == "the setting [automations] dream switches it on and off"
+
+
 async def test_deleting_a_session_is_blocked_with_the_answer_of_the_contract(
     client: Client,
 ) -> None:
@@ -156,7 +233,9 @@ async def test_deleting_a_session_is_blocked_with_the_answer_of_the_contract(
     made = await client.call("POST", f"/sessions/{session_id}/automations", DAILY, expect=201)
     blocked = await client.call("DELETE", f"/sessions/{session_id}", expect=409)
     assert (blocked["deleted"], blocked["blocked_by_automations"]) == (False, True)
-    assert blocked["automations"] == [{"id": made["id"], "name": "daily monitor", "enabled": True}]
+    assert blocked["automations"] == [
+        {"id": made["id"], "name": "daily monitor", "enabled": True, "ended": None}
+    ]
     path = f"/sessions/{session_id}?delete_automations=true"
     assert await client.call("DELETE", path) == {"deleted": True}
     await client.call("GET", f"/automations/{made['id']}", expect=404)

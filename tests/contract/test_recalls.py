@@ -100,7 +100,7 @@ async def test_a_recurring_recall_can_be_skipped_and_a_single_one_can_not(client
 
 async def test_a_recall_is_streamed_like_any_turn_and_every_change_is_told(client: Client) -> None:
     session_id = await client.session()
-    now = {**TASK, "call_type": "immediate", "additional_context_message": "Read a.log"}
+    now = {"call_type": "immediate", "additional_context_message": "Read a.log"}
     async with client.watch(session_id) as socket:
         await client.call("POST", f"/sessions/{session_id}/recall", now, expect=201)
         first = await receive(socket)
@@ -123,6 +123,8 @@ async def test_a_recall_is_streamed_like_any_turn_and_every_change_is_told(clien
         {"when": None},
         {"when": "soonish"},
         {"call_type": "recurring"},
+        {"call_type": "immediate"},
+        {"interval_seconds": 60},
         {"additional_context_message": ""},
         {"timezone_offset": "CET"},
         {"tz": "Mars/Olympus"},
@@ -138,6 +140,18 @@ async def test_a_recall_that_makes_no_sense_is_refused_with_what_would(
     error = (await client.call("POST", f"/sessions/{session_id}/recall", body, expect=422))["error"]
     assert error["hint"]
     await client.call("GET", f"/sessions/{session_id}/recall", expect=404)
+
+
+async def test_a_note_to_a_person_is_answered_with_a_warning(client: Client) -> None:
+    session_id = await client.session()
+    note = {**TASK, "additional_context_message": "Say e.g. hello"}
+    made = await client.call("POST", f"/sessions/{session_id}/recall", note, expect=201)
+    assert "name the tool, file or URL" in made["warning"]
+
+
+async def test_sessions_are_not_filtered_by_what_is_neither_true_nor_false(client: Client) -> None:
+    error = (await client.call("GET", "/sessions?pending_recall=banana", expect=422))["error"]
+    assert "pending_recall=true" in error["hint"]
 
 
 async def test_a_preview_says_how_a_time_would_be_read_and_schedules_nothing(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.contract.conftest import finished
 from tests.contract.person import Person
 from tests.server import Client
@@ -86,6 +88,85 @@ async def test_a_run_at_a_usage_limit_is_listed_as_what_it_is(
     assert "OUTCOME" in head
     assert " limit " in row
     assert "last: limit: the script's usage limit" in person.said("automation", "show", made["id"])
+
+
+async def test_one_that_has_run_is_edited_and_waits_again(person: Person, client: Client) -> None:
+    session_id, name = person.session()
+    person.said("automation", "add", name, TASK, "--name", "release", "--at", "now")
+    await finished(client, session_id)
+    [made] = person.navi.automations(session_id)
+    assert "`sm automation edit`" in person.refused("automation", "resume", made["id"])
+
+    said = person.said("automation", "edit", made["id"], "--at", "1h", "--name", "next release")
+
+    assert said.startswith("changed next release (")
+    assert "next in 1 h" in said
+    [edited] = person.navi.automations(session_id)
+    assert (edited["enabled"], edited["ended"], edited["message"]) == (True, None, TASK)
+
+
+def test_what_is_edited_changes_and_the_rest_stays(person: Person) -> None:
+    session_id, name = person.session()
+    person.said(
+        "automation", "add", name, TASK, "--name", "log", "--cron", "0 9 * * *", "--tz",
+        "Europe/Paris", "--max-runs", "3",
+    )  # fmt: skip
+    [made] = person.navi.automations(session_id)
+    own = ("automation", "edit", made["id"])
+    person.said(*own, "--message", "Look at new.log.", "--cron", "0 8 * * *", "--catch-up", "skip")
+    changed = json.loads(person.said(*own, "--max-failures", "2", "--disable", "--json"))
+    assert changed["schedule"] | {"cron_expr": "0 9 * * *"} == made["schedule"]
+    assert (changed["message"], changed["name"]) == ("Look at new.log.", "log")
+    assert (changed["max_runs"], changed["max_failures"]) == (3, 2)
+    assert (changed["catch_up"], changed["enabled"]) == ("skip", False)
+    assert "next in " in person.said(*own, "--every", "2h", "--enable")
+    assert "nothing to change" in person.refused(*own, code=2)
+
+
+def test_what_is_edited_is_read_in_the_zone_of_the_person_but_a_calendar_keeps_its_own(
+    person: Person,
+) -> None:
+    session_id, name = person.session()
+    tokyo = person.in_zone("Asia/Tokyo")
+    add = ("automation", "add", name, TASK)
+    person.said(*add, "--name", "daily", "--cron", "0 9 * * *", "--tz", "Europe/Paris")
+    person.said(*add, "--name", "one", "--at", "1h", "--tz", "Europe/Paris")
+    daily, one = person.navi.automations(session_id)
+    in_tokyo = "09:00 +09:00 (00:00 UTC)"
+    assert in_tokyo in tokyo.said("automation", "edit", one["id"], "--at", "tomorrow at 9")
+    tokyo.said("automation", "edit", daily["id"], "--cron", "0 8 * * *")
+    daily, one = person.navi.automations(session_id)
+    assert (daily["schedule"]["tz"], one["schedule"]["tz"]) == ("Europe/Paris", "Asia/Tokyo")
+    tokyo.said("automation", "edit", daily["id"], "--tz", "Asia/Tokyo")
+    assert person.navi.automations(session_id)[0]["schedule"]["tz"] == "Asia/Tokyo"
+
+
+async def test_the_runs_of_a_removed_one_are_still_shown(person: Person, client: Client) -> None:
+    session_id, name = person.session()
+    person.said("automation", "add", name, TASK, "--at", "now")
+    await finished(client, session_id)
+    [made] = person.navi.automations(session_id)
+    person.said("automation", "remove", made["id"])
+    assert "turn_completed" in person.said("automation", "runs", made["id"])
+    assert "there is no automation" in person.refused("automation", "runs", "nope")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--every", "9s"), 'the shortest is "10s", the longest 10 years'),
+        (("--every", "11y"), "can't read"),
+        (("--every", "600w"), "longer than 10 years"),
+        (("--every", "1h", "--max-runs", "0"), "--max-runs is 0\nhint: it is a number from 1 to"),
+        (("--every", "1h", "--max-failures", "1000001"), "from 1 to 1000000"),
+        (("--every", "1h", "--time-limit", "0s"), 'the shortest is "1s", the longest 10 years'),
+    ],
+)
+def test_a_limit_is_told_in_the_words_of_the_command(
+    person: Person, options: tuple[str, ...], words: str
+) -> None:
+    _, name = person.session()
+    assert words in person.refused("automation", "add", name, TASK, *options)
 
 
 def test_what_makes_no_sense_is_refused_with_a_hint(person: Person) -> None:

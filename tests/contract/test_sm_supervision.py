@@ -281,7 +281,7 @@ def test_a_status_is_taken_back_and_too_long_ones_are_refused(
     agent, _, _ = lead
     assert agent.said("status", "x") == 'status: "x"\n'
     assert agent.said("status", "--clear") == "status: (no status)\n"
-    assert "1,000 is the most" in agent.refused("status", "x" * 1001)
+    assert "at most 1,000" in agent.refused("status", "x" * 1001)
     assert "blank" in agent.refused("status", " ")
 
 

@@ -224,8 +224,7 @@ def _chain(number: int, links: int, random: Random) -> list[str]:
     texts = [script(random, number)[0]]
     for link in range(links - 1, 0, -1):
         following = {
-            "call_type": random.choice(("once", "immediate")),
-            "when": "1s",
+            **random.choice(({"call_type": "once", "when": "1s"}, {"call_type": "immediate"})),
             "additional_context_message": texts[0],
         }
         call = f"[[tool: schedule_recall | {json.dumps(following)}]]"

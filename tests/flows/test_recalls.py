@@ -136,7 +136,7 @@ async def test_a_recall_killed_before_it_speaks_is_run_again_and_counts_once(ser
     server = serve()
     async with server.client() as client:
         session_id = await client.session()
-        await schedule(client, session_id, "immediate", "[[sleep: 2]] [[say: done]]")
+        await schedule(client, session_id, "immediate", "[[sleep: 5]] [[say: done]]")
         await until(client, session_id, saw("stream_start"))
     server.kill()
     server.start()

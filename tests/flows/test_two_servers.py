@@ -7,6 +7,7 @@ import json
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -145,11 +146,13 @@ async def test_an_urgent_input_sent_to_the_other_server_interrupts_the_turn(
 
 
 async def test_a_socket_of_one_server_sees_every_event_of_a_turn_that_the_other_runs(
-    serve: Serve, postgres: PostgresServer
+    serve: Serve, postgres: PostgresServer, tmp_path: Path
 ) -> None:
     pair = await start_pair(serve, postgres)
+    gate = tmp_path / "gate"
     words = " ".join(f"[[say: word {number}]] [[sleep: 0.005]]" for number in range(60))
-    text = f"[[sleep: 3]] {words} [[bash: true]] [[say: the end]]"
+    wait = f"[[bash: until test -e {gate}; do sleep 0.05; done]]"
+    text = f"{wait} {words} [[bash: true]] [[say: the end]]"
     async with pair.servers[0].client() as client:
         session_id = await client.session()
         sent = [Sent("talking-1", session_id, text, "the end")]
@@ -157,6 +160,7 @@ async def test_a_socket_of_one_server_sees_every_event_of_a_turn_that_the_other_
     _, other = await pair.running_and_other(session_id)
 
     async with other.client() as client, client.watch(session_id, after=0) as socket:
+        gate.touch()
         frames = await _frames_until(socket, "session_sync")
     found = await at_rest(pair.url)
 

@@ -434,3 +434,26 @@ async def test_a_recall_whose_turn_was_refused_something_has_fired(world: World)
 
     after = await newest(world, session)
     assert (after.status, after.outcome, after.error) == ("fired", "denied", "refused: Bash(ls)")
+
+
+async def test_only_the_newest_finished_recalls_of_a_session_are_kept(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recalls, "KEPT_FINISHED", 3)
+    session, other = await world.session(), await world.session()
+    kept_elsewhere = await scheduled(world, other)
+    await world.store.transact(recalls.cancel, other.id, world.later())
+    made = []
+    for _ in range(6):
+        world.later()
+        made.append((await scheduled(world, session)).id)
+        await world.store.transact(recalls.cancel, session.id, world.later())
+    world.later()
+    pending = await scheduled(world, session)
+
+    listed = await world.store.transact(recalls.listing, session.id)
+
+    assert [each.id for each in listed] == [pending.id, *reversed(made[-3:])]
+    assert [each.id for each in await world.store.transact(recalls.listing, other.id)] == [
+        kept_elsewhere.id
+    ]

@@ -1,14 +1,16 @@
-"""Signals between processes that share a PostgreSQL."""
+"""Signals between processes that share a store."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import psycopg
 import pytest
 
 from navi.store import signals
+from navi.store.connection import sqlite_url
 from tests.postgres import PostgresServer
 
 Heard = asyncio.Queue[tuple[str, str]]
@@ -91,3 +93,22 @@ async def cut_others(url: str) -> None:
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
+
+
+async def test_a_ring_beside_sqlite_is_heard_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signals, "BELL_SECONDS", 0.01)
+    url = sqlite_url(tmp_path / "navi.sqlite3")
+    signals.ring(url)
+    queue: Heard = asyncio.Queue()
+    listening = asyncio.create_task(
+        signals.listen(url, "me", lambda *signal: queue.put_nowait(signal))
+    )
+    # It has looked at the bell as it was.
+    await asyncio.sleep(0)
+    signals.ring(url)
+    assert {await next_of(queue) for _ in signals.CHANNELS} == MISSED
+    assert queue.empty()
+    listening.cancel()
+    await asyncio.gather(listening, return_exceptions=True)

@@ -75,6 +75,12 @@ export function reduce(conversation: Conversation, events: readonly Event[]): Co
   return draft;
 }
 
+/** Whether the running turn is the answer to this input. */
+export function isAtWorkOn({ turn, rows }: Conversation, inputId: string): boolean {
+  if (turn === null) return false;
+  return rows.slice(turn.from, turn.from + turn.inputs).some((row) => row.key === inputId);
+}
+
 type Draft = { -readonly [Name in keyof Conversation]: Conversation[Name] } & { rows: Row[] };
 
 function apply(draft: Draft, event: Event): void {
@@ -240,10 +246,16 @@ function without(queue: readonly Input[], id: string): Input[] {
   return queue.filter((input) => input.id !== id);
 }
 
+/** The order of delivery. */
 function inOrder(queue: readonly Input[]): Input[] {
   return [...queue].sort(
     (a, b) =>
-      MODES.indexOf(a.delivery_mode) - MODES.indexOf(b.delivery_mode) ||
-      a.queued_at.localeCompare(b.queued_at),
+      MODES.indexOf(a.delivery_mode) - MODES.indexOf(b.delivery_mode) || comparePlaces(a, b),
   );
+}
+
+/** Within a delivery mode: by its instant, then by admission. A recall's instant is when it is due. */
+function comparePlaces(a: Input, b: Input): number {
+  const [first, second] = [a.not_before ?? a.queued_at, b.not_before ?? b.queued_at];
+  return first.localeCompare(second) || (a.ordinal ?? 0) - (b.ordinal ?? 0);
 }

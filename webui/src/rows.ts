@@ -81,7 +81,7 @@ function rowsOfMessage(message: Message): Row[] {
   }
   const outcome = message.metadata["outcome"] as Outcome | undefined;
   const error = (message.metadata["error"] as string | null | undefined) ?? null;
-  const isClosing = outcome !== undefined && message.content === closingWords(outcome, error);
+  const isClosing = outcome !== undefined && isClosingLine(message.content, error);
   const text = isClosing ? "" : message.content;
   const rows = rowsOfStep(message.id, { ...message, text, calls: message.tool_calls });
   if (outcome !== undefined) {
@@ -94,8 +94,8 @@ export function senderIn(metadata: Json): { id: string; name: string } | null {
   return (metadata["sender"] as { id: string; name: string } | undefined) ?? null;
 }
 
-/** What the server writes for a turn that ended badly before it said anything. */
-function closingWords(outcome: Outcome, error: string | null): string {
-  if (outcome === "stopped") return "(stopped)";
-  return outcome === "error" ? `(failed: ${error})` : `(${error})`;
+/** The server writes one, like "(failed: no model)", for a turn that ended before it said anything. */
+function isClosingLine(text: string, error: string | null): boolean {
+  if (error === null) return text === "(stopped)";
+  return text.startsWith("(") && text.endsWith(`${error})`);
 }

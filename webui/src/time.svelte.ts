@@ -48,6 +48,11 @@ export function age(at: string, now: number): string {
   return "now";
 }
 
+export function agoWords(at: string, now: number): string {
+  const words = age(at, now);
+  return words === "now" ? "just now" : `${words} ago`;
+}
+
 const FULL = new Intl.DateTimeFormat(undefined, {
   weekday: "short",
   year: "numeric",
@@ -60,27 +65,34 @@ const FULL = new Intl.DateTimeFormat(undefined, {
 });
 const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+const DAY_OF_YEAR = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" });
 
 /** Everything about an instant, for titles. */
 export function full(at: string): string {
   return FULL.format(new Date(at));
 }
 
-/** Short: the time today, else the day too. */
+/** The time, with the day unless it is today, and the year unless it is this one. */
 export function short(at: string, now: number): string {
   const moment = new Date(at);
-  const isToday = moment.toDateString() === new Date(now).toDateString();
-  return isToday ? CLOCK.format(moment) : `${DAY.format(moment)}, ${CLOCK.format(moment)}`;
+  const today = new Date(now);
+  if (moment.toDateString() === today.toDateString()) return CLOCK.format(moment);
+  const day = moment.getFullYear() === today.getFullYear() ? DAY : DAY_OF_YEAR;
+  return `${day.format(moment)}, ${CLOCK.format(moment)}`;
 }
 
-/** "+02:00": for the server, which reads "tomorrow at 9" in the viewer's zone. */
-export function zoneOffset(): string {
-  const minutes = -new Date().getTimezoneOffset();
+/** An instant as text that the server reads in the viewer's zone: "2026-11-17 09:00". */
+export function wallClock(at: string): string {
+  const moment = new Date(at);
   const pad = (number: number): string => String(number).padStart(2, "0");
-  const size = Math.abs(minutes);
-  return `${minutes < 0 ? "-" : "+"}${pad(Math.floor(size / 60))}:${pad(size % 60)}`;
+  const day = [moment.getFullYear(), pad(moment.getMonth() + 1), pad(moment.getDate())].join("-");
+  const time = [moment.getHours(), moment.getMinutes(), moment.getSeconds()].map(pad);
+  return `${day} ${(moment.getSeconds() === 0 ? time.slice(0, 2) : time).join(":")}`;
 }
 
+/** The viewer's IANA zone. The server reads and shows times in it. */
 export function zoneName(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  // Browsers that cannot tell count in UTC.
+  return !timeZone || timeZone === "Etc/Unknown" ? "UTC" : timeZone;
 }

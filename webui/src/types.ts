@@ -14,8 +14,12 @@ export interface Recall {
   interval_seconds: number | null;
   internal_comment: string | null;
   additional_context_message: string;
+  /** A recurring recall may be pending again while its last beat runs. */
   status: "pending" | "running" | "fired" | "cancelled";
-  outcome: string | null;
+  /** The input of its latest beat. */
+  input_id?: string | null;
+  /** How its latest turn ended, or why it never had one. */
+  outcome: Outcome | "cancelled" | "replaced" | null;
   error: string | null;
   missed_count: number;
   created_at: string;
@@ -68,6 +72,10 @@ export interface Input {
   sender_session_id: string | null;
   metadata: Json;
   queued_at: string;
+  /** The order of admission within the session. */
+  ordinal?: number;
+  /** The instant before which it is not delivered. */
+  not_before?: string | null;
   delivered_at: string | null;
   turn_id: string | null;
 }
@@ -87,7 +95,7 @@ interface Numbered {
   at: string;
 }
 
-export type Outcome = "ok" | "error" | "stopped" | "max_iterations";
+export type Outcome = "ok" | "denied" | "error" | "stopped" | "max_iterations" | "limit";
 
 export type Event = Numbered &
   (
@@ -129,11 +137,13 @@ export interface Automation {
   schedule_words: string;
   message: string;
   enabled: boolean;
-  ended: string | null;
+  ended: "done" | "expired" | "failed" | "session_ended" | null;
+  /** Of the run that is under way. */
+  active_run_state?: "queued" | "running" | null;
   catch_up: "once" | "skip" | "all";
   next_run_at: string | null;
   last_run_at: string | null;
-  last_status: string | null;
+  last_status: Outcome | "cancelled" | null;
   last_error: string | null;
   run_count: number;
   missed_count: number;
@@ -147,6 +157,8 @@ export interface Run {
   started_at: string | null;
   ended_at: string | null;
   rendered_prompt: string | null;
+  /** How its turn ended. */
+  outcome?: Outcome | null;
   error: string | null;
   missed_count: number;
 }

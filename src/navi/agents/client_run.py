@@ -130,9 +130,9 @@ class ClientRun:
         return text.strip()[-SHOWN_ERROR_CHARACTERS:]
 
     def _works(self) -> bool:
-        if self._process is not None:
-            self._process.poll()  # or it stays behind as a zombie
-        return self._is_locked()
+        # A shell drops its lock a moment before it has ended. Unless a child of this process is
+        # waited for until then, it stays as a zombie.
+        return self._is_locked() or (self._process is not None and self._process.poll() is None)
 
     def _is_locked(self) -> bool:
         try:

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from navi.api.answers import refusal
 from navi.domain.errors import NotAllowed, NotAuthenticated
+from navi.domain.stored_text import require_storable
 from navi.domain.user import User
 from navi.runtime.app import Navi
 
@@ -59,7 +60,11 @@ async def caller(connection: HTTPConnection) -> tuple[Navi, User]:
             "this needs a token",
             hint="send 'Authorization: Bearer TOKEN'; the token is in $NAVI_HOME/token",
         )
-    return navi, await navi.accounts.authenticate(token)
+    user = await navi.accounts.authenticate(token)
+    # A store can't even be asked for a text that it can't keep.
+    for name, text in (*connection.path_params.items(), *connection.query_params.items()):
+        require_storable(name, str(text))
+    return navi, user
 
 
 def token_of(headers: Mapping[str, str]) -> str | None:

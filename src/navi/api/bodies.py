@@ -6,11 +6,19 @@ import json
 from datetime import tzinfo
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from starlette.requests import Request
 
 from navi.domain.errors import InvalidInput, TooLarge
 from navi.domain.input import TEXT_LIMIT_BYTES, DeliveryMode
+from navi.domain.stored_text import require_storable
 from navi.domain.timezone import parse_timezone
 
 BODY_LIMIT_BYTES = 8 * TEXT_LIMIT_BYTES
@@ -26,11 +34,19 @@ Model = TypeVar("Model", bound="Body")
 
 
 class Body(BaseModel):
+    """Says which fields there are and of which type. What they may hold, the domain decides."""
+
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    @field_validator("*")
+    @classmethod
+    def _is_storable(cls, value: Any, info: ValidationInfo) -> Any:
+        """Every text, also an id that is only looked up: the store would refuse the query."""
+        return require_storable(info.field_name or "", value) if type(value) is str else value
 
 
 class NewSession(Body):
-    name: str | None = Field(None, min_length=1, max_length=200)
+    name: str | None = None
     driver: str | None = None
     model: str | None = None
     cwd: str | None = None
@@ -39,7 +55,7 @@ class NewSession(Body):
 
 class SessionChange(Body):
     # Never null, but may be left out: only fields that are set are changed.
-    name: str = Field("", min_length=1, max_length=200)
+    name: str = ""
     task: str | None = None
     model: str | None = None
 
@@ -50,7 +66,7 @@ class InputBody(Body):
     input_id: str | None = Field(None, min_length=8, max_length=64, pattern=r"^[A-Za-z0-9._-]+$")
     sender_session_id: str | None = None
     remind: bool = False
-    remind_soft_threshold: int | None = Field(None, gt=0)
+    remind_soft_threshold: int | None = None
     notify_on_delivery: bool = False
     notify_on_stop: bool = False
 
@@ -71,10 +87,10 @@ class NewRecall(Body):
 
 
 class TimeWords(Body):
-    when: str = Field(max_length=200)
+    when: str
     tz: str | None = None
     timezone_offset: str | None = None
-    interval_seconds: int | None = Field(None, gt=0, le=100 * 365 * 86_400)
+    interval_seconds: int | None = None
 
 
 class SchedulePreview(Body):
@@ -174,7 +190,8 @@ def flag(request: Request, name: str) -> bool:
     text = request.query_params.get(name, "false")
     if text not in ("true", "false"):
         raise InvalidInput(
-            f"{name}={text[:40]} is neither true nor false", hint=f"like ?{name}=true"
+            f"{name}={text[:40]} is neither true nor false",
+            hint=f"write ?{name}=true, or leave it out",
         )
     return text == "true"
 

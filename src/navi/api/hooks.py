@@ -16,6 +16,8 @@ from navi.api.access import caller
 from navi.api.answers import answer
 from navi.domain.news import News
 
+LATEST = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
+
 
 class Hook(bodies.Body):
     """The agents' own words; all that is not named here is of no interest."""
@@ -34,7 +36,7 @@ class Hook(bodies.Body):
 
 class Report(bodies.Body):
     hook: Hook
-    emitted_at: float
+    emitted_at: float = Field(ge=0, le=LATEST)
     is_run_by_navi: bool = False
     """Then its driver tells everything but compactions, and that a nudge could be read now."""
 

@@ -21,6 +21,7 @@ from navi.api import bodies
 from navi.api.access import token_of
 from navi.api.inputs import admit
 from navi.domain.errors import InvalidInput, NaviError, NotAuthenticated
+from navi.domain.stored_text import require_storable
 from navi.domain.user import User
 from navi.domain.wire import admission_json, error_json
 from navi.runtime.app import Navi
@@ -104,6 +105,7 @@ class _Watch:
     async def _frames(self, user: User) -> AsyncGenerator[Sequence[Frame], None]:
         asked = self._socket.query_params.get("after")
         if self._session_id is not None:
+            require_storable("session_id", self._session_id)
             await self._navi.sessions.get(user, self._session_id)
             after = await self._navi.feed.last_seq(self._session_id)
         else:
@@ -182,7 +184,7 @@ class _Watch:
                 f"this socket is for session {self._session_id} only",
                 hint="connect to /ws to talk to several sessions",
             )
-        return named
+        return require_storable("session_id", named)
 
     async def _say(self, value: dict[str, Any]) -> None:
         await self._socket.send_text(json.dumps(value, separators=(",", ":")))

@@ -11,7 +11,9 @@ from typing import Any
 from navi.domain.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from navi.domain.input import TIME_LIMIT, NewInput, Origin, require_text
 from navi.domain.instants import instant
+from navi.domain.limits import require_count, require_seconds
 from navi.domain.schedule import At, Schedule
+from navi.domain.stored_text import require_storable
 from navi.domain.turn import Outcome
 
 ON_TIME = timedelta(seconds=60)
@@ -27,13 +29,17 @@ class Kind(StrEnum):
     DREAM = "dream"
 
 
+OWN_KINDS = frozenset({Kind.HEARTBEAT, Kind.DREAM})
+"""Navi makes these itself; settings of the same name switch them on and off."""
+
+
 class Category(StrEnum):
     BOUND = "bound"
     """A person's: each run is a turn of its session."""
     LEGACY = "legacy"
     """From an older system: runs apart, and what is worth it is delivered."""
     SYSTEM = "system"
-    """Navi's own."""
+    """Navi's own, or a system event of an older system."""
 
 
 class CatchUp(StrEnum):
@@ -94,8 +100,7 @@ class SystemAutomation(NotAllowed):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"{name} is Navi's own and can't be changed or removed",
-            hint="it is switched on and off in the settings, section [automations]",
+            f"{name} is Navi's own and can't be changed or removed", hint=_own_switch(name)
         )
 
 
@@ -104,9 +109,13 @@ class HiddenSession(NotAllowed):
 
     def __init__(self, session_id: str) -> None:
         automation_id = session_id.removeprefix(HIDDEN_PREFIX)
+        is_own = automation_id in OWN_KINDS
         super().__init__(
-            f"session {session_id} is where automation {automation_id} runs, and stays with it",
-            hint=f"`sm automation remove {automation_id}` ends the automation",
+            f"session {session_id} is kept for automation {automation_id}: nobody else can give "
+            "it work, end it or delete it",
+            hint=_own_switch(automation_id)
+            if is_own
+            else f"`sm automation remove {automation_id}` ends the automation",
         )
 
 
@@ -125,13 +134,21 @@ class BlockingAutomation:
     id: str
     name: str
     enabled: bool
+    ended: Ended | None
+    """Why it no longer runs; None if it does, or if a person paused it."""
+
+    @property
+    def state_words(self) -> str:
+        if self.enabled:
+            return "scheduled"
+        return "paused" if self.ended is None else self.ended.replace("_", " ")
 
 
 class BlockedByAutomations(Conflict):
     kind = "blocked_by_automations"
 
     def __init__(self, session_id: str, automations: list[BlockingAutomation]) -> None:
-        names = ", ".join(each.name for each in automations)
+        names = ", ".join(f"{each.name} ({each.state_words})" for each in automations)
         super().__init__(
             f"session {session_id} has automations that would go with it: {names}",
             hint="delete it with ?delete_automations=true to delete them too",
@@ -194,6 +211,11 @@ class Automation:
         if self.kind is not Kind.AGENT_TURN:
             return Category.SYSTEM
         return Category.LEGACY if self.session_key is None else Category.BOUND
+
+    @property
+    def is_own(self) -> bool:
+        """Whether Navi made it, so that only the settings can change it."""
+        return self.kind in OWN_KINDS
 
     @property
     def session_id(self) -> str:
@@ -329,15 +351,27 @@ def failures_after(outcome: Outcome, failures_in_row: int) -> int:
     return 0
 
 
-def first_run(schedule: Schedule, guards: Guards, now: datetime) -> datetime:
+def first_run(schedule: Schedule, now: datetime) -> datetime:
     """When it runs next, or a refusal if that is never."""
     is_now = isinstance(schedule, At) and schedule.at == now
     following = now if is_now else schedule.next_after(now)
     if following is None:
-        raise InvalidInput("its time has passed", hint="give it a new schedule first")
-    if guards.expires_at is not None and following > guards.expires_at:
-        raise InvalidInput("it would expire before it ever runs", hint="choose a later expires_at")
+        raise InvalidInput(
+            "its time has passed",
+            hint="give it a new one: `sm automation edit`, or at, every_seconds or cron_expr",
+        )
     return following
+
+
+def require_open_guards(automation: Automation, next_run_at: datetime) -> None:
+    """Refuses a next run that its guards would not let happen."""
+    guards = automation.guards
+    if guards.max_runs is not None and automation.run_count >= guards.max_runs:
+        raise InvalidInput(
+            f"it has run {automation.run_count} times already", hint="raise max_runs first"
+        )
+    if guards.expires_at is not None and next_run_at > guards.expires_at:
+        raise InvalidInput("it would expire before it ever runs", hint="choose a later expires_at")
 
 
 def hidden_session_id(automation_id: str) -> str:
@@ -348,17 +382,21 @@ def is_hidden(session_id: str) -> bool:
     return session_id.startswith(HIDDEN_PREFIX)
 
 
+def _own_switch(name: str) -> str:
+    return f"the setting [automations] {name} switches it on and off"
+
+
 def run_id(automation_id: str, due_at: datetime) -> str:
     return f"{automation_id}:{int(due_at.timestamp() * 1000)}"
 
 
 def require_name(name: str) -> str:
     tidy = " ".join(name.split())
-    if not tidy or len(tidy) > NAME_LIMIT:
+    if not tidy:
         raise InvalidInput(
             "an automation needs a name", hint=f"a few words, at most {NAME_LIMIT} characters"
         )
-    return tidy
+    return require_storable("the name", tidy, NAME_LIMIT)
 
 
 def require_message(message: str) -> str:
@@ -377,14 +415,11 @@ def require_guards(
     max_failures: int,
     time_limit_seconds: int | None,
 ) -> Guards:
-    numbers = {
-        "max_runs": max_runs,
-        "max_failures": max_failures,
-        "time_limit_seconds": time_limit_seconds,
-    }
-    for name, value in numbers.items():
-        if value is not None and value < 1:
-            raise InvalidInput(f"{name} is {value}", hint="it must be 1 or more; or leave it out")
+    if max_runs is not None:
+        require_count("max_runs", max_runs)
+    require_count("max_failures", max_failures)
+    if time_limit_seconds is not None:
+        require_seconds("time_limit_seconds", time_limit_seconds, shortest=1)
     if expires_at is not None and expires_at <= now:
         raise InvalidInput("expires_at is in the past", hint="choose a time to come")
     return Guards(max_runs, expires_at, max_failures, time_limit_seconds)

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from navi.domain.errors import InvalidInput, TooLarge
+from navi.domain.stored_text import require_storable
 
 TEXT_LIMIT_BYTES = 1_000_000
 """Larger texts belong in a file whose path the text names; no model reads them in one message."""
@@ -103,14 +104,7 @@ def require_text(text: str) -> str:
     """The text as it will be stored, or a refusal."""
     if not text.strip():
         raise InvalidInput("the text is blank", hint="say what the session should do")
-    if "\x00" in text:
-        raise InvalidInput("the text contains a NUL character", hint="remove it and send again")
-    try:
-        size = len(text.encode())
-    except UnicodeEncodeError as error:
-        raise InvalidInput(
-            "the text contains half of a surrogate pair", hint="send it as valid UTF-8"
-        ) from error
+    size = len(require_storable("the text", text).encode())
     if size > TEXT_LIMIT_BYTES:
         raise TooLarge(
             f"the text has {size:,} bytes; {TEXT_LIMIT_BYTES:,} is the most one input may have",

@@ -11,8 +11,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -28,9 +29,21 @@ from navi.domain.automation import (
     require_name,
 )
 from navi.domain.errors import InvalidInput, NaviError
-from navi.domain.schedule import SHORTEST_EVERY_SECONDS, At, Every, Schedule, require_cron
+from navi.domain.schedule import (
+    SHORTEST_EVERY_SECONDS,
+    At,
+    Every,
+    Schedule,
+    require_cron,
+    require_every,
+)
+from navi.domain.stored_text import require_storable
+from navi.domain.when import FURTHEST
 
 SYSTEM_NAMES = {"heartbeat": Kind.HEARTBEAT, "dream": Kind.DREAM}
+FIELD_LIMIT = 2_000
+"""Characters of a text other than the message."""
+META_LIMIT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +58,8 @@ class Unreadable:
 class Jobs:
     readable: list[Automation]
     unreadable: list[Unreadable]
+    notes: list[str]
+    """What of the readable ones is not taken over."""
 
 
 def read_jobs(text: str, now: datetime, user_id: str, timezone_name: str) -> Jobs:
@@ -60,6 +75,7 @@ def read_jobs(text: str, now: datetime, user_id: str, timezone_name: str) -> Job
         )
     readable: list[Automation] = []
     unreadable: list[Unreadable] = []
+    notes: list[str] = []
     seen: set[str] = set()
     for number, job in enumerate(jobs, start=1):
         try:
@@ -71,7 +87,8 @@ def read_jobs(text: str, now: datetime, user_id: str, timezone_name: str) -> Job
         else:
             seen.add(automation.id)
             readable.append(automation)
-    return Jobs(readable, unreadable)
+            notes += _notes(automation, job)
+    return Jobs(readable, unreadable, notes)
 
 
 def _automation(job: Any, now: datetime, user_id: str, timezone_name: str) -> Automation:
@@ -81,12 +98,14 @@ def _automation(job: Any, now: datetime, user_id: str, timezone_name: str) -> Au
     job_id = _text(fields, "id") or ""
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", job_id):
         raise InvalidInput(f"its id {job_id!r} can't be used")
-    created_at = _instant(fields, "created_at_ms") or now
+    # Intervals are counted from it, so it can't lie ahead.
+    created_at = min(_instant(fields, "created_at_ms") or now, now)
     kind = _kind(job_id, _text(payload, "kind") or Kind.AGENT_TURN.value)
-    schedule = _schedule(_fields(fields.get("schedule"), "its schedule"), created_at, timezone_name)
+    timing = _fields(fields.get("schedule"), "its schedule")
+    schedule = _schedule(timing, created_at, now, timezone_name)
     is_on = fields.get("enabled", True) is not False
     next_run_at = _next_run(schedule, _instant(state, "next_run_at_ms"), now) if is_on else None
-    message = _text(payload, "message") or _text(payload, "text") or ""
+    message = _message(payload, kind)
     return Automation(
         id=job_id,
         user_id=user_id,
@@ -94,14 +113,14 @@ def _automation(job: Any, now: datetime, user_id: str, timezone_name: str) -> Au
         kind=kind,
         session_key=_text(payload, "session_key") if kind is Kind.AGENT_TURN else None,
         schedule=schedule,
-        message=require_message(message) if kind is Kind.AGENT_TURN else message,
+        message=message,
         enabled=next_run_at is not None,
         catch_up=CatchUp.ONCE,
         guards=Guards(),
         target=Target(
             channel=_text(payload, "channel"),
             to=_text(payload, "to"),
-            channel_meta=_fields(payload.get("channel_meta") or {}, "its channel_meta"),
+            channel_meta=_meta(payload),
             deliver=payload.get("deliver") is True,
         ),
         next_run_at=next_run_at,
@@ -109,7 +128,7 @@ def _automation(job: Any, now: datetime, user_id: str, timezone_name: str) -> Au
         updated_at=now,
         last_run_at=_instant(state, "last_run_at_ms"),
         last_status=_text(state, "last_status"),
-        last_error=_text(state, "last_error"),
+        last_error=_text(state, "last_error", shortens=True),
         ended=Ended.DONE if is_on and next_run_at is None else None,
     )
 
@@ -123,15 +142,32 @@ def _kind(job_id: str, text: str) -> Kind:
         raise InvalidInput(f"its kind {text!r} is not known") from error
 
 
-def _schedule(fields: Mapping[str, Any], created_at: datetime, timezone_name: str) -> Schedule:
+def _message(payload: Mapping[str, Any], kind: Kind) -> str:
+    message = _text(payload, "message", None) or _text(payload, "text", None) or ""
+    # Only system jobs can do without.
+    return require_message(message) if message or kind is Kind.AGENT_TURN else message
+
+
+def _meta(payload: Mapping[str, Any]) -> dict[str, Any]:
+    meta = _fields(payload.get("channel_meta") or {}, "its channel_meta")
+    require_storable("its channel_meta", json.dumps(meta, ensure_ascii=False), META_LIMIT)
+    return meta
+
+
+def _schedule(
+    fields: Mapping[str, Any], created_at: datetime, now: datetime, timezone_name: str
+) -> Schedule:
     kind = _text(fields, "kind")
     if kind == "at" and (at := _instant(fields, "at_ms")) is not None:
+        if at - now > FURTHEST:
+            raise InvalidInput("its time is more than 10 years ahead")
         return At(at, timezone_name)
     if kind == "every" and (milliseconds := _number(fields, "every_ms")) is not None:
         # Coarser than it was, rather than not at all.
-        return Every(max(SHORTEST_EVERY_SECONDS, round(milliseconds / 1000)), created_at)
+        seconds = max(SHORTEST_EVERY_SECONDS, (round(milliseconds) + 500) // 1000)
+        return Every(require_every("its interval", seconds), created_at)
     if kind == "cron" and (expr := _text(fields, "expr")) is not None:
-        return require_cron(expr, _text(fields, "tz") or timezone_name, created_at)
+        return require_cron(expr, _text(fields, "tz") or timezone_name, now)
     raise InvalidInput("its schedule is none of at, every and cron, or has no time")
 
 
@@ -149,20 +185,28 @@ def _fields(value: Any, what: str) -> dict[str, Any]:
     return {re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower(): v for name, v in value.items()}
 
 
-def _text(fields: Mapping[str, Any], name: str) -> str | None:
+def _text(
+    fields: Mapping[str, Any],
+    name: str,
+    longest: int | None = FIELD_LIMIT,
+    *,
+    shortens: bool = False,
+) -> str | None:
     value = fields.get(name)
     if value is None or value == "":
         return None
     if not isinstance(value, str):
         raise InvalidInput(f"its {name} is not a text")
-    return value
+    return require_storable(f"its {name}", value[:longest] if shortens else value, longest)
 
 
 def _number(fields: Mapping[str, Any], name: str) -> float | None:
     value = fields.get(name)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidInput(f"its {name} is not a number")
+    if not 0 < value < math.inf:
         raise InvalidInput(f"its {name} is not a number above 0")
     return value
 
@@ -177,4 +221,18 @@ def _instant(fields: Mapping[str, Any], name: str) -> datetime | None:
 
 def _label(job: Any, number: int) -> str:
     named = (job.get("name") or job.get("id")) if isinstance(job, dict) else None
-    return f"job {number}" + (f" ({named})" if isinstance(named, str) else "")
+    if not isinstance(named, str):
+        return f"job {number}"
+    return f"job {number} ({named[:60].encode(errors='replace').decode()})"
+
+
+def _notes(automation: Automation, job: Mapping[str, Any]) -> Iterator[str]:
+    fields = _fields(job, "the job")
+    name = automation.name
+    if automation.is_own and fields.get("enabled", True) is not False:
+        yield f"{name} is Navi's own: the setting [automations] {automation.kind} switches it on"
+    if fields.get("delete_after_run") is True and isinstance(automation.schedule, At):
+        yield (
+            f"{name}: deleteAfterRun is ignored. After its run it stays listed as done; "
+            f"`sm automation remove {automation.id}` removes it"
+        )

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from navi.domain.errors import Conflict, InvalidInput, NotFound
 from navi.domain.input import TIME_LIMIT, NewInput, Origin, require_text
 from navi.domain.instants import instant
+from navi.domain.limits import LONGEST_SECONDS, require_seconds
+from navi.domain.stored_text import require_storable
 from navi.domain.when import describe_moment, parse_duration
 
 if TYPE_CHECKING:
@@ -22,6 +24,13 @@ LIMIT = "limit"
 LIMIT_PAUSE = timedelta(minutes=15)
 """How long to wait where the vendor does not say when its limit ends. Overloads pass within minutes
 and most limits within hours: soon enough after either, and few enough turns in vain."""
+SHORTEST_INTERVAL_SECONDS = 1
+COMMENT_LIMIT = 2_000
+"""Characters: a comment is shown in every list of sessions."""
+KEPT_FINISHED = 100
+"""How many finished recalls of a session stay on record, the newest ones."""
+LONGEST_SKIP = timedelta(seconds=2 * LONGEST_SECONDS)
+"""As far ahead as skipping may move a recall: a first beat in 10 years, and one interval."""
 DEFERRED_BY = timedelta(seconds=60)
 """How much later `trigger_at` shows a due recall whose session is busy."""
 
@@ -133,7 +142,12 @@ def skipped(recall: Recall, now: datetime) -> datetime:
         raise InvalidInput(
             "only a recurring recall can skip a beat", hint="cancel this one instead"
         )
-    return next_beat(recall.due_at, recall.interval_seconds, now).at
+    at = next_beat(recall.due_at, recall.interval_seconds, now).at
+    if at - now > LONGEST_SKIP:
+        raise InvalidInput(
+            "it would not wake for more than 20 years", hint="cancel this recall instead"
+        )
+    return at
 
 
 def recall_input(recall: Recall, time_limit_seconds: int | None = None) -> NewInput:
@@ -166,27 +180,61 @@ def require_call_type(text: str) -> CallType:
 
 
 def require_interval(call_type: CallType, interval_seconds: int | None) -> int | None:
-    if call_type is not CallType.RECURRING:
-        return None
-    if interval_seconds is None or interval_seconds <= 0:
+    if call_type is CallType.RECURRING:
+        if interval_seconds is None:
+            raise InvalidInput(
+                "a recurring recall needs interval_seconds", hint="900 is every 15 minutes"
+            )
+        return require_seconds("interval_seconds", interval_seconds, SHORTEST_INTERVAL_SECONDS)
+    if interval_seconds is not None:
         raise InvalidInput(
-            "a recurring recall needs interval_seconds, a whole number above 0",
-            hint="900 is every 15 minutes",
+            f"interval_seconds does not go with call_type {call_type}",
+            hint="leave it out, or choose call_type recurring",
         )
-    return interval_seconds
+    return None
 
 
-def parse_interval(text: str) -> int:
+def require_when(call_type: CallType, when: str | None) -> str:
+    """The words for its time. An immediate recall has none of its own: it is due now."""
+    words = (when or "").strip()
+    if call_type is CallType.IMMEDIATE:
+        if words:
+            raise InvalidInput(
+                "when does not go with call_type immediate",
+                hint="leave it out, or choose call_type once",
+            )
+        return "now"
+    if not words:
+        raise InvalidInput(
+            f"a recall of type {call_type} needs when",
+            hint="like 30m, 2h 15m or tomorrow at 09:00",
+        )
+    return words
+
+
+def require_comment(comment: str | None) -> str | None:
+    return None if comment is None else require_storable("internal_comment", comment, COMMENT_LIMIT)
+
+
+def parse_interval(text: str, shortest: int = SHORTEST_INTERVAL_SECONDS) -> int:
     """The seconds between two beats, from a duration such as 15m."""
     seconds = parse_duration(text) // timedelta(seconds=1)
-    if seconds == 0:
-        raise InvalidInput(f"{text!r} is no beat", hint='the shortest is "1s"; like "15m" or "1d"')
+    if seconds < shortest:
+        raise InvalidInput(
+            f"{text!r} is too short",
+            hint=f'the shortest is "{shortest}s", the longest 10 years; like "15m" or "1d"',
+        )
     return seconds
 
 
 _NAMES_SOMETHING = re.compile(
-    r"https?://|[\w.-]*/[\w./-]+|\b\w+\.\w{1,5}\b|"
-    r"\b(filesystem|terminal|http_request|search_sessions|send_message|report_status|cron)\b|`[^`]+`"
+    r"""https?://
+    | (?<![\w.])[~.]{0,2}/[\w.-]+             # /var/log, ~/notes, ./plan
+    | [\w.-]{3,}/[\w.-]{3,}                   # src/navi, but not and/or
+    | \b[\w-]+\.[a-z]\w{1,4}\b | \b\w{2,}\.[a-z]\b  # build.log, main.c, but not e.g. or 2.5
+    | [a-z0-9]_[a-z0-9]                       # names of tools, tables and variables
+    | \b(?:filesystem|terminal|cron)\b | `[^`]+`""",
+    re.IGNORECASE | re.VERBOSE,
 )
 _CHATTY = re.compile(
     r"^\s*(please\s+)?(tell|remind|inform|notify|let)\s+(the\s+)?(user|him|her|them|me)\b", re.I

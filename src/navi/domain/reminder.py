@@ -105,9 +105,11 @@ class Thresholds:
     soft: int = 180
     hard_gap: int = 120
 
-    def of(self, soft: int | None = None, hard: int | None = None) -> tuple[int, int]:
-        """Those of one task, or a refusal."""
-        soft = _seconds("soft_threshold", self.soft if soft is None else soft)
+    def of(
+        self, soft: int | None = None, hard: int | None = None, *, name: str = "soft_threshold"
+    ) -> tuple[int, int]:
+        """Those of one task, or a refusal. `name` is what the caller knows the soft one by."""
+        soft = _seconds(name, self.soft if soft is None else soft)
         hard = _seconds("hard_threshold", soft + self.hard_gap if hard is None else hard)
         if hard <= soft:
             raise InvalidInput(
@@ -180,6 +182,7 @@ def require_delay(seconds: float) -> timedelta:
 def _seconds(name: str, value: int) -> int:
     if not 0 < value <= LONGEST_SECONDS:
         raise InvalidInput(
-            f"{name} is {value}", hint="it is a number of seconds above 0, at most a year"
+            f"{name} is {value}",
+            hint=f"it is a number of seconds from 1 to {LONGEST_SECONDS} (a year)",
         )
     return value

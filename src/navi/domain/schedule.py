@@ -13,11 +13,14 @@ from datetime import timezone as fixed_offset
 from zoneinfo import ZoneInfo
 
 from navi.domain.errors import InvalidInput
+from navi.domain.limits import require_seconds
+from navi.domain.stored_text import require_storable
 from navi.domain.timezone import parse_timezone, request_timezone, timezone_or_utc, zone_name
 from navi.domain.when import describe_length, describe_moment, parse_when
 
 SHORTEST_EVERY_SECONDS = 10
-LONGEST_EVERY_SECONDS = 10 * 366 * 24 * 3600
+CRON_LIMIT = 200
+"""Characters of a cron expression; a long but sensible one has about 60."""
 COUNT_LIMIT = 10_000
 """More occurrences that passed are not counted one by one: nobody reads that number exactly."""
 LONGEST_PAUSE = timedelta(days=366 * 100)
@@ -183,10 +186,25 @@ Schedule = At | Every | Cron
 
 
 def is_same_beat(one: Schedule, other: Schedule) -> bool:
-    """Whether they mean the same to a person: where `every` is counted from is of no interest."""
-    if isinstance(one, Every) and isinstance(other, Every):
-        return one.seconds == other.seconds
+    """Whether they mean the same times: where `every` is counted from is of no interest."""
+    match one, other:
+        case Every(), Every():
+            return one.seconds == other.seconds
+        case At(), At():
+            return one.at == other.at
     return one == other
+
+
+def says_again(schedule: At, at: str, zone: tzinfo) -> bool:
+    """Whether `at` is the instant that the schedule is shown with, which may have passed."""
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError:
+        return False
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=zone)
+    # It is shown in milliseconds.
+    return abs(moment - schedule.at) < timedelta(milliseconds=1)
 
 
 def preview(schedule: Schedule, now: datetime, count: int = 5) -> list[datetime]:
@@ -224,15 +242,20 @@ def require_schedule(
     if at is not None:
         return At(parse_when(at, now, zone), zone_name(zone))
     if every_seconds is not None:
-        return _every(every_seconds, now)
+        return Every(require_every("every_seconds", every_seconds), now)
     assert cron_expr is not None
     return require_cron(cron_expr, zone_name(zone), now)
+
+
+def require_every(name: str, seconds: int) -> int:
+    return require_seconds(name, seconds, SHORTEST_EVERY_SECONDS)
 
 
 def require_cron(expr: str, tz: str, now: datetime) -> Cron:
     from cronsim import CronSim, CronSimError
 
     parse_timezone(tz)
+    require_storable("cron_expr", expr, CRON_LIMIT)
     plain = NICKNAMES.get(expr.strip().lower(), " ".join(expr.split()))
     hint = "five fields: minute hour day month weekday, like '0 9 * * 1-5' for weekdays at 9"
     if len(plain.split()) != 5:
@@ -245,12 +268,3 @@ def require_cron(expr: str, tz: str, now: datetime) -> Cron:
     if cron.next_after(now) is None:
         raise InvalidInput(f"{expr!r} never happens", hint="there is no such day; " + hint)
     return cron
-
-
-def _every(seconds: int, now: datetime) -> Every:
-    if not SHORTEST_EVERY_SECONDS <= seconds <= LONGEST_EVERY_SECONDS:
-        raise InvalidInput(
-            f"every {seconds} seconds is not possible",
-            hint=f"every_seconds is at least {SHORTEST_EVERY_SECONDS}; 900 is every 15 minutes",
-        )
-    return Every(seconds, now)

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from navi.domain.errors import InvalidInput
 from navi.domain.recall import Recall
+from navi.domain.stored_text import require_storable
+
+NAME_LIMIT = 200
+"""Characters; the same for the name of a model."""
+TASK_LIMIT = 2_000
+STATUS_LIMIT = 1_000
+"""A status is a line in an overview, not a report."""
 
 
 class SessionState(StrEnum):
@@ -73,3 +81,25 @@ class Session:
     updated_at: datetime
     pending: Recall | None = None
     """The recall that wakes it next."""
+
+
+def require_session_name(name: str) -> str:
+    if not name.strip():
+        raise InvalidInput(
+            "the name is blank", hint=f"a few words, at most {NAME_LIMIT} characters"
+        )
+    return require_storable("the name", name, NAME_LIMIT)
+
+
+def require_task(task: str) -> str:
+    return require_storable("the task", task, TASK_LIMIT)
+
+
+def require_status(status: str) -> str:
+    if not status.strip():
+        raise InvalidInput("the status is blank", hint="say in a line what is being done")
+    return require_storable("the status", status, STATUS_LIMIT)
+
+
+def require_model(model: str) -> str:
+    return require_storable("the model", model, NAME_LIMIT)

@@ -143,9 +143,7 @@ async def running(
     store.start()
     await system_jobs.set_up(wishes_of(settings))
     await recovery.look()
-    services: list[Service] = [feed, queue, recovery, scheduler, adoption, deliveries]
-    if store.kind == "postgresql":
-        services.append(listener)
+    services: list[Service] = [feed, queue, recovery, scheduler, adoption, deliveries, listener]
     for service in services:
         service.start()
     queue.poke()

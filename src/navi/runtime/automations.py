@@ -10,7 +10,6 @@ from typing import Any
 from navi.domain.automation import (
     Automation,
     CatchUp,
-    Category,
     Guards,
     InsideAutomation,
     Kind,
@@ -21,12 +20,22 @@ from navi.domain.automation import (
     require_guards,
     require_message,
     require_name,
+    require_open_guards,
 )
 from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput, NotYours
 from navi.domain.ids import new_id
 from navi.domain.input import Origin
-from navi.domain.schedule import At, Cron, Schedule, preview, require_schedule
+from navi.domain.schedule import (
+    At,
+    Cron,
+    Schedule,
+    is_same_beat,
+    preview,
+    require_cron,
+    require_schedule,
+    says_again,
+)
 from navi.domain.timezone import request_timezone, timezone_or_utc
 from navi.domain.tool import ToolContext
 from navi.domain.user import User
@@ -83,16 +92,21 @@ class Automations:
         max_failures: int | None = None,
         time_limit_seconds: int | None = None,
     ) -> Automation:
-        session = await self._sessions.get(user, session_id)
+        session = await self._sessions.open_to(user, session_id)
         now = self._clock.now()
         schedule = self._schedule(now, at, every_seconds, cron_expr, tz)
         guards = require_guards(
             now,
             max_runs=max_runs,
             expires_at=self._instant(expires_at, now, tz),
-            max_failures=max_failures or self._defaults.max_failures,
-            time_limit_seconds=time_limit_seconds or self._defaults.time_limit_seconds,
+            max_failures=self._defaults.max_failures if max_failures is None else max_failures,
+            time_limit_seconds=(
+                self._defaults.time_limit_seconds
+                if time_limit_seconds is None
+                else time_limit_seconds
+            ),
         )
+        next_run_at = first_run(schedule, now)
         automation = Automation(
             id=new_id(),
             user_id=session.user_id,
@@ -105,10 +119,11 @@ class Automations:
             catch_up=_catch_up(catch_up),
             guards=guards,
             target=Target(),
-            next_run_at=first_run(schedule, guards, now),
+            next_run_at=next_run_at,
             created_at=now,
             updated_at=now,
         )
+        require_open_guards(automation, next_run_at)
         return await self._store.transact(stored.add, automation)
 
     def preview(
@@ -140,8 +155,14 @@ class Automations:
         return automation
 
     async def runs(self, user: User, automation_id: str) -> list[Run]:
-        await self.get(user, automation_id)
-        return await self._store.transact(automation_runs.listing, automation_id)
+        """Those of a removed automation, too."""
+        runs = await self._store.transact(automation_runs.listing, automation_id)
+        if not runs:
+            await self.get(user, automation_id)
+        for run in runs:
+            if not user.may_touch(run.user_id):
+                raise NotYours(run.session_id)
+        return runs
 
     async def run(self, user: User, run_id: str) -> Run:
         run = await self._store.transact(automation_runs.get, run_id)
@@ -215,7 +236,7 @@ class Automations:
 
     async def _editable(self, user: User, automation_id: str) -> Automation:
         automation = await self.get(user, automation_id)
-        if automation.category is Category.SYSTEM:
+        if automation.is_own:
             raise SystemAutomation(automation.name)
         return automation
 
@@ -231,27 +252,58 @@ class Automations:
             values["catch_up"] = _catch_up(changes["catch_up"])
         if GUARD_FIELDS & changes.keys():
             values["guards"] = self._changed_guards(automation.guards, changes, now)
+        schedule = automation.schedule
         if SCHEDULE_FIELDS & changes.keys():
-            given = {name: changes.get(name) for name in SCHEDULE_FIELDS}
-            values["schedule"] = self._schedule(now, **given, tz=changes.get("tz"))
+            schedule = self._changed_schedule(automation.schedule, changes, now)
         elif "tz" in changes and "expires_at" not in changes:
+            schedule = self._moved_schedule(automation.schedule, changes["tz"], now)
+        if schedule != automation.schedule:
+            values["schedule"] = schedule
+        # A time shown in another zone stays the same time.
+        is_new_time = not is_same_beat(schedule, automation.schedule)
+        # Whoever gives a new time to one that has ended wants it to run again.
+        is_revived = is_new_time and automation.ended is not None
+        is_enabled = changes.get("enabled", automation.enabled or is_revived)
+        if not is_enabled:
+            if "enabled" in changes:
+                values |= {"enabled": False, "next_run_at": None, "held_at": None}
+            return values
+        next_run_at = automation.next_run_at
+        # Without a next time its run is under way, and goes on.
+        is_resumed = not automation.enabled or ("enabled" in changes and next_run_at is not None)
+        if is_resumed or is_new_time:
+            next_run_at = first_run(schedule, now)
+            values |= {"enabled": True, "ended": None, "next_run_at": next_run_at, "held_at": None}
+            if not automation.enabled:
+                values["failures_in_row"] = 0
+        if next_run_at is not None and ("guards" in values or "next_run_at" in values):
+            require_open_guards(replace(automation, **values), next_run_at)
+        return values
+
+    def _changed_schedule(
+        self, schedule: Schedule, changes: Mapping[str, Any], now: datetime
+    ) -> Schedule:
+        """A form that sends everything as it was shown changes nothing."""
+        fields = {name: changes.get(name) for name in SCHEDULE_FIELDS}
+        tz = changes.get("tz")
+        named = {name for name, value in fields.items() if value is not None}
+        if isinstance(schedule, At) and named == {"at"}:
+            zone = request_timezone(self._defaults.timezone, tz)
+            if says_again(schedule, changes["at"], zone):
+                return replace(schedule, tz=tz) if tz else schedule
+        if isinstance(schedule, Cron) and named == {"cron_expr"}:
+            tz = tz or schedule.tz
+        changed = self._schedule(now, **fields, tz=tz)
+        # An interval goes on counting from where it began.
+        return schedule if is_same_beat(schedule, changed) else changed
+
+    def _moved_schedule(self, schedule: Schedule, tz: str | None, now: datetime) -> Schedule:
+        """The same calendar in another zone."""
+        if not isinstance(schedule, Cron):
             raise InvalidInput(
                 "tz alone changes nothing", hint="send it with at, cron_expr or expires_at"
             )
-        is_enabled = changes.get("enabled", automation.enabled)
-        if "enabled" in changes or "schedule" in values or "guards" in values:
-            values |= {"enabled": is_enabled, "next_run_at": None, "held_at": None}
-        if is_enabled and "next_run_at" in values:
-            schedule = values.get("schedule", automation.schedule)
-            guards = values.get("guards", automation.guards)
-            if guards.max_runs is not None and automation.run_count >= guards.max_runs:
-                raise InvalidInput(
-                    f"it has run {automation.run_count} times already", hint="raise max_runs first"
-                )
-            values |= {"next_run_at": first_run(schedule, guards, now), "ended": None}
-            if not automation.enabled:
-                values["failures_in_row"] = 0
-        return values
+        return schedule if tz is None else require_cron(schedule.expr, tz, now)
 
     def _changed_guards(self, guards: Guards, changes: Mapping[str, Any], now: datetime) -> Guards:
         given = {name: changes[name] for name in GUARD_FIELDS & changes.keys()}

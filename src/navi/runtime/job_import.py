@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -13,8 +14,10 @@ from navi.domain.user import LOCAL_USER_ID
 from navi.runtime import places
 from navi.runtime.sessions import DEFAULT_DRIVER
 from navi.runtime.system_jobs import hidden_session
-from navi.store import automations, hidden, sessions
+from navi.store import automations, hidden, sessions, signals
 from navi.store.store import Store
+
+log = logging.getLogger("navi.automations")
 
 
 @dataclass(slots=True)
@@ -23,6 +26,7 @@ class Imported:
     known: list[Automation] = field(default_factory=list)
     """They were here already, and are left as they are."""
     refused: list[Unreadable] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 async def import_jobs(
@@ -30,7 +34,7 @@ async def import_jobs(
 ) -> Imported:
     """`session_names` says which session of Navi a session of the file is."""
     jobs = read_jobs(text, clock.now(), LOCAL_USER_ID, timezone_name)
-    result = Imported(refused=list(jobs.unreadable))
+    result = Imported(refused=list(jobs.unreadable), notes=list(jobs.notes))
     for job in jobs.readable:
         key = job.session_key
         automation = job if key is None else replace(job, session_key=session_names.get(key, key))
@@ -38,12 +42,22 @@ async def import_jobs(
             is_new = await _keep(store, clock, automation)
         except NaviError as error:
             result.refused.append(Unreadable(f"{job.name} ({job.id})", _reason(error, job)))
+        except Exception as error:
+            # Whatever is wrong with this one, the others are taken.
+            log.debug("job %s can't be stored", job.id, exc_info=True)
+            reason = f"it can't be stored: {error!r:.200}"
+            result.refused.append(Unreadable(f"{job.name} ({job.id})", reason))
         else:
             (result.taken if is_new else result.known).append(automation)
+    if result.taken:
+        signals.ring(store.url)
     return result
 
 
 async def _keep(store: Store, clock: Clock, automation: Automation) -> bool:
+    if automation.is_own:
+        # The server makes it, as its settings say.
+        return False
     known = await store.transact(automations.find, automation.id)
     if known is not None:
         return False

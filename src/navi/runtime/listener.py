@@ -26,7 +26,7 @@ class Listener(Service):
         self._scheduler = scheduler
 
     async def step(self) -> None:
-        """Hear what other processes signal through PostgreSQL."""
+        """Hear the other processes that share the store."""
         await signals.listen(self._store.url, self._store.id, self.on_signal)
 
     def on_own_signal(self, channel: str, payload: str) -> None:

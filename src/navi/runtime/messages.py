@@ -5,21 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from navi.domain.clock import Clock
-from navi.domain.errors import InvalidInput
 from navi.domain.ids import new_id
 from navi.domain.input import Admission, DeliveryMode, NewInput, Origin, require_text
 from navi.domain.reminder import Thresholds
-from navi.domain.session import Session
+from navi.domain.session import Session, require_status
 from navi.domain.target import choose
 from navi.domain.tool import ToolContext
 from navi.domain.user import User
 from navi.runtime.queue import Queue
-from navi.runtime.sessions import Sessions
+from navi.runtime.sessions import Sessions, require_open
 from navi.store import sessions as stored
 from navi.store.store import Store
-
-STATUS_LIMIT = 1_000
-"""Characters of a status: it is a line in an overview, not a report."""
 
 
 class Messages:
@@ -52,9 +48,10 @@ class Messages:
         notify_on_stop: bool = False,
     ) -> Admission:
         """The one way in for people and agents alike."""
+        require_open(session_id)
         thresholds = None
         if remind or remind_soft_threshold is not None:
-            thresholds = self._thresholds.of(remind_soft_threshold)
+            thresholds = self._thresholds.of(remind_soft_threshold, name="remind_soft_threshold")
         soft, hard = thresholds or (None, None)
         metadata = {}
         if sender_session_id is not None:
@@ -79,12 +76,7 @@ class Messages:
         """What the agent says it does right now. None takes it back, and answers no reminder."""
         await self._sessions.get(user, session_id)
         if text is not None:
-            require_text(text)
-            if len(text) > STATUS_LIMIT:
-                raise InvalidInput(
-                    f"the status has {len(text):,} characters; {STATUS_LIMIT:,} is the most",
-                    hint="say in a line what is being done; send the rest as a message",
-                )
+            require_status(text)
         return await self._store.transact(stored.report, session_id, text, self._clock.now())
 
     async def complete_task(self, user: User, session_id: str, text: str | None) -> bool:

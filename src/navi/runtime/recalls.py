@@ -9,7 +9,6 @@ from itertools import islice
 from typing import Any
 
 from navi.domain.clock import Clock
-from navi.domain.errors import InvalidInput
 from navi.domain.ids import new_id
 from navi.domain.recall import (
     CallType,
@@ -21,8 +20,10 @@ from navi.domain.recall import (
     beats,
     instruction_warning,
     require_call_type,
+    require_comment,
     require_instruction,
     require_interval,
+    require_when,
 )
 from navi.domain.timezone import request_timezone
 from navi.domain.tool import ToolContext
@@ -73,13 +74,13 @@ class Recalls:
         internal_comment: str | None = None,
         scheduled_by: Scheduler = Scheduler.PERSON,
     ) -> Scheduled:
-        await self._sessions.get(user, session_id)
+        await self._sessions.open_to(user, session_id)
         now = self._clock.now()
         kind = require_call_type(call_type)
         interval = require_interval(kind, interval_seconds)
         instruction = require_instruction(additional_context_message)
         timezone = request_timezone(self._timezone, tz, timezone_offset)
-        at = self._trigger(kind, when, now, timezone)
+        at = parse_when(require_when(kind, when), now, timezone)
         recall = Recall(
             id=new_id(),
             session_id=session_id,
@@ -87,7 +88,7 @@ class Recalls:
             trigger_at=at,
             due_at=at,
             interval_seconds=interval,
-            internal_comment=internal_comment,
+            internal_comment=require_comment(internal_comment),
             additional_context_message=instruction,
             status=RecallStatus.PENDING,
             outcome=None,
@@ -173,17 +174,6 @@ class Recalls:
         recalls = await self.listing(user, session_id)
         lines = [_line(recall, self._clock.now(), timezone) for recall in recalls]
         return "\n".join(lines) or "No recalls."
-
-    def _trigger(
-        self, kind: CallType, when: str | None, now: datetime, timezone: tzinfo
-    ) -> datetime:
-        if kind is CallType.IMMEDIATE:
-            return now
-        if when is None or not when.strip():
-            raise InvalidInput(
-                f"a recall of type {kind} needs when", hint="like 30m, 2h 15m or tomorrow at 09:00"
-            )
-        return parse_when(when, now, timezone)
 
 
 def _line(recall: Recall, now: datetime, timezone: tzinfo) -> str:

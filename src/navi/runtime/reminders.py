@@ -34,7 +34,7 @@ class Reminders:
         self, user: User, session_id: str, soft: int | None = None, hard: int | None = None
     ) -> Registration:
         """Remind the session from now on, in place of what reminded it before."""
-        await self._sessions.get(user, session_id)
+        await self._sessions.open_to(user, session_id)
         soft, hard = self.thresholds.of(soft, hard)
         now = self._clock.now()
         new = Registration(new_id(), session_id, soft, hard, registered_at=now, last_reset_at=now)
@@ -55,7 +55,7 @@ class Reminders:
         self, user: User, session_id: str, delay_seconds: float, message: str
     ) -> Reminder:
         """A message that comes once, and interrupts."""
-        await self._sessions.get(user, session_id)
+        await self._sessions.open_to(user, session_id)
         now = self._clock.now()
         new = Reminder(
             id=new_id(),

@@ -15,7 +15,14 @@ from navi.domain.errors import InvalidInput, NotAllowed, NotYours, SessionNotFou
 from navi.domain.ids import new_id
 from navi.domain.input import Input, require_text
 from navi.domain.message import Message
-from navi.domain.session import Session, SessionState
+from navi.domain.session import (
+    Session,
+    SessionState,
+    require_model,
+    require_session_name,
+    require_task,
+)
+from navi.domain.stored_text import require_storable
 from navi.domain.turn import StopReason
 from navi.domain.user import User
 from navi.runtime import places
@@ -60,9 +67,9 @@ class Sessions:
         session_id = new_id()
         session = Session(
             id=session_id,
-            name=name or f"session-{session_id[:4]}",
+            name=f"session-{session_id[:4]}" if name is None else require_session_name(name),
             driver=chosen,
-            model=model,
+            model=None if model is None else require_model(model),
             cwd=_folder(cwd),
             parent_id=parent_id,
             user_id=user.id,
@@ -81,6 +88,11 @@ class Sessions:
         if not user.may_touch(session.user_id):
             raise NotYours(session_id)
         return session
+
+    async def open_to(self, user: User, session_id: str) -> Session:
+        """One that people and agents may give work to."""
+        require_open(session_id)
+        return await self.get(user, session_id)
 
     async def of_agent(self, user: User, agent_session_id: str) -> Session:
         """By the name that its agent has for it."""
@@ -102,6 +114,9 @@ class Sessions:
         await self.get(user, session_id)
         if not changes:
             raise InvalidInput("nothing to change", hint="give name, task or model")
+        for field, value in changes.items():
+            if value is not None:
+                _CHECKS[field](value)
         return await self._store.transact(
             stored.change, session_id, dict(changes), self._clock.now()
         )
@@ -201,9 +216,8 @@ class Sessions:
     ) -> None:
         """People may do anything with what is theirs; an agent only with what it started."""
         session = await self.get(user, session_id)
-        if is_hidden(session_id) and verb != "clear":
-            # It goes with its automation.
-            raise HiddenSession(session_id)
+        if verb != "clear":
+            require_open(session_id)
         if requester_session_id is not None and session.parent_id != requester_session_id:
             raise NotAllowed(
                 f"session {requester_session_id} may not {verb} session {session_id}: only its "
@@ -228,10 +242,19 @@ class Sessions:
             await asyncio.sleep(REMOTE_LOOK_SECONDS)
 
 
+def require_open(session_id: str) -> None:
+    """Only its automation gives work to a hidden session."""
+    if is_hidden(session_id):
+        raise HiddenSession(session_id)
+
+
+_CHECKS = {"name": require_session_name, "task": require_task, "model": require_model}
+
+
 def _folder(cwd: str | None) -> str:
     folder = Path(cwd).expanduser() if cwd else places.workspace()
     if not folder.is_absolute() or not folder.is_dir():
         raise InvalidInput(
             f"there is no folder {cwd}", hint="give the absolute path of a folder that exists"
         )
-    return str(folder.resolve())
+    return require_storable("cwd", str(folder.resolve()))

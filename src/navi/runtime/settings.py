@@ -18,7 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from navi.agents.builtin import DEFAULT_INSTRUCTIONS
 from navi.agents.models import default_model
 from navi.domain.errors import InvalidInput, UsageError
+from navi.domain.limits import HIGHEST_COUNT, LONGEST_SECONDS
 from navi.domain.places import DEFAULT_HOST, DEFAULT_PORT
+from navi.domain.reminder import LONGEST_SECONDS as LONGEST_THRESHOLD_SECONDS
 from navi.domain.schedule import require_cron
 from navi.runtime import places
 from navi.runtime.system_clock import machine_timezone
@@ -84,23 +86,32 @@ class AutomationSettings(Section):
     """Scheduled turns."""
 
     keep_runs: int = Field(
-        50, ge=1, description="How many past runs of each automation stay on record."
+        50,
+        ge=1,
+        le=HIGHEST_COUNT,
+        description="How many past runs of each automation stay on record.",
     )
     max_failures: int = Field(
         5,
         ge=1,
+        le=HIGHEST_COUNT,
         description="After so many failures in a row an automation that doesn't say otherwise "
         "is switched off.",
     )
     time_limit_seconds: int | None = Field(
-        3600, ge=1, description="How long a run may take, if its automation doesn't say otherwise."
+        3600,
+        ge=1,
+        le=LONGEST_SECONDS,
+        description="How long a run may take, if its automation doesn't say otherwise.",
     )
     heartbeat: bool = Field(
         False,
         description="Whether the built-in agent looks into `HEARTBEAT.md` of its workspace from "
         "time to time, and does what it asks for.",
     )
-    heartbeat_minutes: int = Field(30, ge=1, description="How often it does.")
+    heartbeat_minutes: int = Field(
+        30, ge=1, le=LONGEST_SECONDS // 60, description="How often it does."
+    )
     dream: bool = Field(
         False,
         description="Whether every night the built-in agent sums up what the day's sessions "
@@ -124,11 +135,15 @@ class RemindSettings(Section):
     soft_threshold_seconds: int = Field(
         180,
         gt=0,
+        le=LONGEST_THRESHOLD_SECONDS,
         description="How long an agent may be silent before it is asked for its status, where "
         "`--remind` names no other time.",
     )
     hard_gap_seconds: int = Field(
-        120, gt=0, description="How much later it is interrupted, if it still says nothing."
+        120,
+        gt=0,
+        le=LONGEST_THRESHOLD_SECONDS,
+        description="How much later it is interrupted, if it still says nothing.",
     )
 
 

@@ -10,7 +10,8 @@ lost connection without doing its work twice:
     sessions.py    create, read, change, delete
     queue.py       admit an input; list, edit and remove the undelivered ones
     due/           what comes due: when the next one is, and claiming what is
-    recalls.py     schedule, cancel, skip; what their turns make of them
+    recalls.py     schedule, cancel, skip; what their turns make of them;
+                   recall_history.py forgets the old ones
     origins.py     what the source of an input learns about it
     set_aside.py   rows that can't be handled; bad_inputs.py and bad_turns.py use it
     notices.py     what senders wanted to know about their messages

@@ -30,7 +30,7 @@ from navi.store.tables import automations
 
 _FIND = select(automations).where(automations.c.id == bindparam("automation_id"))
 _BLOCKING = (
-    select(automations.c.id, automations.c.name, automations.c.enabled)
+    select(automations.c.id, automations.c.name, automations.c.enabled, automations.c.ended)
     .where(
         automations.c.session_key == bindparam("session_id"),
         automations.c.kind == Kind.AGENT_TURN.value,
@@ -78,7 +78,10 @@ def listing(
 def blocking(connection: Connection, session_id: str) -> list[BlockingAutomation]:
     """The automations of people that would go with the session."""
     rows = connection.execute(_BLOCKING, {"session_id": session_id})
-    return [BlockingAutomation(row.id, row.name, row.enabled) for row in rows]
+    return [
+        BlockingAutomation(row.id, row.name, row.enabled, row.ended and Ended(row.ended))
+        for row in rows
+    ]
 
 
 def change(

@@ -12,6 +12,7 @@ from navi.domain.errors import SessionStopped
 from navi.domain.input import Input
 from navi.domain.recall import (
     CANCELLED_OUTCOME,
+    KEPT_FINISHED,
     REPLACED_OUTCOME,
     NoPendingRecall,
     Recall,
@@ -26,7 +27,7 @@ from navi.domain.scheduled_prompt import recall_prompt
 from navi.domain.session import SessionState
 from navi.domain.turn import Ending, Outcome
 from navi.domain.wire import recall_json
-from navi.store import queue, signals
+from navi.store import queue, recall_history, signals
 from navi.store.events import emit
 from navi.store.lanes import Lane, lock
 from navi.store.rows import IS_PENDING, recall_of
@@ -57,6 +58,7 @@ def schedule(connection: Connection, recall: Recall) -> Recall:
         fired = {"status": RecallStatus.FIRED, "outcome": REPLACED_OUTCOME, "error": None}
         _change(connection, other, recall.created_at, **fired)
     connection.execute(_INSERT, _values(recall))
+    recall_history.forget_old(connection, recall.session_id, KEPT_FINISHED)
     announce(connection, recall.session_id, recall, recall.created_at)
     return recall
 

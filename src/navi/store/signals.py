@@ -1,6 +1,7 @@
 """Signals: what a committed transaction tells the processes that share a store, its own included.
 
-They only save waiting. A process that misses one finds out a little later by looking.
+They only save waiting. A process that misses one finds out a little later by looking. SQLite has
+one server; a command that writes beside it rings, by touching a file.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable
+from pathlib import Path
 
 from sqlalchemy import Connection, text
+from sqlalchemy.engine import make_url
 
-from navi.store.connection import plain
+from navi.store.connection import is_sqlite, plain
 
 EVENTS = "navi_events"
 STOPS = "navi_stops"
@@ -21,6 +24,7 @@ CLOCK = "navi_clock"
 CHANNELS = (EVENTS, STOPS, WORK, CLOCK)
 
 RECONNECT_SECONDS = 1.0
+BELL_SECONDS = 0.5
 
 log = logging.getLogger("navi.store")
 
@@ -54,12 +58,48 @@ def flush(connection: Connection, sender: str) -> list[Signal]:
     return sent
 
 
+def ring(url: str) -> None:
+    """Tell the server of an SQLite store that another process has written to it."""
+    if is_sqlite(url):
+        _bell(url).touch()
+
+
 async def listen(url: str, own_id: str, on_signal: Callable[[str, str], None]) -> None:
     """Call `on_signal(channel, payload)` for every signal of other processes, until cancelled.
 
     After a lost connection it calls `on_signal` once with an empty payload per channel: something
-    may have been missed.
+    may have been missed. The same after a ring.
     """
+    if is_sqlite(url):
+        await _listen_for_rings(_bell(url), on_signal)
+    else:
+        await _listen_to_postgresql(url, own_id, on_signal)
+
+
+async def _listen_for_rings(bell: Path, on_signal: Callable[[str, str], None]) -> None:
+    rung_at = _touched_at(bell)
+    while True:
+        await asyncio.sleep(BELL_SECONDS)
+        if (touched_at := _touched_at(bell)) != rung_at:
+            rung_at = touched_at
+            for channel in CHANNELS:
+                on_signal(channel, "")
+
+
+def _bell(url: str) -> Path:
+    return Path(f"{make_url(url).database}-bell")
+
+
+def _touched_at(bell: Path) -> int:
+    try:
+        return bell.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+async def _listen_to_postgresql(
+    url: str, own_id: str, on_signal: Callable[[str, str], None]
+) -> None:
     import psycopg
 
     while True:

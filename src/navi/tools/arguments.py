@@ -57,7 +57,9 @@ class Arguments:
             raise InvalidInput(f"{name} contains a NUL character", hint="leave it out")
         return value
 
-    def whole_number(self, name: str, default: int | None, *, minimum: int) -> int | None:
+    def whole_number(
+        self, name: str, default: int | None, *, minimum: int | None = None
+    ) -> int | None:
         value = self._optional(name, default)
         if value is None:
             return None
@@ -66,7 +68,7 @@ class Arguments:
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
             raise _wrong_type(name, value, "a whole number")
-        if value < minimum:
+        if minimum is not None and value < minimum:
             raise InvalidInput(f"{name} is {value}", hint=f"the smallest {name} is {minimum}")
         return value
 

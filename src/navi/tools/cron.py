@@ -68,7 +68,7 @@ class Cron:
             if name not in ("action", "every_seconds") and known.get(name) is not None
         }
         if known.get("every_seconds") is not None:
-            asked["every_seconds"] = given.whole_number("every_seconds", None, minimum=1)
+            asked["every_seconds"] = given.whole_number("every_seconds", None)
         if action == "add":
             given.text("name")
             given.text("message")

@@ -26,10 +26,12 @@ REAP_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ProcessGroup:
-    """`is_silent` says that nobody can print any more."""
+    """`silence` is done when no process can print any more."""
 
     process: subprocess.Popen[bytes]
-    is_silent: asyncio.Event = field(default_factory=asyncio.Event)
+    silence: asyncio.Future[None] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
 
     @classmethod
     def start(
@@ -68,7 +70,7 @@ class ProcessGroup:
             left = deadline - _now()
             if left <= 0:
                 return False
-            if self.is_silent.is_set():
+            if self.silence.done():
                 await asyncio.sleep(min(pause, left))
             elif await self.becomes_silent(min(pause, left)):
                 pause = SHORTEST_PAUSE_SECONDS  # most likely it ends right now
@@ -77,14 +79,15 @@ class ProcessGroup:
         return True
 
     async def becomes_silent(self, seconds: float) -> bool:
-        try:
-            async with asyncio.timeout(seconds):
-                await self.is_silent.wait()
-        except TimeoutError:
+        # Not with asyncio.timeout: before Python 3.11.3 it raises CancelledError instead of
+        # TimeoutError in a task that was cancelled before, so a cancelled call would not wait for
+        # the process that it killed.
+        await asyncio.wait({self.silence}, timeout=seconds)
+        if not self.silence.done():
             # If this process itself stood still, what is there has not been read yet.
             for _ in range(3):
                 await asyncio.sleep(0)
-        return self.is_silent.is_set()
+        return self.silence.done()
 
     async def end(self, grace_seconds: float) -> None:
         """Ask every process to end, then kill the rest. A cancellation cuts the asking short."""
@@ -114,7 +117,7 @@ class ProcessGroup:
             take(data)
         else:
             self.hang_up()
-            self.is_silent.set()
+            self.silence.set_result(None)
 
     def _signal(self, number: int) -> bool:
         """Whether there was anybody to get it. The group has the number of its first process."""

@@ -12,8 +12,9 @@ from navi.tools.arguments import Arguments
 DESCRIPTION = """\
 Schedules a wake-up of this session. When the time comes you get a turn of your own, with all your \
 tools and this session's history, and nobody at the keyboard. Use it to go on later or on a beat, \
-not to talk: "look at the build in 30 minutes", "poll the API every 5 minutes", "do the long \
-migration now, in a turn of its own, while the person keeps chatting".
+not to talk: "look at the build in 30 minutes", "poll the API every 5 minutes", "answer now and do \
+the long migration in a turn of its own". What the person writes during that turn waits until it \
+ends.
 
 call_type: `once` (a single wake-up at `when`), `recurring` (first at `when`, then every \
 `interval_seconds`), `immediate` (as soon as this turn is over).
@@ -65,7 +66,7 @@ class ScheduleRecall:
             for name in self.parameters["properties"]
             if name != "interval_seconds" and arguments.get(name) is not None
         }
-        asked["interval_seconds"] = given.whole_number("interval_seconds", None, minimum=1)
+        asked["interval_seconds"] = given.whole_number("interval_seconds", None)
         for required in self.parameters["required"]:
             given.text(required)
         return ToolResult(await self.book.schedule_for(context, asked))

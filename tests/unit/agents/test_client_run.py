@@ -54,6 +54,19 @@ async def test_the_next_server_hears_everything_from_the_beginning(
     assert await lines_of(first) == [b"first", b"last"]
 
 
+async def test_a_run_goes_on_until_its_process_has_ended_and_not_only_dropped_its_lock(
+    folder: Path, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    run = ClientRun(folder)
+    start(run, f"while [ ! -e {gate} ]; do sleep 0.02; done; echo last", tmp_path)
+    (folder / "lock").unlink()
+    hearing = asyncio.create_task(lines_of(run))
+    await asyncio.sleep(0)
+    gate.touch()
+    assert await hearing == [b"last"]
+
+
 async def test_an_interrupted_run_leaves_nothing_behind(folder: Path, tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     run = ClientRun(folder)

@@ -67,6 +67,26 @@ def test_a_job_that_can_not_be_taken_is_named_and_the_rest_is(tmp_path: Path) ->
     assert "--session gone=ID" in told["refused"][1]["reason"]
 
 
+def test_an_absurd_job_is_named_and_the_good_one_beside_it_taken(tmp_path: Path) -> None:
+    absurd = {**JOB, "id": "absurd", "schedule": {"kind": "every", "everyMs": 1e15}}
+    half = {**JOB["payload"], "channelMeta": {"id": "half \ud800"}}  # type: ignore[dict-item]
+    unstorable = {**JOB, "id": "unstorable", "payload": half}
+    done = run(tmp_path / "home", str(jobs_file(tmp_path, absurd, unstorable, JOB)))
+    assert (done.returncode, done.stdout) == (1, "imported old one (old1), legacy\n")
+    first, second = done.stderr.splitlines()
+    assert first.startswith("not imported: job 1 (old one): its interval is 1000000000000; ")
+    assert "(10 years)" in first
+    assert second.startswith("not imported: job 2 (old one): its channel_meta contains half")
+
+
+def test_navis_own_jobs_are_left_to_the_settings(tmp_path: Path) -> None:
+    own = {**JOB, "id": "heartbeat", "name": "heartbeat", "enabled": True}
+    done = run(tmp_path / "home", str(jobs_file(tmp_path, own)))
+    assert (done.returncode, done.stdout) == (0, "known already: heartbeat (heartbeat)\n")
+    assert "the setting [automations] heartbeat switches it on" in done.stderr
+    assert stored(tmp_path / "home") == []
+
+
 def test_a_corrupt_file_changes_nothing(tmp_path: Path) -> None:
     file = tmp_path / "jobs.json"
     file.write_text("{")

@@ -21,6 +21,7 @@ from navi.domain.automation import (
     first_run,
     plan,
     require_guards,
+    require_open_guards,
     run_id,
 )
 from navi.domain.errors import InvalidInput
@@ -155,17 +156,22 @@ def test_each_occurrence_is_run_or_missed_once_whenever_one_looks(
 
 def test_a_first_run_that_never_comes_is_refused() -> None:
     with pytest.raises(InvalidInput, match="its time has passed"):
-        first_run(At(MADE - SECOND), Guards(), MADE)
+        first_run(At(MADE - SECOND), MADE)
+    assert first_run(HOURLY, MADE) == MADE + HOUR
+    early = automation(guards=Guards(expires_at=MADE + 59 * 60 * SECOND))
     with pytest.raises(InvalidInput, match="expire before it ever runs"):
-        first_run(HOURLY, Guards(expires_at=MADE + 59 * 60 * SECOND), MADE)
-    assert first_run(HOURLY, Guards(expires_at=MADE + HOUR), MADE) == MADE + HOUR
+        require_open_guards(early, MADE + HOUR)
+    require_open_guards(automation(guards=Guards(expires_at=MADE + HOUR)), MADE + HOUR)
 
 
 @pytest.mark.parametrize("name", ["max_runs", "max_failures", "time_limit_seconds"])
-def test_limits_below_one_are_refused(name: str) -> None:
+@pytest.mark.parametrize("value", [-1, 0, 10**9, 10**20])
+def test_limits_outside_their_range_are_refused_with_it(name: str, value: int) -> None:
     limits: dict[str, Any] = {"max_runs": None, "max_failures": 5, "time_limit_seconds": None}
-    with pytest.raises(InvalidInput, match=f"{name} is 0"):
-        require_guards(MADE, expires_at=None, **{**limits, name: 0})
+    with pytest.raises(InvalidInput, match=f"{name} is {value}") as refused:
+        require_guards(MADE, expires_at=None, **{**limits, name: value})
+    most = 315_619_200 if name == "time_limit_seconds" else 1_000_000
+    assert f"from 1 to {most}" in refused.value.hint
 
 
 def test_its_kind_and_session_say_what_it_is() -> None:

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from navi.domain.automation import Category, Ended
 from navi.domain.errors import InvalidInput
@@ -98,7 +100,20 @@ def test_what_is_over_or_switched_off_does_not_run() -> None:
         {**camel(), "schedule": {"kind": "cron", "expr": "x"}},
         {**camel(), "schedule": {"kind": "cron", "expr": "0 9 * * *", "tz": "Mars"}},
         {**camel(), "schedule": {"kind": "every", "everyMs": "often"}},
+        {**camel(), "schedule": {"kind": "every", "everyMs": 1e15}},
+        {**camel(), "schedule": {"kind": "every", "everyMs": 10**400}},
+        {**camel(), "schedule": {"kind": "every", "everyMs": float("inf")}},
+        {**camel(), "schedule": {"kind": "every", "everyMs": float("nan")}},
         {**camel(), "schedule": {"kind": "at", "atMs": 10**20}},
+        {**camel(), "schedule": {"kind": "at", "atMs": 253_402_300_799_000}},
+        {**camel(), "name": "x" * 201},
+        {**camel(), "name": "half \ud800"},
+        {**camel(), "state": {"lastStatus": "a\x00b"}},
+        camel(message="a\x00b"),
+        camel(kind="system_event", message="a\x00b"),
+        camel(sessionKey="a\x00b"),
+        camel(channel="x" * 2_001),
+        camel(channelMeta={"a": "x" * 10_000}),
         camel(message=""),
         camel(kind="unheard_of"),
     ],
@@ -109,6 +124,58 @@ def test_a_job_that_can_not_be_read_is_named_and_the_rest_taken(job: Any) -> Non
     [refused] = jobs.unreadable
     assert refused.job.startswith("job 1")
     assert refused.reason
+
+
+def test_a_job_from_the_future_counts_from_now() -> None:
+    every = {"kind": "every", "everyMs": 315_619_200_000}
+    [job] = read({**camel(), "schedule": every, "createdAtMs": 253_402_300_799_000}).readable
+    assert job.next_run_at == NOW + timedelta(seconds=315_619_200)
+
+
+def test_a_long_error_of_the_past_is_shortened() -> None:
+    [job] = read({**camel(), "state": {"lastError": "x" * 9_000}}).readable
+    assert job.last_error == "x" * 2_000
+
+
+NUMBERS = st.integers() | st.floats() | st.sampled_from([10**12, 10**15, 10**400, -1, 0, 1, True])
+VALUES: st.SearchStrategy[Any] = (
+    st.none() | st.booleans() | NUMBERS | st.text(max_size=20) | st.just({}) | st.just([])
+)
+
+
+@given(
+    schedule=st.fixed_dictionaries(
+        {"kind": st.sampled_from(["at", "every", "cron"])},
+        optional={"atMs": VALUES, "everyMs": VALUES, "expr": VALUES, "tz": VALUES},
+    ),
+    others=st.dictionaries(
+        st.sampled_from(["createdAtMs", "enabled", "name", "deleteAfterRun", "state", "payload"]),
+        VALUES,
+    ),
+)
+def test_whatever_a_job_holds_the_one_beside_it_is_taken(
+    schedule: dict[str, Any], others: dict[str, Any]
+) -> None:
+    jobs = read({**camel(), "schedule": schedule, **others}, {**camel(), "id": "good"})
+    assert "good" in [each.id for each in jobs.readable]
+    assert len(jobs.readable) + len(jobs.unreadable) == 2
+
+
+def test_what_is_not_taken_over_is_noted() -> None:
+    once = {**camel(), "schedule": {"kind": "at", "atMs": milliseconds(LATER)}}
+    own = {**camel(), "id": "dream", "name": "dream"}
+    jobs = read(
+        {**once, "deleteAfterRun": True},
+        {**once, "id": "kept"},
+        # One that goes on has nothing to be deleted after.
+        {**camel(), "id": "daily", "deleteAfterRun": True},
+        own,
+        {**own, "id": "heartbeat", "enabled": False},
+    )
+    ignored, switch = jobs.notes
+    assert "deleteAfterRun is ignored" in ignored
+    assert "sm automation remove a1b2c3d4" in ignored
+    assert switch == "dream is Navi's own: the setting [automations] dream switches it on"
 
 
 def test_the_second_of_two_jobs_with_one_id_is_refused() -> None:

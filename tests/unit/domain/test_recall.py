@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navi.domain.errors import InvalidInput
+from navi.domain.limits import LONGEST_SECONDS
 from navi.domain.recall import (
     LIMIT_PAUSE,
     CallType,
@@ -16,6 +17,8 @@ from navi.domain.recall import (
     instruction_warning,
     next_beat,
     parse_interval,
+    require_interval,
+    require_when,
 )
 from navi.domain.turn import Ending, Outcome
 
@@ -46,6 +49,18 @@ def test_ten_beats_of_downtime_are_ten_missed_ones() -> None:
         "Read /tmp/build.log with filesystem. If errors, report the last 50 lines.",
         "Poll https://example.org/status and compare with status.json.",
         "Run `make test` in the terminal and report failures.",
+        # From the manual of the tool:
+        "Check the /tmp/build.log file with filesystem tool. If the build succeeded, report the "
+        "result. If it failed, read the last 50 lines of the log and tell the user what is wrong.",
+        "Continue Nginx configuration from step 3: edit /etc/nginx/sites-available/default and "
+        "reload.",
+        "Read /var/log/myapp/errors.log. If new ERROR lines appeared, summarize them.",
+        "Execute the full data migration plan from scratchpad_id='migration_plan'. Report progress "
+        "and any errors.",
+        # From our own:
+        "Go on with step 3: edit sites-available/default, then reload.",
+        "Read plan.md; begin step 1.",
+        "Compile main.c again.",
     ],
 )
 def test_an_instruction_that_names_what_to_work_on_needs_no_warning(text: str) -> None:
@@ -53,7 +68,15 @@ def test_an_instruction_that_names_what_to_work_on_needs_no_warning(text: str) -
 
 
 @pytest.mark.parametrize(
-    "text", ["Tell the user that 2 hours have passed.", "Remind me about lunch.", "Go on."]
+    "text",
+    [
+        "Tell the user that 2 hours have passed.",
+        "Tell the user that /tmp/build.log is done.",
+        "Remind me about lunch.",
+        "Go on.",
+        "Say e.g. hello",
+        "Say hello at 9 a.m. and/or later, i.e. 2.5 hours from now.",
+    ],
 )
 def test_a_note_to_a_person_is_answered_with_a_better_wording(text: str) -> None:
     warning = instruction_warning(text)
@@ -65,7 +88,10 @@ def test_a_beat_is_a_duration_longer_than_nothing() -> None:
     assert parse_interval("1h 30m") == 5_400
     with pytest.raises(InvalidInput) as refused:
         parse_interval("0m")
-    assert "15m" in refused.value.hint
+    assert 'the shortest is "1s", the longest 10 years' in refused.value.hint
+    with pytest.raises(InvalidInput) as refused:
+        parse_interval("9s", shortest=10)
+    assert 'the shortest is "10s"' in refused.value.hint
 
 
 def a_recall(interval_seconds: int | None) -> Recall:
@@ -110,3 +136,21 @@ def test_nothing_but_a_limit_lets_a_one_time_recall_fire_again() -> None:
     for outcome in set(Outcome) - {Outcome.LIMIT}:
         assert fires_again_at(a_recall(None), Ending(outcome), NOON) is None
     assert fires_again_at(a_recall(60), Ending(Outcome.LIMIT), NOON) is None
+
+
+@pytest.mark.parametrize("interval", [None, 0, -1, LONGEST_SECONDS + 1, 10**12])
+def test_an_interval_is_between_a_second_and_ten_years(interval: int | None) -> None:
+    with pytest.raises(InvalidInput):
+        require_interval(CallType.RECURRING, interval)
+    for possible in (1, LONGEST_SECONDS):
+        assert require_interval(CallType.RECURRING, possible) == possible
+
+
+def test_what_does_not_go_with_the_type_of_a_recall_is_not_ignored() -> None:
+    with pytest.raises(InvalidInput, match="interval_seconds does not go with call_type once"):
+        require_interval(CallType.ONCE, 60)
+    with pytest.raises(InvalidInput, match="when does not go with call_type immediate"):
+        require_when(CallType.IMMEDIATE, "1h")
+    # Models often fill in what they leave out.
+    assert require_interval(CallType.IMMEDIATE, None) is None
+    assert require_when(CallType.IMMEDIATE, " ") == "now"

@@ -6,18 +6,28 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from navi.domain.automation import Delivery, HiddenSession, Run, RunState
+from navi.domain.automation import (
+    Automation,
+    Category,
+    Delivery,
+    HiddenSession,
+    Run,
+    RunState,
+    SystemAutomation,
+)
 from navi.domain.session import Session
 from navi.domain.user import Role
 from navi.runtime import job_import, places, scheduler
 from navi.runtime.app import running
 from navi.runtime.deliveries import evaluate_response
 from navi.runtime.settings import AgentSettings, AutomationSettings, Settings
-from navi.store import deliveries
+from navi.store import deliveries, hidden
+from navi.store.store import Store
 from tests.unit.agents.stand_in import Answer, Call, StandIn, stand_in
 from tests.unit.runtime.conftest import LOCAL, MovedClock, Start, World
 
@@ -205,6 +215,94 @@ async def test_the_session_of_such_a_job_can_not_be_ended_or_deleted_by_itself(
         time.move(hours=1)
         await settled(world, job)
         await world.navi.automations.remove(LOCAL, job)
+
+
+async def test_a_system_event_can_be_switched_off_and_removed(
+    start: Start, time: MovedClock
+) -> None:
+    async with start(time) as world:
+        job = await take_over(world, time, kind="system_event")
+        automations = world.navi.automations
+        assert (await automations.get(LOCAL, job)).category is Category.SYSTEM
+        off = await automations.change(LOCAL, job, {"enabled": False})
+        assert (off.enabled, off.next_run_at) == (False, None)
+        on = await automations.change(LOCAL, job, {"enabled": True})
+        assert on.next_run_at is not None
+        await automations.remove(LOCAL, job)
+        assert job not in [each.id for each in await automations.listing(LOCAL)]
+        # Navi's own are switched by settings that exist.
+        for own in ("heartbeat", "dream"):
+            with pytest.raises(SystemAutomation) as refused:
+                await automations.change(LOCAL, own, {"enabled": True})
+            assert f"[automations] {own} " in refused.value.hint
+            assert own in AutomationSettings.model_fields
+
+
+async def test_the_session_of_such_a_job_takes_no_recalls_from_its_agent(
+    start: Start, time: MovedClock
+) -> None:
+    async with start(time) as world:
+        recall = {"call_type": "immediate", "additional_context_message": "Read a.log"}
+        script = f"[[tool: schedule_recall | {json.dumps(recall)}]]"
+        job = await take_over(world, time, message=script)
+        time.move(hours=1)
+        await settled(world, job)
+        apart = await world.navi.sessions.messages(LOCAL, "cron:old", -1)
+        [call] = [call for message in apart for call in message.tool_calls]
+        assert call.is_error
+        assert "sm automation remove old" in (call.result or "")
+        assert await world.navi.recalls.listing(LOCAL, "cron:old") == []
+
+
+async def test_a_job_that_the_store_refuses_does_not_stop_the_others(
+    start: Start, time: MovedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = hidden.keep
+
+    def refuse_one(connection: Any, session: Session, automation: Automation, now: Any) -> bool:
+        if automation.id == "bad":
+            raise OverflowError("date value out of range")
+        return keep(connection, session, automation, now)
+
+    monkeypatch.setattr(hidden, "keep", refuse_one)
+    schedule = {"kind": "every", "everyMs": 3_600_000}
+    jobs = [
+        {"id": each, "schedule": schedule, "payload": {"message": "Look."}}
+        for each in ("bad", "good")
+    ]
+    async with start(time) as world:
+        imported = await job_import.import_jobs(world.navi.store, time, json.dumps(jobs), "UTC", {})
+    assert [each.id for each in imported.taken] == ["good"]
+    [refused] = imported.refused
+    assert "date value out of range" in refused.reason
+
+
+async def test_a_running_server_learns_of_imported_jobs_at_once(
+    start: Start, time: MovedClock, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "LONGEST_SLEEP", timedelta(hours=1))
+    async with start(time) as world:
+        session = await world.session()
+        await world.navi.recalls.schedule(
+            LOCAL, session.id, call_type="immediate", additional_context_message="[[say: looked]]"
+        )
+        await world.ended(session)
+        # Another process, as `navi import-jobs` is one.
+        store = Store(database_url)
+        store.start()
+        due_at = int((time.now() - timedelta(seconds=1)).timestamp() * 1000)
+        job = {
+            "id": "late",
+            "schedule": {"kind": "at", "atMs": due_at},
+            "payload": {"message": "Look. [[say: news]]"},
+            "state": {"nextRunAtMs": due_at},
+        }
+        await job_import.import_jobs(store, time, json.dumps([job]), "UTC", {})
+        await store.close()
+
+        (run,) = await settled(world, "late")
+
+        assert run.state is RunState.TURN_COMPLETED
 
 
 async def test_such_jobs_never_keep_a_session_from_being_deleted(

@@ -20,7 +20,8 @@ from navi.domain.automation import (
 )
 from navi.domain.errors import InvalidInput, NotYours, SessionNotFound
 from navi.domain.event import TextDelta, ToolFinished, ToolStarted, TurnEvent, Usage
-from navi.domain.instants import EPOCH
+from navi.domain.instants import EPOCH, instant
+from navi.domain.schedule import At
 from navi.domain.session import Session
 from navi.domain.user import Role, User
 from navi.domain.when import describe_moment
@@ -648,3 +649,98 @@ async def test_one_that_can_not_be_planned_is_switched_off_and_the_others_run(
     given_up = await now_of(world, broken)
     assert (given_up.enabled, given_up.ended, given_up.last_status) == (False, "failed", "error")
     assert given_up.last_error == "ValueError: there is no such zone"
+
+
+async def test_a_new_schedule_makes_one_that_has_ended_wait_again(
+    world: World, time: MovedClock
+) -> None:
+    session = await world.session()
+    once = await add(world, session, at="now")
+    await until_state(world, once, "turn_completed")
+    change = world.navi.automations.change
+    assert (await now_of(world, once)).ended == "done"
+    again = await change(LOCAL, once.id, {"at": "1h"})
+    assert (again.enabled, again.ended) == (True, None)
+    assert again.next_run_at is not None
+    time.move(hours=1)
+    await until_state(world, once, "turn_completed", "turn_completed")
+
+
+async def test_one_that_a_person_paused_stays_paused_with_a_new_schedule(world: World) -> None:
+    paused = await add(world, await world.session())
+    change = world.navi.automations.change
+    await change(LOCAL, paused.id, {"enabled": False})
+    changed = await change(LOCAL, paused.id, {"every_seconds": 60})
+    assert (changed.enabled, changed.next_run_at) == (False, None)
+
+
+async def test_one_that_has_run_its_last_time_is_not_revived_in_silence(
+    world: World, time: MovedClock
+) -> None:
+    last = await add(world, await world.session(), max_runs=1)
+    time.move(hours=1)
+    await until_state(world, last, "turn_completed")
+    change = world.navi.automations.change
+    with pytest.raises(InvalidInput) as refused:
+        await change(LOCAL, last.id, {"every_seconds": 60})
+    assert "raise max_runs" in refused.value.hint
+    revived = await change(LOCAL, last.id, {"every_seconds": 60, "max_runs": 2})
+    assert revived.next_run_at is not None
+
+
+async def test_what_is_no_new_time_leaves_the_next_run_where_it_is(
+    world: World, time: MovedClock
+) -> None:
+    session = await world.session()
+    hourly = await add(world, session)
+    once = await add(world, session, at="2h")
+    assert isinstance(once.schedule, At)
+    time.move(minutes=20)
+    change = world.navi.automations.change
+    for automation, again in (
+        (hourly, {"every_seconds": 3600}),
+        (once, {"at": instant(once.schedule.at)}),
+        (once, {"at": instant(once.schedule.at), "tz": once.schedule.tz}),
+        (hourly, {"max_runs": 9, "time_limit_seconds": 60}),
+        (hourly, {"name": "renamed"}),
+    ):
+        changed = await change(LOCAL, automation.id, again)
+        assert (changed.schedule, changed.next_run_at) == (
+            automation.schedule,
+            automation.next_run_at,
+        )
+
+
+@pytest.mark.parametrize("ending", ["name", "message", "same time"])
+async def test_one_that_is_over_can_be_renamed_and_reworded(world: World, ending: str) -> None:
+    once = await add(world, await world.session(), at="now")
+    assert isinstance(once.schedule, At)
+    await until_state(world, once, "turn_completed")
+    changes = {"name": {"name": "x"}, "message": {"message": "y"}}
+    same = {"name": "x", "at": instant(once.schedule.at)}
+    changed = await world.navi.automations.change(LOCAL, once.id, changes.get(ending, same))
+    assert (changed.enabled, changed.ended, changed.next_run_at) == (False, "done", None)
+
+
+async def test_a_time_that_has_passed_is_sent_again_in_the_zone_of_a_form(world: World) -> None:
+    once = await add(world, await world.session(), at="now")
+    assert isinstance(once.schedule, At)
+    await until_state(world, once, "turn_completed")
+    zone = ZoneInfo("Asia/Tokyo")
+    shown = once.schedule.at.astimezone(zone).replace(tzinfo=None).isoformat()
+    changes = {"name": "x", "at": shown, "tz": zone.key}
+    changed = await world.navi.automations.change(LOCAL, once.id, changes)
+    assert changed.schedule == At(once.schedule.at, zone.key)
+    assert (changed.name, changed.enabled, changed.ended) == ("x", False, "done")
+
+
+async def test_the_runs_of_a_removed_one_are_only_its_owners(world: World) -> None:
+    once = await add(world, await world.session(), at="now")
+    await until_state(world, once, "turn_completed")
+    await world.navi.automations.remove(LOCAL, once.id)
+    assert len(await world.navi.automations.runs(LOCAL, once.id)) == 1
+    stranger = User("eve", Role.USER, LOCAL.created_at)
+    with pytest.raises(NotYours):
+        await world.navi.automations.runs(stranger, once.id)
+    with pytest.raises(AutomationNotFound):
+        await world.navi.automations.runs(LOCAL, "nobody")

@@ -18,6 +18,8 @@ TASK = "Read build.log with filesystem. [[say: looked]]"
 
 async def schedule(world: World, session: Session, when: str | None = "1h", **fields: Any) -> Any:
     values = {"call_type": "once", "additional_context_message": TASK, "when": when, **fields}
+    if values["call_type"] == "immediate":
+        values["when"] = None
     return await world.navi.recalls.schedule(LOCAL, session.id, **values)
 
 

@@ -13,8 +13,9 @@ from navi.domain.errors import InvalidInput, UsageError
 HELP = """Take over the automations of a jobs.json. Needs no server; a running one notices.
 
 Each job keeps what it was: bound to a session, without one (it runs apart, and what is worth
-reading is delivered), or a system job. A job that can't be read is named, the others are taken.
-The file is not changed, and importing it again takes nothing twice.
+reading is delivered), or a system event. A job that can't be read is named, the others are taken.
+heartbeat and dream are Navi's own, and switched on in the settings. The file is not changed, and
+importing it again takes nothing twice.
 """
 
 
@@ -63,6 +64,7 @@ def command(context: click.Context, file: Path, sessions: tuple[str, ...], as_js
                 "imported": [each.id for each in found.taken],
                 "known": [each.id for each in found.known],
                 "refused": [{"job": each.job, "reason": each.reason} for each in found.refused],
+                "notes": found.notes,
             }
         )
     else:
@@ -72,6 +74,8 @@ def command(context: click.Context, file: Path, sessions: tuple[str, ...], as_js
             output.say(f"known already: {each.name} ({each.id})")
         for refusal in found.refused:
             output.note(f"not imported: {refusal.job}: {refusal.reason}")
+        for note in found.notes:
+            output.note(f"note: {note}")
     if found.refused:
         context.exit(1)
 

@@ -40,6 +40,16 @@ class Answer:
         output.say(f"added {self._named(made)}: {made['schedule_words']}")
         output.say(f"  {self._next(made)}")
 
+    def edit(self, text: str, changes: Mapping[str, Any]) -> None:
+        automation = self._find(text)
+        changed = self.client.change_automation(
+            automation["id"], self._with_zone(changes, automation), tz=self._tz
+        )
+        if self._says_json(changed):
+            return
+        output.say(f"changed {self._named(changed)}: {changed['schedule_words']}")
+        output.say(f"  {self._next(changed)}")
+
     def preview(self, schedule: Mapping[str, Any]) -> None:
         meant = self.client.preview_automation(tz=self._tz, **schedule)
         if self._says_json(meant):
@@ -74,7 +84,12 @@ class Answer:
         output.say(f"  {counts}; catch-up: {automation['catch_up']}")
 
     def runs(self, text: str) -> None:
-        found = self.client.automation_runs(self._find(text)["id"])
+        try:
+            automation_id = self._find(text)["id"]
+        except NotFound:
+            # A removed one is no longer listed, but its runs are kept.
+            automation_id = text
+        found = self.client.automation_runs(automation_id)
         if self._says_json(found):
             return
         if not found:
@@ -99,6 +114,16 @@ class Answer:
         self.client.remove_automation(automation["id"])
         if not self._says_json({"deleted": True}):
             output.say(f"removed {self._named(automation)}")
+
+    def _with_zone(
+        self, changes: Mapping[str, Any], automation: AutomationJson
+    ) -> Mapping[str, Any]:
+        """Times are in the person's zone; a calendar stays in its own unless --tz moves it."""
+        if "tz" in changes or not changes.keys() & {"at", "cron_expr", "expires_at"}:
+            return changes
+        schedule = automation["schedule"]
+        keeps_zone = "cron_expr" in changes and schedule["kind"] == "cron"
+        return {**changes, "tz": schedule["tz"] if keeps_zone else self._tz}
 
     @property
     def _tz(self) -> str:
@@ -136,8 +161,8 @@ class Answer:
             return f"next {lines.coming(at, self.client.now(), self.zone)}"
         if automation["enabled"]:
             return "next: right after the run that is under way"
-        if automation["category"] == "system":
-            return "off; the settings switch it on"
+        if automation["kind"] in ("heartbeat", "dream"):
+            return f"off; the setting [automations] {automation['kind']} switches it on"
         why = automation["ended"] or "paused"
         return f"runs no more: {why.replace('_', ' ')}"
 

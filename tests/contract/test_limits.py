@@ -1,0 +1,211 @@
+"""What is too large, too long or unstorable is refused in words, on both stores alike."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from tests.server import Client, ServerProcess
+
+NUL = "a\x00b"
+HALF = "half \ud800"
+RECALL = {"call_type": "once", "when": "1h", "additional_context_message": "Read build.log"}
+BEAT = {**RECALL, "call_type": "recurring", "interval_seconds": 60}
+AUTOMATION = {"name": "monitor", "message": "Look at error.log.", "every_seconds": 60}
+TEN_YEARS = 315_619_200
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ServerProcess]:
+    home = tmp_path_factory.mktemp("limits")
+    url = None
+    if request.param == "postgresql":
+        url = request.getfixturevalue("postgres").create_database()
+    with ServerProcess(home, database_url=url, settings={"NAVI_MODEL": "scripted"}) as server:
+        yield server
+
+
+@pytest.fixture
+async def client(server: ServerProcess) -> AsyncIterator[Client]:
+    async with server.client() as client:
+        yield client
+
+
+async def refused(client: Client, method: str, path: str, body: dict[str, Any]) -> str:
+    # Escaped: a text that is no valid Unicode can only be sent so.
+    response = await client.http.request(method, path, content=json.dumps(body))
+    assert response.status_code == 422, (path, body, response.text)
+    error = response.json()["error"]
+    assert error["hint"]
+    return f"{error['message']}; {error['hint']}"
+
+
+@pytest.mark.parametrize("seconds", [-1, 0, TEN_YEARS + 1, 2**31, 10**12, 10**20])
+async def test_an_interval_is_refused_with_the_range_it_may_have(
+    client: Client, seconds: int
+) -> None:
+    session_id = await client.session()
+    beat = {**BEAT, "interval_seconds": seconds}
+    every = {**AUTOMATION, "every_seconds": seconds}
+    asked: list[tuple[str, dict[str, Any], int]] = [
+        (f"/sessions/{session_id}/recall", beat, 1),
+        ("/recalls/preview", {"when": "1h", "interval_seconds": seconds}, 1),
+        (f"/sessions/{session_id}/automations", every, 10),
+        ("/automations/preview", {"every_seconds": seconds}, 10),
+    ]
+    for path, body, shortest in asked:
+        words = await refused(client, "POST", path, body)
+        assert f"from {shortest} to {TEN_YEARS} (10 years)" in words
+
+
+async def test_the_longest_intervals_and_the_latest_times_are_taken(client: Client) -> None:
+    session_id = await client.session()
+    beat = {**BEAT, "when": "520w", "interval_seconds": TEN_YEARS}
+    made = await client.call("POST", f"/sessions/{session_id}/recall", beat, expect=201)
+    assert made["interval_seconds"] == TEN_YEARS
+    preview = {"when": "520w", "interval_seconds": TEN_YEARS}
+    assert len((await client.call("POST", "/recalls/preview", preview))["beats"]) == 5
+    limits = {"max_runs": 10**6, "max_failures": 10**6, "time_limit_seconds": TEN_YEARS}
+    slow = {**AUTOMATION, "every_seconds": TEN_YEARS, "expires_at": "520w"}
+    await refused(client, "POST", f"/sessions/{session_id}/automations", slow | limits)
+    del slow["expires_at"]
+    path = f"/sessions/{session_id}/automations"
+    assert (await client.call("POST", path, slow | limits, expect=201))["max_runs"] == 10**6
+    far = {"every_seconds": TEN_YEARS, "count": 100}
+    assert len((await client.call("POST", "/automations/preview", far))["next"]) == 100
+
+
+async def test_skipping_ends_before_the_calendar_does(client: Client) -> None:
+    session_id = await client.session()
+    path = f"/sessions/{session_id}/recall"
+    await client.call("POST", path, {**BEAT, "interval_seconds": TEN_YEARS}, expect=201)
+    await client.call("POST", f"{path}/skip")
+    assert "20 years" in await refused(client, "POST", f"{path}/skip", {})
+
+
+@pytest.mark.parametrize(
+    "when", ["9999-12-31T23:59:59-14:00", "9999-12-31", "0001-01-01T00:00+14:00"]
+)
+async def test_a_time_at_the_ends_of_the_calendar_is_refused(client: Client, when: str) -> None:
+    session_id = await client.session()
+    at = {"name": "far", "message": "Look.", "at": when}
+    await refused(client, "POST", f"/sessions/{session_id}/recall", {**RECALL, "when": when})
+    await refused(client, "POST", f"/sessions/{session_id}/automations", at)
+    expiring = {**AUTOMATION, "expires_at": when}
+    await refused(client, "POST", f"/sessions/{session_id}/automations", expiring)
+
+
+@pytest.mark.parametrize("field", ["max_runs", "max_failures", "time_limit_seconds"])
+@pytest.mark.parametrize("value", [-1, 0, 2**31, 10**20])
+async def test_a_count_is_refused_with_the_range_it_may_have(
+    client: Client, field: str, value: int
+) -> None:
+    session_id = await client.session()
+    path = f"/sessions/{session_id}/automations"
+    words = await refused(client, "POST", path, {**AUTOMATION, field: value})
+    assert field in words
+    assert "from 1 to " in words
+    made = await client.call("POST", path, AUTOMATION, expect=201)
+    assert await refused(client, "PATCH", f"/automations/{made['id']}", {field: value}) == words
+    unchanged = await client.call("GET", f"/automations/{made['id']}")
+    assert unchanged == made
+
+
+@pytest.mark.parametrize("text", [NUL, HALF])
+async def test_a_text_that_no_store_keeps_is_refused_wherever_it_stands(
+    client: Client, text: str
+) -> None:
+    session_id = await client.session()
+    own = f"/sessions/{session_id}"
+    made = await client.call("POST", f"{own}/automations", AUTOMATION, expect=201)
+    automation = f"/automations/{made['id']}"
+    reminder = {"session_id": session_id, "delay_seconds": 9, "message": "look"}
+    asked: list[tuple[str, str, dict[str, Any]]] = [
+        ("POST", f"{own}/recall", {**RECALL, "internal_comment": text}),
+        ("POST", f"{own}/recall", {**RECALL, "additional_context_message": text}),
+        ("POST", f"{own}/recall", {**RECALL, "when": text}),
+        ("POST", f"{own}/automations", {**AUTOMATION, "name": text}),
+        ("POST", f"{own}/automations", {**AUTOMATION, "message": text}),
+        ("POST", f"{own}/automations", {**AUTOMATION, "catch_up": text}),
+        ("PATCH", automation, {"name": text}),
+        ("PATCH", automation, {"cron_expr": text}),
+        ("POST", "/sessions", {"driver": "scripted", "name": text}),
+        ("POST", "/sessions", {"driver": "scripted", "model": text}),
+        ("POST", "/sessions", {"driver": "scripted", "cwd": text}),
+        ("POST", "/sessions", {"driver": "scripted", "parent_id": text}),
+        ("PATCH", own, {"name": text}),
+        ("PATCH", own, {"task": text}),
+        ("POST", f"{own}/agent-status", {"text": text}),
+        ("POST", f"{own}/task-complete", {"text": text}),
+        ("POST", f"{own}/input", {"text": text}),
+        ("POST", f"{own}/input", {"text": "hello", "sender_session_id": text}),
+        ("POST", f"{own}/kill", {"requester_session_id": text}),
+        ("POST", "/scheduler/remind", {**reminder, "session_id": text}),
+        ("POST", "/scheduler/remind", {**reminder, "message": text}),
+    ]  # fmt: skip
+    for method, path, body in asked:
+        await refused(client, method, path, body)
+    for path in (
+        "/sessions/%00",
+        "/automations/%00",
+        "/automation-runs/%00",
+        "/sessions?parent_id=%00",
+    ):
+        await client.call("GET", path, expect=422)
+
+
+async def test_a_text_is_refused_with_the_length_it_may_have(client: Client) -> None:
+    session_id = await client.session()
+    own = f"/sessions/{session_id}"
+    asked: list[tuple[str, str, dict[str, Any], str]] = [
+        ("POST", f"{own}/recall", {**RECALL, "internal_comment": "x" * 2_001}, "2,000"),
+        ("POST", f"{own}/automations", {**AUTOMATION, "name": "x" * 201}, "200"),
+        ("POST", "/sessions", {"name": "x" * 201}, "200"),
+        ("PATCH", own, {"name": "x" * 201}, "200"),
+        ("PATCH", own, {"name": " "}, "200"),
+        ("PATCH", own, {"task": "x" * 2_001}, "2,000"),
+        ("POST", f"{own}/agent-status", {"text": "x" * 1_001}, "1,000"),
+    ]
+    for method, path, body, most in asked:
+        assert f"at most {most}" in await refused(client, method, path, body)
+    body = {**RECALL, "internal_comment": "x" * 2_000}
+    await client.call("POST", f"{own}/recall", body, expect=201)
+
+
+async def test_a_report_of_a_hook_from_beyond_the_calendar_is_refused(client: Client) -> None:
+    hook = {"hook_event_name": "Stop", "session_id": "abc", "cwd": "/"}
+    for moment in ("-1.0", "1e20", "Infinity", "NaN"):
+        content = json.dumps({"hook": hook, "emitted_at": 0}).replace(": 0}", f": {moment}}}")
+        response = await client.http.post("/hooks/claude_code", content=content)
+        assert response.status_code == 422, response.text
+    await client.call("POST", "/hooks/claude_code", {"hook": hook, "emitted_at": 1_790_000_000.0})
+
+
+async def test_an_agent_is_refused_the_same_as_a_person(client: Client) -> None:
+    session_id = await client.session()
+
+    async def call(tool: str, **arguments: Any) -> str:
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                 "params": {"name": tool, "arguments": arguments}}  # fmt: skip
+        answer = await client.http.post("/mcp", json=asked, headers={"Navi-Session": session_id})
+        result = answer.json()["result"]
+        assert result["isError"], result
+        return str(result["content"][0]["text"])
+
+    beat = {**BEAT, "interval_seconds": 10**12}
+    path = f"/sessions/{session_id}"
+    for tool, arguments, call_path, body in (
+        ("schedule_recall", beat, f"{path}/recall", beat),
+        ("schedule_recall", {**RECALL, "internal_comment": NUL}, f"{path}/recall",
+         {**RECALL, "internal_comment": NUL}),
+        ("schedule_recall", {**RECALL, "interval_seconds": 60}, f"{path}/recall",
+         {**RECALL, "interval_seconds": 60}),
+        ("cron", {**AUTOMATION, "action": "add", "every_seconds": 10**12}, f"{path}/automations",
+         {**AUTOMATION, "every_seconds": 10**12}),
+    ):  # fmt: skip
+        assert await call(tool, **arguments) == await refused(client, "POST", call_path, body)

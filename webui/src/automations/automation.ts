@@ -1,0 +1,49 @@
+// An automation in words: what it does now, and when it runs next.
+
+import { short, untilWords } from "../time.svelte";
+import type { Automation, Schedule } from "../types";
+
+const ACTIVE = { queued: "queued", running: "running now" };
+const ENDED = {
+  done: "done",
+  expired: "expired",
+  failed: "switched off after repeated failures",
+  session_ended: "ended with its session",
+};
+const PREVIEW_COUNT = 5;
+
+export function stateWords(automation: Automation, now: number): string {
+  const active = automation.active_run_state ? ACTIVE[automation.active_run_state] : "";
+  const coming = comingWords(automation, now);
+  return [active, coming].filter((part) => part !== "").join(" · ") || "no more runs";
+}
+
+function comingWords(automation: Automation, now: number): string {
+  if (automation.ended !== null) return ENDED[automation.ended] ?? automation.ended;
+  if (!automation.enabled) return "paused";
+  return automation.next_run_at === null ? "" : `next ${untilWords(automation.next_run_at, now)}`;
+}
+
+/** In the viewer's zone, unlike the server's own words for an instant. */
+export function scheduleWords(schedule: Schedule, serverWords: string, now: number): string {
+  return schedule.at === null ? serverWords : `once, ${short(schedule.at, now)}`;
+}
+
+/** The next runs if its schedule stays as it is; null if only the server can tell. */
+export function runsAsPlanned(automation: Automation): string[] | null {
+  const { next_run_at: next, schedule } = automation;
+  if (schedule.kind === "cron") return null;
+  if (next === null) return [];
+  if (schedule.every_seconds === null) return [next];
+  const interval = schedule.every_seconds * 1_000;
+  return Array.from({ length: PREVIEW_COUNT }, (_, beat) => new Date(Date.parse(next) + beat * interval).toISOString());
+}
+
+/** A one-shot that has run: it takes a new time to run again. */
+export function isDone(automation: Automation): boolean {
+  return automation.ended === "done" && automation.schedule.kind === "at";
+}
+
+export function canPause(automation: Automation): boolean {
+  return automation.ended === null && (!automation.enabled || automation.next_run_at !== null);
+}

@@ -1,0 +1,60 @@
+// A recall in words: what it is about to do, and how its turns ended.
+
+import { endNote } from "../outcome";
+import { full, length, untilWords } from "../time.svelte";
+import type { Recall } from "../types";
+
+/** For the mark in the list of sessions. */
+export function comingWords(recall: Recall, now: number): string {
+  if (recall.status === "running") return `Running now${repeatWords(recall)}`;
+  if (Date.parse(recall.due_at) <= now) return "Due, waiting to start";
+  return `Wakes ${untilWords(recall.trigger_at, now)}: ${full(recall.trigger_at)}`;
+}
+
+function repeatWords(recall: Recall): string {
+  return recall.interval_seconds ? `, repeats every ${length(recall.interval_seconds)}` : "";
+}
+
+export interface History {
+  /** Where the recall is now, or how it ended. */
+  state: string;
+  isFailure: boolean;
+  note: string;
+}
+
+export function history(recall: Recall): History {
+  if (recall.status === "pending") return { state: "pending", isFailure: false, note: lastTime(recall) };
+  if (recall.status === "running") return { state: "running now", isFailure: false, note: "" };
+  // Only a recall without a beat ends with a failure: a recurring one goes on until it is cancelled.
+  if (recall.status === "cancelled" && recall.interval_seconds) {
+    return { state: "cancelled", isFailure: false, note: lastTime(recall) };
+  }
+  return ended(recall);
+}
+
+function ended(recall: Recall): History {
+  const note = endNote(recall.error ?? "");
+  switch (recall.outcome) {
+    case "error":
+      return { state: "failed", isFailure: true, note: recall.error ?? "" };
+    case "denied":
+      return { state: "was refused", isFailure: false, note };
+    case "limit":
+      return { state: "hit a usage limit", isFailure: false, note };
+    case "stopped":
+      return { state: "stopped", isFailure: false, note };
+    case "replaced":
+      return { state: "replaced by a newer recall", isFailure: false, note: "" };
+    case "cancelled":
+      return { state: "cancelled", isFailure: false, note };
+    default:
+      // Also one that used all its steps: it did its work as far as it could.
+      return { state: recall.status === "cancelled" ? "cancelled" : "done", isFailure: false, note };
+  }
+}
+
+function lastTime(recall: Recall): string {
+  if (recall.outcome === null || recall.outcome === "ok" || recall.outcome === "cancelled") return "";
+  const { state, note } = ended(recall);
+  return note ? `last time: ${state} (${endNote(note)})` : `last time: ${state}`;
+}
