@@ -56,12 +56,13 @@ class DueAutomations:
             automation = automation_of(row)
             assert automation.next_run_at is not None
             lane = lock(connection, automation.session_id)
-            at = max(lane.not_before(now), automation.next_run_at)
+            moment = lane.not_before(now)
+            its = plan(automation, max(moment, automation.next_run_at))
             new = automation_runs.begin(
-                connection, lane, automation, plan(automation, at), self._keep_runs, now
+                connection, lane, automation, its, self._keep_runs, moment
             )
             if new is not None:
-                inputs += queue.admit_all(connection, [(lane, new)], now)
+                inputs += queue.admit_all(connection, [(lane, new)], moment)
         return Claimed(len(rows), inputs)
 
     def first_due(self, connection: Connection, until: datetime) -> set_aside.Reference | None:
