@@ -183,7 +183,7 @@ def add_unbound(database_url: str, reader_id: str) -> None:
     now = datetime.now(UTC)
     engine = open_engine(database_url)
     with engine.begin() as connection:
-        open_outbox(connection, "the storm")
+        open_outbox(connection)
         for number in range(UNBOUND):
             automation = Automation(
                 id=f"unbound-{number}",

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from navi.runtime.automation_due import AutomationsDue
 
 from navi.domain.automation import Automation, CatchUp, Guards, Kind, Target
 from navi.domain.schedule import At, Every, Schedule
-from navi.runtime.automation_due import AutomationsDue
 from navi.runtime.system_jobs import SystemJobs, hidden_session
 from navi.store import automations, deliveries, hidden, schema, sessions
 from navi.store import store as live
