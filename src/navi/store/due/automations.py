@@ -58,9 +58,7 @@ class DueAutomations:
             lane = lock(connection, automation.session_id)
             moment = lane.not_before(now)
             its = plan(automation, max(moment, automation.next_run_at))
-            new = automation_runs.begin(
-                connection, lane, automation, its, self._keep_runs, moment
-            )
+            new = automation_runs.begin(connection, lane, automation, its, self._keep_runs, moment)
             if new is not None:
                 inputs += queue.admit_all(connection, [(lane, new)], moment)
         return Claimed(len(rows), inputs)
