@@ -5,6 +5,9 @@ once or counted as missed; a run has one input, one turn that counts, and says h
 is visible in the transcript; an answer that was made apart is delivered once. What
 `ledger.violations` has to say is part of it. It is meant for a store at rest.
 
+`momentary_violations` holds at any moment: an automation, its run and the run's input always agree
+on whether it waits, runs or is over.
+
 Schedules with seconds, such as `*/2 * * * * *`, are for servers with `SHORT_BEATS`.
 """
 
@@ -21,6 +24,8 @@ from typing import Any
 from tests.flows import ledger
 from tests.flows.ledger import EventRow, Ledger, MessageRow, Sent, TurnRow, grouped, parsed
 
+LEAD = timedelta(seconds=1)
+"""How long before its instant a run may be admitted."""
 SOON = timedelta(seconds=10)
 """What is due so soon is waited for, before a store counts as being at rest."""
 STATES = {
@@ -55,6 +60,7 @@ class AutomationRow:
     run_count: int
     missed_count: int
     created_at: Any
+    active_run_state: str | None
 
     @property
     def is_own(self) -> bool:
@@ -87,6 +93,7 @@ class Trigger:
     id: str
     session_id: str
     queued_at: Any
+    not_before: Any
     turn_id: str | None
     origin: str
 
@@ -130,7 +137,11 @@ def read(database_url: str) -> Books:
                 replace(_with_moments(row), prompt_ref=parsed(row.prompt_ref))
                 for row in ledger.rows_of(query, RunRow, "automation_runs", "automation_id, due_at")
             ],
-            {row.id: _with_moments(row) for row in triggers if row.origin == "automation"},
+            {
+                row.id: replace(_with_moments(row), not_before=_moment(row.not_before))
+                for row in triggers
+                if row.origin == "automation"
+            },
             {message_id: parsed(value) for message_id, value in metadata},
             dict(targets),
         )
@@ -158,6 +169,7 @@ def violations(books: Books, sent: Sequence[Sent] = (), asked: Sequence[Asked] =
         *ledger.violations(books.ledger, _all_sent(books, sent)),
         *_wrong_additions(books, asked),
         *_wrong_triggers(books),
+        *momentary_violations(books),
         *_wrong_runs(books),
         *_overlapping_runs(books),
         *_wrong_counts(books),
@@ -175,10 +187,7 @@ def _with_moments(row: Any) -> Any:
 
 
 def _moment(value: Any) -> Any:
-    if value is None:
-        return None
-    moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
-    return moment.astimezone(UTC)
+    return None if value is None else ledger.moment(value)
 
 
 def _all_sent(books: Books, sent: Sequence[Sent]) -> list[Sent]:
@@ -208,7 +217,7 @@ def _wrong_additions(books: Books, asked: Sequence[Asked]) -> Iterator[str]:
 
 
 def _wrong_triggers(books: Books) -> Iterator[str]:
-    """Every input of an automation is a run's, and not before its time."""
+    """Every input of an automation is a run's, and waits for its instant."""
     runs = {run.id: run for run in books.runs}
     starts = {
         event.turn_id: event.payload["origin"]
@@ -222,10 +231,33 @@ def _wrong_triggers(books: Books) -> Iterator[str]:
             continue
         if (trigger.session_id, trigger.queued_at) != (run.session_id, run.queued_at):
             yield f"input {trigger.id} is not its run"
-        if trigger.queued_at < run.due_at:
-            yield f"input {trigger.id} was admitted before its time"
+        if trigger.not_before != run.due_at:
+            yield f"input {trigger.id} does not wait for its run, but for {trigger.not_before}"
+        if trigger.queued_at < run.due_at - LEAD:
+            yield f"input {trigger.id} was admitted too early"
         if trigger.turn_id is not None and starts.get(trigger.turn_id) != "automation":
             yield f"input {trigger.id}: its turn was not told as an automation's"
+
+
+def momentary_violations(books: Books) -> Iterator[str]:
+    """An automation, its run and the run's input agree, whatever happens just now."""
+    turns = {turn.id: turn for turn in books.ledger.turns}
+    active: dict[str, str] = {}
+    for run in books.runs:
+        trigger = books.triggers.get(run.id)
+        is_waiting = trigger is not None and trigger.turn_id is None
+        turn = None if trigger is None else turns.get(trigger.turn_id or "")
+        is_running = turn is not None and turn.ended_at is None
+        if is_waiting != (run.state == "queued") or is_running != (run.state == "running"):
+            yield f"run {run.id} is {run.state}, but its input is not: {trigger}"
+        if run.state in ("queued", "running"):
+            active[run.automation_id] = run.state
+    for automation in books.automations:
+        if automation.active_run_state != active.get(automation.id):
+            yield (
+                f"automation {automation.id} tells that its run is {automation.active_run_state}, "
+                f"but it is {active.get(automation.id)}"
+            )
 
 
 def _wrong_runs(books: Books) -> Iterator[str]:
@@ -310,13 +342,14 @@ def _reached(books: Books, automation: AutomationRow, ran: Sequence[RunRow]) -> 
         return _as_datetime(automation.at + a_moment)
     if automation.ended == "done":
         return _as_datetime(ran[-1].due_at + a_moment)
-    # A person switched it off: then it is what was told to come next.
+    # A person switched it off: then it is what was told to come next, if that has not come.
     told = [
         _moment(each["next_run_at"])
         for each in _told(books.ledger.events).get(automation.id, [])
         if each["next_run_at"]
     ]
-    return _as_datetime(told[-1])
+    last = [run.due_at + a_moment for run in ran[-1:]]
+    return _as_datetime(max([told[-1], *last]))
 
 
 def _as_datetime(value: Any) -> datetime:
@@ -430,7 +463,7 @@ def _late_moves(
     events: Sequence[EventRow], dues: Mapping[str, tuple[str, datetime]]
 ) -> Iterator[str]:
     seen: set[str] = set()
-    for event, following in pairwise([*events, None]):
+    for before, event in pairwise([None, *events]):
         if event is None or event.type != ledger.QUEUED:
             continue
         run_id = ledger.input_of(event)
@@ -439,11 +472,11 @@ def _late_moves(
         seen.add(run_id)
         automation_id, due_at = dues[run_id]
         is_own = (
-            following is not None
-            and following.type == UPDATE
-            and following.payload["automation_id"] == automation_id
+            before is not None
+            and before.type == UPDATE
+            and before.payload["automation_id"] == automation_id
         )
-        told = following.payload["automation"] if following is not None and is_own else None
+        told = before.payload["automation"] if before is not None and is_own else None
         if told is None or (told["next_run_at"] and _moment(told["next_run_at"]) <= due_at):
             yield f"run {run_id} was admitted, and its automation did not move on"
 

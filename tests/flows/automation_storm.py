@@ -96,8 +96,14 @@ class AutomationStorm(RecallStorm):
                 await self._call("PATCH", f"/automations/unbound-{number}", {"enabled": False})
         await until_at_rest(url, automation_ledger.progress)
         books = await asyncio.to_thread(automation_ledger.read, url)
-        wrong = automation_ledger.violations(books, self.sent, self.added)
+        wrong = [
+            *self.wrong_in_between,
+            *automation_ledger.violations(books, self.sent, self.added),
+        ]
         return Report(self.kills, self.resent, books, self.sent, wrong)
+
+    def _look(self, database_url: str) -> list[str]:
+        return list(automation_ledger.momentary_violations(automation_ledger.read(database_url)))
 
     async def _restart_with_unbound(self, url: str, reader_id: str) -> None:
         """They come from an older system: no server adds them, they are there when it starts."""
@@ -183,7 +189,7 @@ def add_unbound(database_url: str, reader_id: str) -> None:
     now = datetime.now(UTC)
     engine = open_engine(database_url)
     with engine.begin() as connection:
-        open_outbox(connection, "the storm")
+        open_outbox(connection)
         for number in range(UNBOUND):
             automation = Automation(
                 id=f"unbound-{number}",

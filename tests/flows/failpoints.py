@@ -1,8 +1,9 @@
 """Servers that kill themselves just before or just after a named commit.
 
-`FAILPOINT="after due.fire:2"` in the environment of a server with the command `WITH_FAILPOINTS`
-lets its process die by SIGKILL right after it has committed `due.fire` for the second time. Nothing
-of it is in Navi itself: the store's worker is wrapped before the server starts.
+`FAILPOINT="after recalls.claim:2"` in the environment of a server with the command
+`WITH_FAILPOINTS` lets its process die by SIGKILL right after it has committed `recalls.claim` for
+the second time. Nothing of it is in Navi itself: the store's worker is wrapped before the server
+starts.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ MOST_STEPS = 300
 FAILPOINTS = """
 import os, signal, threading
 from navi.store import store
+from navi.store.due.contract import Claimed
 
 moment, place = os.environ.get("FAILPOINT", "never x:0").split(" ")
 wanted, number = place.split(":")
@@ -34,7 +36,8 @@ def names(batch):
     for job in batch:
         name = job.operation.__module__.rsplit(".", 1)[-1] + "." + job.operation.__name__
         # Looking for work and finding none is no hit.
-        if job.result or name == "turns.finish":
+        found = job.result.count if isinstance(job.result, Claimed) else job.result
+        if found or name in ("turns.finish", "turns.drop"):
             yield name
 
 def die_if_hit():

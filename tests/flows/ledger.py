@@ -1,8 +1,8 @@
 """What a store holds, read by plain SQL behind the server's back, and whether it adds up.
 
 `violations` names everything that contradicts Navi's promise: every admitted input has exactly one
-turn that counts, nothing is lost, nothing happens twice, and the numbers have no gaps. It is meant
-for a store at rest: all queues empty, no turn running.
+turn that counts and none before its time, nothing is lost, nothing happens twice, and the numbers
+have no gaps. It is meant for a store at rest: all queues empty, no turn running.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields, replace
-from itertools import pairwise
+from datetime import UTC, datetime
+from itertools import combinations, pairwise
 from typing import Any, TypeVar
 
 import psycopg
@@ -23,6 +24,7 @@ except ImportError:
     import sqlite3 as sqlite
 
 SERVER_STOPPED = "the server stopped during this turn"
+NOTHING_TO_DO = "there was nothing to do"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,15 @@ class InputRow:
     text: str
     delivery_mode: str
     origin: str
-    delivered_at: object
+    queued_at: Any
+    not_before: Any
+    delivered_at: Any
     turn_id: str | None
+
+    @property
+    def place(self) -> tuple[datetime, int]:
+        """Where it stands among the inputs of its mode: by its instant, then by admission."""
+        return moment(self.not_before or self.queued_at), self.ordinal
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,12 @@ class TurnRow:
     def died_empty(self) -> bool:
         """Its server died before it said anything: as if it had never begun."""
         return self.event_count == 0 and self.has_lost_its_server
+
+    @property
+    def was_given_back(self) -> bool:
+        """It left no message. Its input waits again, or is gone: there was nothing to do."""
+        is_idle = self.outcome == "error" and self.error == NOTHING_TO_DO
+        return self.died_empty or (self.event_count == 0 and is_idle)
 
     @property
     def has_lost_its_server(self) -> bool:
@@ -166,6 +181,7 @@ def violations(ledger: Ledger, sent: Sequence[Sent]) -> list[str]:
     return [
         *_wrong_inputs(ledger, sent),
         *_wrong_deliveries(ledger),
+        *_early_deliveries(ledger),
         *_wrong_turns(ledger),
         *_overlapping_turns(ledger),
         *_wrong_messages(ledger),
@@ -226,6 +242,12 @@ def read_all(query: Query) -> Ledger:
         lanes=rows_of(query, LaneRow, "lanes", "session_id"),
         last_position=last_position,
     )
+
+
+def moment(value: Any) -> datetime:
+    """PostgreSQL returns instants as values, SQLite as text."""
+    found = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+    return found.astimezone(UTC)
 
 
 def parsed(payload: Any) -> Any:
@@ -298,6 +320,21 @@ def _wrong_deliveries(ledger: Ledger) -> Iterator[str]:
     removed = {event.payload["input_id"] for event in ledger.events if event.type == REMOVED}
     for input_id in deliveries.keys() - removed:
         yield f"input {input_id} was delivered but is not stored"
+
+
+def _early_deliveries(ledger: Ledger) -> Iterator[str]:
+    """No turn takes an input before the instant for which it waits, not even one that came to
+    nothing."""
+    for row in ledger.inputs:
+        if row.not_before is None or row.delivered_at is None:
+            continue
+        if moment(row.delivered_at) < moment(row.not_before):
+            yield f"input {row.id} was delivered before its time"
+    for event in ledger.events:
+        if event.type != DELIVERED or (not_before := event.payload["input"]["not_before"]) is None:
+            continue
+        if moment(event.payload["input"]["delivered_at"]) < moment(not_before):
+            yield f"turn {event.turn_id} began with {input_of(event)} before its time"
 
 
 def _wrong_final_turn(row: InputRow, turn: TurnRow | None) -> Iterator[str]:
@@ -374,7 +411,7 @@ def _wrong_messages(ledger: Ledger) -> Iterator[str]:
         if message.is_notice:
             continue
         turn = turns.get(message.turn_id or "")
-        if turn is None or turn.died_empty or turn.session_id != message.session_id:
+        if turn is None or turn.was_given_back or turn.session_id != message.session_id:
             yield f"message {message.id} belongs to no turn that counts"
         if message.role == "user":
             asked = inputs.get(message.id)
@@ -387,7 +424,12 @@ def _wrong_messages(ledger: Ledger) -> Iterator[str]:
             if later - earlier not in ((1, 2) if message.is_notice else (1,)):
                 yield f"session {session_id}: the transcript has gaps"
         yield from _wrong_order(
-            session_id, [inputs[message.id] for message in messages if message.id in inputs]
+            session_id,
+            [
+                inputs[message.id]
+                for message in messages
+                if message.id in inputs and inputs[message.id].delivered_at is not None
+            ],
         )
         fences = [turns[each.turn_id].fence for each in messages if each.turn_id in turns]
         if fences != sorted(fences):
@@ -395,12 +437,18 @@ def _wrong_messages(ledger: Ledger) -> Iterator[str]:
 
 
 def _wrong_order(session_id: str, delivered: Sequence[InputRow]) -> Iterator[str]:
-    # Recalls have places of their own, so one that waits for a place is overtaken by people.
-    kinds = grouped(delivered, lambda row: (row.delivery_mode, row.origin))
+    """Inputs of one mode are delivered by their places, unless the one with the earlier place was
+    admitted later: a due row that was claimed late."""
+    # Recalls have slots of their own, so one that waits for a slot is overtaken by the others.
+    kinds = grouped(delivered, lambda row: (row.delivery_mode, row.origin == "recall"))
     for (mode, _), rows in kinds.items():
-        ordinals = [row.ordinal for row in rows]
-        if ordinals != sorted(ordinals):
-            yield f"session {session_id}: {mode} inputs were delivered out of order: {ordinals}"
+        for earlier, later in combinations(rows, 2):
+            was_there = moment(later.queued_at) < moment(earlier.delivered_at)
+            is_late = later.not_before is not None and not was_there
+            if later.place < earlier.place and not is_late:
+                ordinals = [row.ordinal for row in rows]
+                yield f"session {session_id}: {mode} inputs were delivered out of order: {ordinals}"
+                break
 
 
 def _wrong_answers(ledger: Ledger, sent: Sequence[Sent]) -> Iterator[str]:
@@ -411,7 +459,7 @@ def _wrong_answers(ledger: Ledger, sent: Sequence[Sent]) -> Iterator[str]:
         said = [message for message in by_turn.get(turn.id, []) if message.role == "assistant"]
         if turn.message_id != (said[-1].id if said else None):
             yield f"turn {turn.id} names {turn.message_id} as its last message"
-        if not said and not turn.died_empty:
+        if not said and not turn.was_given_back:
             yield f"turn {turn.id} left no answer"
         if turn.outcome != "ok":
             continue

@@ -4,6 +4,9 @@
 input, that input exactly one turn that counts, and the recall says how that turn ended. A recurring
 recall has its beats on its grid, each at most once, and counts those that were not run. Everything
 that `ledger.violations` has to say is part of it. It is meant for a store at rest.
+
+`momentary_violations` holds at any moment: a recall and its input always agree on whether it waits,
+runs or is over.
 """
 
 from __future__ import annotations
@@ -16,8 +19,10 @@ from itertools import pairwise
 from typing import Any
 
 from tests.flows import ledger
-from tests.flows.ledger import EventRow, Ledger, Sent, TurnRow, grouped, parsed
+from tests.flows.ledger import EventRow, Ledger, Sent, TurnRow, grouped, moment, parsed
 
+LEAD = timedelta(seconds=1)
+"""How long before its instant a recall may be admitted."""
 SOON = timedelta(seconds=10)
 """A recall that is due so soon is waited for, before a store counts as being at rest."""
 
@@ -35,6 +40,7 @@ class RecallRow:
     error: str | None
     missed_count: int
     updated_at: datetime
+    input_id: str | None
 
     @property
     def interval(self) -> timedelta:
@@ -49,6 +55,8 @@ class Beat:
     session_id: str
     text: str
     queued_at: datetime
+    due_at: datetime
+    """The instant for which it waits in the queue."""
     turn_id: str | None
     metadata: Mapping[str, Any]
 
@@ -57,12 +65,8 @@ class Beat:
         return str(self.metadata.get("recall_id"))
 
     @property
-    def due_at(self) -> datetime:
-        return _moment(self.metadata["due_at"])
-
-    @property
     def missed(self) -> int:
-        """How many later beats had passed when this one was admitted."""
+        """How many later beats had passed when the turn of this one began."""
         return int(self.metadata["missed_count"])
 
 
@@ -101,9 +105,9 @@ def read(database_url: str) -> Books:
             [
                 replace(
                     each,
-                    due_at=_moment(each.due_at),
-                    trigger_at=_moment(each.trigger_at),
-                    updated_at=_moment(each.updated_at),
+                    due_at=moment(each.due_at),
+                    trigger_at=moment(each.trigger_at),
+                    updated_at=moment(each.updated_at),
                 )
                 for each in recalls
             ],
@@ -117,10 +121,12 @@ def progress(database_url: str) -> tuple[int, bool]:
     if not is_quiet:
         return position, False
     with ledger.snapshot(database_url) as query:
-        due = query("SELECT due_at FROM session_recalls WHERE status = 'pending'")
+        # One that names its input is not waited for: at rest there is no such input any more.
+        is_unclaimed = "status = 'pending' AND input_id IS NULL"
+        due = query(f"SELECT due_at FROM session_recalls WHERE {is_unclaimed}")
         ((later_position,),) = query("SELECT last_position FROM feed")
     soon = datetime.now(UTC) + SOON
-    return later_position, later_position == position and all(_moment(at) > soon for (at,) in due)
+    return later_position, later_position == position and all(moment(at) > soon for (at,) in due)
 
 
 def violations(books: Books, sent: Sequence[Sent] = (), asked: Sequence[Asked] = ()) -> list[str]:
@@ -129,6 +135,7 @@ def violations(books: Books, sent: Sequence[Sent] = (), asked: Sequence[Asked] =
         *ledger.violations(books.ledger, _all_sent(books, sent)),
         *_wrong_schedules(books, asked),
         *_wrong_beats(books),
+        *momentary_violations(books),
         *_wrong_states(books),
         *_wrong_grids(books),
         *_wrong_updates(books),
@@ -141,20 +148,16 @@ class _QueueRow:
     session_id: str
     text: str
     queued_at: Any
+    not_before: Any
     turn_id: str | None
     metadata: Any
     origin: str
 
 
 def _beat(row: _QueueRow) -> Beat:
-    queued_at = _moment(row.queued_at)
-    return Beat(row.id, row.session_id, row.text, queued_at, row.turn_id, parsed(row.metadata))
-
-
-def _moment(value: Any) -> datetime:
-    """PostgreSQL returns instants as values, SQLite as text."""
-    moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
-    return moment.astimezone(UTC)
+    metadata = parsed(row.metadata)
+    queued_at, due_at = moment(row.queued_at), moment(row.not_before)
+    return Beat(row.id, row.session_id, row.text, queued_at, due_at, row.turn_id, metadata)
 
 
 def _all_sent(books: Books, sent: Sequence[Sent]) -> list[Sent]:
@@ -195,7 +198,7 @@ def _words(recall: RecallRow) -> tuple[str, str]:
 
 
 def _wrong_beats(books: Books) -> Iterator[str]:
-    """Every recall input comes from one beat of a recall, and not before its time."""
+    """Every recall input comes from one beat of a recall, and waits for its instant."""
     recalls = {recall.id: recall for recall in books.recalls}
     starts = {
         event.turn_id: event.payload["is_recall"]
@@ -211,8 +214,10 @@ def _wrong_beats(books: Books) -> Iterator[str]:
             yield f"input {beat.id} is not its recall"
         if beat.id != f"{recall.id}.{int(beat.due_at.timestamp() * 1000)}":
             yield f"input {beat.id} is not named after its beat"
-        if beat.queued_at < beat.due_at:
-            yield f"input {beat.id} was admitted before its time"
+        if beat.metadata["due_at"] != _told(beat.due_at):
+            yield f"input {beat.id} tells of another beat than the one that it waits for"
+        if beat.queued_at < beat.due_at - LEAD:
+            yield f"input {beat.id} was admitted too early"
         if beat.turn_id is not None and not starts.get(beat.turn_id):
             yield f"input {beat.id}: its turn was not told as a recall's"
     for (recall_id, due_at), same in grouped(
@@ -222,19 +227,63 @@ def _wrong_beats(books: Books) -> Iterator[str]:
             yield f"recall {recall_id} was admitted {len(same)} times for {due_at}"
 
 
+def momentary_violations(books: Books) -> Iterator[str]:
+    """A recall and its input agree, whatever happens just now: one of them is never lost alone."""
+    turns = {turn.id: turn for turn in books.ledger.turns}
+    beats = {beat.id: beat for beat in books.beats}
+    recalls = {recall.id: recall for recall in books.recalls}
+    pending = {recall.session_id for recall in books.recalls if recall.status == "pending"}
+    for recall in books.recalls:
+        beat = beats.get(recall.input_id or "")
+        is_running = beat is not None and beat.turn_id is not None and _runs(turns, beat)
+        is_waiting = beat is not None and beat.turn_id is None
+        if recall.status == "pending" and recall.input_id is not None:
+            is_beating = is_running and recall.interval_seconds is not None
+            if not is_waiting and not is_beating:
+                yield f"recall {recall.id} is pending, but input {recall.input_id} does not wait"
+        is_unclaimed = recall.status == "pending" and recall.input_id is None
+        if is_unclaimed and recall.trigger_at != recall.due_at:
+            yield f"recall {recall.id} is not claimed and yet shown at {recall.trigger_at}"
+        if recall.status == "running":
+            # Given back while another one was pending: then it waits, and can't be shown as such.
+            is_hidden = is_waiting and recall.session_id in pending
+            if not is_running and not is_hidden:
+                yield f"recall {recall.id} is running, but input {recall.input_id} is not"
+    for beat in books.beats:
+        of = recalls.get(beat.recall_id)
+        if beat.turn_id is None and of is not None and not _may_wait(books, beat, of):
+            yield f"input {beat.id} waits, but its recall is {of.status} with {of.input_id}"
+
+
+def _runs(turns: Mapping[str, TurnRow], beat: Beat) -> bool:
+    turn = turns.get(beat.turn_id or "")
+    return turn is not None and turn.ended_at is None
+
+
+def _may_wait(books: Books, beat: Beat, recall: RecallRow) -> bool:
+    if recall.status in ("pending", "running"):
+        return recall.input_id == beat.id
+    # Called off during its turn, which was given back then.
+    return any(
+        event.type == ledger.DELIVERED and ledger.input_of(event) == beat.id
+        for event in books.ledger.events
+    )
+
+
 def _wrong_states(books: Books) -> Iterator[str]:
     """A recall says how its last turn ended, from the moment on at which that ended."""
     turns = {turn.id: turn for turn in books.ledger.turns}
     for recall in books.recalls:
         beats = books.beats_of(recall)
         if recall.status == "running":
-            yield f"recall {recall.id} is told to run, with {len(beats)} inputs, but nothing runs"
             continue
         was_called_off = recall.status == "cancelled" and recall.outcome in (None, "cancelled")
         if recall.interval_seconds is None:
             expected = 0 if was_called_off or recall.status == "pending" else 1
             if len(beats) != expected:
                 yield f"recall {recall.id} is {recall.status} and has {len(beats)} inputs"
+            if expected and [beat.id for beat in beats] != [recall.input_id]:
+                yield f"recall {recall.id} names {recall.input_id} as its input"
         if beats and not was_called_off:
             yield from _wrong_outcome(recall, turns.get(beats[-1].turn_id or ""))
 
@@ -242,6 +291,9 @@ def _wrong_states(books: Books) -> Iterator[str]:
 def _wrong_outcome(recall: RecallRow, turn: TurnRow | None) -> Iterator[str]:
     if turn is None or turn.ended_at is None:
         yield f"recall {recall.id} is {recall.status} but its turn has not ended"
+        return
+    was_replaced = (recall.status, recall.outcome, recall.error) == ("fired", "replaced", None)
+    if was_replaced and recall.interval_seconds is not None:
         return
     if recall.outcome != turn.outcome or (turn.error and recall.error != turn.error):
         yield (
@@ -252,7 +304,7 @@ def _wrong_outcome(recall: RecallRow, turn: TurnRow | None) -> Iterator[str]:
         return
     if recall.status != ("cancelled" if turn.outcome == "error" else "fired"):
         yield f"recall {recall.id} is {recall.status} though its turn ended as {turn.outcome}"
-    if recall.updated_at != _moment(turn.ended_at):
+    if recall.updated_at != moment(turn.ended_at):
         yield f"recall {recall.id} did not end together with its turn {turn.id}"
 
 
@@ -264,9 +316,11 @@ def _wrong_grids(books: Books) -> Iterator[str]:
             continue
         beats = books.beats_of(recall)
         reached = [beat.due_at for beat in beats]
-        # The next beat, which has not come; or the last one, if nothing follows it.
-        if recall.due_at not in reached:
-            reached.append(recall.due_at)
+        # From the moment on at which the turn of a beat begins, the next one is planned.
+        if recall.due_at in reached:
+            yield f"recall {recall.id} did not move on from its beat at {recall.due_at}"
+            continue
+        reached.append(recall.due_at)
         if _told(reached[0]) != first_told.get(recall.id):
             yield f"recall {recall.id} did not begin with its first beat"
         gaps = []
@@ -278,8 +332,6 @@ def _wrong_grids(books: Books) -> Iterator[str]:
         for beat, gap in zip(beats, gaps, strict=False):
             if beat.missed > gap:
                 yield f"input {beat.id} tells of {beat.missed} missed beats, but {gap} were"
-        if len(gaps) < len(beats):
-            gaps.append(beats[-1].missed)
         if recall.missed_count != sum(gaps):
             yield (
                 f"recall {recall.id} ran {len(beats)} beats and counts {recall.missed_count} "
@@ -294,8 +346,13 @@ def _wrong_updates(books: Books) -> Iterator[str]:
         dues = [_told(beat.due_at) for beat in books.beats_of(recall)]
         if _told(recall.due_at) not in dues:
             dues.append(_told(recall.due_at))
-        if told.pop(recall.id, []) != dues:
+        known = told.pop(recall.id, [])
+        # In between are beats that were planned when a turn began, and passed while it ran.
+        passed = set(known) - set(dues)
+        if [each for each in known if each in dues] != dues or known != sorted(set(known)):
             yield f"recall {recall.id}: the beats that were told are not those that came"
+        if len(passed) > recall.missed_count or known[-1:] != dues[-1:]:
+            yield f"recall {recall.id}: {len(passed)} beats were told that did not come"
     for recall_id in told:
         yield f"recall {recall_id} was told but is not stored"
     pending = {recall.session_id: recall for recall in books.recalls if recall.status == "pending"}
@@ -304,22 +361,21 @@ def _wrong_updates(books: Books) -> Iterator[str]:
         last = updates[-1] if updates else None
         if _shown(last) != _expected(pending.get(session_id)):
             yield f"session {session_id}: the last recall_update told {last}"
-        yield from _wrong_claims(books, events)
+        yield from _late_moves(books, events)
 
 
-def _wrong_claims(books: Books, events: Sequence[EventRow]) -> Iterator[str]:
-    """The claim is told with the admission: nothing of the session lies between them."""
-    names = {beat.id for beat in books.beats}
-    seen: set[str] = set()
-    for event, following in pairwise([*events, None]):
-        if event is None or event.type != ledger.QUEUED:
+def _late_moves(books: Books, events: Sequence[EventRow]) -> Iterator[str]:
+    """When a beat's turn begins, its recall is no longer told to be pending for that beat."""
+    dues = {beat.id: (beat.recall_id, _told(beat.due_at)) for beat in books.beats}
+    shown: Mapping[str, Any] | None = None
+    for event in events:
+        if event.type == UPDATE:
+            shown = event.payload["recall"]
+        if event.type != ledger.DELIVERED or shown is None:
             continue
         input_id = ledger.input_of(event)
-        if input_id not in names or input_id in seen:
-            continue
-        seen.add(input_id)
-        if following is None or (following.type, following.payload) != (UPDATE, {"recall": None}):
-            yield f"input {input_id} was admitted, and its recall still told to be pending"
+        if dues.get(input_id) == (shown["id"], shown["due_at"]):
+            yield f"input {input_id} was delivered, and its recall still told to wait for it"
 
 
 def _told_dues(events: Sequence[EventRow]) -> dict[str, list[str]]:

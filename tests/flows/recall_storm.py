@@ -70,6 +70,8 @@ class RecallStorm:
     resent: int = 0
     asked: list[Asked] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
+    wrong_in_between: list[str] = field(default_factory=list)
+    """What did not add up just after a kill."""
     _random: Random = field(init=False)
     _http: httpx2.AsyncClient = field(init=False)
     _up: set[int] = field(default_factory=set)
@@ -94,7 +96,10 @@ class RecallStorm:
         url = self.servers[0].database_url
         await until_at_rest(url, recall_ledger.progress)
         books = await asyncio.to_thread(recall_ledger.read, url)
-        wrong = recall_ledger.violations(books, self.sent, self.asked)
+        wrong = [
+            *self.wrong_in_between,
+            *recall_ledger.violations(books, self.sent, self.asked),
+        ]
         return Report(self.kills, self.resent, books, self.asked, self.sent, wrong)
 
     # Those who schedule, and those who talk.
@@ -205,12 +210,17 @@ class RecallStorm:
         server = self.servers[place]
         self._up.discard(place)
         self._kill(server)
+        wrong = await asyncio.to_thread(self._look, server.database_url)
+        self.wrong_in_between += [f"after kill {self.kills}: {each}" for each in wrong]
         # Some do not live to see the end of their own start.
         while self.kills < kills and self._random.random() < 0.2:
             await asyncio.sleep(self._random.uniform(0.2, 1.2))
             self._kill(server)
         await asyncio.to_thread(server.wait_until_ready)
         self._up.add(place)
+
+    def _look(self, database_url: str) -> list[str]:
+        return list(recall_ledger.momentary_violations(recall_ledger.read(database_url)))
 
     def _kill(self, server: ServerProcess) -> None:
         server.kill()

@@ -19,8 +19,8 @@ from tests.server import ServerProcess
 
 # Many servers start one after the other, and a busy machine takes its time.
 OPERATIONS = (
-    "automation_runs.fire",
-    "automation_runs.pass_over",
+    "automations.claim",
+    "turns.drop",
     "turns.finish",
     "deliveries.deliver",
 )
@@ -33,35 +33,44 @@ app.wishes_of = lambda settings: Wishes(timedelta(seconds=1), None)
 BUSY = mutant(SHORT_BEATS + SHORT_HEARTBEAT + FAILPOINTS)
 
 MOVES_ON_AND_ADMITS_APART = """
-from dataclasses import replace
-from navi.runtime import automation_due
-from navi.store import automation_runs, automations, lanes
-def move_on(connection, automation, plan, now):
-    lanes.lock(connection, automation.session_id)
-    current = automations.get(connection, automation.id)
-    if current != automation:
-        return None
-    return automations.change(connection, current, now, **automation_runs._following(plan))
-def admit(connection, automation, plan, run, new, keep, now):
-    moved = automations.get(connection, automation.id)
-    return automation_runs.fire(connection, moved, plan, run, new, keep, now)
-async def fire(self, automation, its, now):
-    told = await self._told(automation, its, now)
-    run = automation_due._run(automation, its, told, now)
-    new = automation_due._input(automation, run, told)
-    if await self._store.transact(move_on, automation, its, now) is None:
-        return False
-    return await self._store.transact(admit, automation, its, run, new, 50, now)
-automation_due.AutomationsDue._fire = fire
+from navi.runtime import scheduler
+from navi.store import automation_runs, automations, lanes, queue
+begin = automation_runs.begin
+def move_on(connection, kind, now, until):
+    apart = []
+    def only_move_on(connection, lane, automation, its, keep, now):
+        automations.change(connection, automation, now, **automation_runs._following(its))
+        apart.append((automation, its, keep))
+    automation_runs.begin = only_move_on
+    try:
+        kind.claim(connection, now, until, scheduler.BATCH)
+    finally:
+        automation_runs.begin = begin
+    return apart
+def admit(connection, apart, now):
+    inputs = []
+    for automation, its, keep in apart:
+        lane = lanes.lock(connection, automation.session_id)
+        new = begin(connection, lane, automation, its, keep, now)
+        inputs += queue.admit_all(connection, [(lane, new)], now)
+    return inputs
+async def claim_batch(self, kind):
+    now = self._clock.now()
+    apart = await self._store.transact(move_on, kind, now, now + kind.lead)
+    if apart:
+        self._queue.expect(await self._store.transact(admit, apart, now))
+    return len(apart)
+scheduler.Scheduler._claim_batch = claim_batch
 """
 
 SAYS_HOW_IT_ENDED_WHEN_IT_BEGINS = """
 from navi.domain.turn import Ending, Outcome
 from navi.store import automation_runs
 began, ended = automation_runs.turn_began, automation_runs.turn_ended
-def end_at_once(connection, begun, now):
-    began(connection, begun, now)
+def end_at_once(connection, begun, now, zone):
+    prompted = began(connection, begun, now, zone)
     ended(connection, begun, Ending(Outcome.OK), None, now)
+    return prompted
 automation_runs.turn_began = end_at_once
 automation_runs.turn_ended = lambda *arguments: None
 """
@@ -110,7 +119,7 @@ async def test_the_checker_catches_a_server_that_moves_on_and_admits_in_two_tran
 ) -> None:
     apart = mutant(FAILPOINTS + MOVES_ON_AND_ADMITS_APART)
 
-    assert await _die_when_due(serve, WITH_FAILPOINTS, "after automation_runs.fire:1") == []
+    assert await _die_when_due(serve, WITH_FAILPOINTS, "after automations.claim:1") == []
     complaints = await _die_when_due(serve, apart, "after __main__.move_on:1")
     assert any("came 1 times, but ran 0 times and missed 0" in each for each in complaints)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -10,41 +9,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 
 from navi.domain.automation import Automation, CatchUp, Guards, Kind, Target
 from navi.domain.schedule import At, Every, Schedule
-from navi.runtime.automation_due import AutomationsDue
-from navi.runtime.system_jobs import SystemJobs, hidden_session
+from navi.runtime.system_jobs import hidden_session
 from navi.store import automations, deliveries, hidden, schema, sessions
-from navi.store import store as live
 from navi.store.connection import open_engine, sqlite_url
+from navi.store.due.automations import DueAutomations
 from tests.flows import automation_ledger
 from tests.flows.automation_ledger import Asked
 from tests.flows.test_ledger import NOW, answer, die, session_row
 from tests.flows.test_recall_ledger import Store
 
 MINUTE = timedelta(minutes=1)
+SECOND = timedelta(seconds=1)
 
 
-class Hands:
-    """A clock that is set by hand."""
-
-    def __init__(self, moment: datetime) -> None:
-        self.moment = moment
-
-    def now(self) -> datetime:
-        return self.moment
-
-
-def fire(store: Store, moment: datetime) -> None:
-    async def work() -> None:
-        opened = live.Store(store.url)
-        opened.start()
-        jobs = SystemJobs(opened, Hands(moment), Path("/nowhere"), "scripted")
-        await AutomationsDue(opened, Hands(moment), jobs, 50).fire()
-        await opened.close()
-
-    asyncio.run(work())
+def claim(connection: Connection, now: datetime, count: int, ahead: timedelta = SECOND) -> None:
+    assert DueAutomations(50).claim(connection, now, now + ahead, 10).count == count
 
 
 def deliver(connection: Any, moment: datetime) -> None:
@@ -65,12 +48,12 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     apart = _automation("apart", None, At(NOW + 3 * MINUTE))
     store.do(hidden.keep, hidden_session(apart, "/", "scripted", NOW), apart, NOW)
 
-    # Two at once; of the second, the first turn dies before it says anything.
-    fire(store, NOW + MINUTE)
+    # Two at once, a second ahead; of the second, the first turn dies before it says anything.
+    store.do(claim, NOW + MINUTE - SECOND, 2)
     store.do(answer, "a", "turn-1", NOW + MINUTE, NOW + MINUTE)
     store.do(die, "b", "turn-2", said="", at=NOW + MINUTE)
     store.do(answer, "b", "turn-3", NOW + MINUTE, NOW + MINUTE)
-    fire(store, NOW + 4 * MINUTE)
+    store.do(claim, NOW + 4 * MINUTE, 2)
     store.do(answer, "cron:apart", "turn-4", NOW + 4 * MINUTE, NOW + 4 * MINUTE)
     store.do(deliver, NOW + 4 * MINUTE)
     store.do(die, "b", "turn-5", said="half", at=NOW + 4 * MINUTE)
@@ -109,6 +92,33 @@ DAMAGE: dict[str, tuple[str, ...]] = {
     "a run has no input": (
         "is turn_completed and has no input",
         "UPDATE message_queue SET origin = 'user' WHERE id LIKE 'once:%'",
+    ),
+    "a run never began": (
+        "is queued, but its input is not",
+        "UPDATE automation_runs SET state = 'queued' WHERE automation_id = 'once'",
+    ),
+    "an input waits and its run has ended": (
+        "is turn_completed, but its input is not",
+        "UPDATE message_queue SET delivered_at = NULL, turn_id = NULL WHERE id LIKE 'once:%'",
+    ),
+    "an automation tells of a run that has ended": (
+        "automation beat tells that its run is running, but it is None",
+        "UPDATE automations SET active_run_state = 'running' WHERE id = 'beat'",
+    ),
+    "an input was admitted too early": (
+        "was admitted too early",
+        "UPDATE message_queue SET queued_at = '2026-01-01T00:00:58.999999+00:00' "
+        "WHERE id LIKE 'once:%'",
+    ),
+    "an input waits for another moment than its run": (
+        "does not wait for its run, but for 2026-01-01 00:00:59",
+        "UPDATE message_queue SET not_before = '2026-01-01T00:00:59.000000+00:00' "
+        "WHERE id LIKE 'once:%'",
+    ),
+    "an input was delivered before its time": (
+        "was delivered before its time",
+        "UPDATE message_queue SET delivered_at = '2026-01-01T00:00:59.999999+00:00' "
+        "WHERE id LIKE 'once:%'",
     ),
     "a run never ended": (
         "is told to be running, but nothing runs",

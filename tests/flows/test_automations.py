@@ -112,7 +112,7 @@ async def test_an_automation_killed_between_due_and_turn_runs_once(
         session_id = await client.session()
         await add(client, session_id, "monitor", message="[[say: looked]]", at="2s")
     server.kill()
-    set_failpoint(server, "after automation_runs.fire:1")
+    set_failpoint(server, "after automations.claim:1")
     await work_until_it_dies(server, nothing)
     at_death = await asyncio.to_thread(automation_ledger.read, server.database_url)
     set_failpoint(server, None)

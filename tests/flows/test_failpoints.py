@@ -22,7 +22,7 @@ from tests.flows.test_mutants import mutant
 from tests.postgres import PostgresServer
 from tests.server import ServerProcess
 
-OPERATIONS = ("due.fire", "turns.admit", "turns.begin", "turns.finish")
+OPERATIONS = ("recalls.claim", "turns.admit", "turns.begin", "turns.finish")
 HITS = (1, 2, 3)
 RECORDS_SLOWLY = """
 import time

@@ -16,26 +16,30 @@ from tests.postgres import PostgresServer
 from tests.server import NAVI, ServerProcess
 
 CLAIMS_AND_ADMITS_APART = """
-from navi.runtime import clock, recall_due
-from navi.store import due, lanes
-fire, admit = due.fire, due._admit
-def claim(connection, now):
-    claimed = []
-    due._admit = lambda connection, firing, drafts, now: claimed.append((firing, drafts))
-    fire(connection, now, recall_due.BATCH, recall_due.compose)
-    return claimed
-def admit_claimed(connection, claimed, now):
-    for firing, drafts in claimed:
-        for row in firing:
-            lanes.lock(connection, row.session_id)
-        admit(connection, firing, drafts, now)
-async def fire_due(self, kinds):
+from navi.runtime import scheduler
+from navi.store import lanes, queue
+admit_all = queue.admit_all
+def claim(connection, kind, now, until):
+    apart = []
+    def remember(connection, arrivals, now):
+        apart.extend(new for lane, new in arrivals)
+        return []
+    queue.admit_all = remember
+    try:
+        kind.claim(connection, now, until, scheduler.BATCH)
+    finally:
+        queue.admit_all = admit_all
+    return apart
+def admit_claimed(connection, apart, now):
+    arrivals = [(lanes.lock(connection, new.session_id), new) for new in apart]
+    return admit_all(connection, arrivals, now)
+async def claim_batch(self, kind):
     now = self._clock.now()
-    if claimed := await self._store.transact(claim, now):
-        await self._store.transact(admit_claimed, claimed, now)
-        self._on_fired(None)
-    return len(claimed)
-clock.DueLoop.fire_due = fire_due
+    apart = await self._store.transact(claim, kind, now, now + kind.lead)
+    if apart:
+        self._queue.expect(await self._store.transact(admit_claimed, apart, now))
+    return len(apart)
+scheduler.Scheduler._claim_batch = claim_batch
 """
 
 ENDS_RECALLS_BEFORE_THEIR_TURNS = """
@@ -45,9 +49,39 @@ begin = turns.begin
 def begin_and_end(connection, session_id, claim):
     begun = begin(connection, session_id, claim)
     if begun is not None:
-        recalls.turn_ended(connection, begun.turn.input, Ending(Outcome.OK), claim.now)
+        recalls.turn_ended(connection, begun.turn.input, Ending(Outcome.OK), None, claim.now)
     return begun
 turns.begin = begin_and_end
+"""
+
+DELIVERS_AHEAD_OF_TIME = """
+from datetime import timedelta
+from navi.runtime import queue as running
+from navi.store import lanes, queue
+ready, next_input, lead = lanes.ready, queue.next_input, timedelta(seconds=1)
+def ready_ahead(connection, origins, now, limit):
+    return ready(connection, origins, now + lead, limit)
+def next_input_ahead(connection, session_id, origins, now):
+    return next_input(connection, session_id, origins, now + lead)
+lanes.ready, queue.next_input = ready_ahead, next_input_ahead
+running.Queue.expect = lambda self, inputs: self.poke()
+"""
+
+MOVES_ON_TWICE = """
+from navi.store import recalls
+def move_on(connection, recall, begun, now):
+    beat = recalls.next_beat(recall.due_at, recall.interval_seconds, now)
+    missed_count = recall.missed_count + beat.missed
+    recalls._change(
+        connection, recall, now, trigger_at=beat.at, due_at=beat.at, missed_count=missed_count
+    )
+    return beat.missed
+recalls._move_on = move_on
+"""
+
+FORGETS_WHO_WAITS = """
+from navi.store import origins
+origins.turn_given_back = lambda *arguments: None
 """
 
 
@@ -56,9 +90,9 @@ async def test_the_checker_catches_a_server_that_claims_and_admits_in_two_transa
 ) -> None:
     command = mutant(FAILPOINTS + CLAIMS_AND_ADMITS_APART)
 
-    assert await _die_after_the_claim(serve, WITH_FAILPOINTS, "after due.fire:1") == []
+    assert await _die_after_the_claim(serve, WITH_FAILPOINTS, "after recalls.claim:1") == []
     complaints = await _die_after_the_claim(serve, command, "after __main__.claim:1")
-    assert any("is told to run, with 0 inputs, but nothing runs" in each for each in complaints)
+    assert any("is pending, but input" in each for each in complaints)
 
 
 async def test_the_checker_catches_a_server_that_ends_recalls_before_their_turns(
@@ -67,6 +101,37 @@ async def test_the_checker_catches_a_server_that_ends_recalls_before_their_turns
     complaints = await _kill_while_it_speaks(serve(command=mutant(ENDS_RECALLS_BEFORE_THEIR_TURNS)))
 
     assert any("says ok (None) but its turn ended as error" in each for each in complaints)
+
+
+async def test_the_checker_catches_a_server_that_delivers_recalls_ahead_of_their_time(
+    serve: Serve,
+) -> None:
+    server = serve(command=mutant(DELIVERS_AHEAD_OF_TIME))
+    async with server.client() as client:
+        session_ids = [await client.session() for _ in range(3)]
+        for number, session_id in enumerate(session_ids, start=2):
+            await schedule(client, session_id, "once", "[[say: awake]]", when=f"{number}s")
+        for session_id in session_ids:
+            await until(client, session_id, turns_ended(1))
+    complaints = recall_ledger.violations(await books_at_rest(server.database_url))
+
+    assert any("was delivered before its time" in each for each in complaints)
+
+
+async def test_the_checker_catches_a_server_that_loses_beats_when_turns_are_given_back(
+    serve: Serve,
+) -> None:
+    assert await _kill_a_silent_beat(serve(command=NAVI)) == []
+    complaints = await _kill_a_silent_beat(serve(command=mutant(MOVES_ON_TWICE)))
+    assert any("as missed, but 1 were" in each for each in complaints)
+
+
+async def test_the_checker_catches_a_server_whose_recalls_run_while_their_inputs_wait(
+    serve: Serve,
+) -> None:
+    assert await _stop_a_silent_turn(serve(command=NAVI)) == []
+    complaints = await _stop_a_silent_turn(serve(command=mutant(FORGETS_WHO_WAITS)))
+    assert any("is running, but input" in each for each in complaints)
 
 
 async def test_a_recall_whose_server_was_frozen_is_run_by_the_other_and_ends_once(
@@ -109,6 +174,32 @@ async def _kill_while_it_speaks(server: ServerProcess) -> list[str]:
     async with server.client() as client:
         await until(client, session_id, turns_ended(1))
     return recall_ledger.violations(await books_at_rest(server.database_url))
+
+
+async def _kill_a_silent_beat(server: ServerProcess) -> list[str]:
+    """A beat begins a second time, long before the next one is due."""
+    async with server.client() as client:
+        session_id = await client.session()
+        task = "[[sleep: 2]] [[say: looked]]"
+        await schedule(client, session_id, "recurring", task, when="1s", interval_seconds=600)
+        await until(client, session_id, saw("stream_start"))
+    server.kill()
+    server.start()
+    async with server.client() as client:
+        await until(client, session_id, turns_ended(2))
+    return recall_ledger.violations(await books_at_rest(server.database_url))
+
+
+async def _stop_a_silent_turn(server: ServerProcess) -> list[str]:
+    """What is wrong just after the turn was given back, before another server runs it."""
+    async with server.client() as client:
+        session_id = await client.session()
+        await schedule(client, session_id, "immediate", "[[sleep: 600]]")
+        await until(client, session_id, saw("stream_start"))
+    server.stop()
+    books = recall_ledger.read(server.database_url)
+    assert [beat.turn_id for beat in books.beats] == [None]
+    return list(recall_ledger.momentary_violations(books))
 
 
 async def _freeze_during_a_recall(

@@ -39,8 +39,8 @@ async def test_a_recall_fires_at_its_time_and_never_again_not_even_after_a_resta
         recalls = await client.call("GET", f"/sessions/{session_id}/recalls")
     books = await books_at_rest(server.database_url)
 
-    (admitted,) = [frame for frame in frames if frame["type"] == "input_queued"]
-    assert admitted["at"] >= made["due_at"]
+    (delivered,) = [frame for frame in frames if frame["type"] == "input_delivered"]
+    assert delivered["at"] >= delivered["input"]["not_before"] == made["due_at"]
     assert [(each["id"], each["status"], each["outcome"]) for each in recalls] == [
         (made["id"], "fired", "ok")
     ]

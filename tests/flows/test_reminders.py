@@ -21,7 +21,7 @@ from tests.server import Client, ServerProcess
 @pytest.mark.parametrize(
     # Each once; all combinations would only take longer.
     ("operation", "moment", "database_url"),
-    [("reminders.fire", "before", "sqlite"), ("scheduled_reminders.fire", "after", "postgresql")],
+    [("nudges.claim", "before", "sqlite"), ("reminders.claim", "after", "postgresql")],
     indirect=["database_url"],
 )
 async def test_a_reminder_survives_a_death_at_its_commit_and_comes_once(

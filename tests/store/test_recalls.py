@@ -140,6 +140,47 @@ async def test_a_recall_whose_server_died_before_it_spoke_runs_again_and_counts_
     assert (await newest(world, session)).status is RecallStatus.FIRED
 
 
+async def test_a_recurring_recall_whose_server_died_before_it_spoke_keeps_its_next_beat(
+    world: World,
+) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session, interval=60)
+    await claimed(world, session, recall.due_at + MINUTE)
+    await world.begin(session)
+    (dead,) = await world.store.transact(lanes.running)
+    await world.store.transact(turns.close_dead, dead, world.later())
+
+    begun = await world.begin(session)
+    after = await newest(world, session)
+    assert (after.due_at, after.missed_count) == (recall.due_at + 2 * MINUTE, 1)
+    assert begun is not None
+    assert "Missed in between, not run: 1" in (begun.turn.input.prompt or "")
+
+    (dead,) = await world.store.transact(lanes.running)
+    world.now = recall.due_at + 3 * MINUTE + SECOND
+    await world.store.transact(turns.close_dead, dead, world.now)
+    begun = await world.begin(session)
+    after = await newest(world, session)
+    assert (after.due_at, after.missed_count) == (recall.due_at + 4 * MINUTE, 3)
+    assert begun is not None
+    assert "Missed in between, not run: 3" in (begun.turn.input.prompt or "")
+
+
+async def test_a_beat_removed_from_the_queue_ahead_of_its_time_does_not_come_back(
+    world: World,
+) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session, interval=60)
+    await claim(world.store, DUE, recall.due_at - SECOND, ahead=SECOND)
+    (waiting,) = await world.store.transact(queue.waiting, session.id)
+
+    await world.store.transact(origins.withdraw, session.id, waiting.id, recall.due_at - SECOND)
+
+    after = await newest(world, session)
+    assert (after.due_at, after.input_id) == (recall.due_at + MINUTE, None)
+    assert (await claim(world.store, DUE, recall.due_at)).count == 0
+
+
 async def test_a_recall_whose_server_died_while_it_spoke_ends_visibly_and_not_twice(
     world: World,
 ) -> None:

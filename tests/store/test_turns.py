@@ -387,3 +387,30 @@ async def test_strange_characters_in_a_tools_output_survive(world: World) -> Non
 
     messages = await world.store.transact(transcript.read, session.id)
     assert messages[-1].tool_calls[0].result == result
+
+
+async def test_a_turn_that_found_nothing_to_do_leaves_no_trace_in_queue_or_transcript(
+    world: World,
+) -> None:
+    session = await world.session()
+    await world.begun(session)
+
+    await world.store.transact(turns.drop, await running(world, session), world.later())
+
+    assert await world.store.transact(queue.waiting, session.id) == []
+    assert await contents_of(world, session) == []
+    assert (await world.store.transact(sessions.get, session.id)).state is SessionState.IDLE
+
+
+async def test_a_turn_that_was_asked_to_stop_before_it_found_nothing_to_do_is_stopped(
+    world: World,
+) -> None:
+    session = await world.session()
+    begun = await world.begun(session)
+    await world.store.transact(lanes.request_stop, session.id, StopReason.PERSON)
+
+    await world.store.transact(turns.drop, await running(world, session), world.later())
+
+    assert (await world.store.transact(sessions.get, session.id)).state is SessionState.IDLE
+    answer = await world.store.transact(turns.answer, session.id, begun.turn.input.id)
+    assert (answer.status, answer.outcome) == ("done", "stopped")

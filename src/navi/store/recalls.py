@@ -21,6 +21,7 @@ from navi.domain.recall import (
     Scheduler,
     fires_again_at,
     next_beat,
+    recall_input,
     skipped,
 )
 from navi.domain.scheduled_prompt import recall_prompt
@@ -110,13 +111,12 @@ def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo
     if recall is None:
         return begun
     missed = 0
-    changes: dict[str, Any] = {"status": RecallStatus.RUNNING, "trigger_at": recall.due_at}
-    if recall.interval_seconds is not None:
-        beat = next_beat(recall.due_at, recall.interval_seconds, now)
-        missed = beat.missed
-        changes = {"trigger_at": beat.at, "due_at": beat.at}
-        changes["missed_count"] = recall.missed_count + missed
-    _change(connection, recall, now, **changes)
+    if recall.interval_seconds is None:
+        _change(connection, recall, now, status=RecallStatus.RUNNING, trigger_at=recall.due_at)
+    else:
+        # A turn that was given back has counted what was missed until it began.
+        missed = 0 if _is_current(begun, recall) else int(begun.metadata.get("missed_count", 0))
+        missed += _move_on(connection, recall, begun, now)
     if begun.prompt is not None:
         # It was rendered by an older version, when it was admitted.
         return begun
@@ -162,7 +162,8 @@ def input_removed(connection: Connection, removed: Input, why: str, now: datetim
     if recall is None or recall.status is not RecallStatus.PENDING:
         return
     if recall.interval_seconds is not None and why != SESSION_ENDED:
-        _change(connection, recall, now, **_next_beat(recall, now))
+        is_ahead = _is_current(removed, recall) and now < recall.due_at
+        _change(connection, recall, now, **_next_beat(recall, recall.due_at if is_ahead else now))
         return
     cancelled = {"status": RecallStatus.CANCELLED, "outcome": CANCELLED_OUTCOME, "error": why}
     _change(connection, recall, now, **cancelled)
@@ -199,6 +200,24 @@ def _withdraw(connection: Connection, lane: Lane, recall: Recall, now: datetime)
         return False
     queue.remove(connection, recall.session_id, recall.input_id, now)
     return True
+
+
+def _move_on(connection: Connection, recall: Recall, begun: Input, now: datetime) -> int:
+    """Plan the beat after the one whose turn begins; returns how many are missed because of it.
+
+    Nothing to do if the turn was given back before, unless the next beat has passed since then.
+    """
+    following = _next_beat(recall, now)
+    missed = int(following["missed_count"]) - recall.missed_count - _is_current(begun, recall)
+    if recall.status is RecallStatus.PENDING:
+        at, missed_count = following["due_at"], recall.missed_count + missed
+        _change(connection, recall, now, trigger_at=at, due_at=at, missed_count=missed_count)
+    return missed
+
+
+def _is_current(of: Input, recall: Recall) -> bool:
+    """Whether the input is that of the recall's planned beat, and not of an earlier one."""
+    return of.id == recall_input(recall).id
 
 
 def _next_beat(recall: Recall, now: datetime) -> dict[str, Any]:

@@ -290,11 +290,14 @@ def close_dead(
 
 def drop(connection: Connection, idle: RunningTurn, now: datetime) -> None:
     """End a turn that found nothing to do, and remove its input: it is as if neither had been."""
-    waiting = queue.delivered_to(connection, idle.id)
-    if close_dead(connection, idle, now, NOTHING_TO_DO):
-        for each in waiting:
-            queue.remove(connection, each.session_id, each.id, now)
-            automation_runs.had_nothing_to_do(connection, each, now)
+    inputs = queue.delivered_to(connection, idle.id)
+    is_closed = close_dead(connection, idle, now, NOTHING_TO_DO)
+    if not is_closed or queue.delivered_to(connection, idle.id):
+        # Another process was faster; or it was asked to stop, and has ended as such.
+        return
+    for each in inputs:
+        queue.remove(connection, each.session_id, each.id, now)
+        automation_runs.had_nothing_to_do(connection, each, now)
 
 
 def answer(connection: Connection, session_id: str, input_id: str) -> Answer:

@@ -1,4 +1,4 @@
-"""A year of recalls in virtual time, on the real clock loop and a real store.
+"""A year of recalls in virtual time, on the real scheduler and a real store.
 
 What fires, and when, is compared with plain arithmetic on the planned beats.
 """
@@ -14,20 +14,22 @@ from itertools import pairwise
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import pytest
 from sqlalchemy import Connection
 
 from navi.domain.event import TextDelta, Usage
 from navi.domain.ids import new_id
-from navi.domain.input import Input
+from navi.domain.input import Input, Origin
 from navi.domain.message import drafts_of
 from navi.domain.recall import CallType, Recall, RecallStatus
 from navi.domain.session import Session, SessionState
 from navi.domain.turn import Ending, Outcome
 from navi.domain.when import parse_when
-from navi.runtime.clock import DueLoop
-from navi.runtime.recall_due import RecallsDue
+from navi.runtime import scheduler
+from navi.runtime.scheduler import Scheduler
 from navi.store import lanes, recalls, schema, sessions, turns
 from navi.store.connection import sqlite_url
+from navi.store.due.recalls import DueRecalls
 from navi.store.store import Store
 from tests.hand_clock import HandClock
 from tests.postgres import PostgresServer
@@ -59,6 +61,8 @@ class Machine:
     clock: HandClock = field(default_factory=lambda: HandClock(START))
     restarts: int = 0
     fires: dict[str, list[Fire]] = field(default_factory=lambda: defaultdict(list))
+    expected: list[datetime] = field(default_factory=list)
+    """The instants of inputs that were admitted ahead."""
 
     @property
     def now(self) -> datetime:
@@ -67,9 +71,14 @@ class Machine:
     def start(self) -> None:
         self.store = Store(self.url)
         self.store.start()
-        recalls = RecallsDue(self.store, self.clock, lambda: None)
-        self.loop = DueLoop(self.store, self.clock, [recalls], lambda kind: None)
-        self.store.on_events = self.loop.notice
+        # Only `expect` is needed of a queue.
+        self.scheduler = Scheduler(self.store, self.clock, [DueRecalls()], self)  # type: ignore[arg-type]
+
+    def expect(self, inputs: Sequence[Input]) -> None:
+        for each in inputs:
+            assert each.not_before is not None
+            assert self.now >= each.not_before - timedelta(seconds=1)
+            self.expected.append(each.not_before)
 
     async def restart_after(self, pause: timedelta) -> None:
         await self.store.close()
@@ -80,30 +89,35 @@ class Machine:
     async def live_until(self, end: datetime) -> None:
         outage = self.now + timedelta(days=10)
         while self.now < end:
-            next_at = await self.loop.look()
-            await self.work()
+            next_at = await self.scheduler.look()
+            while await self.work():
+                # The end of a turn wakes the scheduler.
+                next_at = await self.scheduler.look()
             if self.now >= outage:
                 # The first time it stays off so long that beats are missed.
                 hours = self.chance.uniform(0, 200) if self.restarts else 1_500
                 await self.restart_after(timedelta(hours=hours))
                 outage = self.now + timedelta(days=self.chance.uniform(5, 40))
-            elif next_at is not None:
-                self.clock.moment = max(self.now, next_at)
-        await self.loop.look()
+            else:
+                self.expected = [at for at in self.expected if at > self.now]
+                self.clock.moment = max(self.now, min([next_at, *self.expected]))
+        await self.scheduler.look()
         await self.work()
 
-    async def work(self) -> None:
+    async def work(self) -> bool:
         """Run the turns of everything that waits. Some take so long that beats pass meanwhile."""
-        ready = await self.store.transact(lanes.ready, 0, 2_000)
+        ready = await self.store.transact(lanes.ready, frozenset(Origin), self.now, 2_000)
         for ran, ended_at in await self.store.transact(self.run_turns, ready):
+            assert ran.not_before is not None
             self.fires[ran.metadata["recall_id"]].append(
                 Fire(
-                    due_at=datetime.fromisoformat(ran.metadata["due_at"]),
+                    due_at=ran.not_before,
                     fired_at=self.now,
                     missed=ran.metadata["missed_count"],
                     ended_at=ended_at,
                 )
             )
+        return bool(ready)
 
     def run_turns(
         self, connection: Connection, session_ids: Sequence[str]
@@ -239,6 +253,12 @@ async def check_mornings(machine: Machine, session_id: str, zone: ZoneInfo) -> N
         planned_for = later.due_at.astimezone(zone)
         assert (planned_for.hour, planned_for.minute) == (9, 0)
         assert planned_for.date() == done.date() + timedelta(days=1)
+
+
+@pytest.fixture(autouse=True)
+def sleep_as_long_as_nothing_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the scheduler would look every minute of the year."""
+    monkeypatch.setattr(scheduler, "LONGEST_SLEEP", END - START)
 
 
 async def test_a_year_of_a_thousand_recurring_recalls_keeps_every_beat(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A year of automations in virtual time, on the real clock loop and a real store.
+"""A year of automations in virtual time, on the real scheduler and a real store.
 
 What ran, when, and what was missed is compared with what a person with a calendar, a clock on the
 wall and the list of outages would expect. Neither the cron library nor Navi's own arithmetic is
@@ -16,26 +16,31 @@ from itertools import count, product
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import pytest
 from sqlalchemy import Connection
 
 from navi.domain.automation import ON_TIME, Automation, CatchUp, Guards, Kind, Target
 from navi.domain.event import TextDelta, Usage
 from navi.domain.ids import new_id
+from navi.domain.input import Input, Origin
 from navi.domain.message import drafts_of
 from navi.domain.schedule import At, Cron, Every, Schedule
 from navi.domain.session import Session, SessionState
 from navi.domain.turn import Ending, Outcome
-from navi.runtime.automation_due import AutomationsDue
-from navi.runtime.clock import DueLoop
-from navi.runtime.system_jobs import SystemJobs, hidden_session
+from navi.runtime import scheduler
+from navi.runtime.scheduler import Scheduler
+from navi.runtime.system_jobs import hidden_session
 from navi.store import automations, hidden, lanes, schema, sessions, turns
 from navi.store.connection import sqlite_url
+from navi.store.due.automations import DueAutomations
 from navi.store.store import Store
 from tests.hand_clock import HandClock
 from tests.postgres import PostgresServer
 from tests.unit.domain.wall_clock import MINUTE, Pattern, Wall, utc
 
-START, END, HORIZON = utc(2026, 1, 1), utc(2027, 1, 1), utc(2027, 3, 1)
+START, HORIZON = utc(2026, 1, 1), utc(2027, 3, 1)
+END = utc(2027, 1, 1, 0, 7)
+"""Nothing is due at that minute: what is due in the next second may have been claimed."""
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
 
@@ -88,6 +93,8 @@ class Machine:
     runs: dict[str, dict[str, Kept]] = field(default_factory=dict)
     """By automation and run."""
     open: list[Open] = field(default_factory=list)
+    expected: list[datetime] = field(default_factory=list)
+    """The instants of inputs that were admitted ahead."""
     given_back: int = 0
     failed: int = 0
 
@@ -98,21 +105,25 @@ class Machine:
     def start(self) -> None:
         self.store = Store(self.url)
         self.store.start()
-        jobs = SystemJobs(self.store, self.clock, Path("/nowhere"), "scripted")
-        kinds = [AutomationsDue(self.store, self.clock, jobs, 5)]
-        self.loop = DueLoop(self.store, self.clock, kinds, lambda kind: None)
-        self.store.on_events = self.loop.notice
+        # Only `expect` is needed of a queue.
+        self.scheduler = Scheduler(self.store, self.clock, [DueAutomations(5)], self)  # type: ignore[arg-type]
+
+    def expect(self, inputs: Sequence[Input]) -> None:
+        for each in inputs:
+            assert each.not_before is not None
+            assert self.now >= each.not_before - timedelta(seconds=1)
+            self.expected.append(each.not_before)
 
     async def live_until(self, end: datetime) -> None:
         outage = self.now + timedelta(days=self.chance.uniform(5, 12))
         while self.now < end:
             await self.end_turns()
-            next_at = await self.loop.look()
+            next_at = await self.scheduler.look()
             while await self.begin_turns():
-                # The end of a turn wakes the clock.
-                next_at = await self.loop.look()
-            known = [moment for moment in (next_at, *(each.end_at for each in self.open)) if moment]
-            following = min([*known, end])
+                # The end of a turn wakes the scheduler.
+                next_at = await self.scheduler.look()
+            self.expected = [at for at in self.expected if at > self.now]
+            following = min([next_at, *self.expected, *(each.end_at for each in self.open), end])
             if following >= outage:
                 await self.restart(outage)
                 outage = self.now + timedelta(days=self.chance.uniform(5, 40))
@@ -143,7 +154,7 @@ class Machine:
             await self.store.transact(self.finish, over)
 
     async def begin_turns(self) -> bool:
-        ready = await self.store.transact(lanes.ready, 1_000)
+        ready = await self.store.transact(lanes.ready, frozenset(Origin), self.now, 1_000)
         if ready:
             await self.store.transact(self.begin, ready)
         return bool(ready)
@@ -156,11 +167,12 @@ class Machine:
             assert begun is not None
             trigger = begun.turn.input
             of_automation = self.runs.setdefault(trigger.metadata["automation_id"], {})
-            due_at = datetime.fromisoformat(trigger.metadata["due_at"])
-            # One that was given back has been here before.
-            queued_at = trigger.queued_at
+            due_at, queued_at = trigger.not_before, trigger.queued_at
+            assert due_at is not None
             assert queued_at is not None
-            known = of_automation.setdefault(trigger.id, Kept(due_at, queued_at))
+            assert due_at <= self.now
+            # One that was given back has been here before.
+            known = of_automation.setdefault(trigger.id, Kept(due_at, max(due_at, queued_at)))
             assert (known.due_at, known.ended_at) == (due_at, None)
             if self.chance.random() < 0.05:
                 # Not on a whole minute, so that nothing is due just when it ends.
@@ -404,11 +416,20 @@ async def play(url: str, total: int) -> tuple[Machine, list[Automation], int]:
         assert current.missed_count == should.missed, each
         following = current.next_run_at or current.held_at
         assert (following and min(following, HORIZON)) == should.next_run_at, each
-        assert current.enabled == (should.next_run_at is not None), each
+        is_running = any(run.ended_at is None for run in machine.runs.get(each.id, {}).values())
+        assert (current.active_run_state is not None) == is_running, each
+        # One whose last run has not ended is not over yet.
+        assert current.enabled == (should.next_run_at is not None or is_running), each
         assert current.run_count == len(should.runs)
         missed += should.missed
     await machine.store.close()
     return machine, made, missed
+
+
+@pytest.fixture(autouse=True)
+def sleep_as_long_as_nothing_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the scheduler would look every minute of the year."""
+    monkeypatch.setattr(scheduler, "LONGEST_SLEEP", END - START)
 
 
 async def test_a_year_of_five_hundred_automations_in_twelve_zones(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, literal, select
+from sqlalchemy import Connection, bindparam, func, literal, or_, select
 
 from navi.domain.automation import HIDDEN_PREFIX, Ended, plan
 from navi.store import automation_runs, queue, set_aside
@@ -17,7 +17,14 @@ from navi.store.tables import Instant, automations, lanes, sessions
 _SESSION_ID = func.coalesce(
     automations.c.session_key, literal(HIDDEN_PREFIX).concat(automations.c.id)
 )
-_IS_DUE = automations.c.next_run_at <= bindparam("until", type_=Instant)
+_IS_DUE = (
+    automations.c.next_run_at <= bindparam("until", type_=Instant),
+    # The run before it may end in time: whether this one is missed is known at its instant.
+    or_(
+        automations.c.active_run_state.is_(None),
+        automations.c.next_run_at <= bindparam("now", type_=Instant),
+    ),
+)
 
 
 def _claimable(*columns: Any) -> Any:
@@ -26,7 +33,7 @@ def _claimable(*columns: Any) -> Any:
         select(*columns)
         .join(sessions, sessions.c.id == _SESSION_ID)
         .join(lanes, lanes.c.session_id == _SESSION_ID)
-        .where(_IS_DUE)
+        .where(*_IS_DUE)
         .order_by(automations.c.next_run_at, automations.c.id)
         .limit(bindparam("limit"))
         .with_for_update(key_share=True, of=[automations, sessions, lanes], skip_locked=True)
@@ -50,22 +57,23 @@ class DueAutomations:
         self._keep_runs = keep_runs
 
     def claim(self, connection: Connection, now: datetime, until: datetime, limit: int) -> Claimed:
-        rows = connection.execute(_CLAIMABLE, {"until": until, "limit": limit}).all()
+        values = {"now": now, "until": until, "limit": limit}
+        rows = connection.execute(_CLAIMABLE, values).all()
         inputs = []
         for row in rows:
             automation = automation_of(row)
             assert automation.next_run_at is not None
             lane = lock(connection, automation.session_id)
+            moment = lane.not_before(now)
             its = plan(automation, max(now, automation.next_run_at))
-            new = automation_runs.begin(
-                connection, lane, automation, its, self._keep_runs, lane.not_before(now)
-            )
+            new = automation_runs.begin(connection, lane, automation, its, self._keep_runs, moment)
             if new is not None:
-                inputs += queue.admit_all(connection, [(lane, new)], now)
+                inputs += queue.admit_all(connection, [(lane, new)], moment)
         return Claimed(len(rows), inputs)
 
     def first_due(self, connection: Connection, until: datetime) -> set_aside.Reference | None:
-        row = connection.execute(_FIRST, {"until": until, "limit": 1}).one_or_none()
+        values = {"now": until - self.lead, "until": until, "limit": 1}
+        row = connection.execute(_FIRST, values).one_or_none()
         return None if row is None else set_aside.Reference(row.id, row.session_id)
 
     def give_up(self, connection: Connection, row_id: str, why: str) -> None:
