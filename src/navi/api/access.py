@@ -67,6 +67,11 @@ async def caller(connection: HTTPConnection) -> tuple[Navi, User]:
     return navi, user
 
 
+def calling_session(connection: HTTPConnection) -> str | None:
+    """The session whose agent makes the call, where it says so; None for a person."""
+    return connection.headers.get("navi-session") or None
+
+
 def token_of(headers: Mapping[str, str]) -> str | None:
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and token.strip():

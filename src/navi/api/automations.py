@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from navi.api import bodies
-from navi.api.access import caller
+from navi.api.access import caller, calling_session
 from navi.api.answers import answer
 from navi.domain.wire import PreviewJson, automation_json, instant, run_json, schedule_json
 
@@ -37,7 +37,12 @@ async def add(request: Request) -> Response:
     navi, user = await caller(request)
     timezone = bodies.timezone(request)
     body = await bodies.read(request, bodies.NewAutomation)
-    made = await navi.automations.add(user, request.path_params["id"], **body.model_dump())
+    made = await navi.automations.add(
+        user,
+        request.path_params["id"],
+        **body.model_dump(),
+        calling_session_id=calling_session(request),
+    )
     return answer(automation_json(made, timezone), 201)
 
 
@@ -71,7 +76,9 @@ async def change(request: Request) -> Response:
     timezone = bodies.timezone(request)
     body = await bodies.read(request, bodies.AutomationChange)
     changes = body.model_dump(exclude_unset=True)
-    changed = await navi.automations.change(user, request.path_params["id"], changes)
+    changed = await navi.automations.change(
+        user, request.path_params["id"], changes, calling_session(request)
+    )
     return answer(automation_json(changed, timezone))
 
 

@@ -7,8 +7,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from navi.api import bodies
-from navi.api.access import caller
+from navi.api.access import caller, calling_session
 from navi.api.answers import answer
+from navi.domain.recall import Scheduler
 from navi.domain.wire import instant, recall_json
 
 
@@ -31,7 +32,10 @@ async def read(request: Request) -> Response:
 async def schedule(request: Request) -> Response:
     navi, user = await caller(request)
     body = await bodies.read(request, bodies.NewRecall)
-    made = await navi.recalls.schedule(user, request.path_params["id"], **body.model_dump())
+    session_id = request.path_params["id"]
+    is_own = calling_session(request) == session_id
+    by = Scheduler.AGENT if is_own else Scheduler.PERSON
+    made = await navi.recalls.schedule(user, session_id, **body.model_dump(), scheduled_by=by)
     said = {"reading": made.reading, "warning": made.warning}
     return answer({**recall_json(made.recall), **said}, 201)
 

@@ -6,6 +6,7 @@ meanwhile. Proxies in the environment are not used: the server is nearly always 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -86,7 +87,11 @@ class Wire:
             raise self._stranger() from error
 
     def _headers(self) -> dict[str, str]:
-        return {} if self._server.token is None else bearer(self._server)
+        headers = {} if self._server.token is None else bearer(self._server)
+        if session_id := os.environ.get("NAVI_SESSION_ID"):
+            # An agent calls, not a person.
+            headers["Navi-Session"] = session_id
+        return headers
 
     def _exchange(
         self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]

@@ -119,13 +119,14 @@ class HiddenSession(NotAllowed):
         )
 
 
-class InsideAutomation(Conflict):
+class InsideScheduledTurn(Conflict):
     kind = "inside_automation"
 
     def __init__(self) -> None:
         super().__init__(
-            "an automation's own turn can't create automations",
-            hint="they would create themselves for ever; schedule_recall wakes this session once",
+            "the turn of an automation or a recall can't create or reschedule automations",
+            hint="they would multiply by themselves; schedule_recall or `sm recall` wakes this "
+            "session once more",
         )
 
 

@@ -11,7 +11,7 @@ from navi.domain.automation import (
     Automation,
     CatchUp,
     Guards,
-    InsideAutomation,
+    InsideScheduledTurn,
     Kind,
     Run,
     SystemAutomation,
@@ -42,7 +42,7 @@ from navi.domain.user import User
 from navi.domain.when import describe, parse_when
 from navi.runtime.sessions import Sessions
 from navi.runtime.settings import Settings, timezone_of
-from navi.store import automation_runs
+from navi.store import automation_runs, lanes
 from navi.store import automations as stored
 from navi.store.store import Store
 
@@ -91,8 +91,10 @@ class Automations:
         expires_at: str | None = None,
         max_failures: int | None = None,
         time_limit_seconds: int | None = None,
+        calling_session_id: str | None = None,
     ) -> Automation:
         session = await self._sessions.open_to(user, session_id)
+        await self._require_unscheduled(calling_session_id)
         now = self._clock.now()
         schedule = self._schedule(now, at, every_seconds, cron_expr, tz)
         guards = require_guards(
@@ -171,14 +173,28 @@ class Automations:
         return run
 
     async def change(
-        self, user: User, automation_id: str, changes: Mapping[str, Any]
+        self,
+        user: User,
+        automation_id: str,
+        changes: Mapping[str, Any],
+        calling_session_id: str | None = None,
     ) -> Automation:
         automation = await self._editable(user, automation_id)
+        if changes.get("enabled") or SCHEDULE_FIELDS & set(changes):
+            await self._require_unscheduled(calling_session_id)
         if not changes:
             raise InvalidInput("nothing to change", hint="give name, message, enabled, …")
         now = self._clock.now()
         values = self._changed_values(automation, changes, now)
         return await self._store.transact(automation_runs.amend, automation_id, values, now)
+
+    async def _require_unscheduled(self, calling_session_id: str | None) -> None:
+        """Schedules can't create schedules, whichever way their agents call."""
+        if calling_session_id is None:
+            return
+        origin = await self._store.transact(lanes.running_origin, calling_session_id)
+        if origin in (Origin.AUTOMATION, Origin.RECALL):
+            raise InsideScheduledTurn
 
     async def remove(self, user: User, automation_id: str) -> Automation:
         """A run that waits is cancelled; one that runs goes on to its end."""
@@ -195,9 +211,9 @@ class Automations:
         user = context.user
         match action:
             case "add":
-                if context.origin is Origin.AUTOMATION:
-                    raise InsideAutomation
-                made = await self.add(user, context.session_id, **given)
+                made = await self.add(
+                    user, context.session_id, **given, calling_session_id=context.session_id
+                )
                 return f"Added {made.name} ({made.id}): {self._in_words(made, given.get('tz'))}."
             case "remove":
                 job_id = given.get("job_id")

@@ -123,6 +123,13 @@ def running(
     ]
 
 
+def running_origin(connection: Connection, session_id: str) -> Origin | None:
+    """What caused the session's running turn; None if none runs."""
+    query = select(turns.c.origin).join(lanes, lanes.c.turn_id == turns.c.id)
+    origin = connection.execute(query.where(lanes.c.session_id == session_id)).scalar()
+    return None if origin is None else Origin(origin)
+
+
 def request_stop(connection: Connection, session_id: str, reason: StopReason) -> bool:
     """Ask the process that runs the session's turn to end it. False if none runs."""
     turn_id = lock(connection, session_id).turn_id
