@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
-from navi.domain.automation import Category, Delivery, is_hidden
+from navi.domain.automation import Automation, Category, Delivery, RunState, is_hidden
 from navi.domain.clock import Clock
 from navi.domain.errors import NotFound
 from navi.domain.event import Event
@@ -75,10 +75,15 @@ class Deliveries(Service):
         if automation is None or each.answer is None:
             return Delivery.IMPOSSIBLE, "the automation or its answer is gone"
         is_wanted = automation.category is Category.SYSTEM or automation.target.deliver
-        task = each.run.rendered_prompt or automation.message
-        if not is_wanted or not await evaluate_response(task, each.answer.content, self._judge):
+        if not is_wanted or not await self._is_news(each, automation):
             return Delivery.NOT_WORTH_IT, None
         if each.target_id is None:
             target = automation.target
             return Delivery.IMPOSSIBLE, f"there is no session {target.channel}:{target.to}"
         return Delivery.DELIVERED, None
+
+    async def _is_news(self, each: deliveries.Waiting, automation: Automation) -> bool:
+        if each.run.state is RunState.FAILED:
+            return True
+        task = each.run.rendered_prompt or automation.message
+        return await evaluate_response(task, each.text, self._judge)

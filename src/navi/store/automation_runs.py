@@ -175,7 +175,9 @@ def turn_ended(
     automation = automations.find(connection, run.automation_id)
     is_apart = automation is not None and automation.category is not Category.BOUND
     has_answer = state is RunState.TURN_COMPLETED and ending.outcome not in NO_ANSWER
-    delivers = is_apart and has_answer
+    # Of several failures in a row only the first is news.
+    is_first = automation is not None and automation.failures_in_row == 0
+    delivers = is_apart and (has_answer or (state is RunState.FAILED and is_first))
     _update(
         connection,
         run.id,

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, or_, select
 
-from navi.domain.automation import HIDDEN_PREFIX, Automation, Category, Delivery, Run
+from navi.domain.automation import HIDDEN_PREFIX, Automation, Category, Delivery, Run, RunState
 from navi.domain.input import Origin
 from navi.domain.message import Message, MessageRole, Notice
 from navi.domain.session import SessionState
@@ -25,6 +25,14 @@ class Waiting:
     answer: Message | None
     target_id: str | None
     """The session to which it would go."""
+
+    @property
+    def text(self) -> str:
+        """What the person reads: the answer, or that there is none."""
+        if self.run.state is RunState.FAILED and self.automation is not None:
+            why = (self.run.error or "").strip().splitlines()[-1:]
+            return f"Automation {self.automation.name} failed: {''.join(why)}"
+        return "" if self.answer is None else self.answer.content
 
 
 def waiting(connection: Connection) -> list[Waiting]:
@@ -47,7 +55,7 @@ def deliver(connection: Connection, each: Waiting, now: datetime) -> bool:
     }
     notice = Notice(
         f"{each.run.id}.delivered",
-        each.answer.content,
+        each.text,
         Origin.AUTOMATION,
         source,
         role=MessageRole.ASSISTANT,

@@ -7,7 +7,9 @@ import json
 import socket
 from contextlib import aclosing
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -198,6 +200,30 @@ async def test_instructions_tools_and_the_working_directory_are_sent():
     assert user["content"] == "hi"
     assert server.last["tools"][0]["function"]["name"] == "terminal"
     assert server.requests[0].headers["authorization"] == f"Bearer {SECRET}"
+
+
+@every_provider
+async def test_the_model_is_told_what_time_it_is_where_the_person_is(model):
+    now = datetime(2026, 11, 18, 8, 30, tzinfo=UTC)
+    request = a_request("hi", started_at=now, zone=ZoneInfo("Europe/Berlin"))
+    async with provider(model, Answer(text="ok")) as (server, driver):
+        await events_of(driver, request)
+    sent = json.dumps(server.last.get("messages") or server.last["input"])
+    assert "It is now 2026-11-18 09:30 +01:00 (08:30 UTC)." in sent
+    assert sent.index("It is now") < sent.index('"hi"')
+
+
+async def test_a_recall_s_instruction_is_not_taken_for_the_person_s_words():
+    instruction = replace(asked(0, "Read build.log"), is_recall=True)
+    past = [instruction, answered(1, "no errors"), asked(2, "thanks"), answered(3, "welcome")]
+    async with provider("openai:m", Answer(text="ok")) as (server, driver):
+        await events_of(driver, a_request("and now?", past))
+    texts = [m["content"] for m in server.last["messages"] if m["role"] == "user"]
+    assert texts == [
+        "[A scheduled recall's instruction, not the person's words]\nRead build.log",
+        "thanks",
+        "and now?",
+    ]
 
 
 HISTORY = [

@@ -86,10 +86,13 @@ def a_session(driver: str = "builtin", model: str | None = None) -> Session:
 
 
 def a_request(
-    prompt: str, history: Sequence[Message] = (), session: Session | None = None
+    prompt: str,
+    history: Sequence[Message] = (),
+    session: Session | None = None,
+    **fields: Any,
 ) -> TurnRequest:
     context = ToolContext("s1", Path("/projects/here"), "local", Role.ADMIN, {})
-    return TurnRequest(session or a_session(), prompt, history, context)
+    return TurnRequest(session or a_session(), prompt, history, context, **fields)
 
 
 def a_message(

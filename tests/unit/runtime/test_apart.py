@@ -160,7 +160,7 @@ async def test_an_answer_that_can_not_be_delivered_is_on_record_with_the_reason(
         assert newest.delivery is Delivery.DELIVERED
 
 
-async def test_a_run_that_failed_delivers_nothing_and_says_why(
+async def test_the_first_of_several_failures_is_told_where_the_answers_go(
     start: Start, time: MovedClock
 ) -> None:
     async with start(time) as world:
@@ -169,9 +169,16 @@ async def test_a_run_that_failed_delivers_nothing_and_says_why(
         job = await take_over(world, time, message=script, to=session.id, deliver=True)
         time.move(hours=1)
         (run,) = await settled(world, job)
-        assert (run.state, run.delivery) == (RunState.FAILED, None)
-        assert "no such file" in str(run.error)
-        assert await said(world, session) == []
+        assert (run.state, run.delivery) == (RunState.FAILED, Delivery.DELIVERED)
+        ((_, text),) = await said(world, session)
+        assert text.startswith("Automation ")
+        assert " failed: " in text
+        assert "no such file" in text
+
+        time.move(hours=1)
+        again, _ = await settled(world, job, count=2)
+        assert (again.state, again.delivery) == (RunState.FAILED, None)
+        assert len(await said(world, session)) == 1
 
 
 async def test_an_answer_that_nobody_decided_about_is_delivered_once_by_the_next_server(
