@@ -232,8 +232,9 @@ async def test_missed_runs_are_counted_in_the_panel_and_in_the_conversation(
         session_id = await client.session(name="asleep")
         made = await automation(client, session_id, every_seconds=3600)
     own_server.stop()
-    three_hours_ago = datetime.now(UTC) - timedelta(hours=3, minutes=1)
-    await plant(own_server, automations, made["id"], next_run_at=three_hours_ago)
+    due_at = datetime.now(UTC) - timedelta(hours=3, minutes=1)
+    anchor_at = due_at - timedelta(hours=1)
+    await plant(own_server, automations, made["id"], next_run_at=due_at, anchor_at=anchor_at)
     own_server.start()
 
     tab = await open_tab(on=own_server)
