@@ -24,11 +24,14 @@ OPERATIONS = (
     "turns.finish",
     "deliveries.deliver",
 )
+# Only while it is to die: a store with a heartbeat each second never comes to rest.
 SHORT_HEARTBEAT = """
+import os
 from datetime import timedelta
 from navi.runtime import app
 from navi.runtime.system_jobs import Wishes
-app.wishes_of = lambda settings: Wishes(timedelta(seconds=1), None)
+beat = timedelta(seconds=1 if "FAILPOINT" in os.environ else 3600)
+app.wishes_of = lambda settings: Wishes(beat, None)
 """
 BUSY = mutant(SHORT_BEATS + SHORT_HEARTBEAT + FAILPOINTS)
 

@@ -140,7 +140,7 @@ async def test_a_recall_whose_server_died_before_it_spoke_runs_again_and_counts_
     assert (await newest(world, session)).status is RecallStatus.FIRED
 
 
-async def test_a_recurring_recall_whose_server_died_before_it_spoke_keeps_its_next_beat(
+async def test_a_recurring_recall_whose_server_died_before_it_spoke_keeps_its_beats(
     world: World,
 ) -> None:
     session = await world.session()
@@ -149,21 +149,45 @@ async def test_a_recurring_recall_whose_server_died_before_it_spoke_keeps_its_ne
     await world.begin(session)
     (dead,) = await world.store.transact(lanes.running)
     await world.store.transact(turns.close_dead, dead, world.later())
+    waiting = await newest(world, session)
+    assert (waiting.due_at, waiting.missed_count) == (recall.due_at, 0)
 
+    world.now = recall.due_at + 3 * MINUTE
     begun = await world.begin(session)
-    after = await newest(world, session)
-    assert (after.due_at, after.missed_count) == (recall.due_at + 2 * MINUTE, 1)
-    assert begun is not None
-    assert "Missed in between, not run: 1" in (begun.turn.input.prompt or "")
 
-    (dead,) = await world.store.transact(lanes.running)
-    world.now = recall.due_at + 3 * MINUTE + SECOND
-    await world.store.transact(turns.close_dead, dead, world.now)
-    begun = await world.begin(session)
     after = await newest(world, session)
     assert (after.due_at, after.missed_count) == (recall.due_at + 4 * MINUTE, 3)
     assert begun is not None
     assert "Missed in between, not run: 3" in (begun.turn.input.prompt or "")
+
+
+async def test_a_beat_skipped_during_a_turn_that_is_given_back_stays_skipped(world: World) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session, interval=60)
+    await claimed(world, session, recall.due_at)
+    await world.begin(session)
+    await world.store.transact(recalls.skip, session.id, world.later())
+    (dead,) = await world.store.transact(lanes.running)
+    await world.store.transact(turns.close_dead, dead, world.later())
+
+    await end(world, await world.begin(session), Ending(Outcome.OK))
+
+    after = await newest(world, session)
+    assert (after.due_at, after.input_id) == (recall.due_at + 2 * MINUTE, None)
+
+
+async def test_a_beat_cancelled_after_its_turn_was_given_back_is_withdrawn(world: World) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session, interval=60)
+    await claimed(world, session, recall.due_at)
+    await world.begin(session)
+    (dead,) = await world.store.transact(lanes.running)
+    await world.store.transact(turns.close_dead, dead, world.later())
+
+    cancelled = await world.store.transact(recalls.cancel, session.id, world.later())
+
+    assert (cancelled.due_at, cancelled.missed_count) == (recall.due_at, 0)
+    assert await world.begin(session) is None
 
 
 async def test_a_beat_removed_from_the_queue_ahead_of_its_time_does_not_come_back(

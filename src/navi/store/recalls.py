@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
@@ -110,13 +110,14 @@ def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo
     recall = _of_input(connection, begun)
     if recall is None:
         return begun
-    missed = 0
+    missed = int(begun.metadata.get("missed_count", 0))
     if recall.interval_seconds is None:
         _change(connection, recall, now, status=RecallStatus.RUNNING, trigger_at=recall.due_at)
-    else:
-        # A turn that was given back has counted what was missed until it began.
-        missed = 0 if _is_current(begun, recall) else int(begun.metadata.get("missed_count", 0))
-        missed += _move_on(connection, recall, begun, now)
+    elif _is_planned(begun, recall):
+        beat = next_beat(recall.due_at, recall.interval_seconds, now)
+        missed = beat.missed
+        counted = {"missed_count": recall.missed_count + missed}
+        _change(connection, recall, now, trigger_at=beat.at, due_at=beat.at, **counted)
     if begun.prompt is not None:
         # It was rendered by an older version, when it was admitted.
         return begun
@@ -128,12 +129,21 @@ def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo
 
 
 def turn_given_back(connection: Connection, waiting: Input, now: datetime) -> None:
-    """Its turn did nothing, and its input waits again: so does the recall."""
+    """Its turn did nothing, and its input waits again: so does the recall, for the same beat."""
     recall = _of_input(connection, waiting)
-    if recall is None or recall.status is not RecallStatus.RUNNING:
+    if recall is None:
         return
-    if pending(connection, recall.session_id) is None:
-        _change(connection, recall, now, status=RecallStatus.PENDING)
+    if recall.status is RecallStatus.RUNNING:
+        if pending(connection, recall.session_id) is None:
+            _change(connection, recall, now, status=RecallStatus.PENDING)
+        return
+    missed, beat = int(waiting.metadata.get("missed_count", 0)), waiting.not_before
+    if recall.status is not RecallStatus.PENDING or recall.interval_seconds is None or beat is None:
+        return
+    following = beat + (missed + 1) * timedelta(seconds=recall.interval_seconds)
+    if recall.due_at == following:  # Else a person has skipped it meanwhile.
+        counted = {"missed_count": recall.missed_count - missed}
+        _change(connection, recall, now, trigger_at=beat, due_at=beat, **counted)
 
 
 def turn_ended(
@@ -162,7 +172,7 @@ def input_removed(connection: Connection, removed: Input, why: str, now: datetim
     if recall is None or recall.status is not RecallStatus.PENDING:
         return
     if recall.interval_seconds is not None and why != SESSION_ENDED:
-        is_ahead = _is_current(removed, recall) and now < recall.due_at
+        is_ahead = _is_planned(removed, recall) and now < recall.due_at
         _change(connection, recall, now, **_next_beat(recall, recall.due_at if is_ahead else now))
         return
     cancelled = {"status": RecallStatus.CANCELLED, "outcome": CANCELLED_OUTCOME, "error": why}
@@ -202,21 +212,8 @@ def _withdraw(connection: Connection, lane: Lane, recall: Recall, now: datetime)
     return True
 
 
-def _move_on(connection: Connection, recall: Recall, begun: Input, now: datetime) -> int:
-    """Plan the beat after the one whose turn begins; returns how many are missed because of it.
-
-    Nothing to do if the turn was given back before, unless the next beat has passed since then.
-    """
-    following = _next_beat(recall, now)
-    missed = int(following["missed_count"]) - recall.missed_count - _is_current(begun, recall)
-    if recall.status is RecallStatus.PENDING:
-        at, missed_count = following["due_at"], recall.missed_count + missed
-        _change(connection, recall, now, trigger_at=at, due_at=at, missed_count=missed_count)
-    return missed
-
-
-def _is_current(of: Input, recall: Recall) -> bool:
-    """Whether the input is that of the recall's planned beat, and not of an earlier one."""
+def _is_planned(of: Input, recall: Recall) -> bool:
+    """Whether the input is that of the beat the recall waits for. It may have moved on since."""
     return of.id == recall_input(recall).id
 
 
