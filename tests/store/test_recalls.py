@@ -322,6 +322,22 @@ async def test_a_skipped_beat_counts_from_the_planned_one(world: World) -> None:
     assert await world.store.transact(queue.waiting, session.id) == []
 
 
+async def test_a_recurring_recall_that_waited_for_its_session_moves_on_to_its_next_beat(
+    world: World,
+) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session, interval=600)
+    begun = await world.begun(session)
+    await claimed(world, session, recall.due_at)
+    assert (await newest(world, session)).trigger_at == recall.due_at + MINUTE
+    await end(world, begun, Ending(Outcome.OK))
+
+    await world.begin(session)
+
+    after = await newest(world, session)
+    assert (after.due_at, after.trigger_at) == (recall.due_at + 10 * MINUTE,) * 2
+
+
 async def test_a_recurring_recall_stays_pending_while_its_beat_runs(world: World) -> None:
     session = await world.session()
     recall = await scheduled(world, session, interval=60)

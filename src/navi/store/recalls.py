@@ -21,7 +21,6 @@ from navi.domain.recall import (
     Scheduler,
     fires_again_at,
     next_beat,
-    recall_input,
     skipped,
 )
 from navi.domain.scheduled_prompt import recall_prompt
@@ -214,7 +213,7 @@ def _withdraw(connection: Connection, lane: Lane, recall: Recall, now: datetime)
 
 def _is_planned(of: Input, recall: Recall) -> bool:
     """Whether the input is that of the beat the recall waits for. It may have moved on since."""
-    return of.id == recall_input(recall).id
+    return of.not_before == recall.due_at
 
 
 def _next_beat(recall: Recall, now: datetime) -> dict[str, Any]:
