@@ -158,7 +158,7 @@ async def test_a_recurring_recall_whose_server_died_before_it_spoke_keeps_its_be
     after = await newest(world, session)
     assert (after.due_at, after.missed_count) == (recall.due_at + 4 * MINUTE, 3)
     assert begun is not None
-    assert "Missed in between, not run: 3" in (begun.turn.input.prompt or "")
+    assert "Missed before, not run: 3" in (begun.turn.input.prompt or "")
 
 
 async def test_a_beat_skipped_during_a_turn_that_is_given_back_stays_skipped(world: World) -> None:
