@@ -6,11 +6,16 @@ import json
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from navi import __version__
+from navi.store import schema, set_aside
+from navi.store.connection import open_engine, sqlite_url
+
+NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 
 
 def navi(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -162,3 +167,20 @@ def test_every_shell_gets_its_completions(shell: str) -> None:
 def test_completion_offers_the_commands() -> None:
     finished = navi(_NAVI_COMPLETE="bash_complete", COMP_WORDS="navi s", COMP_CWORD="1")
     assert "serve" in finished.stdout
+
+
+def test_the_doctor_shows_what_was_set_aside(tmp_path: Path) -> None:
+    home = tmp_path / "navi"
+    home.mkdir()
+    url = sqlite_url(home / "navi.sqlite3")
+    schema.prepare(url)
+    engine = open_engine(url)
+    with engine.begin() as connection:
+        reference = set_aside.Reference("broken-one", None)
+        set_aside.record(connection, "recall", reference, "ValueError: no such time", NOON)
+    engine.dispose()
+
+    finished = navi("doctor", NAVI_HOME=str(home))
+
+    assert finished.returncode == 1
+    assert "recall broken-one: ValueError: no such time" in finished.stdout

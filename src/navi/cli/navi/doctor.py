@@ -102,9 +102,11 @@ def _store() -> Finding:
 
 
 def _set_aside() -> Finding:
-    from navi.store import set_aside
+    from navi.store import schema, set_aside
     from navi.store.connection import open_engine
 
+    places.prepare_home()
+    schema.prepare(places.database_url())
     engine = open_engine(places.database_url())
     try:
         with engine.connect() as connection:
