@@ -44,7 +44,7 @@ async def test_a_turn_that_was_taken_over_is_the_same_turn_with_a_new_owner(worl
     assert again.turn.id == begun.turn.id
     assert again.turn.fence == begun.turn.fence + 1
     assert [each.text for each in again.turn.inputs] == ["question"]
-    assert list(again.told) == SAID
+    assert list(again.stored_events) == SAID
     with pytest.raises(FenceLost):
         await world.store.transact(turns.extend, begun.turn, 2, SAID, world.later())
     last: list[TurnEvent] = [TextDelta("last")]

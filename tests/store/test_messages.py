@@ -173,7 +173,7 @@ async def test_the_sender_is_told_of_delivery_and_of_the_end(world: World) -> No
     )
     begun = await world.begin(session)
     assert begun is not None
-    assert begun.has_told
+    assert begun.has_notified
     (delivered,) = await notices(world, sender)
     named = f"builder ({session.id})"
     assert delivered.text == f'[sm] {named} was given your message: "build it"'

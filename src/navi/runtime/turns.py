@@ -239,7 +239,7 @@ class Turns:
             return
         session_id = begun.turn.session.id
         self._slots.settle(begun.turn.id, begun.turn.origin)
-        if begun.has_told:
+        if begun.has_notified:
             self.on_change()
         if older := self._local.get(session_id):
             # Somebody took that one from us, or this one could not have begun.
@@ -263,7 +263,7 @@ class Turns:
     async def _run(self, begun: stored.Begun) -> None:
         turn = begun.turn
         local = self._local[turn.session.id]
-        pump = Pump(self._store, self._clock, turn, begun.told)
+        pump = Pump(self._store, self._clock, turn, begun.stored_events)
         log.info("turn %s of session %s begins (%s)", turn.id, turn.session.id, turn.origin)
         try:
             ending = await self._drive_to_end(begun, local, pump)

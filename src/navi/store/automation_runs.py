@@ -35,7 +35,7 @@ from navi.domain.scheduled_prompt import ScheduledPrompt, automation_prompt
 from navi.domain.session import SessionState
 from navi.domain.timezone import timezone_or_utc
 from navi.domain.turn import Ending, Outcome
-from navi.store import automations, queue
+from navi.store import automations, queue, transcript
 from navi.store.lanes import Lane, lock
 from navi.store.tables import automation_runs
 
@@ -136,6 +136,7 @@ def keep_prompt(connection: Connection, begun: Input, scheduled: ScheduledPrompt
     metadata = {**begun.metadata, "automation_prompt_ref": prompt.reference}
     prompted = replace(begun, prompt=prompt.text, metadata=metadata)
     queue.keep_prompt(connection, prompted)
+    transcript.change_metadata(connection, begun.id, metadata)
     _update(
         connection,
         begun.id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -133,6 +133,13 @@ def post(connection: Connection, lane: Lane, notice: Notice, now: datetime) -> N
         update(lanes).where(lanes.c.session_id == session_id).values(next_idx=lane.next_idx + 1)
     )
     emit(connection, session_id, None, [("message_added", {"message": message_json(message)})], now)
+
+
+def change_metadata(connection: Connection, message_id: str, metadata: Mapping[str, Any]) -> None:
+    """No message of that id yet: nothing to change."""
+    connection.execute(
+        update(messages).where(messages.c.id == message_id).values(metadata=dict(metadata))
+    )
 
 
 def take_back(connection: Connection, turn_id: str) -> Sequence[int]:

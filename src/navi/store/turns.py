@@ -84,9 +84,9 @@ class Begun:
     turn: Turn
     user: User
     history: Sequence[Message]
-    told: Sequence[TurnEvent] = ()
+    stored_events: Sequence[TurnEvent] = ()
     """What is stored of it already, if it was taken over."""
-    has_told: bool = False
+    has_notified: bool = False
     """Whether something waits in other sessions because of it."""
 
 
@@ -181,7 +181,7 @@ def _begin(
         now,
     )
     reminders.register_delivered(connection, delivered, now)
-    return replace(begun, has_told=notices.delivered(connection, session, delivered, now))
+    return replace(begun, has_notified=notices.delivered(connection, session, delivered, now))
 
 
 def extend(
@@ -257,7 +257,7 @@ def take_over(connection: Connection, dead: RunningTurn, claim: Claim) -> Begun 
         .values(fence=fence, owner=claim.owner, lease_until=claim.lease_until)
     )
     begun = _begun(connection, lane.session, delivered, dead.id, fence, started_at)
-    return replace(begun, told=_stored_events(connection, dead))
+    return replace(begun, stored_events=_stored_events(connection, dead))
 
 
 def close_dead(

@@ -373,6 +373,8 @@ async def test_what_a_heartbeat_finds_is_told_in_the_session_last_used(
         (run,) = await settled(world, "heartbeat")
         assert run.delivery is Delivery.DELIVERED
         assert "is the disk full?" in str(run.rendered_prompt)
+        trigger, _ = await world.navi.sessions.messages(LOCAL, "cron:heartbeat", -1)
+        assert trigger.metadata["automation_prompt_ref"] == run.prompt_ref
         assert (await said(world, last))[-1] == ("assistant", "the disk is full")
         assert len(await said(world, other)) == 2
 
