@@ -1,4 +1,4 @@
-"""Work that must reach its end though whoever waits for it is cancelled."""
+"""Work that must reach its end even if the task that waits for it is cancelled."""
 
 from __future__ import annotations
 

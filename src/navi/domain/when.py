@@ -311,11 +311,13 @@ def _time_of_day(words: str, query: _Query) -> time:
     hour, _, minute = words.removesuffix(half).strip().partition(":")
     hours, minutes = int(hour), int(minute or 0)
     if half and not 1 <= hours <= 12:
-        raise _refusal(query, f"{quoted(words)} is no time of day: {half} goes from 1 to 12")
+        raise _refusal(query, f"{quoted(words)} is not a time of day: {half} goes from 1 to 12")
     if half:
         hours = hours % 12 + (12 if half == "pm" else 0)
     if hours > 23 or minutes > 59:
-        raise _refusal(query, f"{quoted(words)} is no time of day: a day goes from 00:00 to 23:59")
+        raise _refusal(
+            query, f"{quoted(words)} is not a time of day: a day goes from 00:00 to 23:59"
+        )
     return time(hours, minutes)
 
 

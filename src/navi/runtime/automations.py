@@ -277,7 +277,7 @@ class Automations:
             values["schedule"] = schedule
         # A time shown in another zone stays the same time.
         is_new_time = not is_same_beat(schedule, automation.schedule)
-        # Whoever gives a new time to one that has ended wants it to run again.
+        # A new time for an automation that has ended means: run it again.
         is_revived = is_new_time and automation.ended is not None
         is_enabled = changes.get("enabled", automation.enabled or is_revived)
         if not is_enabled:

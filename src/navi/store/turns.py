@@ -101,7 +101,7 @@ class Claim:
     origins: frozenset[Origin] = frozenset(Origin)
     """The origins for which the process holds a free slot."""
     zone: tzinfo = UTC
-    """The zone in which the agent is told times."""
+    """The zone of the times in prompts."""
     is_hand_over: bool = False
     """The session's own terminal asks for it."""
 
