@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from benchmarks.chaos import STORES, judge, place_of, print_rows
-from tests.flows.recall_storm import KINDS, RecallStorm, Report
+from tests.flows.recall_storm import KINDS, SETTINGS, RecallStorm, Report
 from tests.server import ServerProcess
 
 LONGEST_LIFE_SECONDS = 3.0
@@ -51,7 +51,9 @@ async def _storm(store: str, options: argparse.Namespace) -> Report:
 
     with place_of(store) as (folder, url), ExitStack() as stack:
         servers = [
-            stack.enter_context(ServerProcess(folder / f"server-{number}", database_url=url))
+            stack.enter_context(
+                ServerProcess(folder / f"server-{number}", database_url=url, settings=SETTINGS)
+            )
             for number in range(options.servers if url is not None else 1)
         ]
         storm = RecallStorm(

@@ -24,6 +24,8 @@ from tests.flows.recall_ledger import Asked, Books
 from tests.flows.storm import LOOK_SECONDS, script, until_at_rest
 from tests.server import ServerProcess
 
+SETTINGS = {"NAVI_RECALLS_KEEP_FINISHED": "1000000"}
+"""What is confirmed can only be checked as long as nothing is forgotten."""
 KINDS = ("once", "recurring", "chained")
 LINKS = 3
 MOMENTS = ("input_queued", "recall_update", "stream_start", "stream_delta", "tool_call")

@@ -517,10 +517,10 @@ async def test_a_recall_whose_turn_was_refused_something_has_fired(world: World)
     assert (after.status, after.outcome, after.error) == ("fired", "denied", "refused: Bash(ls)")
 
 
-async def test_only_the_newest_finished_recalls_of_a_session_are_kept(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(recalls, "KEPT_FINISHED", 3)
+async def test_only_the_newest_finished_recalls_of_a_session_are_kept(world: World) -> None:
+    async def scheduled(world: World, session: Session) -> Recall:
+        return await world.store.transact(recalls.schedule, a_recall(world, session), 3)
+
     session, other = await world.session(), await world.session()
     kept_elsewhere = await scheduled(world, other)
     await world.store.transact(recalls.cancel, other.id, world.later())

@@ -27,8 +27,6 @@ and most limits within hours: soon enough after either, and few enough turns in 
 SHORTEST_INTERVAL_SECONDS = 1
 COMMENT_LIMIT = 2_000
 """Characters: a comment is shown in every list of sessions."""
-KEPT_FINISHED = 100
-"""How many finished recalls of a session stay on record, the newest ones."""
 LONGEST_SKIP = timedelta(seconds=2 * LONGEST_SECONDS)
 """As far ahead as skipping may move a recall: a first beat in 10 years, and one interval."""
 DEFERRED_BY = timedelta(seconds=60)

@@ -117,7 +117,7 @@ async def running(
     turns = Turns(store, clock, owner, chosen_drivers, lease, slots, system_jobs, zone)
     queue = Queue(store, clock, turns, slots)
     sessions = Sessions(store, clock, turns, chosen_drivers)
-    recalls = Recalls(store, clock, sessions, zone)
+    recalls = Recalls(store, clock, sessions, zone, settings.recalls.keep_finished)
     automations = Automations(store, clock, sessions, defaults_of(settings))
     thresholds = Thresholds(
         settings.remind.soft_threshold_seconds, settings.remind.hard_gap_seconds

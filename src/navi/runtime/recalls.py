@@ -54,7 +54,15 @@ class ReadTime:
 
 
 class Recalls:
-    def __init__(self, store: Store, clock: Clock, sessions: Sessions, timezone: tzinfo) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        sessions: Sessions,
+        timezone: tzinfo,
+        keep_finished: int,
+    ) -> None:
+        self._keep_finished = keep_finished
         self._store = store
         self._clock = clock
         self._sessions = sessions
@@ -99,7 +107,7 @@ class Recalls:
             scheduled_by=scheduled_by,
         )
         try:
-            kept = await self._store.transact(stored.schedule, recall)
+            kept = await self._store.transact(stored.schedule, recall, self._keep_finished)
         except RecallAlreadyPending as error:
             raise RecallAlreadyPending(session_id, error.trigger_at, timezone) from error
         return Scheduled(kept, describe(at, now, timezone), instruction_warning(instruction))

@@ -68,6 +68,9 @@ class RecallSettings(Section):
     time_limit_seconds: int | None = Field(
         3600, ge=1, description="How long the turn of a recall may take."
     )
+    keep_finished: int = Field(
+        100, ge=1, description="How many finished recalls of each session stay on record."
+    )
     timezone: str | None = Field(
         None,
         description="The IANA zone in which times without one are read and shown, such as "

@@ -12,7 +12,6 @@ from navi.domain.errors import SessionStopped
 from navi.domain.input import Input
 from navi.domain.recall import (
     CANCELLED_OUTCOME,
-    KEPT_FINISHED,
     REPLACED_OUTCOME,
     NoPendingRecall,
     Recall,
@@ -42,8 +41,10 @@ _PENDING = select(session_recalls).where(
 )
 
 
-def schedule(connection: Connection, recall: Recall) -> Recall:
+def schedule(connection: Connection, recall: Recall, keep_finished: int = 100) -> Recall:
     """Keep the recall; refused while another one of the session is pending.
+
+    Of the session's finished recalls the newest `keep_finished` stay on record.
 
     The turn of a recurring recall may schedule another one, which takes its place.
     """
@@ -58,7 +59,7 @@ def schedule(connection: Connection, recall: Recall) -> Recall:
         fired = {"status": RecallStatus.FIRED, "outcome": REPLACED_OUTCOME, "error": None}
         _change(connection, other, recall.created_at, **fired)
     connection.execute(_INSERT, _values(recall))
-    recall_history.forget_old(connection, recall.session_id, KEPT_FINISHED)
+    recall_history.forget_old(connection, recall.session_id, keep_finished)
     announce(connection, recall.session_id, recall, recall.created_at)
     return recall
 
