@@ -88,6 +88,7 @@ async def test_an_escape_that_did_not_arrive_is_pressed_again(
     assert not world.models.gates[gate].is_set()
 
 
+@pytest.mark.proof
 async def test_a_stop_that_is_repeated_does_not_cut_its_interruption_short(
     world: World, tmux: UnreliableTmux, agent: str
 ) -> None:
@@ -135,6 +136,7 @@ async def test_a_pane_in_which_a_person_scrolls_is_interrupted(
     assert outcomes(frames) == ["stopped", "ok"]
 
 
+@pytest.mark.proof
 async def test_an_agent_that_cannot_be_interrupted_is_reported_and_tried_again(
     world: World, tmux: UnreliableTmux, client: Client, agent: str
 ) -> None:
