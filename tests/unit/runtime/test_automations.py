@@ -468,6 +468,8 @@ async def test_failures_in_a_row_switch_it_off_and_the_session_is_told(
     notice = (await world.messages(session))[-1]
     assert notice.role == "system"
     assert "failed 2 times in a row" in notice.content
+    assert notice.metadata["automation_id"] == automation.id
+    assert "_automation_trigger" not in notice.metadata
     frames = await world.ended(session, 2)
     assert [frame["message"]["id"] for frame in frames if frame["type"] == "message_added"] == [
         notice.id
