@@ -90,7 +90,7 @@ def test_calls_that_claude_code_was_refused_are_named(where: str) -> None:
     error = error_of_claude_code("denied", where)
 
     assert isinstance(error, PermissionRefused)
-    path = "/home/ada/work/a.txt" if where == "stream" else "a.txt"
+    path = "/home/ada/project/a.txt" if where == "stream" else "a.txt"
     assert error.message == f"refused: Bash(touch hello), Write({path})"
     assert "[claude_code]" in error.hint
 
