@@ -100,7 +100,7 @@ def model_messages(past: Past) -> list[ModelMessage]:
 
 
 def _text(message: Message) -> str:
-    """What was said by others than the agent; a person's words are the only ones without a mark."""
+    """A message not from the agent. Only a person's words are left unmarked."""
     if message.role is not MessageRole.USER:
         return f"[{message.content}]"
     if message.is_recall:

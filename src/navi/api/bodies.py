@@ -34,7 +34,7 @@ Model = TypeVar("Model", bound="Body")
 
 
 class Body(BaseModel):
-    """Says which fields there are and of which type. What they may hold, the domain decides."""
+    """Names the fields and their types; the domain decides which values are valid."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

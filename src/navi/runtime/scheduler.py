@@ -22,7 +22,7 @@ BATCH = 128
 """Rows per transaction: enough to be quick, few enough that others wait only a moment."""
 LONGEST_SLEEP = timedelta(seconds=60)
 LONGEST_STEP_SECONDS = 1.0
-"""Sleeping takes several steps: the machine may be suspended, or its clock be set, meanwhile."""
+"""Sleep in steps, to notice a suspended machine or a clock that was set."""
 USED_LEAD = 0.75
 """Rows are claimed within this part of their lead, so that those close together share a pass."""
 FIRST_RETRY = timedelta(milliseconds=5)

@@ -98,7 +98,7 @@ class AutomationSettings(Section):
         5,
         ge=1,
         le=HIGHEST_COUNT,
-        description="After so many failures in a row an automation that doesn't say otherwise "
+        description="After this many failures in a row an automation that doesn't say otherwise "
         "is switched off.",
     )
     time_limit_seconds: int | None = Field(

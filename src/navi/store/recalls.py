@@ -141,7 +141,7 @@ def turn_given_back(connection: Connection, waiting: Input, now: datetime) -> No
     if recall.status is not RecallStatus.PENDING or recall.interval_seconds is None or beat is None:
         return
     following = beat + (missed + 1) * timedelta(seconds=recall.interval_seconds)
-    if recall.due_at == following:  # Else a person has skipped it meanwhile.
+    if recall.due_at == following:  # Otherwise a person has skipped a beat.
         counted = {"missed_count": recall.missed_count - missed}
         _change(connection, recall, now, trigger_at=beat, due_at=beat, **counted)
 
