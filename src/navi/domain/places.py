@@ -18,6 +18,13 @@ def home(environment: Mapping[str, str] = os.environ) -> Path:
     return Path(data).expanduser().absolute() / "navi"
 
 
+def database_url(environment: Mapping[str, str] = os.environ) -> str:
+    """Of the store: `NAVI_DATABASE_URL`, else a SQLite file in the home folder."""
+    if named := environment.get("NAVI_DATABASE_URL"):
+        return named
+    return f"sqlite:///{home(environment) / 'navi.sqlite3'}"
+
+
 def token_file(environment: Mapping[str, str] = os.environ) -> Path:
     return home(environment) / "token"
 

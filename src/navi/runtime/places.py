@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from navi.domain.errors import StoreUnusable
-from navi.domain.places import home, settings_file, tmux_socket
+from navi.domain.places import database_url, home, settings_file, tmux_socket
 
 __all__ = [
     "database_url",
@@ -46,10 +46,3 @@ def prepare_home(environment: Mapping[str, str] = os.environ) -> Path:
             hint="make the folder writable, or set NAVI_HOME to another one",
         ) from error
     return folder
-
-
-def database_url(environment: Mapping[str, str] = os.environ) -> str:
-    """`NAVI_DATABASE_URL`, else a SQLite file in the home folder."""
-    if named := environment.get("NAVI_DATABASE_URL"):
-        return named
-    return f"sqlite:///{home(environment) / 'navi.sqlite3'}"

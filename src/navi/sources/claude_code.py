@@ -27,7 +27,7 @@ from navi.sources.claude_code_lines import (
 from navi.sources.claude_code_lines import lines as line_decoder
 from navi.sources.folders import entries, found
 from navi.sources.lines import LineReading, Transcript, last_moment, stretch_at
-from navi.sources.source import Chunk, Reading
+from navi.sources.source import Chunk, Reading, Source
 
 IGNORED = frozenset(
     (
@@ -86,12 +86,16 @@ class State(msgspec.Struct):
     answers: dict[str, Answer] = {}
 
 
-class ClaudeCode:
+class ClaudeCode(Source):
     name = "claude_code"
 
-    def discover(self) -> Iterator[FoundFile]:
+    def folders(self) -> list[str]:
         home = os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude"
-        for project in entries(os.path.join(home, "projects")):
+        return [os.path.join(home, "projects")]
+
+    def discover(self) -> Iterator[FoundFile]:
+        [projects] = self.folders()
+        for project in entries(projects):
             if project.is_dir():
                 yield from _transcripts(project.path)
 

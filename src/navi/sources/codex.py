@@ -34,7 +34,7 @@ from navi.sources.codex_titles import Titles
 from navi.sources.damage import mended
 from navi.sources.folders import entries, found
 from navi.sources.lines import LineReading, Transcript, last_moment
-from navi.sources.source import Chunk, Reading
+from navi.sources.source import Chunk, Reading, Source
 
 ARCHIVE = "archived_sessions"
 """Where Codex puts sessions away, all in one folder, and from where it takes them back."""
@@ -87,14 +87,17 @@ class State(msgspec.Struct):
     """The time of the last line of a copy."""
 
 
-class Codex:
+class Codex(Source):
     name = "codex"
 
     def __init__(self) -> None:
         self._titles = Titles()
 
+    def folders(self) -> list[str]:
+        return [os.path.join(_home(), each) for each in ("sessions", ARCHIVE)]
+
     def discover(self) -> Iterator[FoundFile]:
-        home = str(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
+        home = _home()
         yield from _rollouts(os.path.join(home, "sessions"))
         for file in _rollouts(os.path.join(home, ARCHIVE)):
             place = _place_before_archiving(home, file.path)
@@ -112,6 +115,10 @@ class Codex:
 
     def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
         return ["codex", "resume", source_session_id]
+
+
+def _home() -> str:
+    return str(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
 
 
 def _rollouts(folder: str) -> Iterator[FoundFile]:

@@ -1,95 +1,80 @@
-"""Navi's own sessions, read from the file of its live store.
+"""Navi's own sessions, read through the code of the live store, SQLite or PostgreSQL.
 
-The store's tables are to this source what lines are to the others: the format of an agent's file.
-So it asks SQLite itself, for reading only, and not through `navi.store`, whose libraries take
-longer to load than a search may take. A running server is not disturbed: in WAL mode nobody waits
-for a reader. A second set of files, written for the memory, would be a second truth to keep.
+A running server is not disturbed: reading waits for nobody and makes nobody wait. A session's
+"file" is the store's address and the session's id. Sessions of agents that keep transcripts of
+their own are left to those agents' sources.
 
-A session's "file" is the store's path and the session's id. A store in PostgreSQL has no file, and
-is not read. Sessions of agents that keep files of their own are left to those agents' sources.
+The store's libraries take longer to load than a search takes, so they are imported where they are
+used: only when `stamp` says that something may have changed.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack
 from datetime import datetime
-from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from navi.domain.errors import StoreUnusable
+from navi.domain.errors import SessionNotFound
 from navi.domain.history import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
-from navi.domain.places import home
-from navi.sources.source import Chunk, Reading, Rewritten
+from navi.domain.places import database_url
+from navi.sources.source import Chunk, Reading, Rewritten, Source
 
-FILE = "navi.sqlite3"
-ROWS_PER_CHUNK = 500
-BUSY_SECONDS = 2.0
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from navi.domain.message import Message
+
+MESSAGES_PER_CHUNK = 500
 SHELL_TOOL = "terminal"
-
-_SESSIONS = """
-    SELECT sessions.id, sessions.updated_at, lanes.last_seq
-    FROM sessions JOIN lanes ON lanes.session_id = sessions.id
-    WHERE lanes.next_idx > 0 AND sessions.driver NOT IN ('claude_code', 'codex', 'tmux')
-"""
-_SESSION = "SELECT name, model, cwd, parent_id, created_at, updated_at FROM sessions WHERE id = ?"
-_MESSAGE_ID = "SELECT id FROM messages WHERE session_id = ? AND idx = ?"
-_MESSAGES = """
-    SELECT idx, id, role, content, thinking, tool_calls, source, timestamp
-    FROM messages WHERE session_id = ? AND idx > ? ORDER BY idx
-"""
-_TURNS = """
-    SELECT id, started_at, ended_at,
-        input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens
-    FROM turns WHERE session_id = ? AND started_at >= ? ORDER BY started_at
-"""
-
-
-class Call(msgspec.Struct):
-    name: str
-    arguments: msgspec.Raw = msgspec.Raw(b"{}")
-
-
-class ShellArguments(msgspec.Struct):
-    command: str | None = None
+SQLITE = "sqlite:///"
 
 
 class Mark(msgspec.Struct):
-    version: int = 1
+    version: int = 2
     idx: int = -1
     """The last message that was read."""
     message_id: str | None = None
-    turns_from: str = ""
-    """Turns that began earlier have ended, and their tokens are counted."""
+    turns_since: datetime | None = None
+    """Turns that began earlier are over, and their tokens are counted."""
     bad_lines: int = 0
 
 
-_calls = msgspec.json.Decoder(list[Call])
-_shell_arguments = msgspec.json.Decoder(ShellArguments)
-
-
-class Navi:
+class Navi(Source):
     name = "navi"
 
+    def stamp(self) -> str | None:
+        """Of SQLite's files. PostgreSQL has to be asked each time."""
+        url = database_url()
+        if not url.startswith(SQLITE):
+            return None
+        path = url.removeprefix(SQLITE)
+        return " ".join(_stamp_of(each) for each in (path, f"{path}-wal"))
+
+    def folders(self) -> list[str]:
+        return []
+
+    def covers(self, path: str) -> bool:
+        """An index may hold the sessions of several stores; only this one is looked at."""
+        from navi.store.connection import public_address
+
+        return path.startswith(f"{public_address(database_url())}#")
+
     def discover(self) -> Iterator[FoundFile]:
-        path = _store_path()
-        try:
-            status = os.stat(path)
-        except OSError:
+        url = database_url()
+        if url.startswith(SQLITE) and not os.path.exists(url.removeprefix(SQLITE)):
             return
-        try:
-            with closing(_opened(path)) as connection:
-                rows = connection.execute(_SESSIONS).fetchall()
-        except StoreUnusable:
-            # Told when it is read, like any other file that can't be.
-            yield FoundFile(path, status.st_mtime, status.st_size)
-            return
-        for session_id, updated_at, last_seq in rows:
-            yield FoundFile(f"{path}#{session_id}", _moment(updated_at).timestamp(), last_seq)
+        from navi.store import history
+        from navi.store.connection import public_address
+
+        with history.reading(url) as connection:
+            extents = history.extents(connection)
+        store = public_address(url)
+        for session_id, updated_at, next_idx in extents:
+            yield FoundFile(f"{store}#{session_id}", updated_at.timestamp(), next_idx)
 
     def read(self, file: FoundFile, mark: bytes | None = None) -> Reading:
         return NaviReading(file.path, mark)
@@ -101,23 +86,20 @@ class Navi:
 
 class NaviReading(Reading):
     def __init__(self, path: str, mark: bytes | None) -> None:
+        from navi.store import history
+
         self._path = path
-        store, _, self._id = path.rpartition("#")
-        if os.sep in self._id:  # the store itself, whose sessions could not be listed
-            store, self._id = path, ""
-        self._mark = _mark_in(mark, path)
+        self._id = path.rpartition("#")[2]
+        self._mark = _decoded(mark, path)
         self._ended = False
-        self._connection = _opened(store)
-        try:
+        with ExitStack() as opening:
             # One transaction: session, messages and turns of the same moment.
-            self._connection.execute("BEGIN")
-            self.session = self._session(path)
+            self._connection: Connection = opening.enter_context(history.reading(database_url()))
+            self.session = self._session()
             if self._mark.message_id is not None:
-                self._check(path)
-            self._messages = self._connection.execute(_MESSAGES, (self._id, self._mark.idx))
-        except BaseException as error:
-            self._end()
-            raise _translated(path, error) from error
+                self._require_last_message()
+            self._next_idx = history.next_idx(self._connection, self._id)
+            self._open = opening.pop_all()
 
     @property
     def mark(self) -> bytes:
@@ -128,143 +110,135 @@ class NaviReading(Reading):
             raise StopIteration
         chunk = Chunk()
         try:
-            for row in self._messages.fetchmany(ROWS_PER_CHUNK):
-                self._message(row, chunk)
+            while not chunk.messages and self._mark.idx + 1 < self._next_idx:
+                self._read_messages(chunk)
             if not chunk.messages:
-                self._usages(chunk)
+                self._read_costs(chunk)
                 self._end()
-        except BaseException as error:
+        except BaseException:
             self._end()
-            raise _translated(self._path, error) from error
+            raise
         if not chunk.messages and not chunk.usages:
             raise StopIteration
         return chunk
 
     def _end(self) -> None:
         self._ended = True
-        self._connection.close()
+        self._open.close()
 
-    def _session(self, path: str) -> PastSession:
-        row = self._connection.execute(_SESSION, (self._id,)).fetchone()
-        if row is None:
-            raise FileNotFoundError(f"there is no session {self._id} in {path}")
-        name, model, cwd, parent_id, created_at, updated_at = row
+    def _session(self) -> PastSession:
+        from navi.store import sessions
+
+        try:
+            session = sessions.get(self._connection, self._id)
+        except SessionNotFound as error:
+            raise FileNotFoundError(f"there is no session {self._id} in {self._path}") from error
         return PastSession(
             source_session_id=self._id,
-            parent_source_session_id=parent_id,
-            is_subagent=parent_id is not None,
-            title=name or None,
-            started_at=_moment(created_at),
-            ended_at=_moment(updated_at),
-            model=model,
-            cwd=cwd,
+            parent_source_session_id=session.parent_id,
+            is_subagent=session.parent_id is not None,
+            title=session.name or None,
+            started_at=session.created_at,
+            ended_at=session.updated_at,
+            model=session.model,
+            cwd=session.cwd,
             bad_lines=self._mark.bad_lines,
         )
 
-    def _check(self, path: str) -> None:
+    def _require_last_message(self) -> None:
         """A message is taken back with a turn that never began; its place is then used again."""
-        asked = (self._id, self._mark.idx)
-        row = self._connection.execute(_MESSAGE_ID, asked).fetchone()
-        if row is None or row[0] != self._mark.message_id:
-            raise Rewritten(path)
+        from navi.store import transcript
 
-    def _message(self, row: tuple[Any, ...], chunk: Chunk) -> None:
-        idx, id, role, content, thinking, tool_calls, origin, timestamp = row
-        said_at = _moment(timestamp)
-        if role == "user" and origin != "user":
-            role = "system"
-        chunk.messages.append(PastMessage(idx, role, content or None, thinking or None, said_at))
+        message = transcript.find(self._connection, self._mark.message_id or "")
+        if message is None or message.session_id != self._id:
+            raise Rewritten(self._path)
+
+    def _read_messages(self, chunk: Chunk) -> None:
+        first, after_last = self._mark.idx + 1, self._mark.idx + 1 + MESSAGES_PER_CHUNK
         try:
-            calls = _calls.decode(tool_calls)
-        except (msgspec.DecodeError, RecursionError):
-            self._mark.bad_lines += 1
-            self.session.bad_lines = self._mark.bad_lines
-            calls = []
-        for place, call in enumerate(calls):
-            given = str(call.arguments, "utf-8")
-            chunk.tool_calls.append(
-                PastToolCall(idx, place, call.name, given, _command(call.name, given), said_at)
-            )
-        self._mark.idx, self._mark.message_id = idx, id
+            self._add(first, after_last, chunk)
+        except (ValueError, TypeError, KeyError):
+            # A row that can't be decoded: the others one by one.
+            for idx in range(first, min(after_last, self._next_idx)):
+                try:
+                    self._add(idx, idx + 1, chunk)
+                except (ValueError, TypeError, KeyError):
+                    self._mark.bad_lines += 1
+                    self.session.bad_lines = self._mark.bad_lines
+        self._mark.idx = min(after_last, self._next_idx) - 1
 
-    def _usages(self, chunk: Chunk) -> None:
-        turns = self._connection.execute(_TURNS, (self._id, self._mark.turns_from)).fetchall()
-        for id, started_at, _, *spent in turns:
-            if any(spent):
+    def _add(self, first: int, after_last: int, chunk: Chunk) -> None:
+        from navi.store import transcript
+
+        messages = transcript.read(
+            self._connection, self._id, after_idx=first - 1, before_idx=after_last
+        )
+        for message in messages:
+            chunk.messages.append(_past_message(message))
+            chunk.tool_calls += _past_calls(message)
+            self._mark.message_id = message.id
+
+    def _read_costs(self, chunk: Chunk) -> None:
+        from navi.store import history
+
+        turns = history.costs(self._connection, self._id, self._mark.turns_since)
+        for turn in turns:
+            usage = turn.usage
+            tokens = (
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.cache_read_tokens,
+                usage.cache_creation_tokens,
+            )
+            if any(tokens):
                 model = self.session.model
-                chunk.usages.append(PastUsage(id, model, _moment(started_at), *spent))
-        running = [started_at for _, started_at, ended_at, *_ in turns if ended_at is None]
+                chunk.usages.append(PastUsage(turn.turn_id, model, turn.started_at, *tokens))
         if turns:
-            self._mark.turns_from = min([turns[-1][1], *running])
+            running = [turn.started_at for turn in turns if not turn.is_over]
+            self._mark.turns_since = min([turns[-1].started_at, *running])
 
 
-def _store_path() -> str:
-    """Where `navi serve` keeps its state, by the same names."""
-    url = os.environ.get("NAVI_DATABASE_URL")
-    if url:
-        return url.removeprefix("sqlite:///") if url.startswith("sqlite:///") else ""
-    return str(home() / FILE)
-
-
-def _opened(path: str) -> Any:
-    """A connection that can't write, nor create a file that isn't there."""
-    sqlite = _sqlite_module()
-    address = Path(path).absolute().as_uri()
-    # Without its WAL beside it, and no way to make one, the file itself is all there is.
-    modes = ["mode=ro"] if os.path.exists(f"{path}-wal") else ["mode=ro", "mode=ro&immutable=1"]
-    failure: Exception | None = None
-    for mode in modes:
-        try:
-            connection = sqlite.connect(
-                f"{address}?{mode}", uri=True, timeout=BUSY_SECONDS, isolation_level=None
-            )
-            connection.execute("SELECT 1 FROM sessions LIMIT 1")
-            return connection
-        except sqlite.Error as error:
-            failure = error
-    raise _unusable(path, failure) from failure
-
-
-def _translated(path: str, error: BaseException) -> BaseException:
-    return _unusable(path, error) if isinstance(error, _sqlite_module().Error) else error
-
-
-def _unusable(path: str, failure: BaseException | None) -> StoreUnusable:
-    return StoreUnusable(
-        f"can't read Navi's sessions in {path}: {failure}",
-        hint="is it Navi's store, and may you read it? `navi serve` says more",
+def _past_message(message: Message) -> PastMessage:
+    # What a recall, an automation or another agent said under the user's name is no person's.
+    is_injected = message.role == "user" and message.source != "user"
+    return PastMessage(
+        message.idx,
+        "system" if is_injected else str(message.role),
+        message.content or None,
+        message.thinking or None,
+        message.timestamp,
     )
 
 
-def _sqlite_module() -> ModuleType:
-    """The same SQLite as the store's: two of different age should not share a file."""
+def _past_calls(message: Message) -> Iterator[PastToolCall]:
+    for place, call in enumerate(message.tool_calls):
+        arguments: dict[str, Any] = dict(call.arguments)
+        command = arguments.get("command") if call.name == SHELL_TOOL else None
+        yield PastToolCall(
+            message.idx,
+            place,
+            call.name,
+            msgspec.json.encode(arguments).decode(),
+            command if isinstance(command, str) else None,
+            message.timestamp,
+        )
+
+
+def _stamp_of(path: str) -> str:
     try:
-        import pysqlite3
-
-        return pysqlite3  # type: ignore[no-any-return]
-    except ImportError:
-        import sqlite3
-
-        return sqlite3
+        status = os.stat(path)
+    except OSError:
+        return "-"
+    return f"{status.st_ino}.{status.st_mtime_ns}.{status.st_size}"
 
 
-def _mark_in(mark: bytes | None, path: str) -> Mark:
+def _decoded(mark: bytes | None, path: str) -> Mark:
     if mark is None:
         return Mark()
     try:
-        return msgspec.json.decode(mark, type=Mark)
+        decoded = msgspec.json.decode(mark, type=Mark)
     except msgspec.DecodeError as error:
         raise Rewritten(path) from error
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)
-
-
-def _command(name: str, given: str) -> str | None:
-    if name != SHELL_TOOL:
-        return None
-    try:
-        return _shell_arguments.decode(given).command
-    except (msgspec.DecodeError, RecursionError):
-        return None
+    if decoded.version != Mark().version:
+        raise Rewritten(path)
+    return decoded

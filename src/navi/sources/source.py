@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
-from typing import Protocol
+from typing import ClassVar
 
 from navi.domain.errors import NaviError
 from navi.domain.history import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
@@ -62,19 +62,35 @@ class Reading(Iterator[Chunk]):
         """Where a later reading of the grown file goes on. JSON, and nobody else's business."""
 
 
-class Source(Protocol):
-    @property
-    def name(self) -> str:
-        """As the tables write it: `claude_code`."""
+class Source(ABC):
+    """Where one agent's sessions are, and how to read them."""
 
+    name: ClassVar[str]
+    """As the tables write it: `claude_code`."""
+
+    @abstractmethod
     def discover(self) -> Iterator[FoundFile]:
         """Every session's file there is now, without opening any."""
 
+    @abstractmethod
     def read(self, file: FoundFile, mark: bytes | None = None) -> Reading:
         """From the start, or what came after the mark; `Rewritten` if the mark no longer fits."""
 
+    @abstractmethod
     def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
-        """What takes the session up again, run in `cwd`; None if nothing can."""
+        """What resumes the session, run in `cwd`; None if nothing can."""
+
+    def folders(self) -> list[str]:
+        """What to watch to hear of changes. They need not exist."""
+        return []
+
+    def covers(self, path: str) -> bool:
+        """Whether `discover` would yield this file if it still existed."""
+        return True
+
+    def stamp(self) -> str | None:
+        """As long as it stays the same `discover` yields the same; None if that takes a look."""
+        return None
 
 
 def installed() -> dict[str, Source]:

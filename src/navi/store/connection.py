@@ -7,10 +7,10 @@ from types import ModuleType
 from typing import Any
 
 import msgspec
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import URL, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
-from sqlalchemy.pool import StaticPool
+from sqlalchemy.pool import NullPool, StaticPool
 
 from navi.domain.errors import StoreUnusable
 
@@ -50,6 +50,35 @@ def plain(url: str) -> str:
 
 def open_engine(url: str) -> Engine:
     return _open_sqlite(url) if is_sqlite(url) else _open_postgresql(url)
+
+
+def open_for_reading(url: str) -> Engine:
+    """Cannot write, never waits for a writer, and sees one moment in each transaction."""
+    if is_sqlite(url):
+        return _open_sqlite_for_reading(sqlite_path(url))
+    return create_engine(
+        _postgresql_address(url),
+        **_JSON,
+        poolclass=NullPool,
+        isolation_level="REPEATABLE READ",
+        connect_args={
+            "connect_timeout": CONNECT_SECONDS,
+            "application_name": "navi memory",
+            "options": "-c default_transaction_read_only=on",
+        },
+    )
+
+
+def sqlite_path(url: str) -> str:
+    return url.removeprefix("sqlite:///")
+
+
+def public_address(url: str) -> str:
+    """Which store it is, without the name and password that open it."""
+    if is_sqlite(url):
+        return sqlite_path(url)
+    parsed = _postgresql_address(url)
+    return f"postgresql://{parsed.host or 'localhost'}:{parsed.port or 5432}/{parsed.database}"
 
 
 def _open_sqlite(url: str) -> Engine:
@@ -106,21 +135,36 @@ def _sqlite_module() -> ModuleType:
         return sqlite3
 
 
+def _open_sqlite_for_reading(path: str) -> Engine:
+    sqlite = _sqlite_module()
+    file = Path(path).absolute().as_uri()
+    # A database without its write-ahead log, in a folder where none can be made, is read as it is.
+    modes = ["mode=ro"] if Path(f"{path}-wal").exists() else ["mode=ro", "mode=ro&immutable=1"]
+
+    def connect() -> Any:
+        for mode in modes:
+            try:
+                connection = sqlite.connect(
+                    f"{file}?{mode}", uri=True, timeout=SQLITE_BUSY_SECONDS, isolation_level=None
+                )
+                connection.execute("SELECT 1 FROM sqlite_master LIMIT 1")
+                return connection
+            except sqlite.OperationalError:
+                if mode == modes[-1]:
+                    raise
+
+    engine = create_engine("sqlite://", module=sqlite, creator=connect, poolclass=NullPool, **_JSON)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Any) -> None:
+        connection.exec_driver_sql("BEGIN")
+
+    return engine
+
+
 def _open_postgresql(url: str) -> Engine:
-    try:
-        parsed = make_url(plain(url))
-    except ArgumentError as error:
-        raise StoreUnusable(
-            "NAVI_DATABASE_URL is not a database address",
-            hint="it looks like postgresql://user:password@host:5432/database",
-        ) from error
-    if parsed.get_backend_name() != "postgresql":
-        raise StoreUnusable(
-            f"Navi keeps its state in SQLite or PostgreSQL, not in {parsed.get_backend_name()}",
-            hint="unset NAVI_DATABASE_URL, or give it a postgresql:// address",
-        )
     return create_engine(
-        parsed.set(drivername="postgresql+psycopg"),
+        _postgresql_address(url),
         **_JSON,
         pool_size=POSTGRES_CONNECTIONS,
         max_overflow=0,
@@ -133,3 +177,19 @@ def _open_postgresql(url: str) -> Engine:
             "tcp_user_timeout": IDLE_MILLISECONDS,
         },
     )
+
+
+def _postgresql_address(url: str) -> URL:
+    try:
+        parsed = make_url(plain(url))
+    except ArgumentError as error:
+        raise StoreUnusable(
+            "NAVI_DATABASE_URL is not a database address",
+            hint="it looks like postgresql://user:password@host:5432/database",
+        ) from error
+    if parsed.get_backend_name() != "postgresql":
+        raise StoreUnusable(
+            f"Navi keeps its state in SQLite or PostgreSQL, not in {parsed.get_backend_name()}",
+            hint="unset NAVI_DATABASE_URL, or give it a postgresql:// address",
+        )
+    return parsed.set(drivername="postgresql+psycopg")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from navi.domain.errors import StoreUnusable
 from navi.domain.event import TextDelta, ThinkingDelta, ToolFinished, ToolStarted, Usage
@@ -22,7 +23,7 @@ from navi.domain.turn import Ending, Outcome
 from navi.sources.navi import Navi
 from navi.sources.source import Rewritten
 from navi.store import lanes, queue, schema, sessions, turns
-from navi.store.connection import sqlite_url
+from navi.store.connection import public_address, sqlite_url
 from navi.store.store import Store
 from tests.unit.sources.rows import rows_of
 
@@ -32,7 +33,6 @@ NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 @dataclass
 class World:
     store: Store
-    path: Path
     now: datetime = NOON
 
     def later(self) -> datetime:
@@ -77,15 +77,11 @@ class World:
 
 
 @pytest.fixture
-async def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[World]:
-    home = tmp_path / "navi home #1"
-    home.mkdir()
-    monkeypatch.setenv("NAVI_HOME", str(home))
-    path = home / "navi.sqlite3"
-    schema.prepare(sqlite_url(path))
-    store = Store(sqlite_url(path))
+async def world(monkeypatch: pytest.MonkeyPatch, prepared_url: str) -> AsyncIterator[World]:
+    monkeypatch.setenv("NAVI_DATABASE_URL", prepared_url)
+    store = Store(prepared_url)
     store.start()
-    yield World(store, path)
+    yield World(store)
     await store.close()
 
 
@@ -107,7 +103,7 @@ async def test_a_session_is_read_while_its_server_runs(world: World) -> None:
         ToolFinished("2", "http_request", {"url": "x"}, "ok"),
     )
     file = only_file()
-    assert file.path == f"{world.path}#{session.id}"
+    assert file.path == f"{public_address(world.store.url)}#{session.id}"
     rows = rows_of(Navi(), file.path)
     assert [(m.role, m.content, m.thinking) for m in rows.messages][:2] == [
         ("user", "build it", None),
@@ -192,26 +188,83 @@ async def test_sessions_of_agents_with_files_of_their_own_are_left_to_them(world
     assert list(Navi().discover()) == []
 
 
-async def test_a_store_without_a_server_is_read_and_nothing_is_written(world: World) -> None:
+async def test_a_message_that_cannot_be_decoded_is_counted_and_the_others_are_read(
+    world: World,
+) -> None:
     session = await world.session()
     await world.turn(session, "one", TextDelta("first"))
-    await world.store.close()
-    world.path.chmod(0o400)
-    content = world.path.read_bytes()
-    assert rows_of(Navi(), only_file().path).words("user") == ["one"]
-    assert world.path.read_bytes() == content
+    await world.turn(session, "two", TextDelta("second"))
+    await world.store.transact(
+        lambda connection: connection.execute(
+            text("UPDATE messages SET tool_calls = '[{\"nonsense\": 1}]' WHERE content = 'first'")
+        )
+    )
+    rows = rows_of(Navi(), only_file().path)
+    contents = {idx: message.content for idx, message in rows.by_idx.items()}
+    assert contents == {0: "one", 2: "two", 3: "second"}
+    assert rows.session.bad_lines == 1
 
 
-def test_where_there_is_no_store_none_is_made(
-    private_home: Path, monkeypatch: pytest.MonkeyPatch
+async def test_sessions_of_another_store_are_not_taken_for_deleted_ones(world: World) -> None:
+    await world.turn(await world.session(), "one", TextDelta("first"))
+    assert Navi().covers(only_file().path)
+    assert not Navi().covers("/srv/elsewhere/navi.sqlite3#abc")
+    assert not Navi().covers("postgresql://localhost:5432/another#abc")
+
+
+async def test_a_password_is_no_part_of_a_session_s_path() -> None:
+    address = public_address("postgresql://ada:pa55word@db.example:6432/navi?sslmode=require")
+    assert address == "postgresql://db.example:6432/navi"
+
+
+async def test_a_stamp_changes_when_something_was_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    assert list(Navi().discover()) == []
+    url = sqlite_url(tmp_path / "navi.sqlite3")
+    monkeypatch.setenv("NAVI_DATABASE_URL", url)
+    schema.prepare(url)
+    store = Store(url)
+    store.start()
+    before = Navi().stamp()
+    assert Navi().stamp() == before
+    await World(store).session()
+    assert Navi().stamp() != before
+    await store.close()
     monkeypatch.setenv("NAVI_DATABASE_URL", "postgresql://localhost/navi")
+    assert Navi().stamp() is None
+
+
+async def test_a_store_without_a_server_is_read_and_nothing_is_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "navi home #1" / "navi.sqlite3"
+    path.parent.mkdir()
+    monkeypatch.setenv("NAVI_HOME", str(path.parent))
+    schema.prepare(sqlite_url(path))
+    store = Store(sqlite_url(path))
+    store.start()
+    world = World(store)
+    await world.turn(await world.session(), "one", TextDelta("first"))
+    await store.close()
+    path.chmod(0o400)
+    content = path.read_bytes()
+    assert rows_of(Navi(), only_file().path).words("user") == ["one"]
+    assert path.read_bytes() == content
+
+
+def test_where_there_is_no_store_none_is_made(private_home: Path) -> None:
     assert list(Navi().discover()) == []
     assert list(private_home.iterdir()) == []
 
 
-def test_a_file_that_is_no_store_is_told_when_it_is_read(
+def test_a_store_that_cannot_be_reached_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NAVI_DATABASE_URL", "postgresql://ada:pa55word@127.0.0.1:1/navi")
+    with pytest.raises(StoreUnusable, match="can't read Navi's sessions in postgresql://127") as e:
+        list(Navi().discover())
+    assert "pa55word" not in e.value.message
+
+
+def test_a_file_that_is_no_store_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a #folder" / "navi.sqlite3"
@@ -219,12 +272,12 @@ def test_a_file_that_is_no_store_is_told_when_it_is_read(
     monkeypatch.setenv("NAVI_HOME", str(path.parent))
     for content in (b"", b"not a database at all" * 100):
         path.write_bytes(content)
-        file = only_file()
         with pytest.raises(StoreUnusable, match="can't read Navi's sessions"):
-            Navi().read(file)
+            list(Navi().discover())
 
 
-async def test_a_session_deleted_meanwhile_is_a_missing_file(world: World) -> None:
+async def test_a_session_deleted_since_is_a_missing_file(world: World) -> None:
     await world.turn(await world.session(), "one", TextDelta("first"))
+    address = public_address(world.store.url)
     with pytest.raises(FileNotFoundError):
-        Navi().read(FoundFile(f"{world.path}#gone", 0, 0))
+        Navi().read(FoundFile(f"{address}#gone", 0, 0))
