@@ -36,7 +36,13 @@ class ServerProcess:
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith("NAVI_")
         }
-        environment |= {"HOME": str(home), "NAVI_HOME": str(home / "navi"), **settings}
+        environment |= {
+            "HOME": str(home),
+            "NAVI_HOME": str(home / "navi"),
+            # A process beside each server that few tests need.
+            "NAVI_INDEX_FOLLOW": "false",
+            **settings,
+        }
         if database_url is not None:
             environment["NAVI_DATABASE_URL"] = database_url
         self.environment = environment

@@ -6,13 +6,12 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 
 import pytest
 
-from navi.index import database, following, lock
+from navi.index import database, lock
 from navi.index.errors import IndexBusy
-from navi.index.following import follow
-from navi.index.outcome import Refreshed
 from tests.index.test_kills import fill, start
 from tests.index.world import FixedClock, World
 
@@ -30,6 +29,17 @@ def test_of_two_runs_one_is_told_who_the_other_is(world: World) -> None:
     assert holder.pid == os.getpid()
     assert world.index().indexed == 1
     assert lock.holder(world.places.lock) is None
+
+
+def test_a_run_waits_for_a_short_pass_of_another_process(world: World) -> None:
+    world.file().say("pear")
+    world.places.prepare()
+    holding = lock.held(world.places.lock, "following", FixedClock().now())
+    holding.__enter__()
+    letting_go = threading.Timer(0.2, holding.__exit__, [None, None, None])
+    letting_go.start()
+    assert replace(world.refresh(), patience_seconds=20).run().indexed == 1
+    letting_go.join()
 
 
 def test_many_runs_at_once_do_no_harm(world: World) -> None:
@@ -105,43 +115,3 @@ def test_waiting_for_the_index_ends_with_a_message(world: World, monkeypatch) ->
     assert world.texts("pear") == ["pear"]
     assert len(world.sessions()) == 1
     writer.communicate(b"\n")
-
-
-def test_the_index_follows_the_files_live(world: World) -> None:
-    file = world.file().say("pear")
-    ended, first, second = threading.Event(), threading.Event(), threading.Event()
-
-    def told(result: Refreshed) -> None:
-        if result.indexed:
-            (second if first.is_set() else first).set()
-
-    following = threading.Thread(target=follow, args=(world.refresh(), told, ended))
-    following.start()
-    try:
-        assert first.wait(20)
-        file.say("plum")
-        assert second.wait(20)
-    finally:
-        ended.set()
-        following.join()
-    assert world.texts("plum") == ["plum"]
-
-
-def test_what_changes_before_the_watching_has_begun_is_read_too(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(following, "LOOK_AGAIN_MILLISECONDS", 200)
-    file = world.file().say("pear")
-    ended = threading.Event()
-    results: list[Refreshed] = []
-
-    def told(result: Refreshed) -> None:
-        results.append(result)
-        if len(results) == 1:
-            file.say("plum")  # between the reading and the watching
-        else:
-            ended.set()
-
-    follow(world.refresh(), told, ended)
-    assert [result.indexed for result in results] == [1, 1]
-    assert world.texts("plum") == ["plum"]

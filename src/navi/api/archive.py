@@ -11,6 +11,7 @@ from navi.api.access import caller
 from navi.api.answers import answer
 from navi.domain.wire import session_json
 from navi.runtime.archive import Archive, Asked
+from navi.runtime.index_follower import index_state_json
 
 SEARCH_LIMIT = 20
 LIST_LIMIT = 50
@@ -19,6 +20,7 @@ MOST = 1000
 
 def routes() -> list[Route]:
     return [
+        Route("/index", index_state, methods=["GET"]),
         Route("/search", search, methods=["GET"]),
         Route("/archive/sessions", listing, methods=["GET"]),
         Route("/archive/sessions/{id}", read, methods=["GET"]),
@@ -30,6 +32,13 @@ def routes() -> list[Route]:
         Route("/stats/projects", projects, methods=["GET"]),
         Route("/stats/activity", activity, methods=["GET"]),
     ]
+
+
+async def index_state(request: Request) -> Response:
+    """How fresh search is."""
+    await _asked(request)
+    navi, _ = await caller(request)
+    return answer(index_state_json(navi.index_follower.state))
 
 
 async def search(request: Request) -> Response:

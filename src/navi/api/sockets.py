@@ -1,7 +1,7 @@
 """/ws: what happens, as it happens, from wherever the client left off.
 
-Two tasks per socket: one sends frames, the other reads. The reader always runs, because a socket
-that is only written to does not notice that its client is gone.
+Each socket has a task that sends frames and one that reads. The reader always runs, because a
+socket that is only written to does not notice that its client is gone.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from navi.domain.user import User
 from navi.domain.wire import admission_json, error_json
 from navi.runtime.app import Navi
 from navi.runtime.feed import Frame
+from navi.runtime.index_follower import index_state_json
 
 FIRST_FRAME_SECONDS = 10.0
 CHECK_AGAIN_SECONDS = 5.0
@@ -118,14 +119,18 @@ class _Watch:
         return self._navi.feed.all(user, after)
 
     async def _serve(self, frames: AsyncGenerator[Sequence[Frame], None]) -> None:
-        sending = asyncio.create_task(self._send(frames))
-        receiving = asyncio.create_task(self._receive())
+        tasks = {
+            asyncio.create_task(self._send(frames)),
+            asyncio.create_task(self._receive()),
+        }
+        if self._session_id is None:
+            tasks.add(asyncio.create_task(self._send_index_news()))
         try:
-            await asyncio.wait({sending, receiving}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (sending, receiving):
+            for task in tasks:
                 task.cancel()
-            results = await asyncio.gather(sending, receiving, return_exceptions=True)
+            results = await asyncio.gather(*tasks, return_exceptions=True)
         for result in results:
             if isinstance(result, NaviError):
                 await self._tell(result)
@@ -141,6 +146,13 @@ class _Watch:
                     await self._user()
                 for frame in batch:
                     await self._socket.send_text(frame.text)
+
+    async def _send_index_news(self) -> None:
+        follower = self._navi.index_follower
+        state = follower.announced
+        while True:
+            state = await follower.changed(state)
+            await self._say({"type": "index_refreshed", "index": index_state_json(state)})
 
     async def _receive(self) -> None:
         while True:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -31,7 +31,7 @@ _failures = msgspec.msgpack.Decoder(Failure)
 
 def read_all(
     tasks: Sequence[Task], sources: Mapping[str, Source], workers: int = WORKERS
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """All frames of all files; those of one file in order. Memory holds a few frames at most."""
     if workers < 2 or sum(task.size for task in tasks) < WORTH_PROCESSES_BYTES:
         for task in tasks:

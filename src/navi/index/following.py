@@ -1,66 +1,132 @@
-"""The index follows the files live."""
+"""Keep the index up to date while agents work.
+
+A pass runs whenever a watched folder changes or somebody asks for one, and now and then without
+reason: file systems may drop notices, and PostgreSQL tells nobody here what others wrote.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Callable, Iterable
-from threading import Event
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Event, Thread
 
 from watchfiles import watch
 
+from navi.domain.errors import NaviError
+from navi.index import lock, shortcut
 from navi.index.errors import IndexBusy
 from navi.index.outcome import Refreshed
 from navi.index.refresh import Refresh
-from navi.sources.source import Source
 
-QUIET_MILLISECONDS = 200
-"""Changes that come closer together than this are read at once."""
-LOOK_AGAIN_MILLISECONDS = 5_000
-"""An agent's first session ever makes folders that nobody could watch before."""
+QUIET_MILLISECONDS = 100
+LONGEST_GATHERING_MILLISECONDS = 400
+"""Changes that come closer together than the first are gathered, but no longer than the second."""
+LOOK_AGAIN_SECONDS = 30.0
+BUSY_SECONDS = 1.0
+FOLDERS_MILLISECONDS = 5_000
+"""How soon a new folder is noticed, such as that of an agent's first session."""
+SHORTEST_PAUSE_SECONDS = 0.5
+LONGEST_PAUSE_SECONDS = 3.0
+PAUSE_PER_PASS = 3.0
+"""Agents that write all the time cost a quarter of a core at most."""
+
+log = logging.getLogger("navi.index")
 
 
-def follow(refresh: Refresh, told: Callable[[Refreshed], None], ended: Event | None = None) -> None:
-    """Refresh whenever files change, until `ended` or interrupted."""
-    ended = ended or Event()
-    while not ended.is_set():
-        folders = watched_folders(refresh.sources.values())
-        changes = watch(
-            *folders,
-            step=QUIET_MILLISECONDS,
-            rust_timeout=LOOK_AGAIN_MILLISECONDS,
-            yield_on_timeout=True,
-            stop_event=ended,
-            raise_interrupt=True,
-        )
-        _refresh(refresh, told)
-        if not folders:
-            ended.wait(LOOK_AGAIN_MILLISECONDS / 1000)
-            continue
-        # Watching begins with the first look: of what changed since the reading nobody is told.
+@dataclass(slots=True)
+class Follower:
+    refresh: Refresh
+    on_pass: Callable[[Refreshed], None]
+    on_problem: Callable[[NaviError], None]
+    _wanted: Event = field(default_factory=Event)
+    _ended: Event = field(default_factory=Event)
+
+    def run(self) -> None:
+        """Until `end`, or an interrupt."""
+        self.refresh.places.prepare()
+        watching = Thread(target=self._watch, name="watch folders", daemon=True)
+        with lock.shared(self.refresh.places.follower):
+            watching.start()
+            try:
+                while not self._ended.is_set():
+                    self._wanted.clear()
+                    pause = self._pass()
+                    self._ended.wait(pause)
+                    self._wanted.wait(LOOK_AGAIN_SECONDS)
+            finally:
+                self.end()
+                watching.join()
+
+    def ask(self) -> None:
+        """Take a pass soon."""
+        self._wanted.set()
+
+    def end(self) -> None:
+        self._ended.set()
+        self._wanted.set()
+
+    def _pass(self) -> float:
+        """Index what is new; how long to leave the machine to others."""
+        started = time.monotonic()
+        refresh = self.refresh
+        try:
+            seen = shortcut.look(refresh.places, refresh.sources.values(), refresh.fields)
+            if seen is not None and seen.nothing_changed:
+                shortcut.confirm(refresh.places)
+                self.on_pass(seen.as_result())
+            else:
+                self.on_pass(refresh.run(doing="following", seen=seen))
+        except IndexBusy:
+            self._wanted.set()
+            return BUSY_SECONDS
+        except NaviError as error:
+            self.on_problem(error)
+            return LONGEST_PAUSE_SECONDS
+        return pause_after(time.monotonic() - started)
+
+    def _watch(self) -> None:
+        while not self._ended.is_set():
+            folders = self._folders()
+            try:
+                if folders:
+                    self._watch_folders(folders)
+                else:
+                    self._ended.wait(FOLDERS_MILLISECONDS / 1000)
+            except OSError as error:
+                # The system's limit of watched folders, for example.
+                log.warning("can't watch %s, so looking every few seconds: %s", folders, error)
+                self._look_without_watching()
+
+    def _watch_folders(self, folders: list[str]) -> None:
+        # Nobody reports what changed after the last pass and before the watching began.
         is_first = True
-        for change in changes:
-            if change or is_first:
-                _refresh(refresh, told)
+        for changes in watch(
+            *folders,
+            watch_filter=None,
+            step=QUIET_MILLISECONDS,
+            debounce=LONGEST_GATHERING_MILLISECONDS,
+            rust_timeout=FOLDERS_MILLISECONDS,
+            yield_on_timeout=True,
+            stop_event=self._ended,
+        ):
+            if changes or is_first:
+                self.ask()
                 is_first = False
-            elif watched_folders(refresh.sources.values()) != folders:
-                break
+            elif self._folders() != folders:
+                self.ask()
+                return
+
+    def _look_without_watching(self) -> None:
+        while not self._ended.wait(FOLDERS_MILLISECONDS / 1000):
+            self.ask()
+
+    def _folders(self) -> list[str]:
+        folders = {each for source in self.refresh.sources.values() for each in source.folders()}
+        return sorted(filter(os.path.isdir, folders))
 
 
-def watched_folders(sources: Iterable[Source]) -> list[str]:
-    """Per source the folder that holds all of its files, and those of new projects."""
-    found = set()
-    for source in sources:
-        folders = {os.path.dirname(file.path) for file in source.discover()}
-        existing = [folder for folder in folders if os.path.isdir(folder)]
-        if len(existing) == 1:
-            found.add(os.path.dirname(existing[0]))
-        elif existing:
-            found.add(os.path.commonpath(existing))
-    return sorted(found)
-
-
-def _refresh(refresh: Refresh, told: Callable[[Refreshed], None]) -> None:
-    try:
-        told(refresh.run(doing="recall watch"))
-    except IndexBusy:
-        pass  # whoever writes now reads the same files
+def pause_after(seconds: float) -> float:
+    return min(max(PAUSE_PER_PASS * seconds, SHORTEST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)

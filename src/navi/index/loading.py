@@ -9,8 +9,9 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from math import inf
 
 from duckdb import DuckDBPyConnection
 
@@ -44,6 +45,7 @@ class Loading:
     before: dict[str, Before]
     """What the index has of the sessions that are read; kept up to date."""
     result: Refreshed
+    time_limit_seconds: float | None = None
     done: list[Task] = field(default_factory=list)
     """Read to their end, and written."""
     _batch: Batch = field(init=False)
@@ -60,12 +62,15 @@ class Loading:
         self._batch = self._new_batch()
         self._all_bytes = sum(task.size for task in self.tasks)
         waits = list(COMMIT_AFTER_SECONDS)
-        commit_at = time.monotonic() + waits[0]
+        started = time.monotonic()
+        commit_at = started + waits[0]
+        limit = inf if self.time_limit_seconds is None else self.time_limit_seconds
         with (
             _no_garbage_collection(),
             TextWriter(self.places.texts, is_small=self.rows.is_kept_open) as writer,
+            closing(read_all(self.tasks, self.sources, self.workers)) as results,
         ):
-            for found in read_all(self.tasks, self.sources, self.workers):
+            for found in results:
                 if isinstance(found, Failure):
                     self._count_failure(found)
                     continue
@@ -77,6 +82,9 @@ class Loading:
                         commit_at = time.monotonic() + waits[0]
                 self._batch.add(found)
                 self._count(found)
+                if time.monotonic() - started > limit:
+                    break
+            self.result.left = len(self.tasks) - self._files
             self._write(writer)
             self._commit(writer)
             with self.rows.transaction(self.clock.now()) as connection:

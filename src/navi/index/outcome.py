@@ -16,6 +16,8 @@ class Refreshed:
     tool_calls: int = 0
     bytes: int = 0
     seconds: float = 0.0
+    left: int = 0
+    """Changed files that a run with a time limit did not get to."""
     warnings: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:

@@ -31,6 +31,11 @@ class Places(NamedTuple):
         return _path(self.beside(".lock"))
 
     @property
+    def follower(self) -> Path:
+        """Locked by every process that keeps the index up to date as files change."""
+        return _path(self.beside(".follower"))
+
+    @property
     def known_files(self) -> Path:
         """What the last run saw, for the next one to see quickly that nothing changed."""
         return _path(self.beside(".files"))

@@ -5,8 +5,9 @@ Only the file system's own notes are looked at. No file is opened.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from navi.domain.errors import NaviError
@@ -33,6 +34,8 @@ class Plan:
     """Sessions whose file is gone."""
     returned: list[str] = field(default_factory=list)
     """Sessions whose file was gone and is back, unchanged."""
+    stamps: dict[str, str] = field(default_factory=dict)
+    """Of the sources that have one, taken before they were looked at."""
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -41,14 +44,26 @@ class Plan:
 
 
 def plan(
-    sources: Iterable[Source], known: Mapping[tuple[str, str], Known], *, is_full: bool
+    sources: Iterable[Source],
+    known: Mapping[tuple[str, str], Known],
+    *,
+    is_full: bool,
+    stamps: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
-    """`known` is by source and path."""
+    """`known` is by source and path. A source whose stamp is in `stamps` has nothing new."""
     made = Plan()
     looked: dict[str, set[str]] = {}
+    covers: dict[str, Callable[[str], bool]] = {}
     for source in sources:
         found: set[str] = set()
         name = source.name
+        covers[name] = source.covers
+        stamp = source.stamp()
+        if stamp is not None:
+            made.stamps[name] = stamp
+            if stamps.get(name) == stamp and not is_full:
+                made.skipped += sum(1 for each in known if each[0] == name)
+                continue
         try:
             for file in source.discover():
                 found.add(file.path)
@@ -61,7 +76,10 @@ def plan(
     made.vanished = [
         each.id
         for (name, path), each in known.items()
-        if not each.is_archived and name in looked and path not in looked[name]
+        if not each.is_archived
+        and name in looked
+        and path not in looked[name]
+        and covers[name](path)
     ]
     made.changed.sort(key=lambda each: each[2].mtime, reverse=True)
     return made

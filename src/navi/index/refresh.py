@@ -59,20 +59,30 @@ class Refresh:
     tell: Callable[[Progress], None] = silent
     workers: int = WORKERS
     is_full: bool = False
+    time_limit_seconds: float | None = None
+    """After that no further file is begun; the next run goes on where this one stopped."""
+    patience_seconds: float = 0.0
+    """How long to wait for another process that is writing."""
 
     def run(
         self, *, doing: str = "recall index", recreate: bool = False, seen: Seen | None = None
     ) -> Refreshed:
-        """`seen` is what somebody saw a moment ago; it is used if it still holds."""
+        """`seen` is the result of a look taken a moment ago; it is used if it still holds."""
         started = time.perf_counter()
         self.places.prepare()
-        with lock.held(self.places.lock, doing, self.clock.now()):
+        with lock.held(
+            self.places.lock, doing, self.clock.now(), patience_seconds=self.patience_seconds
+        ):
             noted = None if self.is_full or recreate else self._noted(seen)
             shortcut.forget(self.places)
             backup.finish_interrupted(self.places)
             warnings = backup.start_over(self.places, self.clock.now()) if recreate else []
-            result, known = self._run(noted)
-            shortcut.note(self.places, self.fields, known)
+            result, known, stamps = self._run(noted)
+            if result.failed or result.left:
+                # Only DuckDB knows how far the unfinished files were read.
+                with database.reading(self.places) as connection:
+                    known, stamps = _known(connection), {}
+            shortcut.note(self.places, self.fields, known, stamps)
         result.warnings[:0] = warnings
         result.seconds = round(time.perf_counter() - started, 3)
         return result
@@ -83,8 +93,10 @@ class Refresh:
             seen = shortcut.look(self.places, self.sources.values(), self.fields)
         return None if seen is None else Look(seen.known, seen.planned, [], True)
 
-    def _run(self, look: Look | None) -> tuple[Refreshed, dict[tuple[str, str], Known]]:
-        """What was done, and the files as the index has them now."""
+    def _run(
+        self, look: Look | None
+    ) -> tuple[Refreshed, dict[tuple[str, str], Known], dict[str, str]]:
+        """What was done, the files as the index has them now, and their sources' stamps."""
         if look is None:
             try:
                 look = self._look()
@@ -114,7 +126,7 @@ class Refresh:
             for file, each in known.items():
                 if each.id in changed:
                     known[file] = each._replace(is_archived=changed[each.id])
-        return result, known
+        return result, known, planned.stamps
 
     def _look(self) -> Look:
         with database.reading(self.places) as connection:
@@ -148,6 +160,7 @@ class Refresh:
                 tasks,
                 before,
                 result,
+                self.time_limit_seconds,
             )
             loading.load()
         return loading.done

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from navi.index.plan import Known, Plan, plan
 from navi.index.settings import texts_made_of
 from navi.sources.source import Source
 
-VERSION = 2
+VERSION = 3
 
 Stamp = list[tuple[int, int, int] | None]
 
@@ -29,6 +30,7 @@ class Note(msgspec.Struct):
     of: Stamp
     texts: str
     files: list[tuple[str, str, str, float, int, bool]]
+    stamps: dict[str, str]
 
 
 class Seen(NamedTuple):
@@ -58,26 +60,37 @@ def look(places: Places, sources: Iterable[Source], fields: tuple[str, ...]) -> 
     if (found.version, found.of, found.texts) != (VERSION, _stamp(places), texts_made_of(fields)):
         return None
     known = {(row[0], row[1]): Known(*row[2:]) for row in found.files}
-    return Seen(found.of, known, plan(sources, known, is_full=False))
+    return Seen(found.of, known, plan(sources, known, is_full=False, stamps=found.stamps))
 
 
 def is_still_true(places: Places, seen: Seen) -> bool:
     return seen.stamp == _stamp(places)
 
 
-def note(places: Places, fields: tuple[str, ...], known: Mapping[tuple[str, str], Known]) -> None:
-    """After a run that left nothing undone."""
+def note(
+    places: Places,
+    fields: tuple[str, ...],
+    known: Mapping[tuple[str, str], Known],
+    stamps: Mapping[str, str],
+) -> None:
+    """The files as the index has them, and the stamps of sources that were read whole."""
     rows = [
         (source, path, each.id, each.mtime, each.size, each.is_archived)
         for (source, path), each in known.items()
     ]
-    value = Note(VERSION, _stamp(places), texts_made_of(fields), rows)
+    value = Note(VERSION, _stamp(places), texts_made_of(fields), rows, dict(stamps))
     temporary = places.known_files.with_suffix(".tmp")
     try:
         temporary.write_bytes(msgspec.json.encode(value))
         os.replace(temporary, places.known_files)
     except (OSError, UnicodeEncodeError):
         forget(places)
+
+
+def confirm(places: Places) -> None:
+    """The index was found to be up to date just now."""
+    with suppress(OSError):
+        os.utime(places.known_files)
 
 
 def forget(places: Places) -> None:

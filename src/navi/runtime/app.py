@@ -30,6 +30,7 @@ from navi.runtime.archive import Archive
 from navi.runtime.automations import Automations, defaults_of
 from navi.runtime.deliveries import Deliveries
 from navi.runtime.feed import Feed
+from navi.runtime.index_follower import IndexFollower
 from navi.runtime.library import Library
 from navi.runtime.listener import Listener
 from navi.runtime.messages import Messages
@@ -82,6 +83,7 @@ class Navi:
     waiting: Waiting
     feed: Feed
     archive: Archive
+    index_follower: IndexFollower
     scheduler: Scheduler
     adoption: Adoption
     tools: Mapping[str, Tool]
@@ -97,10 +99,12 @@ async def running(
     clock: Clock | None = None,
     drivers: Mapping[str, Driver] | None = None,
     address: str | None = None,
+    follows_index: bool = False,
 ) -> AsyncIterator[Navi]:
     """Navi at work. On leaving, running turns are closed and nothing is lost.
 
-    `address` is where the agents that it starts find it.
+    `address` is where the agents that it starts find it. With `follows_index` what is said becomes
+    searchable by itself.
     """
     clock = clock or SystemClock()
     lease = timedelta(seconds=settings.turns.lease_seconds)
@@ -132,11 +136,13 @@ async def running(
     scheduler = Scheduler(store, clock, due_kinds(settings), queue)
     recovery = Recovery(store, clock, owner, turns, queue, lease)
     adoption = Adoption(store, clock, turns, queue, chosen_drivers)
-    listener = Listener(store, feed, turns, queue, scheduler)
+    index_follower = IndexFollower(database_url)
+    listener = Listener(store, feed, turns, queue, scheduler, index_follower)
 
     def on_events(events: Sequence[Event]) -> None:
         feed.publish(events)
         deliveries.notice(events)
+        index_follower.notice(events)
 
     store.on_events = on_events
     store.on_signal = listener.on_own_signal
@@ -144,6 +150,8 @@ async def running(
     await system_jobs.set_up(wishes_of(settings))
     await recovery.look()
     services: list[Service] = [feed, queue, recovery, scheduler, adoption, deliveries, listener]
+    if follows_index:
+        services.append(index_follower)
     for service in services:
         service.start()
     queue.poke()
@@ -161,6 +169,7 @@ async def running(
             waiting=Waiting(store, feed, sessions),
             feed=feed,
             archive=Archive(clock),
+            index_follower=index_follower,
             scheduler=scheduler,
             adoption=adoption,
             tools={tool.name: tool for tool in tools},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from navi.runtime.feed import Feed
+from navi.runtime.index_follower import IndexFollower
 from navi.runtime.queue import Queue
 from navi.runtime.scheduler import Scheduler
 from navi.runtime.service import Service
@@ -17,13 +18,20 @@ class Listener(Service):
     name = "signals"
 
     def __init__(
-        self, store: Store, feed: Feed, turns: Turns, queue: Queue, scheduler: Scheduler
+        self,
+        store: Store,
+        feed: Feed,
+        turns: Turns,
+        queue: Queue,
+        scheduler: Scheduler,
+        index_follower: IndexFollower,
     ) -> None:
         self._store = store
         self._feed = feed
         self._turns = turns
         self._queue = queue
         self._scheduler = scheduler
+        self._index_follower = index_follower
 
     async def step(self) -> None:
         """Hear the other processes that share the store."""
@@ -37,10 +45,12 @@ class Listener(Service):
     def on_signal(self, channel: str, payload: str) -> None:
         match channel:
             case signals.EVENTS if payload:
+                self._index_follower.ask()
                 numbers, position = json.loads(payload)
                 for session_id, seq in numbers:
                     self._feed.announce(session_id, seq, position)
             case signals.EVENTS:
+                self._index_follower.ask()
                 self._feed.look_again()
             case signals.STOPS if payload:
                 self._turns.interrupt(payload)

@@ -215,6 +215,16 @@ class ToolSettings(Section):
     )
 
 
+class IndexSettings(Section):
+    """The memory that `recall` searches."""
+
+    follow: bool = Field(
+        True,
+        description="Whether the server keeps the index up to date with what its sessions say and "
+        "what other agents write to their files.",
+    )
+
+
 class Settings(Section):
     server: ServerSettings = ServerSettings()
     turns: TurnSettings = TurnSettings()
@@ -225,6 +235,7 @@ class Settings(Section):
     claude_code: ClaudeCodeSettings = ClaudeCodeSettings()
     codex: CodexSettings = CodexSettings()
     tools: ToolSettings = ToolSettings()
+    index: IndexSettings = IndexSettings()
 
 
 def load(environment: Mapping[str, str] = os.environ) -> Settings:

@@ -78,7 +78,9 @@ async def _serve(
 
     url = places.database_url()
     await asyncio.to_thread(schema.prepare, url)
-    async with running(chosen, url, token, address=address) as navi:
+    async with running(
+        chosen, url, token, address=address, follows_index=chosen.index.follow
+    ) as navi:
         server = Server(navi)
         interpreter.keep_what_is_loaded()
         _tell_model(chosen)
