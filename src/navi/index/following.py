@@ -26,7 +26,7 @@ LONGEST_GATHERING_MILLISECONDS = 400
 """Changes that come closer together than the first are gathered, but no longer than the second."""
 LOOK_AGAIN_SECONDS = 30.0
 BUSY_SECONDS = 1.0
-FOLDERS_MILLISECONDS = 5_000
+FOLDERS_MILLISECONDS = 2_000
 """How soon a new folder is noticed, such as that of an agent's first session."""
 SHORTEST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 3.0
@@ -92,6 +92,7 @@ class Follower:
             folders = self._folders()
             try:
                 if folders:
+                    self.ask()
                     self._watch_folders(folders)
                 else:
                     self._ended.wait(FOLDERS_MILLISECONDS / 1000)
@@ -116,7 +117,6 @@ class Follower:
                 self.ask()
                 is_first = False
             elif self._folders() != folders:
-                self.ask()
                 return
 
     def _look_without_watching(self) -> None:

@@ -87,6 +87,12 @@ class Refresh:
         result.seconds = round(time.perf_counter() - started, 3)
         return result
 
+    def needs_texts(self) -> bool:
+        """Whether the full-text has to be made anew, which takes as long as there is text."""
+        with database.reading(self.places) as connection:
+            facts = dict(connection.execute("SELECT name, value FROM facts").fetchall())
+        return not self._has_texts(facts)
+
     def _noted(self, seen: Seen | None) -> Look | None:
         """From the last run's note, which is made only if nothing was left to do."""
         if seen is None or not shortcut.is_still_true(self.places, seen):
@@ -137,8 +143,11 @@ class Refresh:
             ).fetchall()
             tags.note(connection, self.places)
         planned = plan(self.sources.values(), known, is_full=self.is_full)
+        return Look(known, planned, pending, self._has_texts(facts))
+
+    def _has_texts(self, facts: Mapping[str, str]) -> bool:
         is_made_so = facts.get("texts") == texts_made_of(self.fields)
-        return Look(known, planned, pending, is_made_so and texts.is_usable(self.places.texts))
+        return is_made_so and texts.is_usable(self.places.texts)
 
     def _load(
         self, planned: Plan, known: Mapping[tuple[str, str], Known], result: Refreshed

@@ -1,0 +1,97 @@
+"""What `recall search` and `recall list` do before they answer: index what is new.
+
+Where that would keep people waiting they say how old the index is, and answer from it as it is.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from navi.cli import formats, output
+from navi.cli.recall.options import clock
+from navi.cli.recall.progress import Bar
+from navi.domain.errors import NaviError
+from navi.index.agents import agents
+from navi.index.freshness import Freshness, freshness
+from navi.index.places import Places
+from navi.index.settings import searchable_fields
+
+if TYPE_CHECKING:
+    from navi.index.refresh import Refresh
+
+TIME_LIMIT_SECONDS = 1.0
+
+
+def bring_up_to_date(places: Places) -> None:
+    """Never fails: an old answer with a word about it is better than none."""
+    try:
+        _bring_up_to_date(places)
+    except NaviError as error:
+        output.note(f"note: can't index what is new: {error.message}")
+
+
+def _bring_up_to_date(places: Places) -> None:
+    if not places.database.exists():
+        output.note("indexing the sessions of your agents for the first time")
+        _index_everything(places)
+        return
+    state = freshness(places, agents(), searchable_fields())
+    if state.is_up_to_date:
+        return
+    if state.is_quickly_done:
+        result = _refresh(places, TIME_LIMIT_SECONDS).run(doing="recall", seen=state.seen)
+        if result.left:
+            _say_how_old(state, result.left)
+    elif state.seen is not None:
+        _say_how_old(state, len(state.seen.planned.changed))
+    else:
+        _without_a_note(places, state)
+
+
+def _without_a_note(places: Places, state: Freshness) -> None:
+    """The last run was killed, or another version made the index: only the engines know more."""
+    refresh = _refresh(places, TIME_LIMIT_SECONDS)
+    if refresh.needs_texts():
+        output.note("this version of recall makes the full-text anew, once")
+        _index_everything(places)
+        return
+    result = refresh.run(doing="recall")
+    if result.left:
+        _say_how_old(state, result.left)
+
+
+def _index_everything(places: Places) -> None:
+    refresh = _refresh(places, None)
+    bar = Bar()
+    refresh.tell = bar.tell
+    try:
+        refresh.run()
+    finally:
+        bar.end()
+
+
+def _refresh(places: Places, time_limit_seconds: float | None) -> Refresh:
+    # Only now: the engines take longer to import than a look at the files.
+    from navi.index.refresh import Refresh
+
+    return Refresh(
+        places,
+        agents(),
+        searchable_fields(),
+        clock(),
+        time_limit_seconds=time_limit_seconds,
+    )
+
+
+def _say_how_old(state: Freshness, files: int) -> None:
+    age = _age(state.refreshed_at)
+    count = "1 file has" if files == 1 else f"{files:,} files have"
+    output.note(f"the index is {age}: {count} changed since; `recall index` reads them")
+
+
+def _age(refreshed_at: datetime | None) -> str:
+    if refreshed_at is None:
+        return "not complete"
+    age = formats.age(refreshed_at, clock().now())
+    return "a moment old" if age == "just now" else f"from {age}"
