@@ -9,6 +9,8 @@ The life of an input, file by file:
     agents/            the driver that produces the turn's events
     store/             keeps sessions, inputs, turns, events and messages
     runtime/feed.py    sends the stored events to watchers
+    runtime/index_follower.py, index/refresh.py    make its words searchable
+    index/search.py    finds them
 """
 
 __version__ = "0.1.0"

@@ -11,6 +11,7 @@ it answers searches and lists, and can be made anew from DuckDB at any time. The
     texts.py      the tantivy folder: written incrementally, readable at all times (folding.py
                   makes texts ready for it, opening.py is for its readers)
     refresh.py    all of it together, safe against being killed at any moment
+    following.py  a refresh whenever files change; freshness.py says how old the index is
 
     query.py, words.py, search.py, snippets.py    a question -> passages
     catalogue.py                                  the sessions, latest first

@@ -15,7 +15,8 @@ feed.py          stored events, told to whoever watches
 recovery.py      leases, requests to stop, and turns whose process died
 owner.py         who this process is, and whether another one still lives
 sessions.py      what people and agents do with sessions
-archive.py       the memory, for whoever asks the server
+archive.py       the memory, for people who ask the server
+index_follower.py  keeps the memory up to date
 accounts.py      tokens and users
 settings.py      what can be configured, and from where
 places.py        where Navi keeps its files

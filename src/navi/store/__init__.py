@@ -21,6 +21,7 @@ lost connection without doing its work twice:
     turns.py       begin, extend and finish a turn; close one whose process died
     lanes.py       who owns which session: leases, fences, requests to stop
     transcript.py  messages
+    history.py     sessions as the memory reads them
     snapshot.py    a session at one moment, for whoever begins to watch it
     events.py      number, store and read events
     users.py       who may log in
