@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from navi.index import lock, shortcut
 from navi.index.places import Places
 from navi.index.shortcut import Seen
 from navi.sources.source import Source
 
+TRUSTED = timedelta(seconds=90)
+"""A follower looks at the files every 30 seconds; one that has not for so long can't."""
 QUICK_BYTES = 16 * 1024 * 1024
 """About half a second of reading on a slow machine."""
 
@@ -35,10 +37,12 @@ class Freshness:
         return self.seen is not None and bytes_to_read(self.seen) <= QUICK_BYTES
 
 
-def freshness(places: Places, sources: Mapping[str, Source], fields: tuple[str, ...]) -> Freshness:
+def freshness(
+    places: Places, sources: Mapping[str, Source], fields: tuple[str, ...], now: datetime
+) -> Freshness:
     """An index that is followed is not compared with the files: its follower does that."""
     refreshed_at = last_refresh(places)
-    if lock.is_held(places.follower):
+    if refreshed_at is not None and now - refreshed_at < TRUSTED and lock.is_held(places.follower):
         return Freshness(refreshed_at, is_followed=True)
     seen = shortcut.look(places, sources.values(), fields)
     return Freshness(refreshed_at, is_followed=False, seen=seen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -77,7 +78,8 @@ def frames_of(task: Task, source: Source) -> Iterator[Frame | Failure]:
         except Rewritten:
             known = Place(True, 0, 0)
             reading = source.read(file)
-        yield from _frames(task, reading, known)
+        with closing(reading):
+            yield from _frames(task, reading, known)
     except NaviError as error:
         yield Failure(task.number, error.message)
     except OSError as error:

@@ -22,7 +22,7 @@ class Library:
 
         found = Search(places()).find(query, Filters(source=source, project=project), limit)
         if not found.hits:
-            return "Nothing found. `recall index` reads what is new."
+            return "Nothing found."
         lines = [_passage(hit) for hit in found.hits]
         if not found.has_all_words:
             lines.insert(0, "No passage has all these words; these have some of them.")

@@ -120,9 +120,9 @@ class LineReading(Reading):
         try:
             while self._offset - start < CHUNK_BYTES and not self._ended:
                 if not self._advance(chunk):
-                    self._close()
+                    self.close()
         except BaseException:
-            self._close()
+            self.close()
             raise
         if self._offset == start:
             raise StopIteration
@@ -163,7 +163,7 @@ class LineReading(Reading):
         self._offset = start + len(block)
         self._before = (self._before + seen[-PROOF_BYTES:])[-PROOF_BYTES:]
 
-    def _close(self) -> None:
+    def close(self) -> None:
         self._ended = True
         self._rest = b""
         self._file.close()

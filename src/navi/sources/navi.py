@@ -114,15 +114,15 @@ class NaviReading(Reading):
                 self._read_messages(chunk)
             if not chunk.messages:
                 self._read_costs(chunk)
-                self._end()
+                self.close()
         except BaseException:
-            self._end()
+            self.close()
             raise
         if not chunk.messages and not chunk.usages:
             raise StopIteration
         return chunk
 
-    def _end(self) -> None:
+    def close(self) -> None:
         self._ended = True
         self._open.close()
 

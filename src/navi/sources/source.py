@@ -61,6 +61,9 @@ class Reading(Iterator[Chunk]):
     def mark(self) -> bytes:
         """Where a later reading of the grown file goes on. JSON, and nobody else's business."""
 
+    def close(self) -> None:
+        """Release what is open. A reading that came to its end has done so itself."""
+
 
 class Source(ABC):
     """Where one agent's sessions are, and how to read them."""

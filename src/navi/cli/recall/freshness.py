@@ -36,7 +36,7 @@ def _bring_up_to_date(places: Places) -> None:
         output.note("indexing the sessions of your agents for the first time")
         _index_everything(places)
         return
-    state = freshness(places, agents(), searchable_fields())
+    state = freshness(places, agents(), searchable_fields(), clock().now())
     if state.is_up_to_date:
         return
     if state.is_quickly_done:
