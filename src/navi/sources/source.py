@@ -63,6 +63,13 @@ class Reading(Iterator[Chunk]):
 
 
 class Source(Protocol):
+    """What every source has.
+
+    It may also have `version`, a number that is raised when the same files are read differently:
+    they are then all read anew, once; and `unreadable`, the folders and files that the last
+    `discover` could not look at.
+    """
+
     @property
     def name(self) -> str:
         """As the tables write it: `claude_code`."""
@@ -75,6 +82,14 @@ class Source(Protocol):
 
     def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
         """What takes the session up again, run in `cwd`; None if nothing can."""
+
+
+def version_of(source: Source) -> int:
+    return int(getattr(source, "version", 1))
+
+
+def unreadable_places(source: Source) -> list[str]:
+    return list(getattr(source, "unreadable", ()))
 
 
 def installed() -> dict[str, Source]:
