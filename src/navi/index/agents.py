@@ -6,13 +6,18 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from navi.sources.source import Source, installed
+from navi.sources.source import Source, installed, version_of
 
 
 @cache
 def agents() -> dict[str, Source]:
     """The installed sources by name."""
     return installed()
+
+
+def reader_versions() -> dict[str, int]:
+    """How each of them reads its files now."""
+    return {name: version_of(source) for name, source in agents().items()}
 
 
 def speaking_session(session: Mapping[str, Any]) -> str | None:

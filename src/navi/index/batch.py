@@ -22,6 +22,7 @@ from navi.index.texts import (
     texts_of_messages,
     tools_by_message,
 )
+from navi.index.titles import best_of, clean, stored_titles
 
 UNFINISHED = -1
 """The size of a file that is not yet read to its end: it differs from every real one."""
@@ -142,11 +143,13 @@ class Batch:
         now: datetime,
     ) -> None:
         counts = _counts(connection, list(sessions))
+        titles = _titles(connection, sessions)
         rows = [
             _session_row(
                 self.tasks[change_frames[-1].number],
                 change_frames[-1],
                 self.before[session],
+                titles[session],
                 counts[session],
                 now,
             )
@@ -250,8 +253,28 @@ def _counts(connection: DuckDBPyConnection, ids: list[str]) -> dict[str, Counts]
     }
 
 
+def _titles(
+    connection: DuckDBPyConnection, sessions: dict[str, list[Frame]]
+) -> dict[str, str | None]:
+    """The agents' own; else what the messages give, of which some may be in DuckDB only."""
+    titles: dict[str, str | None] = {}
+    begun_before = []
+    for session, frames in sessions.items():
+        titles[session] = clean(frames[-1].session.title)
+        if titles[session] is None and frames[0].is_first:
+            titles[session] = best_of(frame.title_hint for frame in frames)
+        elif titles[session] is None:
+            begun_before.append(session)
+    return titles | stored_titles(connection, begun_before)
+
+
 def _session_row(
-    task: Task, frame: Frame, state: Before, counts: Counts, now: datetime
+    task: Task,
+    frame: Frame,
+    state: Before,
+    title: str | None,
+    counts: Counts,
+    now: datetime,
 ) -> tuple[Any, ...]:
     said = frame.session
     duration = None
@@ -266,7 +289,7 @@ def _session_row(
         said.parent_source_session_id,
         said.is_subagent,
         said.is_warmup,
-        said.title,
+        title,
         said.started_at,
         said.ended_at,
         duration,
@@ -280,7 +303,7 @@ def _session_row(
         answered,
         cache_read,
         cache_made,
-        said.bad_lines == 0,
+        said.bad_lines == 0 and not said.is_cut_off,
         said.bad_lines,
         msgspec.json.encode(said.unknown_kinds).decode(),
         False,

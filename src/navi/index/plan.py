@@ -5,6 +5,7 @@ Only the file system's own notes are looked at. No file is opened.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from navi.domain.errors import NaviError
 from navi.domain.history import FoundFile
 from navi.index.identity import session_id
-from navi.sources.source import Source
+from navi.sources.source import Source, unreadable_places
 
 
 class Known(NamedTuple):
@@ -46,6 +47,7 @@ def plan(
     """`known` is by source and path."""
     made = Plan()
     looked: dict[str, set[str]] = {}
+    unreadable: list[str] = []
     for source in sources:
         found: set[str] = set()
         name = source.name
@@ -58,10 +60,18 @@ def plan(
             made.warnings.append(f"{name}: can't list all sessions: {error}")
             continue
         looked[name] = found
+        unreadable += unreadable_places(source)
+    made.warnings += [
+        f"{place}: can't be read, so its sessions are not updated" for place in unreadable
+    ]
+    closed = tuple(place if place.endswith(".jsonl") else place + os.sep for place in unreadable)
     made.vanished = [
         each.id
         for (name, path), each in known.items()
-        if not each.is_archived and name in looked and path not in looked[name]
+        if not each.is_archived
+        and name in looked
+        and path not in looked[name]
+        and not path.startswith(closed)
     ]
     made.changed.sort(key=lambda each: each[2].mtime, reverse=True)
     return made

@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 import msgspec
 
+from navi.index.agents import reader_versions
 from navi.index.outcome import Refreshed
 from navi.index.places import Places
 from navi.index.plan import Known, Plan, plan
 from navi.index.settings import texts_made_of
 from navi.sources.source import Source
 
-VERSION = 2
+VERSION = 3
 
 Stamp = list[tuple[int, int, int] | None]
 
@@ -28,6 +29,7 @@ class Note(msgspec.Struct):
     version: int
     of: Stamp
     texts: str
+    readers: dict[str, int]
     files: list[tuple[str, str, str, float, int, bool]]
 
 
@@ -57,6 +59,8 @@ def look(places: Places, sources: Iterable[Source], fields: tuple[str, ...]) -> 
         return None
     if (found.version, found.of, found.texts) != (VERSION, _stamp(places), texts_made_of(fields)):
         return None
+    if found.readers != reader_versions():
+        return None
     known = {(row[0], row[1]): Known(*row[2:]) for row in found.files}
     return Seen(found.of, known, plan(sources, known, is_full=False))
 
@@ -71,7 +75,7 @@ def note(places: Places, fields: tuple[str, ...], known: Mapping[tuple[str, str]
         (source, path, each.id, each.mtime, each.size, each.is_archived)
         for (source, path), each in known.items()
     ]
-    value = Note(VERSION, _stamp(places), texts_made_of(fields), rows)
+    value = Note(VERSION, _stamp(places), texts_made_of(fields), reader_versions(), rows)
     temporary = places.known_files.with_suffix(".tmp")
     try:
         temporary.write_bytes(msgspec.json.encode(value))
