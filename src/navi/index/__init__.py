@@ -14,6 +14,7 @@ it answers searches and lists, and can be made anew from DuckDB at any time. The
     refresh.py    all of it together, safe against being killed at any moment
     upgrade.py    what an earlier version made, brought up to date
 
+    touched.py, file_paths.py                     which files a tool call names
     query.py, words.py, search.py, snippets.py    a question -> passages
     catalogue.py                                  the sessions, latest first
     listing.py, transcript.py, stats.py           DuckDB read, never written

@@ -167,8 +167,8 @@ def texts_in(
 ) -> list[Text]:
     """A session's texts from a message on, and those outside messages, as DuckDB has them."""
     calls = connection.execute(
-        "SELECT message_idx, idx, tool_name, encode(bash_command), epoch_us(timestamp) "
-        "FROM tool_calls "
+        "SELECT message_idx, idx, tool_name, encode(tool_input), encode(bash_command), "
+        "epoch_us(timestamp) FROM tool_calls "
         "WHERE session_id = ? AND (message_idx IS NULL OR message_idx >= ?) ORDER BY 1, 2",
         [session, from_idx],
     ).fetchall()
@@ -192,6 +192,7 @@ def texts_of(frame: Frame, fields: tuple[str, ...]) -> list[Text]:
                 columns.read_integers(rows[3]),
                 columns.read_integers(rows[4]),
                 columns.read_texts(rows[5]),
+                columns.read_bytes(rows[6]),
                 columns.read_bytes(rows[7]),
                 columns.read_bigints(rows[11]),
                 strict=False,
