@@ -52,6 +52,22 @@ def test_every_session_has_what_was_said_and_done_in_it(
         assert sorted(call["tool_name"] for call in calls) == sorted(known["tool_calls"]), path
 
 
+def test_every_listed_session_has_a_title_of_one_line(
+    world: World, full: dict[Path, dict[str, Any]]
+) -> None:
+    world.index()
+    listed = {each["source_path"]: each["title"] for each in world.sessions()}
+    assert len(listed) > 30
+    for path, title in listed.items():
+        assert title, path
+        assert title == " ".join(title.split())
+        assert not title.startswith(("<", "# AGENTS", "Warmup", "[Request interrupted"))
+        prompts = full[Path(path)]["user_prompts"]
+        own = full[Path(path)].get("title")
+        if prompts and not own and "nice name" not in title:
+            assert prompts[0].split("\n")[0][:40].strip() in title
+
+
 def test_each_prompt_is_found_in_its_session(
     world: World, full: dict[Path, dict[str, Any]]
 ) -> None:

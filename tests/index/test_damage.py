@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import duckdb
 import pytest
@@ -16,6 +13,7 @@ from navi.index.catalogue import Wanted
 from navi.index.errors import IndexUnusable, NoIndex
 from navi.index.search import Search
 from tests.index.world import World
+from tests.rights import rights_that_files_give
 
 
 def test_without_an_index_the_next_command_is_named(world: World) -> None:
@@ -127,26 +125,6 @@ def test_an_unreadable_file_is_counted_and_the_rest_is_read(world: World) -> Non
     assert "permission denied" in result.warnings[0]
 
 
-@contextmanager
-def rights_that_files_give() -> Iterator[None]:
-    """Nothing is closed to root, unless it gives up its right to open everything for a while."""
-    if os.geteuid() != 0:
-        yield
-        return
-    libc = ctypes.CDLL(None, use_errno=True)
-    head = (ctypes.c_uint32 * 2)(0x20080522, 0)  # the third version of the call, this thread
-    rights = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice
-    assert libc.capget(head, rights) == 0
-    before = rights[0]
-    rights[0] &= ~0b110  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
-    assert libc.capset(head, rights) == 0
-    try:
-        yield
-    finally:
-        rights[0] = before
-        assert libc.capset(head, rights) == 0
-
-
 def test_a_file_that_fails_is_counted_and_tried_again(world: World, monkeypatch) -> None:
     world.file("good").say("pear")
     bad = world.file("bad").say("plum")
@@ -175,9 +153,9 @@ def test_a_200_mb_file_is_read_with_bounded_memory(world: World) -> None:
     big.line("user", [{"type": "tool_result", "tool_use_id": "t", "content": "word " * 200_000}])
     result_line = big.path.read_bytes()[len(said) :]
     with big.path.open("ab") as file:
-        for _ in range(200):
+        for number in range(1, 201):
             file.write(result_line)
-            file.write(said)
+            file.write(said.replace(b"big-0", b"later-%d" % number).replace(b"the", b"%d" % number))
     assert big.path.stat().st_size > 200_000_000
     os.utime(small.path, (1, 1))
     result = world.index(workers=2)

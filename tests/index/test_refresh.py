@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from pathlib import Path
 
-from navi.index import reading
+from navi.index import database, reading
 from navi.sources import lines
-from tests.index.world import World, touch
+from navi.sources.claude_code import ClaudeCodeTranscript
+from tests.index.world import FixedClock, World, touch
+from tests.rights import rights_that_files_give
 
 
 def test_an_empty_home_gives_an_empty_index(world: World) -> None:
@@ -181,12 +184,128 @@ def test_half_a_last_line_waits_for_its_end(world: World) -> None:
     whole = file.path.read_bytes()
     file.path.write_bytes(whole[: size + 40])
     world.index()
-    assert world.sessions()[0]["is_complete"]
+    (session,) = world.sessions()
+    assert (session["is_complete"], session["bad_lines"]) == (False, 0)
     assert (len(world.find("pear")), len(world.find("plum"))) == (1, 0)
     file.path.write_bytes(whole)
     world.index()
+    assert world.sessions()[0]["is_complete"]
     assert len(world.find("plum")) == 1
     assert_like_new(world)
+
+
+def test_a_last_line_without_a_newline_is_indexed(world: World) -> None:
+    file = world.file().say("pear").say("lonely albatross")
+    file.path.write_bytes(file.path.read_bytes().rstrip(b"\n"))
+    world.index()
+    assert world.texts("albatross") == ["lonely albatross"]
+    assert world.sessions()[0]["is_complete"]
+    file.raw(b"\n").say("plum")
+    assert world.index().messages == 1
+    assert world.texts("albatross") == ["lonely albatross"]
+    assert_like_new(world)
+
+
+def test_half_a_line_that_was_left_is_warned_about_and_a_fresh_one_is_not(world: World) -> None:
+    world.file("left").say("pear").raw(b'{"type":"user","mess')
+    fresh = world.file("fresh").say("plum").raw(b'{"type":"user","mess')
+    now = FixedClock().now().timestamp()
+    os.utime(fresh.path, (now - 1, now - 1))
+    os.utime(world.file("left").path, (now - 900, now - 900))
+    result = world.index()
+    assert result.warnings == [f"{world.file('left').path}: its last line is cut off"]
+    assert [session["is_complete"] for session in world.sessions()] == [False, False]
+
+
+def test_a_damaged_file_warns_once_about_each_damaged_line(world: World) -> None:
+    file = world.file().say("pear").raw(b"{broken\n")
+    assert world.index().warnings == [f"{file.path}: skipped 1 line (2) that can't be read"]
+    file.say("plum")
+    assert world.index().warnings == []
+    file.raw(b"{broken\n{again\n").say("quince")
+    assert world.index().warnings == [f"{file.path}: skipped 2 lines (4, 5) that can't be read"]
+
+
+def test_a_file_that_is_no_transcript_fails_and_is_no_session(world: World) -> None:
+    world.file("good").say("pear")
+    binary = world.file("binary").raw(random.Random(1).randbytes(5000) + b"\n")
+    result = world.index()
+    assert (result.indexed, result.failed, result.total) == (1, 1, 2)
+    (warning,) = result.warnings
+    assert warning.startswith(f"{binary.path}: not a transcript")
+    assert [each["source_session_id"] for each in world.sessions()] == ["good"]
+    again = world.index()
+    assert (again.failed, again.skipped, again.warnings) == (0, 2, [])
+    binary.path.write_bytes(b"")
+    binary.say("plum")
+    assert (world.index().indexed, len(world.sessions())) == (1, 2)
+
+
+def test_a_closed_folder_is_warned_about_and_its_sessions_have_not_vanished(world: World) -> None:
+    world.file("open", "shop").say("pear")
+    folder = world.file("closed", "garden").say("plum").path.parent
+    world.index()
+    folder.chmod(0)
+    try:
+        with rights_that_files_give():
+            result = world.index()
+    finally:
+        folder.chmod(0o700)
+    assert len(result.warnings) == 1
+    assert str(folder) in result.warnings[0]
+    assert [each["is_archived"] for each in world.sessions()] == [False, False]
+
+
+def test_a_file_that_fails_half_way_is_read_on_and_nothing_doubles(
+    world: World, monkeypatch
+) -> None:
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(reading, "CHUNKS_AT_ONCE", 1)
+    file = world.file()
+    for number in range(8):
+        file.say(f"pear {number}")
+    take = ClaudeCodeTranscript.take
+    with monkeypatch.context() as patched:
+
+        def failing(self, some, offset, number, chunk):
+            if number == 6:
+                raise OSError("the disk is gone")
+            take(self, some, offset, number, chunk)
+
+        patched.setattr(ClaudeCodeTranscript, "take", failing)
+        assert world.index().failed == 1
+    world.index()
+    assert len(world.find("pear")) == 8
+    assert world.sessions()[0]["message_count"] == 8
+
+
+def test_what_an_earlier_version_read_is_read_anew_once(world: World, monkeypatch) -> None:
+    gone = world.file("gone").say("the first pear\nmore").say("an answer", "assistant")
+    here = world.file("here").say("a plum")
+    with monkeypatch.context() as patched:
+        patched.setattr(type(world.sources["claude_code"]), "version", 1)
+        world.index()
+        gone.path.unlink()
+        world.index()
+    with database.writing(world.places, FixedClock().now()) as connection:
+        # As the last version left it.
+        connection.execute("UPDATE sessions SET title = NULL")
+        connection.execute("DELETE FROM facts WHERE name = 'readers'")
+    result = world.index()
+    assert (result.indexed, result.total) == (1, 1)
+    titles = {each["source_session_id"]: each["title"] for each in world.sessions()}
+    assert titles == {"gone": "the first pear", "here": "a plum"}
+    assert world.index().indexed == 0
+    here.say("more")
+    assert world.index().indexed == 1
+
+
+def test_an_index_of_this_version_is_not_read_anew(world: World) -> None:
+    world.file().say("pear")
+    world.index()
+    world.places.known_files.unlink()
+    assert world.index().skipped == 1
 
 
 def test_files_that_nobody_can_read_do_not_stop_the_rest(world: World) -> None:

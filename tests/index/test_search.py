@@ -43,6 +43,13 @@ WRITTEN_AND_ASKED = [
     ("user@example.org wrote", "user@example.org"),
     ("call foo() twice", "foo()"),
     ("x = y+z", "y+z"),
+    ("good night 🌙", "🌙"),
+    ("good🌙night", "good 🌙"),
+    ("deployed 🚀🎉 at last", "🚀🎉"),
+    ("red 🍎 apple", '"red apple"'),
+    ("fine 👍🏽", "👍"),
+    ("all tests ✅", "tests ✅"),
+    ("a family 👨‍👩‍👧 here", "👨‍👩‍👧"),
 ]
 
 
@@ -144,6 +151,14 @@ def test_secrets_do_not_show_up_in_results(world: World) -> None:
     (hit,) = world.find("token")
     assert secret not in hit.snippet.text
     assert "masked" in hit.snippet.text
+
+
+def test_an_emoji_is_shown_where_it_is_and_finds_no_other(world: World) -> None:
+    world.file().say("good night 🌙").say("good morning ☀️").say("emoji1f31")
+    world.index()
+    (hit,) = world.find("🌙")
+    assert [hit.snippet.text[start:end] for start, end in hit.snippet.highlights] == ["🌙"]
+    assert world.texts("good -🌙") == ["good morning ☀️"]
 
 
 def test_an_open_search_sees_new_texts_after_a_reload(world: World) -> None:

@@ -71,4 +71,10 @@ class PastSession:
     cwd: str | None = None
     git_branch: str | None = None
     bad_lines: int = 0
+    bad_line_numbers: list[int] = field(default_factory=list)
+    """Where the first of them are, counted from 1, if the source knows."""
+    is_cut_off: bool = False
+    """The file ends in half a line. It is read once its other half is there."""
+    is_readable: bool = True
+    """False if the file has lines and not one of them can be read: it is not a transcript."""
     unknown_kinds: dict[str, int] = field(default_factory=dict)

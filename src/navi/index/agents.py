@@ -15,6 +15,11 @@ def agents() -> dict[str, Source]:
     return installed()
 
 
+def reader_versions() -> dict[str, int]:
+    """How each of them reads its files now."""
+    return {name: source.version for name, source in agents().items()}
+
+
 def speaking_session(session: Mapping[str, Any]) -> str | None:
     """Which of its agent's sessions can be spoken to, by the agent's own name."""
     # A sub-agent can't be; the session that started it can.

@@ -22,6 +22,7 @@ from navi.index.texts import (
     texts_of_messages,
     tools_by_message,
 )
+from navi.index.titles import best_of, clean, stored_titles
 
 UNFINISHED = -1
 """The size of a file that is not yet read to its end: it differs from every real one."""
@@ -142,11 +143,13 @@ class Batch:
         now: datetime,
     ) -> None:
         counts = _counts(connection, list(sessions))
+        titles = _titles(connection, sessions)
         rows = [
             _session_row(
                 self.tasks[change_frames[-1].number],
                 change_frames[-1],
                 self.before[session],
+                titles[session],
                 counts[session],
                 now,
             )
@@ -164,8 +167,8 @@ def texts_in(
 ) -> list[Text]:
     """A session's texts from a message on, and those outside messages, as DuckDB has them."""
     calls = connection.execute(
-        "SELECT message_idx, idx, tool_name, encode(bash_command), epoch_us(timestamp) "
-        "FROM tool_calls "
+        "SELECT message_idx, idx, tool_name, encode(tool_input), encode(bash_command), "
+        "epoch_us(timestamp) FROM tool_calls "
         "WHERE session_id = ? AND (message_idx IS NULL OR message_idx >= ?) ORDER BY 1, 2",
         [session, from_idx],
     ).fetchall()
@@ -189,6 +192,7 @@ def texts_of(frame: Frame, fields: tuple[str, ...]) -> list[Text]:
                 columns.read_integers(rows[3]),
                 columns.read_integers(rows[4]),
                 columns.read_texts(rows[5]),
+                columns.read_bytes(rows[6]),
                 columns.read_bytes(rows[7]),
                 columns.read_bigints(rows[11]),
                 strict=False,
@@ -250,8 +254,28 @@ def _counts(connection: DuckDBPyConnection, ids: list[str]) -> dict[str, Counts]
     }
 
 
+def _titles(
+    connection: DuckDBPyConnection, sessions: dict[str, list[Frame]]
+) -> dict[str, str | None]:
+    """The agents' own; else what the messages give, of which some may be in DuckDB only."""
+    titles: dict[str, str | None] = {}
+    begun_before = []
+    for session, frames in sessions.items():
+        titles[session] = clean(frames[-1].session.title)
+        if titles[session] is None and frames[0].is_first:
+            titles[session] = best_of(frame.title_hint for frame in frames)
+        elif titles[session] is None:
+            begun_before.append(session)
+    return titles | stored_titles(connection, begun_before)
+
+
 def _session_row(
-    task: Task, frame: Frame, state: Before, counts: Counts, now: datetime
+    task: Task,
+    frame: Frame,
+    state: Before,
+    title: str | None,
+    counts: Counts,
+    now: datetime,
 ) -> tuple[Any, ...]:
     said = frame.session
     duration = None
@@ -266,7 +290,7 @@ def _session_row(
         said.parent_source_session_id,
         said.is_subagent,
         said.is_warmup,
-        said.title,
+        title,
         said.started_at,
         said.ended_at,
         duration,
@@ -280,7 +304,7 @@ def _session_row(
         answered,
         cache_read,
         cache_made,
-        said.bad_lines == 0,
+        said.bad_lines == 0 and not said.is_cut_off,
         said.bad_lines,
         msgspec.json.encode(said.unknown_kinds).decode(),
         False,

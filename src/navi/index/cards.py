@@ -16,6 +16,7 @@ from duckdb import DuckDBPyConnection
 from navi.domain.instants import instant
 from navi.index.agents import resume_command
 from navi.index.listing import COLUMNS, LATEST
+from navi.index.schema import IS_SESSION
 
 
 class Card(NamedTuple):
@@ -26,7 +27,7 @@ class Card(NamedTuple):
     latest_at: int
     """Microseconds since 1970."""
     is_listed: bool
-    """False of a session in which nothing was said or done."""
+    """False of a file that does not count as a session."""
     shown: bytes
     """JSON, as `recall list --json` has it, but for tags and masks."""
 
@@ -34,8 +35,7 @@ class Card(NamedTuple):
 def cards(connection: DuckDBPyConnection, ids: Sequence[str]) -> dict[str, Card]:
     """As the rows are now, by session id."""
     rows = connection.execute(
-        f"SELECT {COLUMNS}, epoch_us({LATEST}), "
-        "NOT is_warmup AND (message_count > 0 OR tool_count > 0 OR NOT is_complete) "
+        f"SELECT {COLUMNS}, epoch_us({LATEST}), {IS_SESSION} "
         "FROM sessions WHERE id IN (SELECT unnest(?))",
         [list(ids)],
     )

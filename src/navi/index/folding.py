@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from navi.index.words import ANALYZER, composed, humps, is_unspaced, spaced
+from navi.index.words import (
+    ANALYZER,
+    composed,
+    emoji_in,
+    emoji_word,
+    humps,
+    is_unspaced,
+    spaced,
+)
 
 LONGEST_NAME = 200
 """Characters. What is longer is no identifier but data, and its pieces mean nothing."""
@@ -39,8 +47,10 @@ def folded(text: bytes) -> tuple[str, str]:
 
 def parts(text: str) -> str:
     """What the words of `text` hide, as words of their own; often nothing."""
-    inner = _inner_words(text.encode("ascii", "replace"))
-    return f"{spaced(text)} {inner}" if is_unspaced(text) else inner
+    found = _inner_words(text.encode("ascii", "replace"))
+    if pictures := emoji_in(text):
+        found = " ".join([*map(emoji_word, pictures), found])
+    return f"{spaced(text)} {found}" if is_unspaced(text) else found
 
 
 def _inner_words(text: bytes) -> str:

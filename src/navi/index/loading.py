@@ -13,12 +13,15 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from math import inf
 
+import msgspec
 from duckdb import DuckDBPyConnection
 
 from navi.domain.clock import Clock
+from navi.domain.history import PastSession
 from navi.index import database
-from navi.index.batch import Batch, Before, Change, texts_of
+from navi.index.batch import UNFINISHED, Batch, Before, Change, texts_of
 from navi.index.crew import read_all
+from navi.index.damage import formatted_lines, is_old
 from navi.index.outcome import Progress, Refreshed
 from navi.index.places import Places
 from navi.index.reading import Failure, Frame, Task
@@ -53,8 +56,8 @@ class Loading:
     """Sessions whose texts the writer has, but has not committed."""
     _committed: set[str] = field(default_factory=set)
     """Sessions whose note in DuckDB can go."""
-    _begun: set[int] = field(default_factory=set)
-    """Files of which something was read."""
+    _rows: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """How many messages and calls were read so far of the files of which something was read."""
     _files: int = 0
     _all_bytes: int = 0
 
@@ -134,29 +137,51 @@ class Loading:
 
     def _count(self, frame: Frame) -> None:
         result, task = self.result, self.tasks[frame.number]
-        result.messages += frame.messages[0]
-        if frame.number in self._begun:
+        messages, calls = frame.messages[0], frame.tool_calls[0]
+        if frame.number in self._rows:
             # What began in an earlier stretch of the file was counted there.
-            result.messages -= len(frame.replaced_messages)
-        self._begun.add(frame.number)
-        result.tool_calls += frame.tool_calls[0]
+            messages -= len(frame.replaced_messages)
+            calls -= len(frame.replaced_calls)
+        before = self._rows.get(frame.number, (0, 0))
+        self._rows[frame.number] = before[0] + messages, before[1] + calls
         if not frame.is_last:
             return
-        result.indexed += 1
         self.done.append(task)
         result.bytes += task.size
-        outcome = "read"
-        if bad := frame.session.bad_lines:
-            outcome = f"read, but {bad} {'line' if bad == 1 else 'lines'} could not be understood"
-            result.warnings.append(f"{task.path}: {outcome}")
-        self._tell(task, outcome)
+        self._warn(frame.session, frame.bad_lines_before, task)
+        if not frame.session.is_readable:
+            result.failed += 1
+            self._tell(task, "failed")
+            return
+        result.indexed += 1
+        if not frame.session.is_warmup:
+            messages, calls = self._rows[frame.number]
+            result.messages += messages
+            result.tool_calls += calls
+        self._tell(task, "read")
+
+    def _warn(self, session: PastSession, bad_lines_before: int, task: Task) -> None:
+        """Of damage that was not there before."""
+        bad = session.bad_lines - bad_lines_before
+        if not session.is_readable:
+            self._say(task, f"not a transcript: {formatted_lines(session.bad_lines)} unreadable")
+        elif bad:
+            numbers = session.bad_line_numbers[bad_lines_before:]
+            self._say(task, f"skipped {formatted_lines(bad, numbers)} that can't be read")
+        if session.is_cut_off and is_old(task.mtime, self.clock.now()):
+            self._say(task, "its last line is cut off")
+
+    def _say(self, task: Task, problem: str) -> None:
+        self.result.warnings.append(f"{task.path}: {problem}")
 
     def _count_failure(self, failure: Failure) -> None:
         task = self.tasks[failure.number]
-        outcome = f"can't be read: {failure.reason}"
         self.result.failed += 1
-        self.result.warnings.append(f"{task.path}: {outcome}")
-        self._tell(task, outcome)
+        self._say(task, f"can't be read: {failure.reason}")
+        if failure.number in self._rows:
+            # Some of it is in the index: the next run has to go on from there.
+            self.done.append(msgspec.structs.replace(task, size=UNFINISHED))
+        self._tell(task, "failed")
 
     def _tell(self, task: Task, outcome: str) -> None:
         self._files += 1

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ATTEMPTS = 5
 
 WORDS = "words"
-KINDS = ("content", "thinking", "bash")
+KINDS = ("content", "thinking", "bash", "file")
 ROLES = ("user", "assistant", "system")
 CALL_BITS = 20
 MOST_CALLS = (1 << CALL_BITS) - 2
@@ -43,7 +43,7 @@ def opened_for_reading(places: Places) -> tantivy.Index:
     for attempt in range(ATTEMPTS):
         try:
             index = opened(folder)
-            Query.term_query(index.schema, "listed", 1)  # fails if an older version made it
+            Query.term_query(index.schema, "file", "")  # fails if an older version made it
             return index
         except (ValueError, OSError) as error:
             # The folder is being made anew, or has files of a newer version.

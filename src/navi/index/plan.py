@@ -5,6 +5,7 @@ Only the file system's own notes are looked at. No file is opened.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -54,6 +55,7 @@ def plan(
     made = Plan()
     looked: dict[str, set[str]] = {}
     covers: dict[str, Callable[[str], bool]] = {}
+    unreadable: list[str] = []
     for source in sources:
         found: set[str] = set()
         name = source.name
@@ -73,6 +75,11 @@ def plan(
             made.warnings.append(f"{name}: can't list all sessions: {error}")
             continue
         looked[name] = found
+        unreadable += source.unreadable
+    made.warnings += [
+        f"{place}: can't be read, so its sessions are not updated" for place in unreadable
+    ]
+    closed = tuple(place if place.endswith(".jsonl") else place + os.sep for place in unreadable)
     made.vanished = [
         each.id
         for (name, path), each in known.items()
@@ -80,6 +87,7 @@ def plan(
         and name in looked
         and path not in looked[name]
         and covers[name](path)
+        and not path.startswith(closed)
     ]
     made.changed.sort(key=lambda each: each[2].mtime, reverse=True)
     return made

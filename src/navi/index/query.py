@@ -8,7 +8,16 @@ from __future__ import annotations
 from tantivy import Occur, Query
 
 from navi.domain.light_typing import NamedTuple
-from navi.index.words import composed, encodable, humps, is_unspaced, spaced, words_of
+from navi.index.words import (
+    composed,
+    emoji_in,
+    emoji_word,
+    encodable,
+    humps,
+    is_unspaced,
+    spaced,
+    words_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,10 +42,12 @@ class Clause(NamedTuple):
     is_prefix: bool = False
     is_excluded: bool = False
     is_quoted: bool = False
+    is_emoji: bool = False
+    """The words are single emoji, as they were typed."""
 
 
 def read_query(text: str) -> list[Clause]:
-    """Without what holds no letter or digit, and without repetitions."""
+    """Without what holds no letter, digit or emoji, and without repetitions."""
     found: dict[Clause, None] = {}
     for clause in _clauses(composed(encodable(text))):
         if clause is not None:
@@ -73,20 +84,22 @@ def _clauses(text: str) -> Iterator[Clause | None]:
             end = text.find('"', start)
             end = len(text) if end < 0 else end
             yield _clause(text[start:end], is_excluded=is_excluded, is_quoted=True)
+            yield _emoji_clause(text[start:end], is_excluded=is_excluded)
             start = end + 1
         else:
             end = start
             while end < len(text) and not text[end].isspace():
                 end += 1
-            yield _word(text[start:end])
+            yield from _word(text[start:end])
             start = end
 
 
-def _word(word: str) -> Clause | None:
+def _word(word: str) -> Iterator[Clause | None]:
     is_excluded = len(word) > 1 and word[0] == "-" and word[1] != "-"
     given = word[1:] if is_excluded else word
     # `foo"bar` is not a phrase that begins in the middle of a word.
-    return _clause(given, is_excluded=is_excluded, is_prefix=given.endswith("*"))
+    yield _clause(given, is_excluded=is_excluded, is_prefix=given.endswith("*"))
+    yield _emoji_clause(given, is_excluded=is_excluded)
 
 
 def _clause(
@@ -96,7 +109,14 @@ def _clause(
     return Clause(words, given, is_prefix, is_excluded, is_quoted) if words else None
 
 
+def _emoji_clause(given: str, *, is_excluded: bool) -> Clause | None:
+    emoji = tuple(emoji_in(given)[:MOST_WORDS])
+    return Clause(emoji, given, is_excluded=is_excluded, is_emoji=True) if emoji else None
+
+
 def _query(schema: Schema, clause: Clause) -> Query:
+    if clause.is_emoji:
+        return _stretch(schema, "parts", tuple(map(emoji_word, clause.words)), False)
     choices = [_stretch(schema, "text", clause.words, clause.is_prefix)]
     others: list[Query] = []
     if is_unspaced(clause.given):

@@ -15,6 +15,7 @@ from navi.domain.shell import read_command
 from navi.index import columns
 from navi.index.columns import Column
 from navi.index.identity import call_id, call_id_in, message_id
+from navi.index.titles import Hint, hint_of_call, hint_of_messages
 from navi.sources.source import Chunk, Reading, Rewritten, Source
 
 CHUNKS_AT_ONCE = 4
@@ -59,6 +60,10 @@ class Frame(msgspec.Struct, array_like=True):
     next_orphan: int
     replaced_messages: list[str]
     replaced_calls: list[str]
+    title_hint: Hint | None
+    """What the session may be called by, if the agent has no title for it."""
+    bad_lines_before: int
+    """How many lines of the file were already known to be damaged."""
 
 
 class Failure(msgspec.Struct, array_like=True):
@@ -78,6 +83,7 @@ def frames_of(task: Task, source: Source) -> Iterator[Frame | Failure]:
         except Rewritten:
             known = Place(True, 0, 0)
             reading = source.read(file)
+        known = known._replace(bad_lines=reading.session.bad_lines)
         with closing(reading):
             yield from _frames(task, reading, known)
     except NaviError as error:
@@ -95,6 +101,7 @@ class Place(NamedTuple):
     is_start: bool
     next_idx: int
     next_orphan: int
+    bad_lines: int = 0
 
 
 def _frames(task: Task, reading: Reading, place: Place) -> Iterator[Frame]:
@@ -103,7 +110,7 @@ def _frames(task: Task, reading: Reading, place: Place) -> Iterator[Frame]:
         if waiting is not None:
             yield waiting
         waiting = _frame(task, chunk, reading, place)
-        place = Place(False, waiting.next_idx, waiting.next_orphan)
+        place = Place(False, waiting.next_idx, waiting.next_orphan, place.bad_lines)
     if waiting is None:
         waiting = _frame(task, Chunk(), reading, place)
     waiting.is_last = True
@@ -152,7 +159,16 @@ def _frame(task: Task, chunk: Chunk, reading: Reading, place: Place) -> Frame:
         replaced_calls=[
             call_id(mine, call.message_idx, call.idx) for call in calls if _is_known(call, place)
         ],
+        title_hint=None if reading.session.title else _title_hint(messages, calls),
+        bad_lines_before=place.bad_lines,
     )
+
+
+def _title_hint(messages: list[PastMessage], calls: list[PastToolCall]) -> Hint | None:
+    hint = hint_of_messages((each.role, each.content, each.thinking) for each in messages)
+    if hint is None and calls:
+        return hint_of_call(calls[0].tool_name, calls[0].command)
+    return hint
 
 
 def _is_known(call: PastToolCall, place: Place) -> bool:

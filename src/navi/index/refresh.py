@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from duckdb import DuckDBPyConnection
 
 from navi.domain.clock import Clock
-from navi.index import backup, database, lock, shortcut, tags, texts
+from navi.index import backup, database, lock, shortcut, tags, texts, upgrade
 from navi.index.batch import Before, texts_in
 from navi.index.cards import Card, cards
 from navi.index.crew import WORKERS
@@ -135,6 +135,7 @@ class Refresh:
         return result, known, planned.stamps
 
     def _look(self) -> Look:
+        upgrade.apply(self.places, self.sources, self.clock.now())
         with database.reading(self.places) as connection:
             known = _known(connection)
             facts = dict(connection.execute("SELECT name, value FROM facts").fetchall())

@@ -97,6 +97,9 @@ SQL_TYPES = {
     kinds.DOUBLE: "DOUBLE",
     kinds.BOOLEAN: "BOOLEAN",
 }
+IS_SESSION = "NOT is_warmup AND (message_count > 0 OR tool_count > 0)"
+"""What counts as a session, wherever sessions are listed or counted: a file in which something was
+said or done, by an agent that was not started only to be ready."""
 LONG_TEXTS = {"content", "thinking", "tool_input", "bash_command"}
 """Where zstd is named, DuckDB need not try all its ways of packing strings: half the time."""
 

@@ -8,6 +8,7 @@ from navi.domain.instants import from_microseconds, microseconds
 from navi.domain.light_typing import NamedTuple
 from navi.domain.secrets import mask
 from navi.index.catalogue import card_in
+from navi.index.file_paths import is_same_file, path_term, shorter_ends
 from navi.index.identity import call_id, message_id
 from navi.index.opening import (
     KINDS,
@@ -46,6 +47,8 @@ class Filters(NamedTuple):
     role: str | None = None
     session: str | None = None
     """An id, the beginning of one, or the source's own id."""
+    file: str | None = None
+    """A path, or the end of one: only sessions in which a tool touched that file."""
 
 
 EVERYTHING = Filters()
@@ -100,7 +103,9 @@ class Search:
         searcher = self._index.searcher()
         wanted = self._filters(searcher, filters)
         if not clauses:
-            return Found([], True)
+            if filters.file is None:
+                return Found([], True)
+            return Found(self._touches(searcher, filters.file, wanted, limit), True)
         hits = self._hits(searcher, clauses, wanted, limit, needs_all=True)
         if hits or sum(not clause.is_excluded for clause in clauses) < 2:
             return Found(hits, True)
@@ -122,6 +127,20 @@ class Search:
             filters = [(Occur.Must, Query.const_score_query(each, 0.0)) for each in wanted]
             query = Query.boolean_query([(Occur.Must, query), *filters])
         found = searcher.search(query, limit, count=False).hits
+        return self._shown(searcher, found, clauses)
+
+    def _touches(
+        self, searcher: tantivy.Searcher, file: str, wanted: list[Query], limit: int
+    ) -> list[Hit]:
+        """The calls that touched the file, newest first."""
+        touched = self._touching(searcher, file)
+        query = Query.boolean_query([(Occur.Must, each) for each in (touched, *wanted)])
+        newest = searcher.search(query, limit, count=False, order_by_field="at").hits
+        return self._shown(searcher, [(0.0, address) for _, address in newest], [])
+
+    def _shown(
+        self, searcher: tantivy.Searcher, found: list[Any], clauses: list[Clause]
+    ) -> list[Hit]:
         addresses = [address for _, address in found]
         numbers = [
             searcher.fast_field_values(name, addresses)
@@ -161,14 +180,45 @@ class Search:
             by_id = Query.term_set_query(self._schema, "session", numbers)
             by_source = self._of_sessions(searcher, "source_session", [wanted])
             found.append(Query.boolean_query([(Occur.Should, by_id), (Occur.Should, by_source)]))
+        if filters.file is not None:
+            numbers = self._sessions(searcher, self._touching(searcher, filters.file))
+            found.append(Query.term_set_query(self._schema, "session", numbers))
         return found
+
+    def _touching(self, searcher: tantivy.Searcher, file: str) -> Query:
+        """The texts of calls that name the file, by whatever end of its path."""
+        wanted = path_term(encodable(file))
+        if wanted is None:
+            return Query.empty_query()
+        longer = [name for name, _ in searcher.terms_with_prefix("file", wanted)]
+        choices = [Query.term_set_query(self._schema, "file", longer)]
+        for shorter in shorter_ends(wanted):
+            # The rest of the path may be the folder that its session worked in.
+            named_so = Query.term_query(self._schema, "file", shorter, "basic")
+            numbers = [
+                number
+                for number in self._sessions(searcher, named_so)
+                if is_same_file(shorter, self._folder(searcher, number), wanted)
+            ]
+            if numbers:
+                there = Query.term_set_query(self._schema, "session", numbers)
+                both = Query.boolean_query([(Occur.Must, named_so), (Occur.Must, there)])
+                choices.append(both)
+        return Query.boolean_query([(Occur.Should, each) for each in choices])
+
+    def _sessions(self, searcher: tantivy.Searcher, texts: Query) -> list[int]:
+        """Whose texts they are, each once."""
+        found = searcher.search(texts, max(1, searcher.num_docs), count=False).hits
+        numbers = searcher.fast_field_values("session", [address for _, address in found])
+        return list(dict.fromkeys(int(number or 0) for number in numbers))
+
+    def _folder(self, searcher: tantivy.Searcher, session: int) -> str:
+        return str(self._card(searcher, id_of(session)).get("cwd") or "")
 
     def _of_sessions(self, searcher: tantivy.Searcher, field: str, names: list[str]) -> Query:
         """The texts of the sessions on whose card one of the names stands."""
         cards = Query.term_set_query(self._schema, field, names)
-        found = searcher.search(cards, max(1, searcher.num_docs), count=False).hits
-        numbers = searcher.fast_field_values("session", [address for _, address in found])
-        return Query.term_set_query(self._schema, "session", numbers)
+        return Query.term_set_query(self._schema, "session", self._sessions(searcher, cards))
 
     def _range(
         self, field: str, low: int | None, high: int | None, kind: FieldType = FieldType.Unsigned
@@ -201,7 +251,7 @@ def _hit(
         tool_call_id=None if call is None else call_id(session, idx, call),
         kind=kind,
         role=role,
-        tool_name=document.get_first("tool") if kind == "bash" else None,
+        tool_name=document.get_first("tool") if kind in ("bash", "file") else None,
         timestamp=None if at is None else from_microseconds(at),
         project=card.get("project"),
         cwd=card.get("cwd"),

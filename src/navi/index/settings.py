@@ -10,8 +10,8 @@ from typing import Any
 from navi.domain.errors import UsageError
 from navi.index.places import settings_files
 
-FIELDS = ("content", "thinking", "bash")
-TEXTS_VERSION = 4
+FIELDS = ("content", "thinking", "bash", "file")
+TEXTS_VERSION = 5
 """Raised when documents or words are made differently: the full-text is then made anew."""
 
 

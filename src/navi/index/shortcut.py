@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from navi.index.agents import reader_versions
 from navi.index.outcome import Refreshed
 from navi.index.places import Places
 from navi.index.plan import Known, Plan, plan
@@ -29,6 +30,7 @@ class Note(msgspec.Struct):
     version: int
     of: Stamp
     texts: str
+    readers: dict[str, int]
     files: list[tuple[str, str, str, float, int, bool]]
     stamps: dict[str, str]
 
@@ -59,6 +61,8 @@ def look(places: Places, sources: Iterable[Source], fields: tuple[str, ...]) -> 
         return None
     if (found.version, found.of, found.texts) != (VERSION, _stamp(places), texts_made_of(fields)):
         return None
+    if found.readers != reader_versions():
+        return None
     known = {(row[0], row[1]): Known(*row[2:]) for row in found.files}
     return Seen(found.of, known, plan(sources, known, is_full=False, stamps=found.stamps))
 
@@ -78,7 +82,9 @@ def note(
         (source, path, each.id, each.mtime, each.size, each.is_archived)
         for (source, path), each in known.items()
     ]
-    value = Note(VERSION, _stamp(places), texts_made_of(fields), rows, dict(stamps))
+    value = Note(
+        VERSION, _stamp(places), texts_made_of(fields), reader_versions(), rows, dict(stamps)
+    )
     temporary = places.known_files.with_suffix(".tmp")
     try:
         temporary.write_bytes(msgspec.json.encode(value))

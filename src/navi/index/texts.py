@@ -8,6 +8,7 @@ Deleting and adding become visible together, at the commit, and never disturb a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -18,6 +19,7 @@ from tantivy import FieldType, Occur, Query
 from navi.index.errors import IndexUnusable
 from navi.index.folding import folded
 from navi.index.opening import WORDS, agent_number, number_of, place_of, what_of
+from navi.index.touched import files_in_command, terms_of, touched_files
 from navi.index.words import FOLDED_ANALYZER
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ HEAP_BYTES = 100_000_000
 SMALL_HEAP_BYTES = 15_000_000
 
 NAMES = ("card", "source_session", "project")
+
+_what_of = cache(what_of)
 
 
 class Text(NamedTuple):
@@ -43,6 +47,8 @@ class Text(NamedTuple):
     """Microseconds since 1970."""
     said: bytes
     """UTF-8, as it is in the columns anyway."""
+    files: list[str]
+    """The terms of the files that it names, if it is a tool call's."""
 
 
 class Owner(NamedTuple):
@@ -58,6 +64,7 @@ def schema() -> tantivy.Schema:
     builder.add_text_field("text", tokenizer_name=WORDS)
     builder.add_text_field("parts", tokenizer_name=WORDS)
     builder.add_text_field("tool", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("file", tokenizer_name="raw", index_option="basic")
     # Of cards.
     builder.add_bytes_field("shown", stored=True)
     for name in NAMES:
@@ -104,13 +111,13 @@ class TextWriter:
         self.is_dirty = True
         session, agent = number_of(owner.session_id), agent_number(owner.source)
         new, add = tantivy.Document, self._writer.add_document
-        for kind, idx, call, role, tools, at, said in texts:
+        for kind, idx, call, role, tools, at, said, files in texts:
             words, hidden = folded(said)
             document = new()
             document.add_unsigned("session", session)
             document.add_unsigned("agent", agent)
             document.add_unsigned("place", place_of(idx, call))
-            document.add_unsigned("what", what_of(role, kind))
+            document.add_unsigned("what", _what_of(role, kind))
             document.add_bytes("said", said)
             document.add_text("text", words)
             if hidden:
@@ -119,6 +126,8 @@ class TextWriter:
                 document.add_integer("at", at)
             for tool in tools:
                 document.add_text("tool", tool)
+            for file in files:
+                document.add_text("file", file)
             add(document)
 
     def add_card(self, card: Card) -> None:
@@ -185,20 +194,24 @@ def texts_of_messages(
     none: list[str] = []
     for idx, role, content, thinking, at in rows:
         if content and has_content:
-            yield Text("content", idx, None, role, tools.get(idx, none), at, content)
+            yield Text("content", idx, None, role, tools.get(idx, none), at, content, none)
         if thinking and has_thinking:
-            yield Text("thinking", idx, None, role, tools.get(idx, none), at, thinking)
+            yield Text("thinking", idx, None, role, tools.get(idx, none), at, thinking, none)
 
 
 def texts_of_calls(
-    rows: Iterable[tuple[int | None, int, str, bytes | None, int | None]], fields: tuple[str, ...]
+    rows: Iterable[tuple[int | None, int, str, bytes | None, bytes | None, int | None]],
+    fields: tuple[str, ...],
 ) -> Iterator[Text]:
-    """From `(message_idx, idx, tool_name, command, at)`."""
-    if "bash" not in fields:
-        return
-    for message_idx, idx, tool, command, at in rows:
-        if command:
-            yield Text("bash", message_idx, idx, "assistant", [tool], at, command)
+    """From `(message_idx, idx, tool_name, tool_input, command, at)`."""
+    has_bash, has_file = "bash" in fields, "file" in fields
+    for message_idx, idx, tool, given, command, at in rows:
+        if command and has_bash:
+            files = terms_of(files_in_command(command)) if has_file else []
+            yield Text("bash", message_idx, idx, "assistant", [tool], at, command, files)
+        if has_file and (paths := touched_files(given, command)):
+            said = "\n".join(paths).encode("utf-8", "replace")
+            yield Text("file", message_idx, idx, "assistant", [tool], at, said, terms_of(paths))
 
 
 def tools_by_message(calls: Iterable[tuple[int | None, str]]) -> dict[int | None, list[str]]:

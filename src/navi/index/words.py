@@ -5,7 +5,8 @@ The field `text` holds every run of letters and digits, in lower case and withou
 stop-words and no stems: what was written can be found.
 
 The field `parts` adds what such runs hide: the words inside `AuthHandler`, and the characters of
-scripts that put no space between words.
+scripts that put no space between words. Emoji are there too, each as a word of letters and digits,
+and not in `text`: words with an emoji between them stand side by side.
 
 What a plain question has no use for is imported where it is used: regular expressions take longer
 to load than all else that a search needs.
@@ -28,6 +29,8 @@ UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
+EMOJI = "\u231a-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
+"""And other pictures; without the colours of skin, so that all hands are found by the plain one."""
 ANALYZER = (
     TextAnalyzerBuilder(Tokenizer.simple())
     .filter(Filter.lowercase())
@@ -66,6 +69,19 @@ def _unspaced() -> re.Pattern[str]:
     import re
 
     return re.compile(f"[{UNSPACED}]")
+
+
+def emoji_in(text: str) -> list[str]:
+    if text.isascii():
+        return []
+    import re
+
+    return re.findall(f"[{EMOJI}]", text)
+
+
+def emoji_word(emoji: str) -> str:
+    """As the field `parts` has it: pictures are not letters, and would be left out."""
+    return f"emoji{ord(emoji):x}"
 
 
 def spaced(text: str) -> str:

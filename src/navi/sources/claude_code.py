@@ -1,7 +1,8 @@
 """Claude Code's transcripts: `projects/<folder>/<session id>.jsonl`.
 
 An answer is written one content block per line, and its lines share `message.id`: they become one
-message here. Lines of other answers may stand between them, so the last few stay open.
+message here. Lines of other answers may stand between them, so the last few stay open. A line that
+says again what an earlier one said counts for nothing but its tokens.
 """
 
 from __future__ import annotations
@@ -16,6 +17,14 @@ import msgspec
 
 from navi.domain.history import FoundFile, PastMessage, PastToolCall, PastUsage
 from navi.sources.claude_code_lines import (
+    ATTACHMENT,
+    ATTACHMENT_WITHIN,
+    CLIENT_ITSELF,
+    IGNORED,
+    IGNORED_AT_START,
+    LONGEST_TYPE,
+    QUEUED,
+    TYPE_FIRST,
     Block,
     Content,
     Line,
@@ -25,28 +34,16 @@ from navi.sources.claude_code_lines import (
     texts_of,
 )
 from navi.sources.claude_code_lines import lines as line_decoder
+from navi.sources.claude_code_repeats import (
+    Repeats,
+    answer_keys,
+    call_key,
+    is_newer,
+    text_keys,
+)
 from navi.sources.folders import entries, found
 from navi.sources.lines import LineReading, Transcript, last_moment, stretch_at
 from navi.sources.source import Chunk, Reading, Source
-
-IGNORED = frozenset(
-    (
-        *("agent-color", "agent-name", "agent-setting", "api-request", "api-request-blob"),
-        *("api-request-shape", "atis-latch", "attribution-snapshot", "content-replacement"),
-        *("cost-state", "file-history-delta", "file-history-snapshot", "last-prompt", "mode"),
-        *("permission-mode", "pr-link", "progress", "queue-operation", "tag", "tools-used"),
-        "worktree-state",
-    )
-)
-"""Kinds of lines that hold nothing said or done: the client's own notes, and copies."""
-TYPE_FIRST = b'{"type":"'
-LONGEST_TYPE = 60
-IGNORED_AT_START = frozenset(TYPE_FIRST + kind.encode() + b'"' for kind in IGNORED)
-
-ATTACHMENT = b'"attachment":{"type":"'
-QUEUED = ATTACHMENT + b'queued_command"'
-ATTACHMENT_WITHIN = 160
-"""Bytes: an attachment says so before its content begins, a message can't say so there."""
 
 STANDING = (
     *("<system-reminder>", "<local-command-caveat>", "Caveat: The messages below were generated"),
@@ -61,7 +58,6 @@ NOT_TYPED = (
 """How texts begin that a client wrote under the user's name."""
 
 CONVERSATION = frozenset(("user", "assistant", "system"))
-CLIENT_ITSELF = "<synthetic>"
 WARMUP = "Warmup"
 OPEN_ANSWERS = 8
 """How many answers may be written at the same time: the main one and those of sub-agents."""
@@ -72,7 +68,8 @@ class Answer(msgspec.Struct):
 
     idx: int
     timestamp: datetime | None
-    calls: int = 0
+    calls: list[int] = []
+    """A key of each tool call, by which a repeated one is known."""
     spent: tuple[int, int, int, int] | None = None
     places: list[tuple[int, int]] = []
     """Offset and length of the lines with its texts, by which a later reading finds them again."""
@@ -83,21 +80,28 @@ class State(msgspec.Struct):
     title_rank: int = 0
     is_known: bool = False
     """Nothing more can be learnt of the session from a line's own fields."""
+    newest_at: datetime | None = None
+    """The latest time of a line with something said or done in it."""
     answers: dict[str, Answer] = {}
 
 
 class ClaudeCode(Source):
     name = "claude_code"
+    version = Transcript.version
+
+    def __init__(self) -> None:
+        self.unreadable: list[str] = []
 
     def folders(self) -> list[str]:
         home = os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude"
         return [os.path.join(home, "projects")]
 
     def discover(self) -> Iterator[FoundFile]:
+        unreadable = self.unreadable = list[str]()
         [projects] = self.folders()
-        for project in entries(projects):
+        for project in entries(projects, unreadable):
             if project.is_dir():
-                yield from _transcripts(project.path)
+                yield from _transcripts(project.path, unreadable)
 
     def read(self, file: FoundFile, mark: bytes | None = None) -> Reading:
         return LineReading(file, ClaudeCodeTranscript(file.path), mark)
@@ -108,14 +112,14 @@ class ClaudeCode(Source):
         return ["claude", "--resume", source_session_id]
 
 
-def _transcripts(project: str) -> Iterator[FoundFile]:
-    for entry in entries(project):
+def _transcripts(project: str, unreadable: list[str]) -> Iterator[FoundFile]:
+    for entry in entries(project, unreadable):
         if entry.name.endswith(".jsonl"):
-            yield from found(entry)
+            yield from found(entry, unreadable)
         elif entry.is_dir(follow_symlinks=False):
-            for agent in entries(os.path.join(entry.path, "subagents")):
+            for agent in entries(os.path.join(entry.path, "subagents"), unreadable):
                 if agent.name.startswith("agent-") and agent.name.endswith(".jsonl"):
-                    yield from found(agent)
+                    yield from found(agent, unreadable)
 
 
 class ClaudeCodeTranscript(Transcript):
@@ -124,6 +128,7 @@ class ClaudeCodeTranscript(Transcript):
         self._state = State()
         self._texts: dict[str, tuple[list[str], list[str]]] = {}
         """What the open answers say and think."""
+        self._repeats = Repeats(path)
         # The file's name, not what its lines say: old versions copied lines of other sessions.
         name = Path(path)
         self.session.source_session_id = name.stem
@@ -136,6 +141,7 @@ class ClaudeCodeTranscript(Transcript):
 
     def restore(self, state: bytes, file: BinaryIO) -> None:
         self._state = msgspec.json.decode(state, type=State)
+        self._repeats.begin_later()
         for id, answer in self._state.answers.items():
             said, thought = self._texts[id] = ([], [])
             for offset, length in answer.places:
@@ -143,13 +149,14 @@ class ClaudeCodeTranscript(Transcript):
                 if line is not None and line.message is not None:
                     collect(line.message.content, said, thought)
 
-    def take(self, lines: list[bytes], offset: int, chunk: Chunk) -> None:
+    def take(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
         decode = line_decoder.decode
         state = self._state
         next_offset = offset
-        for text in lines:
+        for line_number, text in enumerate(lines, number):
             offset = next_offset
             next_offset += len(text) + 1
+            # As `is_ignored`, without the call: this is done for every line there is.
             if text.startswith(TYPE_FIRST):
                 if text[: text.find(b'"', len(TYPE_FIRST), LONGEST_TYPE) + 1] in IGNORED_AT_START:
                     continue
@@ -164,7 +171,7 @@ class ClaudeCodeTranscript(Transcript):
                     continue
                 saved = decoded(text)
                 if saved is None:
-                    self.session.bad_lines += 1
+                    self.note_damage(line_number)
                     continue
                 line = saved
             kind = line.type
@@ -175,9 +182,9 @@ class ClaudeCodeTranscript(Transcript):
             elif kind == "user":
                 if line.message is not None:
                     is_injected = bool(line.isMeta or line.isCompactSummary)
-                    self._prompt(line.message.content, is_injected, line.timestamp, chunk)
+                    self._prompt(line.message.content, is_injected, line, offset, chunk)
             else:
-                self._other(line, chunk)
+                self._other(line, offset, chunk)
         self.session.ended_at = last_moment(lines) or self.session.ended_at
 
     def _learn(self, line: Line) -> None:
@@ -200,12 +207,21 @@ class ClaudeCodeTranscript(Transcript):
             return
         content, state = message.content, self._state
         if message.model == CLIENT_ITSELF:
-            self._say("system", "\n\n".join(texts_of(content)), line.timestamp, chunk)
+            self._note(texts_of(content), line, offset, chunk)
             return
         if message.model is not None:
             self.session.model = message.model
         id = message.id or line.uuid or f"{self.session.source_session_id}:{state.next_idx}"
-        answer = state.answers.get(id) or self._open(id, line.timestamp)
+        answer = state.answers.get(id)
+        keys = answer_keys(message.id or line.uuid, content)
+        if answer is not None:
+            self._is_newest(line)
+            self._repeats.add(keys)
+        elif self._is_repeat(keys, line, offset, needs_all=True):
+            self._spend(id, None, line, chunk)
+            return
+        else:
+            answer = self._open(id, line.timestamp)
         said, thought = self._texts[id]
         if collect(content, said, thought) or not answer.places:
             answer.places.append((offset, length))
@@ -225,6 +241,28 @@ class ClaudeCodeTranscript(Transcript):
                     self._call(answer, block, line.timestamp, chunk)
         self._spend(id, answer, line, chunk)
 
+    def _is_repeat(
+        self, keys: list[int], line: Line, offset: int, *, needs_all: bool = False
+    ) -> bool:
+        """Whether earlier lines said the same, under all or any of these keys.
+
+        Clients write in the order of time: only a line that is no newer than all before it may be
+        a copy, so that most lines are compared with nothing.
+        """
+        is_repeat = False
+        if not self._is_newest(line) and keys:
+            earlier = self._repeats.keys_before(offset)
+            is_repeat = (all if needs_all else any)(key in earlier for key in keys)
+        self._repeats.add(keys)
+        return is_repeat
+
+    def _is_newest(self, line: Line) -> bool:
+        """Whether it is newer than all before it; from now on it is one of them."""
+        if not is_newer(line.timestamp, self._state.newest_at):
+            return False
+        self._state.newest_at = line.timestamp
+        return True
+
     def _open(self, id: str, timestamp: datetime | None) -> Answer:
         answers = self._state.answers
         if len(answers) >= OPEN_ANSWERS:
@@ -236,14 +274,18 @@ class ClaudeCodeTranscript(Transcript):
         return answer
 
     def _call(self, answer: Answer, block: Block, timestamp: datetime | None, chunk: Chunk) -> None:
+        key = call_key(block)
+        if key in answer.calls:
+            return
         given, command = given_to_tool(block)
+        place = len(answer.calls)
         chunk.tool_calls.append(
-            PastToolCall(answer.idx, answer.calls, block.name or "", given, command, timestamp)
+            PastToolCall(answer.idx, place, block.name or "", given, command, timestamp)
         )
-        answer.calls += 1
+        answer.calls.append(key)
         self.session.is_warmup = False
 
-    def _spend(self, id: str, answer: Answer, line: Line, chunk: Chunk) -> None:
+    def _spend(self, id: str, answer: Answer | None, line: Line, chunk: Chunk) -> None:
         """Every line of an answer repeats what it cost so far: what counts is the most."""
         message = line.message
         usage = message.usage if message is not None else None
@@ -258,7 +300,7 @@ class ClaudeCodeTranscript(Transcript):
             spent = (line.inputTokens or 0, line.outputTokens or 0, 0, 0)
         else:
             return
-        before = answer.spent
+        before = answer.spent if answer is not None else None
         if before == spent:
             return
         if before is not None:
@@ -270,16 +312,21 @@ class ClaudeCodeTranscript(Transcript):
             )
             if before == spent:
                 return
-        answer.spent = spent
+        if answer is not None:
+            answer.spent = spent
         chunk.usages.append(PastUsage(id, self.session.model, line.timestamp, *spent))
 
     def _prompt(
-        self, content: Content, is_injected: bool, timestamp: datetime | None, chunk: Chunk
+        self, content: Content, is_injected: bool, line: Line, offset: int, chunk: Chunk
     ) -> None:
         """A person's words, and what the client put beside them."""
+        texts = texts_of(content)
+        if not texts or self._is_repeat(text_keys(line, texts), line, offset):
+            return
+        timestamp = line.timestamp
         typed: list[str] = []
         put: list[str] = []
-        for text in texts_of(content):
+        for text in texts:
             if is_injected or text.startswith(NOT_TYPED):
                 if not text.startswith(STANDING):
                     put.append(text)
@@ -302,12 +349,17 @@ class ClaudeCodeTranscript(Transcript):
             chunk.messages.append(PastMessage(self._state.next_idx, role, text, None, timestamp))
             self._state.next_idx += 1
 
-    def _other(self, line: Line, chunk: Chunk) -> None:
+    def _note(self, texts: list[str], line: Line, offset: int, chunk: Chunk) -> None:
+        """What the client itself says."""
+        if texts and not self._is_repeat(text_keys(line, texts), line, offset):
+            self._say("system", "\n\n".join(texts), line.timestamp, chunk)
+
+    def _other(self, line: Line, offset: int, chunk: Chunk) -> None:
         kind = line.type or "(no type)"
         if kind == "system":
-            self._say("system", "\n\n".join(texts_of(line.content)), line.timestamp, chunk)
+            self._note(texts_of(line.content), line, offset, chunk)
         elif kind == "attachment":
-            self._attached(line, chunk)
+            self._attached(line, offset, chunk)
         elif kind == "summary":
             self._entitle(1, line.summary, is_first_kept=True)
         elif kind == "ai-title":
@@ -318,7 +370,7 @@ class ClaudeCodeTranscript(Transcript):
             counts = self.session.unknown_kinds
             counts[kind] = counts.get(kind, 0) + 1
 
-    def _attached(self, line: Line, chunk: Chunk) -> None:
+    def _attached(self, line: Line, offset: int, chunk: Chunk) -> None:
         """What was typed while the agent was busy stands nowhere else."""
         attachment = line.attachment
         if attachment is None or attachment.type != "queued_command":
@@ -326,7 +378,7 @@ class ClaudeCodeTranscript(Transcript):
         is_typed = attachment.commandMode in (None, "prompt") and (
             attachment.origin is None or attachment.origin.kind in (None, "human")
         )
-        self._prompt(attachment.prompt, not is_typed, line.timestamp, chunk)
+        self._prompt(attachment.prompt, not is_typed, line, offset, chunk)
 
     def _entitle(self, rank: int, title: str | None, is_first_kept: bool = False) -> None:
         """The name a person gave wins over a made one; otherwise the newest."""

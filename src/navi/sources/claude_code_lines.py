@@ -9,6 +9,26 @@ import msgspec
 
 from navi.sources.damage import mended, without_half_characters
 
+IGNORED = frozenset(
+    (
+        *("agent-color", "agent-name", "agent-setting", "api-request", "api-request-blob"),
+        *("api-request-shape", "atis-latch", "attribution-snapshot", "content-replacement"),
+        *("cost-state", "file-history-delta", "file-history-snapshot", "last-prompt", "mode"),
+        *("permission-mode", "pr-link", "progress", "queue-operation", "tag", "tools-used"),
+        "worktree-state",
+    )
+)
+"""Kinds of lines that hold nothing said or done: the client's own notes, and copies."""
+TYPE_FIRST = b'{"type":"'
+LONGEST_TYPE = 60
+IGNORED_AT_START = frozenset(TYPE_FIRST + kind.encode() + b'"' for kind in IGNORED)
+
+ATTACHMENT = b'"attachment":{"type":"'
+QUEUED = ATTACHMENT + b'queued_command"'
+ATTACHMENT_WITHIN = 160
+"""Bytes: an attachment says so before its content begins, a message can't say so there."""
+CLIENT_ITSELF = "<synthetic>"
+
 Tokens = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
@@ -21,6 +41,7 @@ class Usage(msgspec.Struct, gc=False):
 
 class Block(msgspec.Struct, gc=False):
     type: str = ""
+    id: str | None = None
     text: str | None = None
     thinking: str | None = None
     name: str | None = None
@@ -80,12 +101,20 @@ class ShellInput(msgspec.Struct, gc=False):
 DOUBTFUL = frozenset(
     (
         *("timestamp", "cwd", "gitBranch", "isMeta", "isCompactSummary", "usage", "origin"),
-        *("uuid", "forkedFrom", "inputTokens", "outputTokens"),
+        *("uuid", "id", "forkedFrom", "inputTokens", "outputTokens"),
     )
 )
 SHELL_TOOLS = frozenset(("Bash",))
 lines = msgspec.json.Decoder(Line)
 _shell_input = msgspec.json.Decoder(ShellInput)
+
+
+def is_ignored(text: bytes) -> bool:
+    """Whether a line says by its first bytes that nothing is to be read from it."""
+    if text.startswith(TYPE_FIRST):
+        return text[: text.find(b'"', len(TYPE_FIRST), LONGEST_TYPE) + 1] in IGNORED_AT_START
+    at = text.find(ATTACHMENT, 0, ATTACHMENT_WITHIN)
+    return at >= 0 and not text.startswith(QUEUED, at)
 
 
 def decoded(text: bytes) -> Line | None:
@@ -111,19 +140,20 @@ def given_to_tool(block: Block) -> tuple[str | None, str | None]:
 
 
 def collect(content: Content, said: list[str], thought: list[str]) -> bool:
-    """Add what an answer's line says and thinks; whether it did either."""
+    """Add what an answer's line says and thinks for the first time; whether it did either."""
     before = len(said) + len(thought)
     if isinstance(content, str):
-        if content:
+        if content and content not in said:
             said.append(content)
     elif content is not None:
         for block in content:
             if isinstance(block, str):
-                said.append(block)
+                if block not in said:
+                    said.append(block)
             elif block.type == "text":
-                if block.text:
+                if block.text and block.text not in said:
                     said.append(block.text)
-            elif block.thinking:
+            elif block.thinking and block.thinking not in thought:
                 thought.append(block.thinking)
     return len(said) + len(thought) > before
 

@@ -1,7 +1,8 @@
 """Codex's rollouts: `sessions/<date>/rollout-<time>-<session id>.jsonl`, and put away ones.
 
 What was said is written twice, as an item and as an event that repeats it. Items count; an event
-counts only where it can't be a repetition: before any item, or between two turns.
+counts only where it can't be a repetition: before any item, or between two turns. If its item comes
+later all the same, that item is the repetition.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ LONGEST_KIND = 60
 
 _SPAWNER = re.compile(rb'"parent_thread_id"\s*:\s*"([^"]+)"')
 
+MOST_SPOKEN = 16
 COPY_PAUSE = timedelta(seconds=2)
 """A fork's copy of its parent is written in one go: after a longer pause come its own lines."""
 
@@ -83,23 +85,30 @@ class State(msgspec.Struct):
     has_id: bool = False
     doubted: tuple[int, str] | None = None
     """The last message that looked injected, and its digest."""
+    spoken: list[str] = []
+    """Digests of what events said in this turn: the items that follow may repeat it."""
+    last_letter: str | None = None
+    """The digest of the last message between agents, which may be written twice."""
     last_at: datetime | None = None
     """The time of the last line of a copy."""
 
 
 class Codex(Source):
     name = "codex"
+    version = Transcript.version
 
     def __init__(self) -> None:
         self._titles = Titles()
+        self.unreadable: list[str] = []
 
     def folders(self) -> list[str]:
         return [os.path.join(_home(), each) for each in ("sessions", ARCHIVE)]
 
     def discover(self) -> Iterator[FoundFile]:
         home = _home()
-        yield from _rollouts(os.path.join(home, "sessions"))
-        for file in _rollouts(os.path.join(home, ARCHIVE)):
+        unreadable = self.unreadable = list[str]()
+        yield from _rollouts(os.path.join(home, "sessions"), unreadable)
+        for file in _rollouts(os.path.join(home, ARCHIVE), unreadable):
             place = _place_before_archiving(home, file.path)
             if not os.path.exists(place):
                 yield file._replace(path=place)
@@ -121,13 +130,13 @@ def _home() -> str:
     return str(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
 
 
-def _rollouts(folder: str) -> Iterator[FoundFile]:
-    for entry in entries(folder):
+def _rollouts(folder: str, unreadable: list[str]) -> Iterator[FoundFile]:
+    for entry in entries(folder, unreadable):
         if entry.name.endswith(".jsonl"):
             if entry.name.startswith("rollout"):
-                yield from found(entry)
+                yield from found(entry, unreadable)
         elif entry.is_dir(follow_symlinks=False):
-            yield from _rollouts(entry.path)
+            yield from _rollouts(entry.path, unreadable)
 
 
 def _place_before_archiving(home: str, path: str) -> str:
@@ -153,9 +162,9 @@ class CodexTranscript(Transcript):
     def restore(self, state: bytes, file: BinaryIO) -> None:
         self._state = msgspec.json.decode(state, type=State)
 
-    def take(self, lines: list[bytes], offset: int, chunk: Chunk) -> None:
+    def take(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
         decode = line_decoder.decode
-        for text in lines:
+        for line_number, text in enumerate(lines, number):
             at = text.find(KIND, 0, KIND_WITHIN) + len(KIND)
             end = text.find(b'"', at, at + LONGEST_KIND)
             kind = text[at:end]
@@ -173,25 +182,25 @@ class CodexTranscript(Transcript):
                     continue
                 saved = mended(text, line_decoder, DOUBTFUL)
                 if saved is None:
-                    self.session.bad_lines += 1
+                    self.note_damage(line_number)
                     continue
                 line = saved
             if line.payload is None:
-                self._bare(text, line, chunk)
+                self._bare(text, line_number, line, chunk)
             elif self._state.is_copy and self._still_copied(line):
                 self._count_copied(line)
             else:
                 self._enveloped(line, line.payload, chunk)
         self.session.ended_at = last_moment(lines) or self.session.ended_at
 
-    def _bare(self, text: bytes, line: Line, chunk: Chunk) -> None:
+    def _bare(self, text: bytes, number: int, line: Line, chunk: Chunk) -> None:
         """A line of the first era: an item without a time, or what the session is."""
         try:
             item = bare_items.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             item_or_none = mended(text, bare_items, DOUBTFUL)
             if item_or_none is None:
-                self.session.bad_lines += 1
+                self.note_damage(number)
                 return
             item = item_or_none
         if item.type is not None:
@@ -220,6 +229,8 @@ class CodexTranscript(Transcript):
         elif kind == "message":
             # As the first description of the format has it, with calls among the content.
             self._message(payload, line.timestamp, chunk)
+        elif kind == "inter_agent_communication":
+            self._letter(payload, line.timestamp, chunk)
         elif kind is None or kind.encode() not in IGNORED:
             self._count_unknown(kind or "(no type)")
 
@@ -272,15 +283,16 @@ class CodexTranscript(Transcript):
             self._confirm(event.message, timestamp, chunk)
         elif kind in ("agent_message", "agent_reasoning"):
             if state.events_speak and kind == "agent_message":
-                self._say("assistant", event.message, None, timestamp, chunk)
+                self._speak("assistant", event.message, None, timestamp, chunk)
             elif state.events_speak:
-                self._say("assistant", None, event.text, timestamp, chunk)
+                self._speak("assistant", None, event.text, timestamp, chunk)
         elif kind == "function_call":
             self._call(event.name or kind, event.parameters or event.arguments, timestamp, chunk)
         elif kind in ("task_started", "turn_started"):
             state.events_speak = False
         elif kind in ("task_complete", "turn_complete", "turn_aborted"):
             state.events_speak = True
+            state.spoken = []
             if event.error is not None:
                 self._say("system", event.error.message, None, timestamp, chunk)
         elif kind == "error":
@@ -294,7 +306,7 @@ class CodexTranscript(Transcript):
         """The event of a prompt: a person typed it, whatever its item looked like."""
         state = self._state
         if state.events_speak:
-            self._say("user", text, None, timestamp, chunk)
+            self._speak("user", text, None, timestamp, chunk)
         elif text and state.doubted is not None and state.doubted[1] == _digest(text):
             idx = state.doubted[0]
             if idx < 0:
@@ -312,8 +324,11 @@ class CodexTranscript(Transcript):
             else:
                 self._message(item, timestamp, chunk)
         elif kind == "reasoning":
-            thought = texts_of(item.summary) or texts_of(item.content)
-            self._say("assistant", None, "\n\n".join(thought), timestamp, chunk)
+            thought = "\n\n".join(texts_of(item.summary) or texts_of(item.content))
+            if not self._is_spoken("assistant", None, thought):
+                self._say("assistant", None, thought, timestamp, chunk)
+        elif kind == "agent_message":
+            self._letter(item, timestamp, chunk)
         elif kind.endswith("_call"):
             given = item.arguments or item.input or item.action
             self._call(item.name or kind, given, timestamp, chunk)
@@ -331,7 +346,22 @@ class CodexTranscript(Transcript):
                 self._say("system", text, None, timestamp, chunk)
             else:
                 typed.append(text)
-        self._say("user", "\n\n".join(typed), None, timestamp, chunk)
+        prompt = "\n\n".join(typed)
+        if not self._is_spoken("user", prompt, None):
+            self._say("user", prompt, None, timestamp, chunk)
+
+    def _letter(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
+        """What one agent wrote to another."""
+        text = "\n\n".join(texts_of(item.content)) or item.message or item.text
+        names = [name for name in (item.author, item.recipient) if name]
+        if not text:
+            return
+        if names:
+            text = f"{' to '.join(names)}: {text}"
+        digest = _digest(text)
+        if digest != self._state.last_letter:
+            self._state.last_letter = digest
+            self._say("system", text, None, timestamp, chunk)
 
     def _message(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
         if item.role not in ("user", "assistant"):
@@ -343,11 +373,39 @@ class CodexTranscript(Transcript):
             if not isinstance(part, str) and part.type == "tool_use"
         ]
         text = "\n\n".join(texts_of(content))
+        if not calls and self._is_spoken(item.role, text, None):
+            return
         self._say(item.role, text, None, timestamp, chunk, is_needed=bool(calls))
         for place, part in enumerate(calls):
             chunk.tool_calls.append(
                 past_call(idx, place, part.name or "tool_use", part.input, timestamp)
             )
+
+    def _speak(
+        self,
+        role: str,
+        content: str | None,
+        thinking: str | None,
+        timestamp: datetime | None,
+        chunk: Chunk,
+    ) -> None:
+        """Say what an event says, and remember it: its item may still come."""
+        self._say(role, content, thinking, timestamp, chunk)
+        spoken = [*self._state.spoken, _message_digest(role, content, thinking)]
+        self._state.spoken = spoken[-MOST_SPOKEN:]
+
+    def _is_spoken(self, role: str, content: str | None, thinking: str | None) -> bool:
+        """Whether an event has already said what an item says now."""
+        spoken = self._state.spoken
+        if not spoken or not (content or thinking):
+            return False
+        digest = _message_digest(role, content, thinking)
+        if digest in spoken:
+            spoken.remove(digest)
+            return True
+        # The conversation went on without the items of those events.
+        self._state.spoken = []
+        return False
 
     def _say(
         self,
@@ -413,6 +471,10 @@ def _numbers(spent: Spent | None) -> tuple[int, int, int, int] | None:
         spent.cache_write_input_tokens,
         spent.output_tokens,
     )
+
+
+def _message_digest(role: str, content: str | None, thinking: str | None) -> str:
+    return _digest(f"{role}:{content or ''}:{thinking or ''}")
 
 
 def _digest(text: str) -> str:

@@ -73,6 +73,8 @@ class Payload(msgspec.Struct, gc=False):
     response_id: str | None = None
     message: str | None = None
     text: str | None = None
+    author: str | None = None
+    recipient: str | None = None
     thread_name: str | None = None
     error: Failure | None = None
 
@@ -89,7 +91,10 @@ class ShellArguments(msgspec.Struct, gc=False):
 
 
 DOUBTFUL = frozenset(
-    ("timestamp", "cwd", "model", "git", "info", "usage", "turn_id", "error", "summary")
+    (
+        *("timestamp", "cwd", "model", "git", "info", "usage", "turn_id", "error", "summary"),
+        *("author", "recipient"),
+    )
 )
 lines = msgspec.json.Decoder(Line)
 bare_items = msgspec.json.Decoder(Payload)

@@ -14,6 +14,28 @@ import msgspec
 
 T = TypeVar("T")
 
+BLANK = b"\xef\xbb\xbf \t\r"
+"""What may stand before a line's value: white space and a byte order mark."""
+
+_objects = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def is_whole(line: bytes) -> bool:
+    """Whether the line is a JSON object from beginning to end."""
+    try:
+        _objects.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        try:
+            return isinstance(json.loads(line.decode("utf-8-sig", "replace")), dict)
+        except (ValueError, RecursionError):
+            return False
+    return True
+
+
+def may_be_half(line: bytes) -> bool:
+    """Whether the line can be the beginning of one that is still being written."""
+    return line.lstrip(BLANK).startswith(b"{")
+
 
 def mended(line: bytes, decoder: msgspec.json.Decoder[T], doubtful: frozenset[str]) -> T | None:
     """The line as far as it can be read; None if it can't.
@@ -21,7 +43,7 @@ def mended(line: bytes, decoder: msgspec.json.Decoder[T], doubtful: frozenset[st
     `doubtful` names the fields that are left out if the line can't be read with them: it is better
     to miss a time than a text.
     """
-    if not line.lstrip(b"\xef\xbb\xbf \t\r").startswith(b"{"):
+    if not line.lstrip(BLANK).startswith(b"{"):
         return None
     try:
         text = without_half_characters(line.decode("utf-8-sig", "replace"))

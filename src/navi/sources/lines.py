@@ -11,6 +11,7 @@ from typing import BinaryIO
 import msgspec
 
 from navi.domain.history import FoundFile, PastSession
+from navi.sources.damage import is_whole, may_be_half
 from navi.sources.source import Chunk, Reading, Rewritten
 
 BLOCK_BYTES = 128 * 1024
@@ -21,21 +22,30 @@ LONGEST_LINE_BYTES = 128 * 1024 * 1024
 """A longer one is no line of any agent; it is skipped and counted, not held in memory."""
 PROOF_BYTES = 1024
 """How much of the file's head, and of what stands before the mark, proves that it only grew."""
+MOST_LINE_NUMBERS = 20
+"""Enough to look at by hand; a file with more damaged lines needs another cure."""
 
 
 class Transcript(ABC):
     """What is known of one file after some of its lines, and the rows that further lines make."""
 
-    version = 1
-    """Raised when lines are read differently than before: marks made before then no longer fit."""
+    version = 2
+    """Raised when lines are read differently than before: every file is then read anew, once."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.session = PastSession()
 
     @abstractmethod
-    def take(self, lines: list[bytes], offset: int, chunk: Chunk) -> None:
-        """Read whole lines, the first of which begins at `offset`, into `chunk`."""
+    def take(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
+        """Read whole lines into `chunk`. The first begins at `offset` and is line `number`."""
+
+    def note_damage(self, number: int) -> None:
+        """Line `number` can't be read."""
+        session = self.session
+        session.bad_lines += 1
+        if len(session.bad_line_numbers) < MOST_LINE_NUMBERS:
+            session.bad_line_numbers.append(number)
 
     @abstractmethod
     def state(self) -> bytes:
@@ -69,6 +79,11 @@ def last_moment(lines: list[bytes]) -> datetime | None:
 class Mark(msgspec.Struct):
     version: int
     offset: int
+    lines: int
+    """How many line ends stand before `offset`."""
+    is_open: bool
+    """The last line was read without its end: nothing but a line end may follow."""
+    has_good_line: bool
     head: str
     before: str
     session: PastSession
@@ -81,6 +96,9 @@ class LineReading(Reading):
         self._transcript = transcript
         self._offset = 0
         """Everything before is read: the end of a whole line."""
+        self._lines = 0
+        self._is_open = False
+        self._has_good_line = False
         self._head = b""
         self._before = b""
         # No `with`: the file stays open as long as the reading goes on.
@@ -105,6 +123,9 @@ class LineReading(Reading):
             Mark(
                 version=self._transcript.version,
                 offset=self._offset,
+                lines=self._lines,
+                is_open=self._is_open,
+                has_good_line=self._has_good_line,
                 head=_digest(self._head[: self._offset]),
                 before=_digest(self._before),
                 session=self._transcript.session,
@@ -129,7 +150,7 @@ class LineReading(Reading):
         return chunk
 
     def _advance(self, chunk: Chunk) -> bool:
-        """Read on to the next line's end, and all lines up to there; whether there was one."""
+        """Read on to the next line's end, and all lines up to there; False at the file's end."""
         pieces = [self._rest]
         held = len(self._rest)
         while block := self._file.read(BLOCK_BYTES):
@@ -145,13 +166,15 @@ class LineReading(Reading):
                 pieces.append(block)
             else:
                 pieces = [block[-PROOF_BYTES:]]
+        self._take_last(b"".join(pieces), held > LONGEST_LINE_BYTES, chunk)
         return False
 
     def _take(self, pieces: list[bytes], held: int, block: bytes, chunk: Chunk) -> None:
         start = self._offset
         seen = b"".join([*pieces, block])
         if held > LONGEST_LINE_BYTES:
-            self._transcript.session.bad_lines += 1
+            self._lines += 1
+            self._transcript.note_damage(self._lines)
             end = block.find(b"\n") + 1
             start += held + end
             block = block[end:]
@@ -159,9 +182,32 @@ class LineReading(Reading):
             block = seen
         lines = block.split(b"\n")
         lines.pop()
-        self._transcript.take(lines, start, chunk)
+        self._read(lines, start, chunk)
+        self._lines += len(lines)
+        self._is_open = False
         self._offset = start + len(block)
         self._before = (self._before + seen[-PROOF_BYTES:])[-PROOF_BYTES:]
+
+    def _take_last(self, line: bytes, is_too_long: bool, chunk: Chunk) -> None:
+        """The line at the file's end that has no line end: read if more can't belong to it."""
+        if not line or line.isspace():
+            return
+        if is_too_long or (may_be_half(line) and not is_whole(line)):
+            self.session.is_cut_off = True
+            return
+        self._read([line], self._offset, chunk)
+        self._is_open = True
+        self._offset += len(line)
+        self._before = (self._before + line[-PROOF_BYTES:])[-PROOF_BYTES:]
+
+    def _read(self, lines: list[bytes], start: int, chunk: Chunk) -> None:
+        session = self.session
+        bad_before = session.bad_lines
+        self._transcript.take(lines, start, self._lines + 1, chunk)
+        if not self._has_good_line:
+            filled = sum(not line.isspace() for line in lines if line)
+            self._has_good_line = filled > session.bad_lines - bad_before
+            session.is_readable = self._has_good_line or not session.bad_lines
 
     def close(self) -> None:
         self._ended = True
@@ -180,15 +226,20 @@ class LineReading(Reading):
         self._head = stretch_at(self._file, 0, min(PROOF_BYTES, found.offset))
         start = max(0, found.offset - PROOF_BYTES)
         self._before = stretch_at(self._file, start, found.offset - start)
-        if (_digest(self._head), _digest(self._before)) != (
-            found.head,
-            found.before,
-        ):
+        if (_digest(self._head), _digest(self._before)) != (found.head, found.before):
+            raise Rewritten(self._path)
+        if found.is_open and not _is_line_end(stretch_at(self._file, found.offset, 2)):
             raise Rewritten(self._path)
         self._transcript.session = found.session
+        found.session.is_cut_off = False
         self._transcript.restore(bytes(found.state), self._file)
-        self._offset = found.offset
+        self._offset, self._lines = found.offset, found.lines
+        self._is_open, self._has_good_line = found.is_open, found.has_good_line
         self._file.seek(found.offset)
+
+
+def _is_line_end(following: bytes) -> bool:
+    return following[:1] in (b"", b"\n") or following in (b"\r", b"\r\n")
 
 
 def stretch_at(file: BinaryIO, offset: int, length: int) -> bytes:

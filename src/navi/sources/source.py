@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from typing import ClassVar
@@ -70,6 +70,10 @@ class Source(ABC):
 
     name: ClassVar[str]
     """As the tables write it: `claude_code`."""
+    version: ClassVar[int] = 1
+    """Raised when the same files are read differently: they are then all read anew, once."""
+    unreadable: Sequence[str] = ()
+    """The folders and files that the last `discover` could not look at."""
 
     @abstractmethod
     def discover(self) -> Iterator[FoundFile]:

@@ -68,9 +68,21 @@ def test_words_phrases_beginnings_and_exclusions_are_told_apart() -> None:
 def test_phrases_and_words_are_those_of_this_pattern(text: str) -> None:
     text = encodable(text)
     found = [match.groups() for match in re.finditer(r'(-?)"([^"]*)"?|(\S+)', text)]
-    assert list(_clauses(text)) == [
-        _clause(phrase, is_excluded=bool(sign), is_quoted=True) if word is None else _word(word)
-        for sign, phrase, word in found
+    expected: list[Clause | None] = []
+    for sign, phrase, word in found:
+        if word is None:
+            expected.append(_clause(phrase, is_excluded=bool(sign), is_quoted=True))
+        else:
+            expected += [each for each in _word(word) if each is None or not each.is_emoji]
+    shown = [each for each in _clauses(text) if each is not None and not each.is_emoji]
+    assert shown == [each for each in expected if each is not None]
+
+
+def test_emoji_are_wanted_beside_the_words() -> None:
+    assert read_query("moon🌙 -🎉") == [
+        Clause(("moon",), "moon🌙"),
+        Clause(("🌙",), "moon🌙", is_emoji=True),
+        Clause(("🎉",), "🎉", is_excluded=True, is_emoji=True),
     ]
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from navi.domain.history import PastUsage
 from navi.sources.claude_code import OPEN_ANSWERS, ClaudeCode
+from tests.rights import rights_that_files_give
 from tests.unit.sources.rows import Rows, rows_of, written
 
 AT = "2026-11-15T12:00:00.000Z"
@@ -281,3 +282,106 @@ def test_files_are_found_where_claude_code_keeps_them(
 def test_a_session_is_taken_up_with_claude_s_own_command() -> None:
     assert ClaudeCode().resume_command("abc", "/p") == ["claude", "--resume", "abc"]
     assert ClaudeCode().resume_command("agent-1", "/p") is None
+
+
+def at(second: int) -> str:
+    return f"2026-11-15T12:00:{second:02}.000Z"
+
+
+def history(prefix: str) -> list[dict[str, Any]]:
+    """A session with more answers than stay open; `prefix` makes the uuids."""
+    lines: list[dict[str, Any]] = []
+    for turn in range(OPEN_ANSWERS + 4):
+        call = {"type": "tool_use", "id": f"t{turn}", "name": "Bash", "input": {"command": "ls"}}
+        usage = {"input_tokens": 10, "output_tokens": turn}
+        lines += [
+            user("again, please", uuid=f"{prefix}{turn}", timestamp=at(3 * turn)),
+            answer(f"m{turn}", text("Done."), timestamp=at(3 * turn + 1), usage=usage),
+            answer(f"m{turn}", call, timestamp=at(3 * turn + 1), usage=usage),
+            {
+                "type": "system",
+                "content": "a hook ran",
+                "uuid": f"{prefix}s{turn}",
+                "timestamp": at(3 * turn + 2),
+            },
+        ]
+    return lines
+
+
+def facts(rows: Rows) -> Any:
+    return rows.messages, rows.tool_calls, rows.by_key
+
+
+@pytest.mark.parametrize("prefix", ["old", "new"])
+def test_a_history_written_again_counts_once(prefix: str, tmp_path: Path) -> None:
+    """With the same uuids, or with new ones: wherever a reading stopped in between."""
+    once = rows_of(ClaudeCode(), written(tmp_path / "s.jsonl", *history("old")))
+    assert len(once.words("user")) == OPEN_ANSWERS + 4
+    assert len(once.tool_calls) == OPEN_ANSWERS + 4
+    more = user("something new", uuid="n", timestamp=at(59))
+    alone = rows_of(ClaudeCode(), written(tmp_path / "s.jsonl", *history("old"), more))
+    again = [*history("old"), *history(prefix), more]
+    twice = rows_of(ClaudeCode(), written(tmp_path / "s.jsonl", *again))
+    assert facts(twice) == facts(alone)
+    for stop in range(1, len(again), 5):
+        first = rows_of(ClaudeCode(), written(tmp_path / "s.jsonl", *again[:stop]))
+        rest = first.read(ClaudeCode(), written(tmp_path / "s.jsonl", *again), first.mark)
+        assert facts(rest) == facts(alone)
+
+
+def test_a_line_written_twice_counts_once(read) -> None:
+    prompt = user("go", uuid="u")
+    reply = answer("m", text("answer once"), bash("git status"), uuid="a")
+    rows = read(prompt, prompt, reply, reply)
+    assert rows.said == [("user", "go"), ("assistant", "answer once")]
+    assert [call.command for call in rows.tool_calls] == ["git status"]
+
+
+def test_a_block_that_an_answer_repeats_counts_once(read) -> None:
+    rows = read(
+        answer("m", text("lol"), timestamp=at(1), uuid="a"),
+        answer("m", text("lol"), timestamp=at(2), uuid="b"),
+        answer("m", thinking("hm"), timestamp=at(3), uuid="c"),
+        answer("m", thinking("hm"), timestamp=at(4), uuid="d"),
+    )
+    assert [(m.content, m.thinking) for m in rows.messages] == [("lol", "hm")]
+
+
+def test_the_same_words_at_another_time_are_said_again(read) -> None:
+    rows = read(
+        user("go on", uuid="a", timestamp=at(1)),
+        answer("m1", text("Done."), timestamp=at(2)),
+        user("go on", uuid="b", timestamp=at(3)),
+        answer("m2", text("Done."), timestamp=at(4)),
+        user("late", uuid="c", timestamp=at(2)),
+    )
+    assert rows.words("user") == ["go on", "go on", "late"]
+    assert rows.words("assistant") == ["Done.", "Done."]
+
+
+def test_a_mark_stays_small_however_long_the_session_is(tmp_path: Path) -> None:
+    lines = [
+        line
+        for number in range(2_000)
+        for line in (
+            user(f"prompt {number}", uuid=f"u{number}"),
+            answer(f"m{number}", text(f"answer {number}"), bash("ls")),
+        )
+    ]
+    assert len(rows_of(ClaudeCode(), written(tmp_path / "s.jsonl", *lines)).mark) < 3_000
+
+
+def test_a_folder_that_may_not_be_read_is_named(private_home: Path) -> None:
+    projects = private_home / ".claude" / "projects"
+    written(projects / "-open" / "a.jsonl", user("pear"))
+    written(projects / "-closed" / "b.jsonl", user("plum"))
+    (projects / "-closed").chmod(0)
+    source = ClaudeCode()
+    try:
+        with rights_that_files_give():
+            assert [Path(file.path).name for file in source.discover()] == ["a.jsonl"]
+            assert source.unreadable == [str(projects / "-closed")]
+    finally:
+        (projects / "-closed").chmod(0o700)
+    assert len(list(source.discover())) == 2
+    assert source.unreadable == []

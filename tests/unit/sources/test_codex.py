@@ -321,3 +321,51 @@ def test_files_are_found_where_codex_keeps_them(
 
 def test_a_session_is_taken_up_with_codex_s_own_command() -> None:
     assert Codex().resume_command("abc", "/p") == ["codex", "resume", "abc"]
+
+
+def test_an_event_that_stands_before_its_item_is_one_message(read) -> None:
+    rows = read(
+        line("session_meta", {"id": OWN, "cwd": "/p"}),
+        event("user_message", message="Start"),
+        event("agent_message", message="Sure."),
+        line("turn_context", {"cwd": "/p", "model": "gpt-5"}),
+        item(message("user", "Start")),
+        item(message("assistant", "Sure.")),
+        event("task_complete"),
+        event("user_message", message="Start"),
+        item(message("assistant", "As before.")),
+    )
+    assert rows.said == [
+        ("user", "Start"),
+        ("assistant", "Sure."),
+        ("user", "Start"),
+        ("assistant", "As before."),
+    ]
+
+
+def test_a_prompt_that_only_an_event_has_does_not_hide_a_later_item(read) -> None:
+    rows = read(
+        event("user_message", message="go on"),
+        item(message("assistant", "Done.")),
+        item(message("user", "go on")),
+    )
+    assert [role for role, _ in rows.said] == ["user", "assistant", "user"]
+
+
+def test_what_agents_write_to_each_other_is_a_message(read) -> None:
+    content = [
+        {"type": "input_text", "text": "check the rollback"},
+        {"type": "encrypted_content", "encrypted_content": "opaque"},
+    ]
+    letter = {"author": "/root", "recipient": "/root/reviewer", "content": content}
+    rows = read(
+        item({"type": "agent_message", **letter}),
+        line("inter_agent_communication", letter),
+        item({"type": "agent_message", "content": "plain"}),
+        item({"type": "agent_message", "author": "/root", "content": []}),
+    )
+    assert rows.said == [
+        ("system", "/root to /root/reviewer: check the rollback"),
+        ("system", "plain"),
+    ]
+    assert rows.session.unknown_kinds == {}

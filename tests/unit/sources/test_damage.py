@@ -71,14 +71,28 @@ def test_lines_may_end_as_on_windows_and_begin_with_a_byte_order_mark(
 
 
 @BOTH
-@pytest.mark.parametrize("content", [b"", b"no line's end", b"\x00" * 5000])
+@pytest.mark.parametrize(
+    ("content", "bad_lines"), [(b"", 0), (b"no line's end", 1), (b"\x00" * 5000, 1)]
+)
 def test_a_file_without_a_whole_line_has_no_rows(
-    source: Source, content: bytes, tmp_path: Path
+    source: Source, content: bytes, bad_lines: int, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.jsonl"
     file.write_bytes(content)
     rows = rows_of(source, file)
-    assert (rows.messages, rows.session.bad_lines) == ([], 0)
+    assert (rows.messages, rows.session.bad_lines) == ([], bad_lines)
+    assert rows.session.is_readable == (not bad_lines)
+
+
+@BOTH
+def test_damaged_lines_are_known_by_their_numbers(source: Source, tmp_path: Path) -> None:
+    good = prompt(source, "one")
+    file = written(tmp_path / "a.jsonl", good, b"{broken", b"", good, b"[]")
+    first = rows_of(source, file)
+    assert (first.session.bad_line_numbers, first.session.is_readable) == ([2, 5], True)
+    with file.open("ab") as end:
+        end.write(b"\n{again}\n")
+    assert rows_of(source, file, first.mark).session.bad_line_numbers == [2, 5, 7]
 
 
 @BOTH

@@ -14,7 +14,7 @@ from navi.domain.history import FoundFile
 from navi.sources import lines
 from navi.sources.claude_code import ClaudeCode
 from navi.sources.codex import Codex
-from navi.sources.source import Rewritten, Source
+from navi.sources.source import Chunk, Rewritten, Source
 from tests.unit.sources.rows import CORPUS, EXPECTED, Rows, rows_of, written
 
 SOURCES: dict[str, Source] = {"claude": ClaudeCode(), "codex": Codex()}
@@ -29,7 +29,10 @@ def grown(source: Source, path: Path, content: bytes, cuts: list[int]) -> Rows:
     rows, mark = Rows(), None
     for cut in [*sorted(cuts), len(content)]:
         path.write_bytes(content[:cut])
-        rows.read(source, path, mark)
+        try:
+            rows.read(source, path, mark)
+        except Rewritten:
+            rows = rows_of(source, path)
         mark = rows.mark
     return rows
 
@@ -111,6 +114,69 @@ def test_only_the_added_rows_come_out(tmp_path: Path) -> None:
     assert [(message.idx, message.content) for message in chunk.messages] == [(2, "three")]
 
 
+LAST_LINES = [
+    "claude/2.1.325-tui",
+    "codex/0.166.0-tui",
+    "codex/0.20.0",
+]
+
+
+@pytest.mark.parametrize("version", LAST_LINES)
+def test_a_real_file_cut_at_every_byte_of_its_last_lines_grows_to_what_it_is(
+    version: str, tmp_path: Path
+) -> None:
+    """And at each of these bytes it has every line that is whole, with or without its end."""
+    paths = [path for path in EXPECTED if path.startswith(f"{version}/")]
+    path = min(paths, key=lambda each: (CORPUS / each).stat().st_size or 10**9)
+    source, lines_in = source_of(path), (CORPUS / path).read_bytes().splitlines(keepends=True)
+    # Long lines are shortened: what counts is where they are cut.
+    lines_in = [line for line in lines_in if len(line) < 1_500]
+    content = b"".join(lines_in)
+    file = tmp_path / path
+    file.parent.mkdir(parents=True)
+    file.write_bytes(content)
+    whole = rows_of(source, file)
+    ends = set(line_ends(content)) | {0}
+    for cut in range(len(content) - sum(map(len, lines_in[-2:])), len(content) + 1):
+        file.write_bytes(content[:cut])
+        half = rows_of(source, file)
+        assert half.session.is_cut_off == (cut not in ends and cut + 1 not in ends)
+        assert half.session.bad_lines == 0
+        file.write_bytes(content)
+        assert half.read(source, file, half.mark) == whole
+        assert not half.session.is_cut_off
+
+
+@pytest.mark.parametrize("source", SOURCES.values(), ids=list(SOURCES))
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
+def test_a_last_line_without_a_newline_is_read_and_not_read_again(
+    source: Source, end: bytes, tmp_path: Path
+) -> None:
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "two"}]}
+    last = prompt("two") if source is SOURCES["claude"] else said
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(json.dumps(last).encode())
+    first = rows_of(source, file)
+    assert first.words("user") == ["two"]
+    with file.open("ab") as more:
+        more.write(end)
+    assert list(source.read(FoundFile(str(file), 0, 0), first.mark)) == [Chunk()] * bool(end)
+    assert rows_of(source, file, first.mark).session == first.session
+
+
+@pytest.mark.parametrize("more", [b" ", b'{"type":"user"}\n', b"\r "])
+def test_a_last_line_that_goes_on_after_its_end_means_reading_anew(
+    more: bytes, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(json.dumps(prompt("one")).encode())
+    mark = rows_of(ClaudeCode(), file).mark
+    with file.open("ab") as end:
+        end.write(more)
+    with pytest.raises(Rewritten):
+        rows_of(ClaudeCode(), file, mark)
+
+
 def test_half_a_line_waits_for_its_other_half(tmp_path: Path) -> None:
     file = written(tmp_path / "a.jsonl", prompt("one"))
     line = json.dumps(prompt("two")).encode()
@@ -118,7 +184,7 @@ def test_half_a_line_waits_for_its_other_half(tmp_path: Path) -> None:
         end.write(line[:20])
     first = rows_of(ClaudeCode(), file)
     assert first.words("user") == ["one"]
-    assert first.session.bad_lines == 0
+    assert (first.session.bad_lines, first.session.is_cut_off) == (0, True)
     with file.open("ab") as end:
         end.write(line[20:] + b"\n")
     assert rows_of(ClaudeCode(), file, first.mark).by_idx[1].content == "two"
