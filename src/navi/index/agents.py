@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from navi.sources.source import Source, installed, version_of
+from navi.sources.source import unreadable_places as unreadable_places
 
 
 @cache
