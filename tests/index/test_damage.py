@@ -35,7 +35,7 @@ def test_an_index_of_another_version_is_refused_and_recreate_keeps_it(world: Wor
         assert "schema 99" in refused.value.message
         assert "--recreate" in refused.value.hint
     result = world.index(recreate=True)
-    assert (result.indexed, len(result.warnings)) == (1, 1)
+    assert (result.indexed, result.warnings) == (1, [])
     assert len(world.find("pear")) == 1
     (kept,) = world.places.database.parent.glob("recall.duckdb.2026-*.bak")
     with duckdb.connect(str(kept), read_only=True) as connection:
@@ -113,6 +113,53 @@ def test_recreate_keeps_tags_and_sessions_without_file(world: World) -> None:
     found = {tuple(each["tags"]): each["is_archived"] for each in world.sessions()}
     assert found == {("pear",): True, ("plum",): False}
     assert (len(world.find("pear")), len(world.find("plum"))) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE schema_version SET version = 99",
+        "ALTER TABLE sessions DROP COLUMN title",
+        "ALTER TABLE sessions DROP COLUMN message_count",
+        "ALTER TABLE messages DROP COLUMN has_thinking",
+        "ALTER TABLE usages DROP COLUMN cache_read_tokens",
+        "ALTER TABLE sessions ALTER COLUMN file_size TYPE TEXT",
+        "DROP TABLE facts",
+    ],
+)
+def test_recreate_keeps_tags_and_sessions_of_an_index_with_other_columns(
+    world: World, change: str
+) -> None:
+    from navi.index import tags
+
+    gone = world.file("gone").say("pear").run("ls plums")
+    world.index()
+    (session,) = world.sessions()
+    now = world.refresh().clock.now()
+    tags.change(world.places, session["id"], ["keep"], now, is_added=True)
+    gone.path.unlink()
+    with duckdb.connect(str(world.places.database)) as connection:
+        connection.execute(change)
+    assert world.index(recreate=True).warnings == []
+    (kept,) = world.sessions()
+    assert (kept["tags"], kept["title"], kept["is_archived"]) == (["keep"], "pear", True)
+    assert (kept["message_count"], kept["tool_count"]) == (2, 1)
+    assert (len(world.find("pear")), len(world.find("plums"))) == (1, 1)
+    assert world.index().total == 0
+
+
+def test_recreate_says_what_it_can_t_keep(world: World) -> None:
+    gone = world.file("gone").say("pear")
+    world.index()
+    gone.path.unlink()
+    with duckdb.connect(str(world.places.database)) as connection:
+        connection.execute("ALTER TABLE sessions ADD COLUMN mood TEXT")
+        connection.execute("DROP TABLE tags")
+    tags_lost, mood_lost = world.index(recreate=True).warnings
+    assert "its tags" in tags_lost
+    assert "sessions.mood" in mood_lost
+    assert ".bak" in mood_lost
+    assert len(world.find("pear")) == 1
 
 
 def test_an_unreadable_file_is_counted_and_the_rest_is_read(world: World) -> None:

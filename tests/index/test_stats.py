@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from navi.index import database, stats
+from navi.index.health import health
 from navi.index.stats import Scope
 from tests.index.world import START, World
 
@@ -59,6 +60,42 @@ def test_a_copied_history_costs_nothing_again(world: World) -> None:
     assert ask(world, stats.overview, Scope())["input_tokens"] == 30
     (command,) = ask(world, stats.commands, Scope())
     assert (command.command, command.count) == ("ls -l", 1)
+
+
+def test_a_copied_history_is_counted_once_by_everything(world: World) -> None:
+    first = world.file("one").say("question").say("answer", "assistant").run("ls -l", tool="Bash")
+    copy = world.file("two")
+    copy.raw(first.path.read_bytes())
+    copy.count = first.count
+    copy.say("new question").run("pwd")
+    # Of the same moments, but with other words: nobody's copy.
+    world.file("three").say("another question").run("git status")
+    world.index()
+    found = ask(world, stats.overview, Scope())
+    assert (found["sessions"], found["messages"], found["tool_calls"]) == (3, 7, 3)
+    assert (found["copied_messages"], found["copied_tool_calls"]) == (3, 1)
+    assert sum(row["count"] for row in ask(world, stats.tools, Scope())) == 3
+    assert sum(row["count"] for row in ask(world, stats.bash, Scope())) == 3
+    assert sum(row.count for row in ask(world, stats.commands, Scope())) == 3
+    assert [row["messages"] for row in ask(world, stats.projects, Scope())] == [7]
+    assert sum(row["messages"] for row in ask(world, stats.activity, Scope())) == 7
+
+
+def test_index_list_stats_and_doctor_agree(world: World) -> None:
+    world.file("one").say("pear").say("answer", "assistant").run("ls")
+    world.file("two").say("plum")
+    world.file("agent-warm").say("Warmup").say("ok", "assistant")
+    world.file("empty").raw(b'{"type":"mode","mode":"x"}\n')
+    world.file("binary").raw(b"\xff\xfe\n")
+    world.file("half").raw(b'{"type":"us')
+    result = world.index()
+    overview = ask(world, stats.overview, Scope())
+    state = health(world.places, START + timedelta(days=1))
+    assert len(world.sessions()) == overview["sessions"] == state.sessions == 2
+    assert result.messages == overview["messages"] == state.messages == 4
+    assert result.tool_calls == overview["tool_calls"] == 1
+    assert (result.indexed, result.failed, result.total) == (5, 1, 6)
+    assert state.silent_files == 2
 
 
 def test_tokens_are_grouped_by_project_period_and_model(world: World) -> None:

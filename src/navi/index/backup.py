@@ -10,10 +10,30 @@ from datetime import datetime
 from pathlib import Path
 
 import duckdb
+from duckdb import DuckDBPyConnection
 
+from navi.index import columns as kinds
 from navi.index import database, schema, texts
 from navi.index.errors import IndexUnusable
 from navi.index.places import Places
+
+REQUIRED = {
+    "tags": {"session_id", "tag"},
+    "sessions": {"id", "source", "source_path"},
+    "messages": {"id", "session_id", "idx", "role", "content"},
+    "tool_calls": {"id", "session_id", "idx", "tool_name"},
+    "usages": {"key", "session_id"},
+}
+"""Columns without which a table's rows mean nothing."""
+TAGS = [("session_id", kinds.TEXT), ("tag", kinds.TEXT), ("tagged_at", kinds.INSTANT)]
+VALUES = {
+    "is_complete": "true",
+    "bad_lines": "0",
+    "unknown_kinds": "'{}'",
+    "mark": "'{}'",
+    "file_size": "-1",
+}
+"""What a session has in columns that the old index lacks."""
 
 
 def start_over(places: Places, now: datetime) -> list[str]:
@@ -22,25 +42,22 @@ def start_over(places: Places, now: datetime) -> list[str]:
         return []
     beside = Places(f"{places.path}.new")
     _remove(beside)
-    warnings = []
     try:
-        _carry_over(places, beside, now)
+        warnings = _carry_over(places, beside, now)
     except (IndexUnusable, duckdb.Error):
         _remove(beside)
         with database.writing(beside, now):
             pass
-        warnings.append(
+        warnings = [
             "the old index can't be read: its tags, and sessions whose file is gone, stay behind"
-        )
+        ]
     kept = places.database.with_name(f"{places.database.name}.{now:%Y-%m-%dT%H%M%SZ}.bak")
     os.replace(places.database, kept)
     if places.write_ahead_log.exists():
         os.replace(places.write_ahead_log, f"{kept}.wal")
     os.replace(beside.database, places.database)
     texts.remove(places.texts)
-    if warnings:
-        warnings[0] += f" in {kept}"
-    return warnings
+    return [f"{warning} in {kept}" for warning in warnings]
 
 
 def finish_interrupted(places: Places) -> None:
@@ -50,26 +67,78 @@ def finish_interrupted(places: Places) -> None:
         os.replace(beside.database, places.database)
 
 
-def _carry_over(places: Places, beside: Places, now: datetime) -> None:
-    with database.reading(places) as connection:  # refuses a file of another version
-        paths = connection.execute("SELECT id, source_path FROM sessions").fetchall()
-    gone = [session for session, path in paths if not os.path.exists(path)]
+def _carry_over(places: Places, beside: Places, now: datetime) -> list[str]:
+    """By the columns that both have: the old index may be of any version."""
     with database.writing(beside, now) as connection:
         connection.execute(f"ATTACH '{_quoted(places.database)}' AS old (READ_ONLY)")
-        connection.execute("INSERT INTO tags SELECT * FROM old.tags")
+        old = _columns(connection)
+        warnings = [
+            f"the old index has its {table} in a way that this version can't read: they stay behind"
+            for table in REQUIRED
+            if not REQUIRED[table] <= old.get(table, set())
+        ]
+        if REQUIRED["tags"] <= old.get("tags", set()):
+            _copy(connection, "tags", old["tags"], "true")
+        if not REQUIRED["sessions"] <= old.get("sessions", set()):
+            return warnings
+        paths = connection.execute("SELECT id, source_path FROM old.sessions").fetchall()
+        gone = [session for session, path in paths if not os.path.exists(path)]
         for table in ("messages", "tool_calls", "usages"):
-            connection.execute(
-                f"INSERT INTO {table} SELECT * FROM old.{table} "
-                "WHERE session_id IN (SELECT unnest(?))",
-                [gone],
-            )
-        names = ", ".join(name for name, _ in schema.SESSIONS)
-        connection.execute(
-            f"INSERT INTO sessions ({names}) SELECT {names} FROM old.sessions "
-            "WHERE id IN (SELECT unnest(?))",
-            [gone],
-        )
+            if REQUIRED[table] <= old.get(table, set()):
+                _copy(connection, table, old[table], "session_id IN (SELECT unnest(?))", gone)
+        _copy(connection, "sessions", old["sessions"], "id IN (SELECT unnest(?))", gone)
         connection.execute("UPDATE sessions SET is_archived = true, texts_pending_from = 0")
+        for table, column in (("messages", "message_count"), ("tool_calls", "tool_count")):
+            connection.execute(
+                f"UPDATE sessions SET {column} = "
+                f"(SELECT count(*) FROM {table} WHERE session_id = sessions.id)"
+            )
+        if gone:
+            warnings += _left_out(old)
+    return warnings
+
+
+def _columns(connection: DuckDBPyConnection) -> dict[str, set[str]]:
+    """Of the old index, by table."""
+    columns: dict[str, set[str]] = {}
+    for table, column in connection.execute(
+        "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = 'old'"
+    ).fetchall():
+        columns.setdefault(table, set()).add(column)
+    return columns
+
+
+def _copy(
+    connection: DuckDBPyConnection, table: str, old: set[str], where: str, *values: list[str]
+) -> None:
+    """The rows `where`; what the old table does not have gets the value that says nothing."""
+    columns = schema.TABLES.get(table, TAGS)
+    names = ", ".join(name for name, _ in columns)
+    chosen = ", ".join(
+        f"TRY_CAST({name} AS {schema.SQL_TYPES[kind]})" if name in old else _nothing(name, kind)
+        for name, kind in columns
+    )
+    connection.execute(
+        f"INSERT INTO {table} ({names}) SELECT {chosen} FROM old.{table} WHERE {where}",
+        list(values),
+    )
+
+
+def _nothing(name: str, kind: str) -> str:
+    if name in VALUES:
+        return VALUES[name]
+    return {kinds.BOOLEAN: "false", kinds.BIGINT: "0", kinds.DOUBLE: "0"}.get(kind, "NULL")
+
+
+def _left_out(old: dict[str, set[str]]) -> list[str]:
+    unknown = [
+        f"{table}.{column}"
+        for table, columns in schema.TABLES.items()
+        for column in sorted(old.get(table, set()) - {name for name, _ in columns})
+    ]
+    if not unknown:
+        return []
+    return [f"this version does not know {', '.join(unknown)}: of gone sessions these stay behind"]
 
 
 def _quoted(path: Path) -> str:

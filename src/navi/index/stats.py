@@ -1,5 +1,9 @@
-"""Counting: sessions, tools, commands, tokens. Each answer's tokens count once, however many
-files hold a copy of it."""
+"""Counting: sessions, messages, tools, commands, tokens.
+
+What counts is the same everywhere. A session is a file in which something was said or done
+(`schema.IS_SESSION`). A message, a tool call and an answer's tokens count once, however many files
+hold a copy of them (`copies.py`).
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,11 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
+from navi.index.copies import find_copies
 from navi.index.listing import as_dicts, naive
 from navi.index.permissions import CountedCommand
 from navi.index.prices import cost_of
+from navi.index.schema import IS_SESSION
 
 PERIODS = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
 TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")
@@ -42,7 +48,7 @@ class Scope:
 
     def where(self, timestamp: str) -> tuple[str, list[Any]]:
         """Conditions on the session `s` and on when a thing happened."""
-        conditions, values = ["NOT s.is_warmup"], list[Any]()
+        conditions, values = [IS_SESSION], list[Any]()
         for condition, value in (
             ("s.source = ?", self.source),
             (
@@ -60,38 +66,52 @@ class Scope:
 def overview(connection: DuckDBPyConnection, scope: Scope) -> dict[str, Any]:
     where, values = scope.where("s.ended_at")
     rows = connection.execute(
-        "SELECT source, count(*), sum(message_count)::BIGINT, sum(tool_count)::BIGINT, "
+        f"SELECT source, count(*), {_own_counts(connection)}, "
         f"min(started_at), max({_LATEST}) FROM sessions s WHERE {where} "
-        "AND (message_count > 0 OR tool_count > 0) GROUP BY source ORDER BY source",
+        "GROUP BY source ORDER BY source",
         values,
     ).fetchall()
     tokens = {row["source"]: row for row in _spent(connection, scope, "s.source AS source")}
+    names = ("sessions", "messages", "tool_calls", "copied_messages", "copied_tool_calls")
     by_source = {}
-    for source, sessions, messages, calls, _, _ in rows:
+    for source, *counts, _, _ in rows:
         spent = tokens.get(source, {})
         by_source[source] = {
-            "sessions": sessions,
-            "messages": messages,
-            "tool_calls": calls,
+            **dict(zip(names, counts, strict=True)),
             **{name: spent.get(name, 0) for name in TOKENS},
         }
-    firsts = [row[4].replace(tzinfo=UTC) for row in rows if row[4] is not None]
-    lasts = [row[5].replace(tzinfo=UTC) for row in rows if row[5] is not None]
-    names = ("sessions", "messages", "tool_calls", *TOKENS)
+    firsts = [row[-2].replace(tzinfo=UTC) for row in rows if row[-2] is not None]
+    lasts = [row[-1].replace(tzinfo=UTC) for row in rows if row[-1] is not None]
     return {
-        **{name: sum(each[name] for each in by_source.values()) for name in names},
+        **{name: sum(each[name] for each in by_source.values()) for name in (*names, *TOKENS)},
         "by_source": by_source,
         "first": min(firsts, default=None),
         "last": max(lasts, default=None),
     }
 
 
+def _own_counts(connection: DuckDBPyConnection) -> str:
+    """Sums over sessions `s`: messages and tool calls of their own, and those that are copies."""
+    copies = {
+        column: f"coalesce((SELECT count(*) FROM {find_copies(connection, table)} k "
+        "WHERE k.session_id = s.id), 0)"
+        for column, table in (("message_count", "messages"), ("tool_count", "tool_calls"))
+    }
+    own = [
+        f"sum({column} - {copied})::BIGINT AS {name}"
+        for (column, copied), name in zip(copies.items(), ("messages", "tool_calls"), strict=True)
+    ]
+    return ", ".join(
+        [*own, *(f"sum({copied})::BIGINT AS copied_{column}" for column, copied in copies.items())]
+    )
+
+
 def tools(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
     where, values = scope.where("c.timestamp")
     return as_dicts(
         connection.execute(
-            "SELECT tool_name, count(*) AS count, count(DISTINCT session_id) AS sessions "
-            f"FROM tool_calls c JOIN sessions s ON s.id = c.session_id WHERE {where} "
+            "SELECT tool_name, count(*) AS count, count(DISTINCT c.session_id) AS sessions "
+            f"FROM {_own_calls(connection)} WHERE {where} "
             "GROUP BY tool_name ORDER BY count DESC, tool_name",
             values,
         )
@@ -104,8 +124,7 @@ def bash(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
         connection.execute(
             "SELECT bash_base, bash_sub, count(*) AS count, "
             "count(*) FILTER (is_compound) AS compound "
-            f"FROM tool_calls c JOIN sessions s ON s.id = c.session_id WHERE {where} "
-            "AND bash_command IS NOT NULL "
+            f"FROM {_own_calls(connection)} WHERE {where} AND bash_command IS NOT NULL "
             "GROUP BY bash_base, bash_sub ORDER BY count DESC, bash_base, bash_sub",
             values,
         )
@@ -113,13 +132,12 @@ def bash(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
 
 
 def commands(connection: DuckDBPyConnection, scope: Scope) -> list[CountedCommand]:
-    """Every command line, with how often it ran. A copied history does not count twice."""
+    """Every command line, with how often it ran."""
     where, values = scope.where("c.timestamp")
     rows = connection.execute(
         "SELECT bash_command, sum(n)::BIGINT, list(project ORDER BY n DESC) FROM ("
-        "  SELECT bash_command, coalesce(s.git_repo, s.cwd, '') AS project, "
-        "  count(DISTINCT coalesce(epoch_us(c.timestamp)::TEXT, c.id)) AS n "
-        f"  FROM tool_calls c JOIN sessions s ON s.id = c.session_id WHERE {where} "
+        "  SELECT bash_command, coalesce(s.git_repo, s.cwd, '') AS project, count(*) AS n "
+        f"  FROM {_own_calls(connection)} WHERE {where} "
         "  AND bash_command IS NOT NULL GROUP BY 1, 2"
         ") GROUP BY 1 ORDER BY 2 DESC, 1",
         values,
@@ -130,14 +148,22 @@ def commands(connection: DuckDBPyConnection, scope: Scope) -> list[CountedComman
     ]
 
 
+def _own_calls(connection: DuckDBPyConnection) -> str:
+    """Tool calls `c` with their sessions `s`, without copies."""
+    copies = find_copies(connection, "tool_calls")
+    return (
+        f"tool_calls c JOIN sessions s ON s.id = c.session_id ANTI JOIN {copies} k ON k.id = c.id"
+    )
+
+
 def projects(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
     where, values = scope.where("s.ended_at")
     return as_dicts(
         connection.execute(
-            "SELECT coalesce(git_repo, cwd) AS project, count(*) AS sessions, "
-            "sum(message_count)::BIGINT AS messages, sum(tool_count)::BIGINT AS tool_calls "
-            f"FROM sessions s WHERE {where} AND (message_count > 0 OR tool_count > 0) "
-            "GROUP BY project ORDER BY sessions DESC, project",
+            "SELECT project, sessions, messages, tool_calls FROM ("
+            "  SELECT coalesce(git_repo, cwd) AS project, count(*) AS sessions, "
+            f"  {_own_counts(connection)} FROM sessions s WHERE {where} GROUP BY project"
+            ") ORDER BY sessions DESC, project",
             values,
         )
     )
@@ -145,6 +171,7 @@ def projects(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any
 
 def activity(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
     """How much was said and how many sessions began in each hour that had any, oldest first."""
+    copies = find_copies(connection, "messages")
     said, values = scope.where("m.timestamp")
     began, more_values = scope.where("s.started_at")
     return as_dicts(
@@ -152,9 +179,9 @@ def activity(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any
             "SELECT date_trunc('hour', moment) AS hour, source, "
             "sum(messages)::BIGINT AS messages, sum(sessions)::BIGINT AS sessions FROM ("
             "  SELECT m.timestamp AS moment, s.source AS source, 1 AS messages, 0 AS sessions "
-            f"  FROM messages m JOIN sessions s ON s.id = m.session_id WHERE {said} "
-            "  UNION ALL SELECT s.started_at, s.source, 0, 1 "
-            f"  FROM sessions s WHERE {began} AND (message_count > 0 OR tool_count > 0)"
+            "  FROM messages m JOIN sessions s ON s.id = m.session_id "
+            f"  ANTI JOIN {copies} k ON k.id = m.id WHERE {said} "
+            f"  UNION ALL SELECT s.started_at, s.source, 0, 1 FROM sessions s WHERE {began}"
             ") WHERE moment IS NOT NULL GROUP BY hour, source ORDER BY hour, source",
             [*values, *more_values],
         )
@@ -178,7 +205,7 @@ def _spent(connection: DuckDBPyConnection, scope: Scope, *by: str) -> list[dict[
     where, values = scope.where("a.timestamp")
     sums = ", ".join(f"sum(a.{name})::BIGINT AS {name}" for name in TOKENS)
     # Warm-ups say nothing, but they were paid for.
-    where = where.replace("NOT s.is_warmup", "true")
+    where = where.replace(IS_SESSION, "true")
     return as_dicts(
         connection.execute(
             f"WITH {_ANSWERS} SELECT {', '.join(by)}, {sums} FROM answers a "

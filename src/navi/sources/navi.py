@@ -45,6 +45,7 @@ class Mark(msgspec.Struct):
 
 class Navi(Source):
     name = "navi"
+    keeps_files = False
 
     def stamp(self) -> str | None:
         """Of SQLite's files. PostgreSQL has to be asked each time."""

@@ -72,6 +72,8 @@ class Source(ABC):
     """As the tables write it: `claude_code`."""
     version: ClassVar[int] = 1
     """Raised when the same files are read differently: they are then all read anew, once."""
+    keeps_files: ClassVar[bool] = True
+    """Whether each session is a file, and sizes are bytes."""
     unreadable: Sequence[str] = ()
     """The folders and files that the last `discover` could not look at."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +15,12 @@ from navi import __version__
 from navi.cli import formats, output
 from navi.cli.recall.options import json_option
 from navi.domain.errors import NaviError
+
+if TYPE_CHECKING:
+    from navi.index.health import Health
+
+MOST_LISTED = 20
+"""Of files, or kinds of lines, with the same problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,30 +69,82 @@ def _sources() -> Iterable[Finding]:
         except (NaviError, OSError) as error:
             yield Finding(formats.source(name), "problem", f"can't list its sessions: {error}")
             continue
-        total = formats.size(sum(file.size for file in files))
-        status = "ok" if files else "note"
-        yield Finding(formats.source(name), status, f"{len(files)} session files, {total}")
+        detail = f"{len(files)} sessions"
+        if source.keeps_files:
+            total = formats.size(sum(file.size for file in files))
+            detail = f"{len(files)} session files, {total}"
+        yield Finding(formats.source(name), "ok" if files else "note", detail)
+        closed = list(source.unreadable)
+        closed += [file.path for file in files if _is_closed(file.path)]
+        for path in closed:
+            detail = f"{path}: not readable, so what is in it is not indexed"
+            yield Finding(formats.source(name), "problem", detail, "make it readable for you")
+
+
+def _is_closed(path: str) -> bool:
+    try:
+        with open(path, "rb"):
+            return False
+    except FileNotFoundError:
+        return False  # not every source's sessions are files, and some are known by another place
+    except OSError:
+        return True
 
 
 def _index() -> Iterable[Finding]:
     from navi.index.health import health
     from navi.index.places import places
+    from navi.runtime.system_clock import SystemClock
 
     where = places()
     if not where.database.exists():
         yield Finding("index", "note", f"none yet at {where.database}", "recall index")
         return
-    found = health(where)
+    found = health(where, SystemClock().now())
     latest = f"{found.indexed_at:%Y-%m-%d %H:%M} UTC" if found.indexed_at else "never"
+    silent = f", {found.silent_files} files with nothing said in them" if found.silent_files else ""
+    damage = list(_damage(found))
     yield Finding(
         "index",
-        "ok",
+        "note" if damage else "ok",
         f"{where.database}: {found.sessions:,} sessions ({found.archived} without file), "
-        f"{found.messages:,} messages, {formats.size(found.bytes)}, last change {latest}",
+        f"{found.messages:,} messages{silent}, {formats.size(found.bytes)}, last change {latest}",
     )
     if found.pending:
         detail = f"{found.pending} sessions are not fully searchable yet"
         yield Finding("pending", "note", detail, "recall index")
+    yield from damage
+
+
+def _damage(found: Health) -> Iterable[Finding]:
+    """What the index lacks of the files it has read."""
+    from navi.index.damage import formatted_lines
+
+    failed = [file.path for file in found.damaged if not file.is_readable]
+    yield from _listed("failed", failed, "not a transcript: no line of it can be read")
+    for file in [file for file in found.damaged if file.is_readable][:MOST_LISTED]:
+        lines = formatted_lines(file.bad_lines, file.numbers)
+        yield Finding("damaged", "note", f"{file.path}: {lines} could not be read and left out")
+    yield from _more("damaged", len(found.damaged) - len(failed))
+    yield from _listed("damaged", found.cut_off, "its last line is cut off and left out")
+    yield from _listed("half line", found.being_written, "its last line is still being written")
+    for kind in found.unknown[:MOST_LISTED]:
+        files = "1 file" if kind.files == 1 else f"{kind.files:,} files"
+        detail = f"{formats.source(kind.source)}: {formatted_lines(kind.lines)} of the kind "
+        detail += f"{kind.kind!r} in {files}, left out"
+        yield Finding("unknown", "note", detail, "update recall, which may know it by now")
+    yield from _more("unknown", len(found.unknown))
+
+
+def _listed(name: str, paths: Sequence[str], problem: str) -> Iterable[Finding]:
+    for path in paths[:MOST_LISTED]:
+        yield Finding(name, "note", f"{path}: {problem}")
+    yield from _more(name, len(paths))
+
+
+def _more(name: str, count: int) -> Iterable[Finding]:
+    if count > MOST_LISTED:
+        yield Finding(name, "note", f"… and {count - MOST_LISTED:,} more like that")
 
 
 def _texts() -> Iterable[Finding]:

@@ -65,6 +65,11 @@ def _show(found: dict[str, Any]) -> None:
     totals = ("sessions", "messages", "tool_calls", "input_tokens", "output_tokens")
     rows.append(["all", *(f"{found[key]:,}" for key in totals), ""])
     output.table(["SOURCE", "SESSIONS", "MESSAGES", "TOOLS", "TOKENS IN", "TOKENS OUT", ""], rows)
+    if found["copied_messages"] or found["copied_tool_calls"]:
+        output.note(
+            f"not counted again: {found['copied_messages']:,} messages and "
+            f"{found['copied_tool_calls']:,} tool calls that resumed or forked sessions copied"
+        )
 
 
 command = CommandGroup(

@@ -1,0 +1,39 @@
+"""Messages and tool calls that a resumed or forked session copied from another one.
+
+Each counts once wherever things are counted: for the session that ended first, since the copies go
+on. A copy has the words and the moment of its original, and stands in another session's file.
+"""
+
+from __future__ import annotations
+
+from duckdb import DuckDBPyConnection
+
+KEYS = {"messages": "role", "tool_calls": "tool_name"}
+WORDS = {"messages": "content, t.thinking", "tool_calls": "tool_input"}
+
+
+def find_copies(connection: DuckDBPyConnection, table: str) -> str:
+    """A temporary table with the `id` and `session_id` of each copy; its name."""
+    name = f"copied_{table}"
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} (id TEXT, session_id TEXT)")
+    key = KEYS[table]
+    # Times first: few sessions share any, and only their words have to be read.
+    sharing = connection.execute(
+        "SELECT DISTINCT unnest(sessions) FROM ("
+        f"  SELECT list(DISTINCT t.session_id) AS sessions FROM {table} t "
+        "  JOIN sessions s ON s.id = t.session_id WHERE t.timestamp IS NOT NULL "
+        f"  GROUP BY s.source, t.timestamp, t.{key} HAVING min(t.session_id) <> max(t.session_id)"
+        ")"
+    ).fetchall()
+    if sharing:
+        connection.execute(
+            f"INSERT INTO {name} SELECT t.id, t.session_id FROM {table} t "
+            "JOIN sessions s ON s.id = t.session_id "
+            "WHERE t.timestamp IS NOT NULL AND t.session_id IN (SELECT unnest(?)) "
+            "QUALIFY t.session_id <> first_value(t.session_id) OVER ("
+            f"  PARTITION BY s.source, t.timestamp, t.{key}, hash(t.{WORDS[table]}) "
+            "  ORDER BY coalesce(s.ended_at, 'infinity'), s.id"
+            ")",
+            [[row[0] for row in sharing]],
+        )
+    return name
