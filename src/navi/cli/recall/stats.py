@@ -15,10 +15,11 @@ from navi.cli.recall.options import (
     since_option,
     source_option,
 )
+from navi.cli.table import Column
 
 COMMANDS = {
     "tools": ("navi.cli.recall.stats_tools", "How often each tool was used."),
-    "bash": ("navi.cli.recall.stats_bash", "Which commands were run; which may run unasked."),
+    "bash": ("navi.cli.recall.stats_bash", "Which commands were run, and which could be allowed."),
     "tokens": ("navi.cli.recall.stats_tokens", "Tokens and what they cost."),
 }
 
@@ -48,23 +49,28 @@ def _overview(
 
 def _show(found: dict[str, Any]) -> None:
     if found["first"] and found["last"]:
-        output.say(f"{found['first']:%Y-%m-%d} to {found['last']:%Y-%m-%d}")
+        output.say(f"{formats.local_time(found['first'])} to {formats.local_time(found['last'])}")
         output.say()
     most = max((each["messages"] for each in found["by_source"].values()), default=0) or 1
+    counts = ("sessions", "messages", "tool_calls", "input_tokens", "output_tokens")
     rows = [
         [
             formats.source(name),
-            *(
-                f"{each[key]:,}"
-                for key in ("sessions", "messages", "tool_calls", "input_tokens", "output_tokens")
-            ),
+            *(f"{each[key]:,}" for key in counts),
             formats.bar(each["messages"] / most),
         ]
         for name, each in found["by_source"].items()
     ]
-    totals = ("sessions", "messages", "tool_calls", "input_tokens", "output_tokens")
-    rows.append(["all", *(f"{found[key]:,}" for key in totals), ""])
-    output.table(["SOURCE", "SESSIONS", "MESSAGES", "TOOLS", "TOKENS IN", "TOKENS OUT", ""], rows)
+    rows.append(["all", *(f"{found[key]:,}" for key in counts), ""])
+    heads = ("SESSIONS", "MESSAGES", "TOOLS", "TOKENS IN", "TOKENS OUT")
+    output.table(
+        [
+            Column("SOURCE", style="cyan"),
+            *(Column(head, is_number=True) for head in heads),
+            Column("", rank=1, style="dim"),
+        ],
+        rows,
+    )
 
 
 command = CommandGroup(

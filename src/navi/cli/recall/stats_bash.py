@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from navi.cli import formats, output
+from navi.cli import cells, formats, output
 from navi.cli.recall.masking import mask
 from navi.cli.recall.options import json_option, project_option, since_option, source_option
+from navi.cli.table import Column
 from navi.domain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -80,12 +81,15 @@ def command(
 def _show_rows(rows: list[dict[str, Any]]) -> None:
     most = max((row["count"] for row in rows), default=1)
     output.table(
-        ["COMMAND", "USES", "COMPOUND", ""],
+        [
+            Column("COMMAND", least=20, style="cyan"),
+            Column("USES", is_number=True),
+            Column("COMPOUND", is_number=True),
+            Column("", rank=1, style="dim"),
+        ],
         [
             [
-                formats.shortened(
-                    " ".join(filter(None, (row["bash_base"], row["bash_sub"]))) or "?", 40
-                ),
+                cells.one_line(" ".join(filter(None, (row["bash_base"], row["bash_sub"]))) or "?"),
                 f"{row['count']:,}",
                 f"{row['compound']:,}",
                 formats.bar(row["count"] / most),
@@ -117,7 +121,9 @@ def _show(found: Suggestions) -> None:
 def _line(
     pattern: str, count: int, projects: tuple[str, ...], examples: tuple[str, ...], more: str
 ) -> None:
-    output.say(f"  - {formats.shortened(mask(pattern), 60):<30} ({count:,} uses){more}")
+    output.say(
+        f"  - {formats.shortened(mask(pattern), 60):<30} ({formats.count(count, 'use')}){more}"
+    )
     if projects:
         where = ", ".join(formats.home_short(each) for each in projects)
         output.say(f"      in: {where}")

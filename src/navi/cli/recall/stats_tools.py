@@ -8,6 +8,7 @@ import click
 
 from navi.cli import formats, output
 from navi.cli.recall.options import json_option, project_option, since_option, source_option
+from navi.cli.table import Column
 
 
 @click.command("tools", help="How often each tool was used.")
@@ -26,7 +27,12 @@ def command(source: str | None, since: datetime | None, project: str | None, as_
         return
     most = max((row["count"] for row in found), default=1)
     output.table(
-        ["TOOL", "USES", "SESSIONS", ""],
+        [
+            Column("TOOL", least=20, style="cyan"),
+            Column("USES", is_number=True),
+            Column("SESSIONS", is_number=True),
+            Column("", rank=1, style="dim"),
+        ],
         [
             [
                 row["tool_name"],

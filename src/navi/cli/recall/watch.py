@@ -1,15 +1,15 @@
-"""`recall watch`: the index follows the files live."""
+"""`recall watch`: keep the index up to date."""
 
 from __future__ import annotations
 
 import click
 
-from navi.cli import output
+from navi.cli import formats, output
 from navi.cli.recall.options import clock
 
 
 @click.command("watch", help="Keep the index up to date while agents work, until interrupted.")
-@click.option("-v", "--verbose", is_flag=True, help="Say what becomes of every file.")
+@click.option("-v", "--verbose", is_flag=True, help="Print what happens to every file.")
 def command(verbose: bool) -> None:
     from navi.index.agents import agents
     from navi.index.following import follow
@@ -22,12 +22,15 @@ def command(verbose: bool) -> None:
         if verbose:
             output.note(f"{progress.path}: {progress.outcome}")
 
-    def told(result: Refreshed) -> None:
+    def report(result: Refreshed) -> None:
         for warning in result.warnings:
             output.note(f"warning: {warning}")
         if result.indexed:
-            output.note(f"indexed {result.indexed} files, {result.messages} messages")
+            output.note(
+                f"indexed {formats.count(result.indexed, 'file')}, "
+                f"{formats.count(result.messages, 'message')}"
+            )
 
     refresh = Refresh(places(), agents(), searchable_fields(), clock(), tell=tell)
-    output.note("watching; Ctrl-C ends it")
-    follow(refresh, told)
+    output.note("watching; press Ctrl-C to stop")
+    follow(refresh, report)
