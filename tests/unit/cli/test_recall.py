@@ -256,7 +256,7 @@ def test_export_writes_markdown_and_html(full: World, recall: Recall, tmp_path: 
     assert recall("export", "odd", "--format", "html", "-o", str(page)).code == 0
     written = page.read_text()
     assert "<script>" not in written
-    assert "<pre>if 1 &lt; 2: pass\n</pre>" in written
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in written
 
 
 def test_tags_are_given_listed_and_taken(full: World, recall: Recall) -> None:
