@@ -55,6 +55,8 @@ def lines_of(text: str, first_room: int, room: int) -> list[tuple[int, int]]:
             lines.append((start, end))
             start, left = end, room
             used = width(text[start:place])
+            if end > place:  # a space that needs no room at the end of its line
+                continue
         used += size
     return [*lines, (start, len(text))]
 

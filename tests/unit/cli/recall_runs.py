@@ -37,8 +37,10 @@ def on_terminal(columns: int, *words: str, keep_codes: bool = False, **variables
     """All that `recall` shows on a terminal of that width."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    environment = {**os.environ, "TERM": "xterm-256color", "PAGER": "cat", "TZ": "UTC", **variables}
-    environment.pop("NO_COLOR", None) if "NO_COLOR" not in variables else None
+    plain = {
+        name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")
+    }
+    environment = {**plain, "TERM": "xterm-256color", "PAGER": "cat", "TZ": "UTC", **variables}
     process = subprocess.Popen(
         [*AS_A_PROCESS, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
     )

@@ -41,6 +41,7 @@ SHORT_ID = 8
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
+    metavar="N",
     default=DEFAULT_LIMIT,
     show_default=True,
     help="How many to list; 0 for all.",

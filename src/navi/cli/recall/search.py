@@ -74,11 +74,17 @@ class SearchCommand(click.Command):
     help="Best first, or newest first.",
 )
 @click.option(
-    "-C", "--context", type=click.IntRange(0, 50), default=0, help="Messages around each hit."
+    "-C",
+    "--context",
+    type=click.IntRange(0, 50),
+    metavar="N",
+    default=0,
+    help="Show N messages around each hit.",
 )
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
+    metavar="N",
     default=DEFAULT_LIMIT,
     show_default=True,
     help="How many passages to show; 0 for all.",

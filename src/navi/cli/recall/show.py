@@ -35,13 +35,16 @@ Entry = tuple[dict[str, Any] | None, list[dict[str, Any]]]
 @session_argument
 @click.option("--tools", is_flag=True, help="Show the tool calls too.")
 @click.option("--thinking", is_flag=True, help="Show what the agent thought too.")
-@click.option("--at", type=click.IntRange(min=0), help="Only this message and those around it.")
+@click.option(
+    "--at", type=click.IntRange(min=0), metavar="N", help="Only this message and those around it."
+)
 @click.option("--grep", metavar="WORDS", help="Only messages that match, as in `recall search`.")
 @click.option("--last", type=click.IntRange(min=1), help="Only the last N messages.", metavar="N")
 @click.option(
     "-C",
     "--context",
     type=click.IntRange(min=0),
+    metavar="N",
     help=f"Messages around the chosen ones.  [default: {CONTEXT_AT} with --at, else 0]",
 )
 @json_option
@@ -181,10 +184,30 @@ def _message_lines(message: dict[str, Any], *, thinking: bool) -> list[str]:
         text = cells.printable(mask(message["thinking"]))
         lines.append(f"{number} {output.styled(f'(thinking) {text}', 'dim')}")
     if message["content"]:
-        text = output.highlighted(cells.printable(mask(message["content"])))
+        label = f"#{message['idx']} {message['role']}: "
+        text = _wrapped(cells.printable(mask(message["content"])), len(label))
         role = output.styled(f"{message['role']}:", COLOURS.get(message["role"], "yellow"), "bold")
-        lines.append(f"{number} {role} {text}")
+        lines.append(f"{number} {role} {output.highlighted(text)}")
     return lines
+
+
+def _wrapped(text: str, used: int) -> str:
+    """Prose wrapped at spaces to the terminal's width; code as it is."""
+    width = output.width()
+    if width is None:
+        return text
+    lines: list[str] = []
+    is_code = False
+    for line in text.split("\n"):
+        is_fence = line.lstrip().startswith("```")
+        is_code ^= is_fence
+        if is_code or is_fence:
+            lines.append(line)
+        else:
+            room = width - used if not lines else width
+            spans = cells.lines_of(line, room, width)
+            lines += [line[start:end].rstrip() for start, end in spans]
+    return "\n".join(lines)
 
 
 def _call_line(call: dict[str, Any]) -> str:
