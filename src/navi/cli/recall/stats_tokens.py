@@ -13,6 +13,10 @@ from navi.cli.table import Column
 
 PERIODS = ("day", "week", "month")
 CHOICES = ("project", *PERIODS, "model")
+DEFAULT = ("project", "month")
+"""Few enough rows to read."""
+JSON_DEFAULT = ("project", "day", "model")
+"""As fine as they come, for programs, and for `GET /stats/tokens`."""
 WIDE = 120
 """Columns of a terminal that has room for whole numbers."""
 
@@ -39,16 +43,15 @@ class Groups(click.ParamType[tuple[str, ...]]):
 @click.option(
     "--by",
     type=Groups(),
-    default="project,month",
-    show_default=True,
-    help="Group by any of: project, day, week, month, model.",
+    help="Group by any of: project, day, week, month, model.  "
+    f"[default: {','.join(DEFAULT)}; with --json {','.join(JSON_DEFAULT)}]",
 )
 @source_option
 @since_option
 @project_option
 @json_option
 def command(
-    by: tuple[str, ...],
+    by: tuple[str, ...] | None,
     source: str | None,
     since: datetime | None,
     project: str | None,
@@ -58,6 +61,8 @@ def command(
     from navi.index.places import places
     from navi.index.prices import AS_OF
 
+    if by is None:
+        by = JSON_DEFAULT if as_json else DEFAULT
     with database.reading(places()) as connection:
         found = stats.tokens(connection, stats.Scope(source, project, since), by)
     if as_json:
