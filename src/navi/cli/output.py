@@ -21,11 +21,11 @@ def width() -> int | None:
     """The terminal's columns; None if stdout is a pipe or a file, where nothing is cut."""
     if not sys.stdout.isatty():
         return None
-    try:
-        return int(os.environ.get("COLUMNS", "")) or None
-    except ValueError:
-        # Some terminals, such as those of build servers, say 0.
-        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    named = os.environ.get("COLUMNS", "")
+    if named.isdecimal() and int(named) > 0:
+        return int(named)
+    # Some terminals, such as those of build servers, say 0.
+    return os.get_terminal_size(sys.stdout.fileno()).columns or 80
 
 
 def say(text: str = "") -> None:

@@ -118,7 +118,7 @@ class Search:
         clauses = read_query(text)
         searcher = self._index.searcher()
         wanted = self._filters(searcher, filters)
-        if not clauses:
+        if not clauses and filters.file is None:
             return Found([], True)
         most = limit or max(1, searcher.num_docs)
         query = self._query(clauses, wanted, needs_all=True)
@@ -131,7 +131,7 @@ class Search:
     def total(self, text: str, filters: Filters = EVERYTHING, *, has_all_words: bool = True) -> int:
         """How many passages match, with all the words or with some of them."""
         clauses = read_query(text)
-        if not clauses:
+        if not clauses and filters.file is None:
             return 0
         searcher = self._index.searcher()
         query = self._query(clauses, self._filters(searcher, filters), needs_all=has_all_words)

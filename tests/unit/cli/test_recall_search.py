@@ -174,6 +174,16 @@ def test_only_an_empty_index_points_to_indexing(world: World, recall: Recall) ->
     assert "recall index" not in recall("search", "plum").err
 
 
+def test_empty_stats_say_why(full: World, recall: Recall, berlin: None) -> None:
+    for command in ([], ["tools"], ["bash"], ["tokens"]):
+        answer = recall("stats", *command, "--since", "2030-01-01")
+        assert (answer.code, answer.out) == (0, "")
+        assert answer.err == "no sessions since 2030-01-01 00:00 CET\n"
+    assert (
+        recall("stats", "tools", "--project", "garden").err == "no tool calls in these sessions\n"
+    )
+
+
 def test_an_unknown_session_or_tag_is_an_error_with_a_hint(full: World, recall: Recall) -> None:
     recall("tag", "shop-session", "important")
     answer = recall("list", "--tag", "importent")

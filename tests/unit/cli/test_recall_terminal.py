@@ -96,11 +96,13 @@ def test_unknown_prices_are_said_plainly(busy: World, recall: Recall) -> None:
     )
 
 
-def test_numbers_stand_at_the_right() -> None:
-    columns = [Column("NAME"), Column("USES", is_number=True)]
-    _, body, widths = fit(columns, [["a", "1"], ["b", "1,000"]], None)
-    assert widths == [4, 5]
-    assert body == [["a", "1"], ["b", "1,000"]]
+def test_numbers_stand_at_the_right(busy: World, recall: Recall) -> None:
+    for words in (["list"], ["stats"], ["stats", "tools"], ["stats", "bash"], ["stats", "tokens"]):
+        head, *rows = [line for line in recall(*words).out.splitlines() if "  " in line]
+        for name in ("MSGS", "TOOLS", "USES", "SESSIONS", "INPUT", "CACHE READ"):
+            if name in head:
+                end = head.index(name) + len(name)
+                assert all(row[end - 1].isdigit() for row in rows if row[:end].isascii()), words
 
 
 def test_a_narrow_table_loses_columns_by_rank_and_then_cuts_the_widest() -> None:

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from navi.cli import formats
+from navi.cli import formats, output
 from navi.domain.errors import NotFound
 
 if TYPE_CHECKING:
     from navi.index.catalogue import Catalogue
 
 MOST_NAMES = 3
+NOTHING_INDEXED = "no sessions are indexed; `recall index` reads the agents' files"
 
 
 class TagNotFound(NotFound):
@@ -38,16 +39,11 @@ class SessionFilterNotFound(NotFound):
         )
 
 
-def set_filters(filters: Any) -> dict[str, Any]:
-    """Those of a named tuple that are set, by name."""
-    return {name: value for name, value in filters._asdict().items() if value is not None}
-
-
 def reason(
     filters: Any, total: Callable[[Any], int], catalogue: Catalogue, things: str = "sessions"
 ) -> str:
     """`filters` leave nothing; `total` says how many things others would."""
-    chosen = set_filters(filters)
+    chosen = {name: value for name, value in filters._asdict().items() if value is not None}
     nothing = filters._replace(**dict.fromkeys(chosen))
     for name in ("project", "tool"):
         if name in chosen and (sentence := _unknown(name, chosen[name], catalogue)):
@@ -60,6 +56,22 @@ def reason(
     name = max(others, key=lambda each: others[each])
     without = f"; without --{name} there are {others[name]:,}" if others[name] else ""
     return f"no {things} {described}{without}"
+
+
+def explain_no_stats(
+    things: str, source: str | None, project: str | None, since: datetime | None
+) -> None:
+    """Say why there is nothing to count."""
+    from navi.index.catalogue import Catalogue, Wanted
+    from navi.index.places import places
+
+    catalogue, wanted = Catalogue(places()), Wanted(source, since, project)
+    if catalogue.total() == 0:
+        output.note(NOTHING_INDEXED)
+    elif catalogue.total(wanted) == 0:
+        output.note(reason(wanted, catalogue.total, catalogue))
+    else:
+        output.note(f"no {things} in these sessions")
 
 
 def _unknown(name: str, value: str, catalogue: Catalogue) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,9 @@ from navi.cli.recall.options import (
     until_option,
 )
 from navi.cli.table import Column
+
+if TYPE_CHECKING:
+    from navi.index.catalogue import Catalogue, Wanted
 
 DEFAULT_LIMIT = 50
 WIDE = 100
@@ -82,11 +85,11 @@ def command(
         output.note(f"{limit} of {total:,} sessions; --limit 0 for all")
 
 
-def _explain(catalogue: Any, wanted: Any) -> None:
-    from navi.cli.recall.filters import reason
+def _explain(catalogue: Catalogue, wanted: Wanted) -> None:
+    from navi.cli.recall.filters import NOTHING_INDEXED, reason
 
     if catalogue.total() == 0:
-        output.note("no sessions are indexed; `recall index` reads the agents' files")
+        output.note(NOTHING_INDEXED)
     else:
         output.note(reason(wanted, catalogue.total, catalogue))
 

@@ -178,17 +178,18 @@ def _unknown_session(name: str) -> Exception:
 
 
 def _explain(search: Search, text: str, filters: Filters) -> None:
-    from navi.cli.recall.filters import reason, set_filters
+    from navi.cli.recall.filters import NOTHING_INDEXED, reason
     from navi.index.catalogue import Catalogue
     from navi.index.places import places
+    from navi.index.search import EVERYTHING
 
     def total(others: Filters) -> int:
         return search.total(text, others) or search.total(text, others, has_all_words=False)
 
     catalogue = Catalogue(places())
     if catalogue.total() == 0:
-        output.note("nothing is indexed; `recall index` reads the agents' files")
-    elif not set_filters(filters) or total(filters._replace(**dict.fromkeys(filters._fields))) == 0:
+        output.note(NOTHING_INDEXED)
+    elif text and total(EVERYTHING) == 0:
         output.note(f"no passage has {text}")
     else:
         output.note(reason(filters, total, catalogue, "passages"))

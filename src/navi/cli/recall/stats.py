@@ -9,6 +9,7 @@ import click
 
 from navi.cli import formats, output
 from navi.cli.command_group import CommandGroup
+from navi.cli.recall.filters import explain_no_stats
 from navi.cli.recall.options import (
     json_option,
     project_option,
@@ -44,7 +45,10 @@ def _overview(
         shown = {**found, "first": instant(found["first"]), "last": instant(found["last"])}
         output.say_json(shown)
         return
-    _show(found)
+    if found["sessions"]:
+        _show(found)
+    else:
+        explain_no_stats("sessions", source, project, since)
 
 
 def _show(found: dict[str, Any]) -> None:

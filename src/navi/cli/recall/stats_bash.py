@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from navi.cli import cells, formats, output
+from navi.cli.recall.filters import explain_no_stats
 from navi.cli.recall.masking import mask
 from navi.cli.recall.options import json_option, project_option, since_option, source_option
 from navi.cli.table import Column
@@ -75,11 +76,14 @@ def command(
     if as_json:
         output.say_json(rows)
         return
-    _show_rows(rows)
+    if rows:
+        _show_rows(rows)
+    else:
+        explain_no_stats("commands", source, project, since)
 
 
 def _show_rows(rows: list[dict[str, Any]]) -> None:
-    most = max((row["count"] for row in rows), default=1)
+    most = max(row["count"] for row in rows)
     output.table(
         [
             Column("COMMAND", least=20, style="cyan"),
@@ -121,9 +125,7 @@ def _show(found: Suggestions) -> None:
 def _line(
     pattern: str, count: int, projects: tuple[str, ...], examples: tuple[str, ...], more: str
 ) -> None:
-    output.say(
-        f"  - {formats.shortened(mask(pattern), 60):<30} ({formats.count(count, 'use')}){more}"
-    )
+    output.say(f"  - {formats.shortened(mask(pattern), 60):<30} ({count:,} uses){more}")
     if projects:
         where = ", ".join(formats.home_short(each) for each in projects)
         output.say(f"      in: {where}")

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from navi.cli import formats, output
+from navi.cli.recall.filters import explain_no_stats
 from navi.cli.recall.options import json_option, project_option, since_option, source_option
 from navi.cli.table import Column
 
@@ -69,7 +70,7 @@ def command(
         output.say_json(found)
         return
     if not found:
-        output.note("no tokens are counted for these sessions")
+        explain_no_stats("tokens", source, project, since)
         return
     _show(found, by)
     total = sum(row["cost_usd"] or 0 for row in found)
