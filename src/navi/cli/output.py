@@ -143,8 +143,17 @@ def _write(stream: TextIO, text: str) -> None:
     if "\x1b" in text and not stream.isatty():
         text = _CODE.sub("", text)
     try:
-        stream.write(text)
-    except UnicodeEncodeError:  # the terminal has no such characters, or nobody has
-        encoding = stream.encoding or "utf-8"
-        stream.write(text.encode(encoding, "replace").decode(encoding))
-    stream.flush()
+        try:
+            stream.write(text)
+        except UnicodeEncodeError:  # the terminal has no such characters, or nobody has
+            encoding = stream.encoding or "utf-8"
+            stream.write(text.encode(encoding, "replace").decode(encoding))
+        stream.flush()
+    except BrokenPipeError:
+        raise  # the reader has seen enough; click ends the command quietly
+    except OSError as error:
+        # Python would try again at its end, and fail with a traceback.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        raise NaviError(
+            f"can't write the answer: {error.strerror}", hint="is the disk full?"
+        ) from error

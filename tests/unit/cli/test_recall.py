@@ -57,8 +57,11 @@ def test_an_answer_that_could_not_be_written_is_a_failure(full: World, words: li
         ran = subprocess.run(
             [*AS_A_PROCESS, *words], stdout=disk, stderr=subprocess.PIPE, text=True
         )
-    assert ran.returncode != 0
-    assert "No space left" in ran.stderr
+    assert ran.returncode == 1
+    assert ran.stderr.splitlines() == [
+        "error: can't write the answer: No space left on device",
+        "hint: is the disk full?",
+    ]
 
 
 def test_a_run_with_nothing_to_do_opens_no_engine_and_sees_every_change(
