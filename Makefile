@@ -80,10 +80,6 @@ clean: ## Remove .venv, caches and build output
 	$(INSTALL_LOCKED) requirements/run.txt
 	$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	$(CHECK_INSTALLED)
-	@# Before version 25 pip has commands import regular expressions for the sake of Windows: a quarter
-	@# of the time that `recall` takes.
-	@sed -i.old -e '/^import re$$/d' -e '/^ *sys.argv\[0\] = re.sub(/d' $(BIN)/recall
-	@rm $(BIN)/recall.old
 	@touch $@
 
 .venv/.test: requirements/test.txt .venv/.run

@@ -21,7 +21,7 @@ from pydantic.fields import FieldInfo
 
 from navi.agents import models
 from navi.cli.navi.main import group as navi
-from navi.cli.recall.group import group as recall
+from navi.cli.recall.main import group as recall
 from navi.cli.sm.main import group as sm
 from navi.runtime.settings import Section, Settings
 

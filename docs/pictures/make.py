@@ -1,7 +1,8 @@
 """Make the pictures: `python docs/pictures/make.py`, or `make pictures`.
 
 Each shows a real run of the command on a small made-up home, in a terminal of its own. Times are
-counted back from now and places are fixed, so the same code makes the same picture at any time.
+counted back from now and shown as if now were always the same moment, and places are fixed: the
+same code makes the same picture at any time.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ COLOURS = {"33": "#f2c14e", "31": "#e5534b", "36": "#56b6c2"}
 NO_BREAK = "\N{NO-BREAK SPACE}"
 """Others are drawn as one where there are several, and not at all at the ends."""
 _CODE = re.compile(r"\x1b\[([0-9;]*)m")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?= UTC)")
+_FORMAT = "%Y-%m-%d %H:%M"
+
+STARTED = datetime.now(UTC).replace(second=0, microsecond=0)
+SHOWN_NOW = datetime(2026, 11, 18, 10, 30, tzinfo=UTC)
 
 HOME = "/srv/ada"
 SHOP, BILLING = f"{HOME}/shop", f"{HOME}/billing"
@@ -163,7 +169,9 @@ def _recall(home: Path, words: list[str]) -> str:
         "NAVI_CONFIG": str(home / "config.toml"),
         "RECALL_DATA_DIR": str(home / "data"),
         "XDG_CONFIG_HOME": str(home / "config"),
+        "COLUMNS": str(COLUMNS),
         "LC_ALL": "C.UTF-8",
+        "TZ": "UTC",
         "TERM": "xterm-256color",
     }
     ours, theirs = pty.openpty()
@@ -176,7 +184,12 @@ def _recall(home: Path, words: list[str]) -> str:
     _, said = process.communicate()
     if process.returncode:
         raise RuntimeError(said.decode())
-    return shown.decode().replace("\r\n", "\n")
+    return _TIME.sub(_shown_time, shown.decode().replace("\r\n", "\n"))
+
+
+def _shown_time(found: re.Match[str]) -> str:
+    moment = datetime.strptime(found[0], _FORMAT).replace(tzinfo=UTC)
+    return f"{moment - STARTED + SHOWN_NOW:{_FORMAT}}"
 
 
 def _read(terminal: int) -> Iterator[bytes]:
@@ -230,7 +243,7 @@ def _codex(home: Path, id: str, cwd: str, days: int, said: list[tuple[str, str]]
 
 
 def _moment(days: int, minutes: int) -> str:
-    then = datetime.now(UTC) - timedelta(days=days, hours=1) + timedelta(minutes=minutes)
+    then = STARTED - timedelta(days=days, hours=1) + timedelta(minutes=minutes)
     return then.isoformat()
 
 

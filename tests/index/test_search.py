@@ -117,6 +117,44 @@ def test_filters_leave_only_what_they_name(world: World) -> None:
     assert world.texts("pear", Filters(session=session[:6])) == ["pear five"]
     later = START + timedelta(seconds=2)
     assert world.texts("pear", Filters(since=later)) == ["pear four"]
+    assert world.texts("pear", Filters(until=later, project="shop")) == [
+        *("echo pear two", "pear one", "pear three"),
+    ]
+
+
+def test_a_project_with_a_slash_at_its_end_is_the_whole_name_of_a_folder(world: World) -> None:
+    for name in ("shop", "shop-old"):
+        world.file(name, name).say("pear")
+    world.index()
+    assert len(world.find("pear", Filters(project="shop"))) == 2
+    (hit,) = world.find("pear", Filters(project="/shop/"))
+    assert hit.source_session_id == "shop"
+
+
+def test_matches_are_counted_and_sorted_by_date_without_a_limit(world: World) -> None:
+    file = world.file()
+    for number in range(30):
+        file.say("pear " * (30 - number) + str(number))
+    world.index()
+    search = Search(world.places)
+    assert search.total("pear") == 30
+    assert search.total("pear plum", has_all_words=False) == 30
+    assert len(search.find("pear", limit=None).hits) == 30
+    by_date = search.find("pear", limit=5, by_date=True).hits
+    assert [hit.idx for hit in by_date] == [29, 28, 27, 26, 25]
+
+
+def test_the_messages_around_a_hit_are_read_from_the_full_text(world: World) -> None:
+    file = world.file()
+    for number in range(6):
+        file.say(f"message {number}")
+    world.file("other").say("message 3 of another session")
+    world.index()
+    search = Search(world.places)
+    (hit,) = search.find('"message 3" -another').hits
+    assert [passage.text for passage in search.around(hit, 2)] == [
+        *("message 1", "message 2", "message 4", "message 5"),
+    ]
 
 
 def test_only_the_chosen_fields_are_searchable_and_changing_them_makes_the_texts_anew(

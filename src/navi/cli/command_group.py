@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from navi.cli import output
-from navi.domain.errors import NaviError
+from navi.domain.errors import NaviError, UsageError
 
 
 class CommandGroup(click.Group):
@@ -28,12 +28,30 @@ class CommandGroup(click.Group):
         command: click.Command = import_module(self._modules[cmd_name][0]).command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in self._modules and not name.startswith("-") and not ctx.resilient_parsing:
+            raise UsageError(
+                f"{ctx.command_path} has no command {name!r}", hint=self._hint(ctx, name)
+            )
+        return super().resolve_command(ctx, args)
+
+    def _hint(self, ctx: click.Context, name: str) -> str:
+        from difflib import get_close_matches
+
+        close = get_close_matches(name.lower(), self._modules, n=2)
+        if not close:
+            return f"{ctx.command_path} --help"
+        return f"did you mean {' or '.join(f'`{each}`' for each in close)}?"
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in self._modules.items()])
 
     def run(self) -> None:
-        """The command line, with Navi's exit codes: 1 refused, 2 wrong usage, 130 interrupted."""
+        """Run the command line. Exit codes: 1 refused, 2 wrong usage, 130 interrupted."""
         try:
             sys.exit(self.main(prog_name=self.name, standalone_mode=False) or 0)
         except NaviError as error:

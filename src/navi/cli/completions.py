@@ -6,11 +6,24 @@ import click
 
 from navi.cli import output
 
+ZSH_HEAD = "#compdef {program}\n"
+ZSH_START = """
+# Without this line `compdef` exists only if your .zshrc has run compinit before.
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+"""
+
 
 def completions_of(program: str) -> click.Command:
     """Prints the script that lets a shell complete `program`."""
 
-    @click.command("completions", help="Print the completion script, for your shell to source.")
+    @click.command(
+        "completions",
+        help="Print the completion script, for your shell to source.",
+        epilog="\b\nPut one of these into your shell's start-up file:\n"
+        f'  bash  eval "$({program} completions bash)"     in ~/.bashrc\n'
+        f'  zsh   eval "$({program} completions zsh)"      in ~/.zshrc\n'
+        f"  fish  {program} completions fish | source     in ~/.config/fish/config.fish",
+    )
     @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
     @click.pass_context
     def command(context: click.Context, shell: str) -> None:
@@ -19,6 +32,10 @@ def completions_of(program: str) -> click.Command:
         kind = get_completion_class(shell)
         assert kind is not None
         group = context.find_root().command
-        output.say(kind(group, {}, program, f"_{program.upper()}_COMPLETE").source())
+        script = kind(group, {}, program, f"_{program.upper()}_COMPLETE").source()
+        if shell == "zsh":
+            head = ZSH_HEAD.format(program=program)
+            script = script.replace(head, head + ZSH_START, 1)
+        output.say(script)
 
     return command

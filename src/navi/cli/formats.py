@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Sequence
+from datetime import datetime
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
+from navi.cli import cells
 
 
 def source(name: str) -> str:
@@ -44,11 +44,31 @@ def duration(seconds: int | None) -> str:
     return f"{minutes}m" if minutes else f"{seconds}s"
 
 
+def count(number: int, noun: str) -> str:
+    """`1 use`, `1,200 uses`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def compact(number: int) -> str:
+    """`950`, `12.3K`, `4.5M`."""
+    if number < 1000:
+        return str(number)
+    value = float(number)
+    for unit in ("K", "M", "G"):
+        value /= 1000
+        if value < 999.95 or unit == "G":
+            return f"{value:.1f}{unit}"
+    raise AssertionError("unreachable")
+
+
+def local_time(moment: datetime) -> str:
+    """In the machine's time zone, or that of TZ, with its name."""
+    return f"{moment.astimezone():%Y-%m-%d %H:%M %Z}"
+
+
 def shortened(text: str, length: int, *, keep_end: bool = False) -> str:
-    text = " ".join(text.split())
-    if len(text) <= length:
-        return text
-    return "…" + text[1 - length :] if keep_end else text[: length - 1] + "…"
+    """In one line of at most `length` cells."""
+    return cells.cut(cells.one_line(text), length, keep_end=keep_end)
 
 
 def home_short(path: str) -> str:
@@ -59,17 +79,8 @@ def home_short(path: str) -> str:
 
 def shell_line(words: Sequence[str], folder: str | None) -> str:
     """For a shell, in the right folder."""
-    line = " ".join(map(_quoted, words))
-    return f"cd {_quoted(folder)} && {line}" if folder else line
-
-
-def _quoted(word: str) -> str:
-    """As `shlex.quote` has it, which loads regular expressions: longer than a search takes."""
-    if word and all((sign.isascii() and sign.isalnum()) or sign in "_@%+=:,./-" for sign in word):
-        return word
-    import shlex
-
-    return shlex.quote(word)
+    line = shlex.join(words)
+    return f"cd {shlex.quote(folder)} && {line}" if folder else line
 
 
 def bar(share: float, width: int = 24) -> str:

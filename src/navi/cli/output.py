@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn, TextIO
 
-from navi.domain import plain_json
+from navi.cli import cells
+from navi.cli.table import GAP, Column, fit
 from navi.domain.errors import NaviError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from types import TracebackType
-    from typing import Any, NoReturn, TextIO
+STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_CODE = re.compile(r"\x1b\[[;?0-9]*[a-zA-Z]")
 
-STYLES = {"bold": "1", "dim": "2", "red": "31", "yellow": "33", "cyan": "36"}
+
+def width() -> int | None:
+    """The terminal's columns; None if stdout is a pipe or a file, where nothing is cut."""
+    if not sys.stdout.isatty():
+        return None
+    named = os.environ.get("COLUMNS", "")
+    if named.isdecimal() and int(named) > 0:
+        return int(named)
+    # Some terminals, such as those of build servers, say 0.
+    return os.get_terminal_size(sys.stdout.fileno()).columns or 80
 
 
 def say(text: str = "") -> None:
@@ -29,8 +40,8 @@ def stream(text: str) -> None:
 
 def screen(lines: Sequence[str]) -> None:
     """Lines in place of all that the terminal shows, cut to its size."""
-    width, height = os.get_terminal_size(sys.stdout.fileno())
-    shown = [line[:width] for line in lines[: height - 1]]
+    columns, height = os.get_terminal_size(sys.stdout.fileno())
+    shown = [cells.cut(line, columns) for line in lines[: height - 1]]
     _write(sys.stdout, "\x1b[H" + "".join(f"{line}\x1b[K\n" for line in shown) + "\x1b[J")
 
 
@@ -46,16 +57,29 @@ def status(text: str) -> None:
 
 
 def say_json(value: Any) -> None:
-    say(plain_json.dumps(value))
+    say(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    lines = [list(head), *(list(row) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    padded = (
-        [cell.ljust(width) for cell, width in zip(line, widths, strict=True)] for line in lines
-    )
-    say("\n".join("  ".join(cells).rstrip() for cells in padded))
+def table(head: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> None:
+    """Cut to the terminal's width, as far as the columns allow it."""
+    columns = [each if isinstance(each, Column) else Column(each) for each in head]
+    shown, body, widths = fit(columns, list(rows), width())
+    heads = [column.head for column in shown]
+    lines = [_row(shown, heads, widths, is_head=True)]
+    lines += [_row(shown, row, widths) for row in body]
+    say("\n".join(lines))
+
+
+def _row(
+    columns: Sequence[Column], row: Sequence[str], widths: Sequence[int], *, is_head: bool = False
+) -> str:
+    made = []
+    for column, cell, room in zip(columns, row, widths, strict=True):
+        style = "dim" if is_head else column.style
+        text = styled(cell, style) if cell and style else cell
+        space = " " * (room - cells.width(cell))
+        made.append(space + text if column.is_number else text + space)
+    return GAP.join(made).rstrip()
 
 
 def columns(rows: Sequence[Sequence[str]], separator: str) -> None:
@@ -67,13 +91,16 @@ def columns(rows: Sequence[Sequence[str]], separator: str) -> None:
 def aligned(rows: Sequence[Sequence[str]], separator: str) -> list[str]:
     count = max((len(row) for row in rows), default=0)
     widths = [
-        max((len(row[at]) for row in rows if at < len(row)), default=0) for at in range(count)
+        max((cells.width(row[at]) for row in rows if at < len(row)), default=0)
+        for at in range(count)
     ]
     lines = []
     for row in rows:
         last = len(row) - 1
-        cells = [each.ljust(widths[at]) if at < last else each for at, each in enumerate(row)]
-        lines.append(separator.join(cells))
+        padded = [
+            cells.padded(each, widths[at]) if at < last else each for at, each in enumerate(row)
+        ]
+        lines.append(separator.join(padded))
     return lines
 
 
@@ -99,32 +126,10 @@ def highlighted(text: str) -> str:
 
 
 def styled(text: str, *styles: str) -> str:
-    """For a terminal. Who wants plain text says so by NO_COLOR (https://no-color.org)."""
+    """For a terminal. NO_COLOR turns it off (https://no-color.org)."""
     if os.environ.get("NO_COLOR"):
         return text
     return f"\x1b[{';'.join(STYLES[style] for style in styles)}m{text}\x1b[0m"
-
-
-class ending:
-    """Around a command: what went wrong is said, and the process ends with Navi's exit codes."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if isinstance(error, NaviError):
-            fail(error)
-        if isinstance(error, KeyboardInterrupt):
-            sys.exit(130)
-        if isinstance(error, BrokenPipeError):
-            # Whoever read has seen enough. What is still held back must not be written at the end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(1)
 
 
 def fail(error: NaviError) -> NoReturn:
@@ -134,18 +139,21 @@ def fail(error: NaviError) -> NoReturn:
     sys.exit(error.exit_code)
 
 
-def _without_codes(text: str) -> str:
-    import re
-
-    return re.sub(r"\x1b\[[;?0-9]*[a-zA-Z]", "", text)
-
-
 def _write(stream: TextIO, text: str) -> None:
     if "\x1b" in text and not stream.isatty():
-        text = _without_codes(text)
+        text = _CODE.sub("", text)
     try:
-        stream.write(text)
-    except UnicodeEncodeError:  # the terminal has no such characters, or nobody has
-        encoding = stream.encoding or "utf-8"
-        stream.write(text.encode(encoding, "replace").decode(encoding))
-    stream.flush()
+        try:
+            stream.write(text)
+        except UnicodeEncodeError:  # the terminal has no such characters, or nobody has
+            encoding = stream.encoding or "utf-8"
+            stream.write(text.encode(encoding, "replace").decode(encoding))
+        stream.flush()
+    except BrokenPipeError:
+        raise  # the reader has seen enough; click ends the command quietly
+    except OSError as error:
+        # Python would try again at its end, and fail with a traceback.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        raise NaviError(
+            f"can't write the answer: {error.strerror}", hint="is the disk full?"
+        ) from error

@@ -19,5 +19,5 @@ places.py   where Navi's files are, and the server's address
 history.py  what sources find in agents' own files
 shell.py    what a shell line runs; shell_command.py and shell_tree.py are its parts
 secrets.py  keys and passwords in texts, masked
-light_typing.py, plain_json.py  quick to import, for short commands
+light_typing.py  quick to import, for short commands
 """

@@ -74,7 +74,7 @@ def as_dicts(rows: DuckDBPyConnection) -> list[dict[str, Any]]:
 
 
 def naive(moment: datetime | None) -> datetime | None:
-    """As the tables hold it: UTC without saying so."""
+    """As the tables hold it: in UTC, without a zone."""
     return None if moment is None else moment.astimezone(UTC).replace(tzinfo=None)
 
 
@@ -95,9 +95,13 @@ def _only(wanted: str, found: list[tuple[Any, ...]]) -> str:
         raise AmbiguousSession(
             wanted,
             [
-                f"{id}  {source}  {at:%Y-%m-%d %H:%M}  {project}"
+                f"{id}  {source.replace('_', '-')}  {_local(at)}  {project}"
                 for id, source, at, project in found
             ],
         )
     id: str = found[0][0]
     return id
+
+
+def _local(moment: datetime | None) -> str:
+    return "?" if moment is None else f"{_aware(moment).astimezone():%Y-%m-%d %H:%M %Z}"

@@ -21,7 +21,7 @@ class Refreshed:
     warnings: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name != "left"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from tantivy import Occur, Query
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from navi.domain.light_typing import NamedTuple
+from tantivy import Occur, Query, Schema
+
 from navi.index.words import (
     composed,
     emoji_in,
@@ -19,14 +21,8 @@ from navi.index.words import (
     words_of,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tantivy import Schema
-
 MOST_CLAUSES = 50
-"""Whoever pastes a page gets a search for its beginning."""
+"""A pasted page is searched for by its beginning."""
 MOST_WORDS = 50
 """In one phrase."""
 LONGEST_BEGINNING = 100

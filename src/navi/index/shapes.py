@@ -50,6 +50,7 @@ def hit_json(hit: Hit) -> Json:
         "source_session_id": hit.source_session_id,
         "message_id": hit.message_id,
         "tool_call_id": hit.tool_call_id,
+        "idx": hit.idx,
         "kind": hit.kind,
         "role": hit.role,
         "tool_name": hit.tool_name,

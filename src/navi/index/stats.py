@@ -51,10 +51,8 @@ class Scope:
         conditions, values = [IS_SESSION], list[Any]()
         for condition, value in (
             ("s.source = ?", self.source),
-            (
-                "contains(coalesce(s.git_repo, s.cwd), ?)",
-                None if self.project is None else self.project.rstrip("/") or "/",
-            ),
+            # As `catalogue.in_project` has it.
+            ("contains(coalesce(s.git_repo, s.cwd) || '/', ?)", self.project),
             (f"coalesce({timestamp}, s.started_at) >= ?", naive(self.since)),
         ):
             if value is not None:

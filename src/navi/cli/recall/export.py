@@ -7,21 +7,24 @@ from pathlib import Path
 import click
 
 from navi.cli import output
+from navi.cli.recall.options import session_argument
 
 
 @click.command("export", help="Write a session as Markdown or HTML.")
-@click.argument("id")
+@session_argument
 @click.option(
     "--format",
     "form",
     type=click.Choice(["md", "html"]),
     default="md",
     show_default=True,
-    help="The kind of document.",
+    help="What to write.",
 )
-@click.option("-o", "--output", "path", type=click.Path(path_type=Path), help="Into this file.")
-@click.option("--tools/--no-tools", default=True, help="With the tool calls.  [default: with]")
-@click.option("--thinking", is_flag=True, help="With what the agent thought.")
+@click.option(
+    "-o", "--output", "path", type=click.Path(path_type=Path), help="Write it to this file."
+)
+@click.option("--tools/--no-tools", default=True, help="Include the tool calls.  [default: yes]")
+@click.option("--thinking", is_flag=True, help="Include what the agent thought.")
 def command(id: str, form: str, path: Path | None, tools: bool, thinking: bool) -> None:
     from navi.cli.recall.documents import html, markdown
     from navi.index import database

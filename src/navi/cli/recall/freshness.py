@@ -86,8 +86,9 @@ def _refresh(places: Places, time_limit_seconds: float | None) -> Refresh:
 
 def _say_how_old(state: Freshness, files: int) -> None:
     age = _age(state.refreshed_at)
-    count = "1 file has" if files == 1 else f"{files:,} files have"
-    output.note(f"the index is {age}: {count} changed since; `recall index` reads them")
+    changed = "1 file has changed" if files == 1 else f"{files:,} files have changed"
+    rest = "it" if files == 1 else "them"
+    output.note(f"the index is {age}: {changed} since; `recall index` reads {rest}")
 
 
 def _age(refreshed_at: datetime | None) -> str:

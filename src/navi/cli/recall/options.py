@@ -1,16 +1,25 @@
-"""Options that several commands share, and how their values are read."""
+"""Options and arguments that several commands share: how they are read, and completed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
-from typing import Any
+import os
+from collections.abc import Callable, Iterator
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from navi.cli import formats
-from navi.cli.recall.since import read_since
+from navi.cli import cells, formats
+from navi.cli.recall.masking import mask
 from navi.domain.clock import Clock
+from navi.domain.errors import NaviError
+
+if TYPE_CHECKING:
+    from navi.index.catalogue import Catalogue
+
+COMPLETED_SESSIONS = 200
+"""A shell asks at every press of the tab key, and nobody reads more."""
 
 
 def clock() -> Clock:
@@ -19,20 +28,27 @@ def clock() -> Clock:
     return SystemClock()
 
 
-class Since(click.ParamType[datetime]):
-    """As `read_since` reads it."""
+class Moment(click.ParamType[datetime]):
+    """Dates and times without a zone are local."""
 
     name = "when"
+
+    def __init__(self, parse: str) -> None:
+        self._parse = parse
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> datetime:
         if isinstance(value, datetime):
             return value
-        try:
-            return read_since(value)
-        except ValueError:
-            self.fail(f"{value!r} is no time; say 7d, 24h, 30m, 1w or 2024-01-15T10:30:00")
+        from navi.domain import since
+        from navi.runtime.system_clock import machine_timezone
+
+        parse: Callable[[str, datetime, tzinfo], datetime | None] = getattr(since, self._parse)
+        moment = parse(value, clock().now(), machine_timezone())
+        if moment is None:
+            self.fail(f"{value!r} isn't a time; write {since.SINCE_FORMS}")
+        return moment
 
 
 class SourceName(click.ParamType[str]):
@@ -44,22 +60,122 @@ class SourceName(click.ParamType[str]):
         from navi.index.agents import agents
 
         name: str = value.strip().lower().replace("-", "_")
-        known = agents()
-        if name not in known:
-            shown = ", ".join(formats.source(each) for each in known)
-            self.fail(f"there is no source {value!r}; choose from: {shown}")
+        sources = agents()
+        if name not in sources:
+            names = ", ".join(formats.source(each) for each in sources)
+            self.fail(f"there is no source {value!r}; choose from: {names}")
         return name
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        from navi.index.agents import agents
+
+        return _items(map(formats.source, agents()), incomplete)
+
+
+class ProjectPath(click.ParamType[str]):
+    """Part of a path, or a folder that is there: its repository, else the folder itself."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        folder: str = os.path.expanduser(value)
+        is_path = "/" in folder or folder in (".", "..")
+        if not is_path or not os.path.isdir(folder):
+            return folder
+        from navi.index.projects import repository_of
+
+        folder = os.path.realpath(folder)  # as agents know their folder
+        root = repository_of(folder) or folder
+        return root.rstrip("/") + "/"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        with_home = [formats.home_short(path) for path in _from_index(lambda all: all.projects())]
+        return _items(with_home, incomplete)
+
+
+class SessionName(click.ParamType[str]):
+    """An id, the beginning of one, or the agent's own id; completed with its title."""
+
+    name = "session"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        start = incomplete.lower()
+        recent = _from_index(lambda all: all.sessions(limit=COMPLETED_SESSIONS))
+        items = [
+            CompletionItem(each["id"], help=_about(each))
+            for each in recent
+            if each["id"].startswith(start)
+        ]
+        return items or _items(_from_index(lambda all: all.ids()), start)
+
+
+class TagName(click.ParamType[str]):
+    name = "tag"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        tag: str = value.removeprefix("#")
+        return tag
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        return _items(_from_index(lambda all: all.tags()), incomplete)
+
+
+class ToolName(click.ParamType[str]):
+    name = "tool"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        return _items(_from_index(lambda all: all.tools()), incomplete)
+
+
+def _from_index(ask: Callable[[Catalogue], list[Any]]) -> list[Any]:
+    """Nothing if there is no index: a shell has no place for an error."""
+    from navi.index.catalogue import Catalogue
+    from navi.index.places import places
+
+    try:
+        return ask(Catalogue(places()))
+    except (NaviError, OSError):
+        return []
+
+
+def _items(names: Iterator[str] | list[str], incomplete: str) -> list[CompletionItem[str]]:
+    start = incomplete.lower()
+    return [CompletionItem(name) for name in names if name.lower().startswith(start)]
+
+
+def _about(session: dict[str, Any]) -> str:
+    title = cells.one_line(mask(session["title"] or ""))
+    project = formats.home_short(session["project"] or "")
+    return formats.shortened(" · ".join(filter(None, (title, project))), 70) or "no title"
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 source_option: Decorator = click.option(
-    "--source", type=SourceName(), help="Only this agent's: claude-code, codex, navi."
+    "--source", type=SourceName(), help="Only this agent's sessions: claude-code, codex, navi."
 )
 since_option: Decorator = click.option(
-    "--since", type=Since(), help="Not older: 7d, 24h, 30m, 1w or a date."
+    "--since",
+    type=Moment("parse_since"),
+    help="Only newer than: yesterday, monday, 7d, 24h, or a date or time (local).",
+)
+until_option: Decorator = click.option(
+    "--until",
+    type=Moment("parse_until"),
+    help="Only older than: the same forms; a day itself is included.",
 )
 project_option: Decorator = click.option(
-    "--project", metavar="PATH", help="Only of projects whose path contains this."
+    "--project", type=ProjectPath(), help="Only this project: part of its path, or . or a folder."
 )
+session_argument: Decorator = click.argument("id", type=SessionName(), metavar="ID")

@@ -9,16 +9,18 @@ import click
 
 from navi.cli import formats, output
 from navi.cli.command_group import CommandGroup
+from navi.cli.recall.filters import explain_no_stats
 from navi.cli.recall.options import (
     json_option,
     project_option,
     since_option,
     source_option,
 )
+from navi.cli.table import Column
 
 COMMANDS = {
     "tools": ("navi.cli.recall.stats_tools", "How often each tool was used."),
-    "bash": ("navi.cli.recall.stats_bash", "Which commands were run; which may run unasked."),
+    "bash": ("navi.cli.recall.stats_bash", "Which commands were run, and which could be allowed."),
     "tokens": ("navi.cli.recall.stats_tokens", "Tokens and what they cost."),
 }
 
@@ -43,32 +45,41 @@ def _overview(
         shown = {**found, "first": instant(found["first"]), "last": instant(found["last"])}
         output.say_json(shown)
         return
-    _show(found)
+    if found["sessions"]:
+        _show(found)
+    else:
+        explain_no_stats("sessions", source, project, since)
 
 
 def _show(found: dict[str, Any]) -> None:
     if found["first"] and found["last"]:
-        output.say(f"{found['first']:%Y-%m-%d} to {found['last']:%Y-%m-%d}")
+        output.say(f"{formats.local_time(found['first'])} to {formats.local_time(found['last'])}")
         output.say()
     most = max((each["messages"] for each in found["by_source"].values()), default=0) or 1
+    counts = ("sessions", "messages", "tool_calls", "input_tokens", "output_tokens")
     rows = [
         [
             formats.source(name),
-            *(
-                f"{each[key]:,}"
-                for key in ("sessions", "messages", "tool_calls", "input_tokens", "output_tokens")
-            ),
+            *(f"{each[key]:,}" for key in counts),
             formats.bar(each["messages"] / most),
         ]
         for name, each in found["by_source"].items()
     ]
-    totals = ("sessions", "messages", "tool_calls", "input_tokens", "output_tokens")
-    rows.append(["all", *(f"{found[key]:,}" for key in totals), ""])
-    output.table(["SOURCE", "SESSIONS", "MESSAGES", "TOOLS", "TOKENS IN", "TOKENS OUT", ""], rows)
+    rows.append(["all", *(f"{found[key]:,}" for key in counts), ""])
+    heads = ("SESSIONS", "MESSAGES", "TOOLS", "TOKENS IN", "TOKENS OUT")
+    output.table(
+        [
+            Column("SOURCE", style="cyan"),
+            *(Column(head, is_number=True) for head in heads),
+            Column("", rank=1, style="dim"),
+        ],
+        rows,
+    )
     if found["copied_messages"] or found["copied_tool_calls"]:
         output.note(
-            f"not counted again: {found['copied_messages']:,} messages and "
-            f"{found['copied_tool_calls']:,} tool calls that resumed or forked sessions copied"
+            f"not counted again: {formats.count(found['copied_messages'], 'message')} and "
+            f"{formats.count(found['copied_tool_calls'], 'tool call')} "
+            "that resumed or forked sessions copied"
         )
 
 

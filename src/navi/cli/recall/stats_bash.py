@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from navi.cli import formats, output
+from navi.cli import cells, formats, output
+from navi.cli.recall.filters import explain_no_stats
 from navi.cli.recall.masking import mask
 from navi.cli.recall.options import json_option, project_option, since_option, source_option
+from navi.cli.table import Column
 from navi.domain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -74,18 +76,24 @@ def command(
     if as_json:
         output.say_json(rows)
         return
-    _show_rows(rows)
+    if rows:
+        _show_rows(rows)
+    else:
+        explain_no_stats("commands", source, project, since)
 
 
 def _show_rows(rows: list[dict[str, Any]]) -> None:
-    most = max((row["count"] for row in rows), default=1)
+    most = max(row["count"] for row in rows)
     output.table(
-        ["COMMAND", "USES", "COMPOUND", ""],
+        [
+            Column("COMMAND", least=20, style="cyan"),
+            Column("USES", is_number=True),
+            Column("COMPOUND", is_number=True),
+            Column("", rank=1, style="dim"),
+        ],
         [
             [
-                formats.shortened(
-                    " ".join(filter(None, (row["bash_base"], row["bash_sub"]))) or "?", 40
-                ),
+                cells.one_line(" ".join(filter(None, (row["bash_base"], row["bash_sub"]))) or "?"),
                 f"{row['count']:,}",
                 f"{row['compound']:,}",
                 formats.bar(row["count"] / most),

@@ -7,7 +7,9 @@ from datetime import datetime
 import click
 
 from navi.cli import formats, output
+from navi.cli.recall.filters import explain_no_stats
 from navi.cli.recall.options import json_option, project_option, since_option, source_option
+from navi.cli.table import Column
 
 
 @click.command("tools", help="How often each tool was used.")
@@ -24,9 +26,17 @@ def command(source: str | None, since: datetime | None, project: str | None, as_
     if as_json:
         output.say_json(found)
         return
-    most = max((row["count"] for row in found), default=1)
+    if not found:
+        explain_no_stats("tool calls", source, project, since)
+        return
+    most = max(row["count"] for row in found)
     output.table(
-        ["TOOL", "USES", "SESSIONS", ""],
+        [
+            Column("TOOL", least=20, style="cyan"),
+            Column("USES", is_number=True),
+            Column("SESSIONS", is_number=True),
+            Column("", rank=1, style="dim"),
+        ],
         [
             [
                 row["tool_name"],

@@ -1,16 +1,16 @@
-"""`recall tag`: give a session tags."""
+"""`recall tag`: add tags to a session."""
 
 from __future__ import annotations
 
 import click
 
 from navi.cli import output
-from navi.cli.recall.options import clock, json_option
+from navi.cli.recall.options import TagName, clock, json_option, session_argument
 
 
-@click.command("tag", help="Give a session tags; without any, show the ones it has.")
-@click.argument("id")
-@click.argument("tags", nargs=-1)
+@click.command("tag", help="Add tags to a session; without any, show the ones it has.")
+@session_argument
+@click.argument("tags", nargs=-1, type=TagName())
 @json_option
 def command(id: str, tags: tuple[str, ...], as_json: bool) -> None:
     change(id, tags, as_json, is_added=True)

@@ -1,16 +1,16 @@
-"""`recall untag`: take tags from a session."""
+"""`recall untag`: remove tags from a session."""
 
 from __future__ import annotations
 
 import click
 
-from navi.cli.recall.options import json_option
+from navi.cli.recall.options import TagName, json_option, session_argument
 from navi.cli.recall.tag import change
 
 
-@click.command("untag", help="Take tags from a session.")
-@click.argument("id")
-@click.argument("tags", nargs=-1, required=True)
+@click.command("untag", help="Remove tags from a session.")
+@session_argument
+@click.argument("tags", nargs=-1, required=True, type=TagName())
 @json_option
 def command(id: str, tags: tuple[str, ...], as_json: bool) -> None:
     change(id, tags, as_json, is_added=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from navi.cli import output
+from navi.cli import formats, output
 from navi.cli.recall.options import clock
 from navi.domain.errors import NaviError
 from navi.domain.instants import instant
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("watch")
-@click.option("-v", "--verbose", is_flag=True, help="Report every file.")
+@click.option("-v", "--verbose", is_flag=True, help="Print what happens to every file.")
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON after each pass.")
 def command(verbose: bool, as_json: bool) -> None:
     """Keep the index up to date while agents work, until interrupted.
@@ -45,7 +45,7 @@ def command(verbose: bool, as_json: bool) -> None:
         Thread(target=_obey, args=(follower,), daemon=True).start()
     else:
         follower = Follower(refresh, _describe_pass, _describe_problem)
-        output.note("watching; Ctrl-C ends it")
+        output.note("watching; press Ctrl-C to stop")
     follower.run()
 
 
@@ -73,7 +73,10 @@ def _describe_pass(result: Refreshed) -> None:
     for warning in result.warnings:
         output.note(f"warning: {warning}")
     if result.indexed:
-        output.note(f"indexed {result.indexed} files, {result.messages} messages")
+        output.note(
+            f"indexed {formats.count(result.indexed, 'file')}, "
+            f"{formats.count(result.messages, 'message')}"
+        )
 
 
 def _describe_problem(error: NaviError) -> None:

@@ -1,0 +1,70 @@
+"""Text measured in a terminal's cells: a Chinese character or an emoji takes two."""
+
+from __future__ import annotations
+
+CONTROL_PICTURES = {
+    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"},
+    0x7F: 0x2421,
+    **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
+    ord("\r"): None,
+}
+
+
+def width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def cut(text: str, room: int, *, keep_end: bool = False) -> str:
+    """At most `room` cells, with … where something was cut off."""
+    if width(text) <= room:
+        return text
+    characters = reversed(text) if keep_end else iter(text)
+    kept: list[str] = []
+    left = room - 1
+    for character in characters:
+        left -= width(character)
+        if left < 0:
+            break
+        kept.append(character)
+    return "…" + "".join(reversed(kept)) if keep_end else "".join(kept).rstrip() + "…"
+
+
+def padded(text: str, room: int) -> str:
+    return text + " " * (room - width(text))
+
+
+def lines_of(text: str, first_room: int, room: int) -> list[tuple[int, int]]:
+    """Where the lines of a one-line text begin and end if it is wrapped at spaces.
+
+    The first line has `first_room` cells, the others have `room`.
+    """
+    lines: list[tuple[int, int]] = []
+    start, used, left, after_space = 0, 0, first_room, 0
+    for place, character in enumerate(text):
+        size = width(character)
+        if character == " ":
+            after_space = place + 1
+        elif size == 2:  # scripts with wide characters have no spaces
+            after_space = max(after_space, place)
+        if used + size > left and place > start:
+            end = after_space if after_space > start else place
+            lines.append((start, end))
+            start, left = end, room
+            used = width(text[start:place])
+            if end > place:  # a space that needs no room at the end of its line
+                continue
+        used += size
+    return [*lines, (start, len(text))]
+
+
+def one_line(text: str) -> str:
+    return " ".join(printable(text).split())
+
+
+def printable(text: str) -> str:
+    """Without the codes that would move a terminal's cursor or change its colours."""
+    return text if text.isprintable() else text.translate(CONTROL_PICTURES)

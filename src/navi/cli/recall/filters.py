@@ -1,0 +1,135 @@
+"""Why a list or a search is empty: which of its filters leaves nothing over."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from navi.cli import formats, output
+from navi.domain.errors import NotFound
+
+if TYPE_CHECKING:
+    from navi.index.catalogue import Catalogue
+
+MOST_NAMES = 3
+NOTHING_INDEXED = "no sessions yet; `recall doctor` shows where recall looks for them"
+
+
+class TagNotFound(NotFound):
+    def __init__(self, tag: str, existing: Sequence[str]) -> None:
+        if close := _close(tag, existing):
+            hint = f"did you mean {close}?"
+        elif existing:
+            hint = f"the tags are: {', '.join(existing[:20])}"
+        else:
+            hint = f"`recall tag ID {tag}` gives it to a session"
+        super().__init__(f"no session has the tag {tag}", hint=hint)
+
+
+class SessionFilterNotFound(NotFound):
+    kind = "session_not_found"
+
+    def __init__(self, name: str, existing: Sequence[str]) -> None:
+        close = _close(name.lower(), existing)
+        super().__init__(
+            f"no indexed session is called {name}",
+            hint=f"did you mean {close}?" if close else "`recall list` shows the latest ones",
+        )
+
+
+def reason(
+    filters: Any, total: Callable[[Any], int], catalogue: Catalogue, things: str = "sessions"
+) -> str:
+    """`filters` leave nothing; `total` says how many things others would."""
+    chosen = {name: value for name, value in filters._asdict().items() if value is not None}
+    nothing = filters._replace(**dict.fromkeys(chosen))
+    for name in ("project", "tool"):
+        if name in chosen and (sentence := _unknown(name, chosen[name], catalogue)):
+            return sentence
+    for name, value in chosen.items():
+        if total(nothing._replace(**{name: value})) == 0:
+            return f"no {things} {_phrase(name, value)}"
+    described = " ".join(_phrase(name, value) for name, value in chosen.items())
+    others = {name: total(filters._replace(**{name: None})) for name in chosen}
+    name = max(others, key=lambda each: others[each])
+    without = f"; without --{name} there are {others[name]:,}" if others[name] else ""
+    return f"no {things} {described}{without}"
+
+
+def explain_no_stats(
+    things: str, source: str | None, project: str | None, since: datetime | None
+) -> None:
+    """Say why there is nothing to count."""
+    from navi.index.catalogue import Catalogue, Wanted
+    from navi.index.places import places
+
+    catalogue, wanted = Catalogue(places()), Wanted(source, since, project)
+    if catalogue.total() == 0:
+        output.note(NOTHING_INDEXED)
+    elif catalogue.total(wanted) == 0:
+        output.note(reason(wanted, catalogue.total, catalogue))
+    else:
+        output.note(f"no {things} in these sessions")
+
+
+def _unknown(name: str, value: str, catalogue: Catalogue) -> str | None:
+    from navi.index.catalogue import in_project
+
+    if name == "tool":
+        tools = catalogue.tools()
+        if value.lower() in map(str.lower, tools):
+            return None
+        close = _close(value, tools)
+        return f"no tool called {value} was used" + (f"; did you mean {close}?" if close else "")
+    projects = catalogue.projects()
+    if any(in_project(each, value) for each in projects):
+        return None
+    shown = formats.home_short(value.rstrip("/") or "/")
+    alike = _projects_like(value, projects)
+    return f"no session in project {shown}" + (f"; projects like it: {alike}" if alike else "")
+
+
+def _projects_like(value: str, projects: Sequence[str]) -> str:
+    last = os.path.basename(value.rstrip("/")).lower()
+    alike = [each for each in projects if last and last in each.lower()]
+    if not alike:
+        by_name = {os.path.basename(each).lower(): each for each in projects}
+        alike = [by_name[name] for name in _matches(last, list(by_name))]
+    return ", ".join(formats.home_short(each) for each in alike[:MOST_NAMES])
+
+
+_PHRASES: Mapping[str, str] = {
+    "source": "of {}",
+    "since": "since {}",
+    "until": "before {}",
+    "project": "in project {}",
+    "tag": "with the tag {}",
+    "role": "by {}",
+    "tool": "with the tool {}",
+    "session": "in session {}",
+    "file": "about the file {}",
+}
+
+
+def _phrase(name: str, value: Any) -> str:
+    if isinstance(value, datetime):
+        value = formats.local_time(value)
+    elif name == "project":
+        value = formats.home_short(value.rstrip("/") or "/")
+    elif name == "source":
+        value = formats.source(value)
+    return _PHRASES[name].format(value)
+
+
+def _close(name: str, existing: Sequence[str]) -> str:
+    return " or ".join(_matches(name, existing))
+
+
+def _matches(name: str, existing: Sequence[str]) -> list[str]:
+    from difflib import get_close_matches
+
+    by_lower = {each.lower(): each for each in existing}
+    close = get_close_matches(name.lower(), list(by_lower), n=MOST_NAMES)
+    return [by_lower[each] for each in close]

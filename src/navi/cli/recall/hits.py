@@ -1,0 +1,123 @@
+"""How `recall search` shows what it found."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from navi.cli import cells, formats, output
+from navi.cli.recall.masking import mask
+from navi.cli.recall.options import clock
+
+if TYPE_CHECKING:
+    from navi.index.search import Hit, Passage
+
+    Around = Callable[[Hit], list[Passage]]
+    """The messages beside a hit."""
+
+PER_SESSION = 3
+"""Passages shown of one session."""
+INDENT = 6
+
+
+def show(hits: list[Hit], around: Around, query: str) -> None:
+    """By session, in the order of each session's first hit."""
+    now = clock().now()
+    sessions: dict[str, list[Hit]] = {}
+    for hit in hits:
+        sessions.setdefault(hit.session_id, []).append(hit)
+    for group in sessions.values():
+        _show_session(group, around, query, now)
+
+
+def _show_session(hits: list[Hit], around: Around, query: str, now: datetime) -> None:
+    first = hits[0]
+    output.say(_head(hits, now))
+    for hit in hits[:PER_SESSION]:
+        passages = around(hit)
+        for passage in passages:
+            if hit.idx is not None and passage.idx < hit.idx:
+                output.say(_neighbour(passage))
+        _show_hit(hit)
+        for passage in passages:
+            if hit.idx is not None and passage.idx > hit.idx:
+                output.say(_neighbour(passage))
+    if len(hits) > PER_SESSION:
+        more = f"… and {len(hits) - PER_SESSION} more: "
+        command = shlex.join(["recall", "show", first.session_id, "--grep", query])
+        output.say(output.styled(f"  {more}{command}", "dim"))
+    if line := _resume_line(first):
+        output.say(output.styled(f"  {line}", "dim"))
+    output.say()
+
+
+def _head(hits: list[Hit], now: datetime) -> str:
+    first = hits[0]
+    latest = max((hit.timestamp for hit in hits if hit.timestamp), default=None)
+    facts = [
+        formats.source(first.source),
+        formats.home_short(first.project or "(no project)"),
+        "" if latest is None else formats.age(latest, now),
+        cells.one_line(mask(first.title or "")),
+    ]
+    rest = "  ".join(filter(None, facts))
+    width = output.width()
+    if width is not None:
+        rest = cells.cut(rest, max(10, width - len(first.session_id) - 2))
+    return f"{output.styled(first.session_id, 'cyan', 'bold')}  {rest}"
+
+
+def _show_hit(hit: Hit) -> None:
+    number = "" if hit.idx is None else f"#{hit.idx}"
+    at = "" if hit.timestamp is None else formats.local_time(hit.timestamp)
+    label = "  ".join(filter(None, (number, at, _speaker(hit)))) + ": "
+    text, highlights = cells.printable(hit.snippet.text), hit.snippet.highlights
+    width = output.width()
+    if width is None:
+        lines = [(0, len(text))]
+    else:
+        lines = cells.lines_of(text, width - 2 - cells.width(label), width - INDENT)
+    for place, (start, end) in enumerate(lines):
+        shown = _highlighted(text, highlights, start, end).rstrip()
+        if place == 0:
+            output.say(f"  {output.styled(label, 'dim')}{shown}")
+        else:
+            output.say(" " * INDENT + shown)
+
+
+def _speaker(hit: Hit) -> str:
+    name = hit.tool_name or hit.role or "?"
+    return f"{name} (thinking)" if hit.kind == "thinking" else name
+
+
+def _highlighted(text: str, highlights: tuple[tuple[int, int], ...], start: int, end: int) -> str:
+    """The stretch of the text, with the words that were searched for in colour."""
+    pieces, position = [], start
+    for first, last in highlights:
+        first, last = max(first, position), min(last, end)
+        if first >= last:
+            continue
+        pieces += [text[position:first], output.styled(text[first:last], "bold", "yellow")]
+        position = last
+    return "".join(pieces) + text[position:end]
+
+
+def _neighbour(passage: Passage) -> str:
+    line = f"  #{passage.idx}  {passage.role}: {cells.one_line(passage.text)}"
+    width = output.width()
+    return output.styled(line if width is None else cells.cut(line, width), "dim")
+
+
+def _resume_line(hit: Hit) -> str | None:
+    if hit.source == "navi" and hit.source_session_id:
+        return f'sm send {hit.source_session_id} "…"'
+    if hit.resume_command is None:
+        return None
+    line = formats.shell_line(hit.resume_command, hit.cwd)
+    width = output.width()
+    if width is not None and cells.width(line) > width - 2:
+        # A command in two lines can't be copied well.
+        return f"recall resume {hit.session_id} --run"
+    return line
