@@ -172,7 +172,7 @@ class Search:
             role, kind = read_what(int(what or 0))
             if kind == "content" and idx is not None and idx != hit.idx:
                 passages.append(Passage(idx, role, mask(_said(searcher.doc(address)))))
-        return sorted(passages)
+        return sorted(passages, key=lambda passage: passage.idx)
 
     def _query(self, clauses: list[Clause], wanted: list[Query], *, needs_all: bool) -> Query:
         every_text = self._range("what", 0, None)

@@ -53,6 +53,18 @@ def test_grep_shows_the_messages_that_match(talk: World, recall: Recall) -> None
     assert (none.code, none.err) == (0, "no message of this session has pear\n")
 
 
+def test_a_thought_or_a_command_that_was_found_is_shown(full: World, recall: Recall) -> None:
+    for word, text in (
+        ("handler", "#2 (thinking) look at handler.ts"),
+        ("git", "  [Bash] git status"),
+    ):
+        (hit,) = recall("search", word, "--json").json
+        at = recall("show", hit["session_id"], "--at", str(hit["idx"])).out.splitlines()
+        assert text in at
+        assert text in recall("show", hit["session_id"], "--grep", word).out.splitlines()
+        assert "  [Read] src/a.ts" not in at
+
+
 def test_last_shows_the_end(talk: World, recall: Recall) -> None:
     assert numbers(recall("show", "talk", "--last", "2").out) == [18, 19]
     assert numbers(recall("show", "talk", "--last", "99").out) == list(range(20))

@@ -93,7 +93,7 @@ def _unknown(name: str, value: str, catalogue: Catalogue) -> str | None:
 
 def _projects_like(value: str, projects: Sequence[str]) -> str:
     last = os.path.basename(value.rstrip("/")).lower()
-    alike = [each for each in projects if last and last in each.lower()]
+    alike = [each for each in projects if last and last in os.path.basename(each).lower()]
     if not alike:
         by_name = {os.path.basename(each).lower(): each for each in projects}
         alike = [by_name[name] for name in _matches(last, list(by_name))]

@@ -79,10 +79,12 @@ def command(
     if as_json:
         output.say_json(_json(found, entries, places_shown))
         return
-    lines = _head(found)
     if not places_shown and grep is not None:
         output.note(f"no message of this session has {grep}")
-    output.page([*lines, *_body(entries, places_shown, tools=tools, thinking=thinking)])
+    # What was found may be a command or a thought.
+    whole = set(chosen) if at is not None or grep is not None else set()
+    body = _body(entries, places_shown, whole, tools=tools, thinking=thinking)
+    output.page([*_head(found), *body])
 
 
 def _chosen(
@@ -158,16 +160,17 @@ def _head(found: Transcript) -> list[str]:
 
 
 def _body(
-    entries: list[Entry], places_shown: list[int], *, tools: bool, thinking: bool
+    entries: list[Entry], places_shown: list[int], whole: set[int], *, tools: bool, thinking: bool
 ) -> list[str]:
+    """`whole` are the places whose calls and thoughts are shown in any case."""
     lines: list[str] = []
     previous = -1
     for place in places_shown:
         lines += _gap(place - previous - 1)
         message, calls = entries[place]
         if message is not None:
-            lines += _message_lines(message, thinking=thinking)
-        if tools:
+            lines += _message_lines(message, thinking=thinking or place in whole)
+        if tools or place in whole:
             lines += [_call_line(call) for call in calls]
         previous = place
     return lines + (_gap(len(entries) - previous - 1) if places_shown else [])
