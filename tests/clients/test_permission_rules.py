@@ -11,6 +11,7 @@ import pytest
 from navi.index.permissions import Confidence, suggest
 from tests.clients.world import World
 from tests.unit.index.ordinary_history import ordinary_history
+from tests.unit.index.tricky_commands import OUTSIDE
 
 REFUSALS = ("approval", "permission", "was blocked", "checked before it runs", "Brace expansion")
 # They stand for programs that need not be installed, and tell that they were run.
@@ -100,6 +101,9 @@ ASKED_ABOUT = [
     "cat < ~/.ssh/id_rsa",
     "cat /etc/hostname",
     "wc --files0-from=a.txt",
+    "diff --from-file=/etc/hostname a.txt",
+    "pushd / && cat etc/hostname",
+    "cd / && cat etc/hostname",
 ]
 
 
@@ -167,7 +171,7 @@ def test_what_is_suggested_runs_without_a_question(prepared: World) -> None:
 
 
 def test_what_the_guards_are_for_is_asked_about(prepared: World) -> None:
-    answers = run(prepared, ASKED_ABOUT)
+    answers = run(prepared, [*ASKED_ABOUT, *OUTSIDE])
     assert [command for command, answer in answers.items() if not is_refused(answer)] == []
     assert files(prepared.work) == {".git", ".env", "a.txt"}
 

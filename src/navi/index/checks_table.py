@@ -20,7 +20,10 @@ _PYTEST = guards(
     # -p imports any module, -c and @file read options from any file.
     f"{bundled('pco', behind='xvqsl')} @ --basetemp --junit --debug --log-file --pastebin --pdbcls "
     "--rootdir --confcutdir --config --override --cov-report --cov-config --html --json --report "
-    "--benchmark --snapshot-update --tx --px --rsync ~log_file ~cache_dir ~addopts ~pythonpath",
+    "--benchmark --tx --px --rsync ~log_file ~cache_dir ~addopts ~pythonpath "
+    # Those of plugins that write or delete.
+    "--snapshot --inline-snapshot --update --regen --force-regen --output --allure --clean --csv "
+    "--md --profile --memray --store",
 )
 _RUFF = guards(
     "*ruff check",
@@ -34,8 +37,8 @@ _MYPY = guards(
 _CARGO = guards(
     "cargo",
     # The last ones are for rustc or for the tests, behind `--`.
-    "--config --target-dir --manifest-path --out --artifact --lockfile --fix --logfile --emit "
-    "--codegen --extern --sysroot -C -L -Z -o @",
+    "--config --target --manifest-path --out --artifact --lockfile --fix --logfile --emit "
+    "--codegen --extern --sysroot --print -C -L -Z -o @",
 )
 _GO = guards(
     "go",

@@ -94,7 +94,13 @@ def judge_command(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     return own
 
 
+_SEARCHERS = names("grep egrep fgrep rg ag")
+_WHOLE_DISK = names("/ ~ ~/ /etc /etc/ /root /home /proc")
+
+
 def _names_a_secret(command: ShellCommand) -> bool:
+    if command.words and command.words[0] in _SEARCHERS and _WHOLE_DISK.intersection(command.words):
+        return True
     sources = [target for operator, target in command.redirections if "<" in operator and target]
     return names_a_secret(" ".join((*command.words, *sources)))
 
@@ -199,7 +205,8 @@ def _judge_entry(
             return Judgement(Harm.UNKNOWN, "more follows than is known to be harmless", head)
         if len(operands) > max(entry.operands, 0):
             return Judgement(Harm.DONE, "can change something with these arguments", head)
-    if entry.needs and not any(word.partition("=")[0] in entry.needs for word in arguments):
+    # `tsc --noEmit false` is no `tsc --noEmit`.
+    if entry.needs and ("false" in arguments or not entry.needs.intersection(arguments)):
         needed = sorted(entry.needs, key=len)[-1]
         return Judgement(Harm.DONE, f"rewrites files without {needed}", head)
     if is_dynamic and entry.guards is None:

@@ -107,16 +107,19 @@ def _judge_awk(words: Key, dynamic: frozenset[int]) -> Judgement:
     return Judgement(Harm.NONE, "only prints")
 
 
-_JQ_OPTIONS = names(
-    "-r -c -s -n -e -S -a -j -M -C -rc -cr -rs -sr -nr -rn --raw-output --compact-output --slurp "
-    "--null-input --exit-status --sort-keys --arg --argjson --tab --indent --join-output "
-    "-o --output-format -P --prettyPrint -p --input-format"
-)
+_OPTIONS = {
+    "jq": names(
+        "-r -c -s -n -e -S -a -j -M -C -rc -cr -rs -sr -nr -rn --raw-output --compact-output "
+        "--slurp --null-input --exit-status --sort-keys --arg --argjson --tab --indent"
+    ),
+    # Its -s writes a file for each document.
+    "yq": names("-r -e -P -M -C -N -o -p --output-format --input-format --prettyPrint"),
+}
 _READS_MORE_THAN_ITS_INPUT = re.compile(r"env|ENV|load|import|include|input_filename|system")
 
 
 def _judge_jq(words: Key, dynamic: frozenset[int]) -> Judgement:
-    option = unknown_option(words[1:], _JQ_OPTIONS)
+    option = unknown_option(words[1:], _OPTIONS[words[0]])
     if option or dynamic:
         return Judgement(
             Harm.UNKNOWN, f"{option or 'what it is given'} is not known to be harmless"

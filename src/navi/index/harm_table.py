@@ -93,6 +93,7 @@ _OPEN = {
         "docker inspect", "docker container inspect", "docker compose config", "systemctl show",
         "systemctl cat", "git var",
     ],
+    "leaves the folders that Claude Code keeps commands to": ["pushd", "popd", "dirs"],
     # Also code: `read 'a[$(x)]'` and their like run what stands between the brackets.
     "sets variables of the shell": [
         "export", "declare", "typeset", "local", "readonly", "read", "unset", "let", "mapfile",

@@ -9,7 +9,6 @@ other signs are themselves. Redirections are no part of what is compared.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import cache
 
 
@@ -25,30 +24,26 @@ def covers(rule: str, other: str) -> bool:
     if not rule.startswith("Bash(") or not other.startswith("Bash("):
         return False
     body = other[5:-1]
-    for ending in (":*", " *"):
-        if body.endswith(ending):
-            is_open = rule.endswith(("*)",))
-            return is_open and "*" not in body[:-2] and matches(rule, body.removesuffix(ending))
+    if body.endswith((":*", " *")):
+        head = body[:-2]
+        return rule.endswith("*)") and "*" not in head and matches(rule, head)
     return "*" not in body and matches(rule, body)
 
 
 @cache
-def any_of(rules: Iterable[str]) -> re.Pattern[str]:
+def any_of(rules: tuple[str, ...]) -> re.Pattern[str]:
     """A pattern that finds something in the commands that at least one of the rules matches."""
     return re.compile("|".join(map(_expression, rules)) or r"(?!)", re.DOTALL)
 
 
 def _expression(rule: str) -> str:
     body = rule[5:-1]
-    if body.endswith(":*"):
+    is_prefix = body.endswith(":*") or (body.endswith(" *") and "*" not in body[:-1])
+    if is_prefix:
         return rf"\A{re.escape(body[:-2])}(?: |\Z)"
-    # `x *` matches a mere `x` as well.
-    ending = r"(?: |\Z)" if body.endswith(" *") and "*" not in body[:-1] else None
     parts = [re.escape(part.replace(r"\*", "*")) for part in _STAR.split(body)]
-    start = "" if parts[0] == "" else r"\A"
-    stop = "" if parts[-1] == "" else r"\Z"
-    if ending is not None:
-        return rf"\A{re.escape(body[:-2])}{ending}"
+    start = r"\A" if parts[0] else ""
+    stop = r"\Z" if parts[-1] else ""
     return start + ".*".join(part for part in parts if part) + stop
 
 

@@ -15,10 +15,10 @@ READS = "only reads"
 
 # With any arguments whatsoever these change nothing, and show nothing but what they are about.
 _WIDE = """
-    basename, cat, cd, cksum, cmp, column, comm, cut, df, diff, dirname, dirs, echo, egrep, expand,
+    basename, cat, cd, cksum, cmp, column, comm, cut, df, dirname, echo, egrep, expand,
     expr, factor, false, fgrep, fold, free, grep, groups, head, id, ls, lsblk, lscpu, md5sum, nl,
-    nproc, od, paste, pgrep, popd, pushd, pwd, readlink, realpath, rev, seq, sha1sum, sha224sum,
-    sha256sum, sha384sum, sha512sum, shasum, b2sum, sleep, stat, strings, tac, tail, tr, true,
+    nproc, od, paste, pgrep, pwd, readlink, realpath, rev, seq, sha1sum, sha224sum,
+    sha256sum, sha384sum, sha512sum, shasum, b2sum, sleep, stat, tac, tail, tr, true,
     tsort, tty, type, uname, unexpand, uptime, which, whoami, :,
     git bisect log, git cat-file, git check-attr, git check-ignore, git count-objects, git describe,
     git for-each-ref, git ls-files, git ls-tree, git merge-base, git name-rev, git rev-parse,
@@ -43,9 +43,11 @@ _GUARDED: list[tuple[str, tuple[str, ...]]] = [
     *((f"git {sub}", (*_GIT, *guards(f"git {sub}", "--con"))) for sub in ("blame", "annotate")),
     ("rg", guards("rg", "--pre$ --pre= --hostname-b")),
     ("find", guards("find", "-exec -ok -del -fprint -fls -files0")),
-    # They print the names in that file, if there are no such files.
+    # Claude Code does not see that these name files, which may be outside of the folders.
     ("wc", guards("wc", "--f")),
     ("du", guards("du", "--f")),
+    ("diff", guards("diff", "--fr --to")),
+    ("strings", guards("strings", "@")),
 ]  # fmt: skip
 
 _BRANCH = (

@@ -153,6 +153,7 @@ def test_judging_and_suggesting_never_fail(text: str) -> None:
         ("uv run --with evil pytest", Harm.UNKNOWN),
         ("shellcheck x.sh", Harm.PROJECT),
         ("export TOKEN", Harm.UNKNOWN),
+        ("grep -r password /", Harm.DONE),
     ],
 )
 def test_what_is_in_between(text: str, harm: Harm) -> None:
