@@ -30,12 +30,12 @@ def bundled(letters: str, behind: str) -> str:
 
 # A word that begins with `.e` may be `.env`, also as `.e*`; `.?`, `.[` and `.*` may be as well.
 _ENV = [f"Bash(*{sign}.{name}*)" for sign in " /" for name in ("e", "E", "?", "[", r"\*")]
-_FILES = r"""
+_FILES = """
     =.e :.e .ssh .aws .gnupg .kube .azure .docker/ .dockercfg gcloud/ gh/hosts Keychains .netrc
-    .npmrc .pypirc .pgpass
-    .my.cnf .git-cred .git/config .htpasswd .vault .terraformrc .tfstate .tfvars id_rsa id_ed25519
-    id_ecdsa id_dsa .pem .p12 .pfx .ppk .jks .kdbx .keystore credentials. /credentials secrets.
-    /secrets/ auth.json kubeconfig database.yml wp-config sh_history /environ"""
+    .npmrc .pypirc .pgpass .my.cnf .git-cred .git/config .htpasswd .vault .terraformrc .tfstate
+    .tfvars id_rsa id_ed25519 id_ecdsa id_dsa .pem .p12 .pfx .ppk .jks .kdbx .keystore credentials.
+    /credentials secrets. /secrets/ auth.json kubeconfig database.yml wp-config sh_history /environ
+"""
 SECRETS: tuple[str, ...] = (
     *_ENV,
     *(f"Bash(*{name}*)" for name in _FILES.split()),

@@ -88,6 +88,7 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
     refused: dict[tuple[str, str], _Uses] = {}
     for counted in commands:
         judged = judge(read_command(counted.command))
+        has_secret = mask(counted.command) != counted.command
         for place, command in enumerate(judged.commands):
             if _is_judged_with_another(place, judged):
                 continue
@@ -95,7 +96,7 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
             if not judged.is_understood and judgement.harm < Harm.DONE:
                 # What was cut out of such a line may be only a part of what ran.
                 judgement, command = NOT_UNDERSTOOD, command._replace(dynamic=frozenset((0,)))
-            if judgement.harm >= Harm.DONE or _has_secret(command):
+            if judgement.harm >= Harm.DONE or (has_secret and _has_secret(command)):
                 reason = judgement.reason if judgement.harm >= Harm.DONE else "contains a secret"
                 key = (_refused_pattern(command, judgement), reason)
                 refused.setdefault(key, _Uses()).add(counted)
