@@ -93,6 +93,7 @@ ASKED_ABOUT = [
     "cat .?nv",
     "cat .[e]nv",
     "cat .*",
+    "cat *.env",
     "head -1 sub/.env.local",
     "grep x server.key",
     "grep x server.key a.txt",

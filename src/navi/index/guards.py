@@ -39,6 +39,7 @@ _FILES = """
 SECRETS: tuple[str, ...] = (
     *_ENV,
     *(f"Bash(*{name}*)" for name in _FILES.split()),
+    r"Bash(*\*.env*)",
     "Bash(* credentials)",
     "Bash(*.key)",
     "Bash(*.key *)",

@@ -24,13 +24,16 @@ _FIND_WRITES = names("-delete -fprint -fprint0 -fprintf -fls -ok -okdir")
 def _judge_find(words: Key, dynamic: frozenset[int]) -> Judgement:
     # What -exec runs is judged on its own.
     own = set(range(1, len(words)))
-    for inner in runs(words):
-        own -= set(range(inner.start, inner.stop))
+    inner = list(runs(words))
+    for part in inner:
+        own -= set(range(part.start, part.stop))
     words = tuple(word for at, word in enumerate(words) if at in own)
     dynamic = frozenset(own & dynamic)
     for word in words:
         if word in _FIND_WRITES:
             return Judgement(Harm.DONE, f"{word} deletes or writes", ("find",), _FIND_GUARDS)
+    if inner:
+        return Judgement(Harm.UNKNOWN, "runs a command for each file")
     if dynamic or not all(map(_is_harmless_in_find, words)):
         return Judgement(Harm.UNKNOWN, "has arguments that are not known to be harmless", ("find",))
     return Judgement(Harm.NONE, "only lists files", ("find",), _FIND_GUARDS)

@@ -21,7 +21,7 @@ from navi.domain.shell_command import ShellCommand, base_name
 from navi.index.guards import SHARED
 from navi.index.harm import LOOKED_THROUGH, NOT_UNDERSTOOD, WRITES_TO_FILE, JudgedLine, judge
 from navi.index.judgement import Harm, Judgement, Key
-from navi.index.permission_rule import covers
+from navi.index.permission_rule import any_of, covers
 
 HIGH_USES = 50
 MEDIUM_USES = 10
@@ -115,12 +115,23 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
     order = list(Confidence)
     found.suggestions.sort(key=lambda one: (order.index(one.confidence), -one.count, one.pattern))
     found.skipped.sort(key=lambda one: (-one.count, one.pattern))
-    return Suggestions(_without_covered(found.suggestions), found.skipped)
+    return Suggestions(_without_covered(_without_shadowed(found.suggestions)), found.skipped)
 
 
 def _has_secret(command: ShellCommand) -> bool:
     text = command.text or shlex.join(command.words)
     return mask(text) != text
+
+
+def _without_shadowed(suggestions: list[Suggestion]) -> list[Suggestion]:
+    """Without those that the guards of another make useless, or without that one if used less."""
+    sure = [each for each in suggestions if each.confidence is not Confidence.REVIEW]
+    dropped = set()
+    for exact in sure:
+        for wide in sure:
+            if any_of(wide.guards).search(exact.rule[5:-1]) is not None:
+                dropped.add(min(exact, wide, key=lambda each: each.count).rule)
+    return [each for each in suggestions if each.rule not in dropped]
 
 
 def _without_covered(suggestions: list[Suggestion]) -> list[Suggestion]:

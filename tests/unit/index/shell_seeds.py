@@ -230,7 +230,6 @@ HARMLESS = [
     "git --version",
     "find . -name '*.py'",
     "find . -type f -maxdepth 2",
-    "find . -name x -exec grep -l foo {} +",
     "find src -mtime -1 -print",
     "fd x",
     "sed -n 1,20p file",

@@ -150,6 +150,7 @@ def test_judging_and_suggesting_never_fail(text: str) -> None:
         ("kubectl get pods -Aojson", Harm.DONE),
         ("git remote -v", Harm.UNKNOWN),
         ("xargs ls", Harm.UNKNOWN),
+        ("find . -name x -exec grep -l foo {} +", Harm.UNKNOWN),
         ("uv run --with evil pytest", Harm.UNKNOWN),
         ("shellcheck x.sh", Harm.PROJECT),
         ("export TOKEN", Harm.UNKNOWN),
@@ -248,6 +249,17 @@ def test_what_a_wide_rule_covers_is_not_suggested_beside_it() -> None:
         ("pytest -q", 5),
     )  # fmt: skip
     assert patterns(found).keys() == {"cd *", "sleep *", "echo *", "pytest *"}
+
+
+@pytest.mark.parametrize(
+    ("exact", "wide", "kept"),
+    [(60, 20, {"npm test -- --run"}), (20, 60, {"npm test -- *"})],
+)
+def test_no_guard_of_one_suggestion_makes_another_useless(
+    exact: int, wide: int, kept: set[str]
+) -> None:
+    found = suggested(("npm test -- --run", exact), ("npm test -- a", wide), ("npm test -- b", 5))
+    assert patterns(found).keys() == kept
 
 
 @pytest.mark.parametrize(

@@ -622,6 +622,9 @@ REVEALING = _lines(r"""
     cat .[e]nv
     cat .*
     cat .ENV
+    cat *.env
+    find . -name '*.env' -exec cat {} +
+    find . -type f -exec cat {} +
     cat a.txt .env
     head -5 .env
     tail .env.production
