@@ -31,8 +31,9 @@ async def indexed(server: ServerProcess) -> AsyncIterator[str]:
     for number in range(SAID):
         text = "the needle is 🪡 *here*" if number == SAID // 2 else f"hay number {number}"
         shop.say(text, "assistant" if number % 2 else "user")
-    for _ in range(60):
+    for number in range(60):
         shop.run("git status")
+        shop.run(f"git log -{number}")
     (server.home / "shed").mkdir()
     world.file("lawn", "shed").say("mow the lawn")
     world.file("hostile", "shop").say("<img src=x onerror=alert(1)> haystack").run("rm -rf /")
@@ -147,8 +148,11 @@ async def test_analytics_show_what_was_done_and_what_may_run_unasked(
     await expect(page.locator("figcaption").first).to_contain_text("Mar")
     await expect(page.get_by_role("heading", name="Tools")).to_be_visible()
     fragment = page.get_by_label("Settings fragment")
-    rules = json.loads(await fragment.inner_text())["permissions"]["allow"]
+    permissions = json.loads(await fragment.inner_text())["permissions"]
+    rules = permissions["allow"]
     assert any(rule.startswith("Bash(git status") for rule in rules)
+    assert "Bash(git log:*)" in rules
+    assert "Bash(git* --ou*)" in permissions["ask"]
     assert not any("rm" in rule for rule in rules)
     await page.get_by_label("git status").first.uncheck()
     await expect(fragment).not_to_contain_text("git status")

@@ -112,8 +112,47 @@ _RUN = "a1B2c3D4e5" * 10
 _HEX = "0a1b2c3d4e5f6789" * 4
 _WORD = r"[A-Za-z0-9_-]"
 
+# AWS writes a secret access key without any mark of its own: forty characters, of both cases, with
+# a digit or a sign. Only its company tells it from other text.
+_AWS_KEY_ID = r"(?<![A-Za-z0-9_-])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"
+_AWS_SECRET = (
+    r"(?<![A-Za-z0-9/+_-])(?=[A-Z0-9/+]*+[a-z])(?=[a-z0-9/+]*+[A-Z])(?=[A-Za-z]*+[0-9/+])"
+    r"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+_-])"
+)
+_AWS_EXAMPLE = "wJalrXUtnFEMI/K7MDENG" + "+bPxRfiCY" + _RUN[:10]
+_AWS_KEY_IDS = ("AKIA", "ASIA", "ABIA", "ACCA")
+
+
+def _is_near_an_aws_key_id(found: re.Match[str]) -> bool:
+    import re
+
+    near = found.string[max(0, found.start() - 220) : found.end() + 220]
+    return re.search(_AWS_KEY_ID, near) is not None
+
+
+def _is_before_a_long_run(text: str, start: int, end: int) -> bool:
+    """Not so `secret` in `a secret place`."""
+    return any(len(word) >= 40 for word in text[end : end + 70].split())
+
+
 # An order matters only where one pattern would find a part of what another means.
 _TOKENS = [
+    SecretKind(
+        "AWS secret key",
+        _AWS_KEY_IDS,
+        _AWS_SECRET,
+        "AK" + "IA" + "ABCDEFGH23456777," + _AWS_EXAMPLE,
+        is_secret=_is_near_an_aws_key_id,
+    ),
+    SecretKind(
+        "AWS secret key",
+        ("secret",),
+        rf"(?i:secret)(?i:[_ -]?access)?(?i:[_ -]?key)?[\s\"'`,;:=<>|\\]{{1,8}}(?:is |set )?"
+        rf"{_AWS_SECRET}",
+        "the secret is " + _AWS_EXAMPLE,
+        ignores_case=True,
+        may_stand=_is_before_a_long_run,
+    ),
     _token("Anthropic key", "sk-ant-", rf"{_WORD}{{16,}}+", "sk-" + "ant-" + "api03-" + _RUN),
     _token("OpenRouter key", "sk-or-", rf"{_WORD}{{16,}}+", "sk-" + "or-v1-" + _HEX),
     _token(
@@ -135,7 +174,7 @@ _TOKENS = [
     ),
     _token(
         "AWS key id",
-        "AKIA ASIA ABIA ACCA",
+        " ".join(_AWS_KEY_IDS),
         r"[A-Z0-9]{16}(?![A-Za-z0-9])",
         "AK" + "IA" + "ABCDEFGH23456777",
     ),

@@ -1,4 +1,5 @@
-"""Claude Code's settings file: rules added to `permissions.allow`, and taken away again.
+"""Claude Code's settings file: rules added to `permissions.allow`, their guards to
+`permissions.ask`, and both taken away again.
 
 A person's file stays as it is: rules are put into the text at one place, and everything else keeps
 every byte, its order, indentation, line ends and byte order mark. What was added is noted in a
@@ -12,13 +13,14 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from navi.domain.errors import NaviError
 from navi.index.json_text import JsonText, NotJson
+from navi.index.permission_rule import covers
 
 
 class UnreadableSettings(NaviError):
@@ -27,6 +29,16 @@ class UnreadableSettings(NaviError):
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(
             f"{path} can't be changed: {why}", hint="correct the file, then run this again"
+        )
+
+
+class UnwritableSettings(NaviError):
+    kind, http_status = "unwritable_settings", 403
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(
+            f"{path} can't be written: {why}",
+            hint="give yourself the right to write it (chmod u+w), then run this again",
         )
 
 
@@ -60,7 +72,9 @@ class Change:
     after: bytes | None
     """None if the file goes again."""
     rules: tuple[str, ...]
-    """What is added or taken away, without what was there already."""
+    """What is added to `allow` or taken away, without what was there already."""
+    guards: tuple[str, ...] = ()
+    """The same for `ask`."""
 
     @property
     def is_needed(self) -> bool:
@@ -76,16 +90,30 @@ class Change:
         return "".join(line if line.endswith("\n") else line + "\n" for line in found)
 
 
-def plan_adding(path: Path, rules: Sequence[str]) -> Change:
-    """The settings with these rules allowed; those that already are, are left out."""
+def plan_adding(
+    path: Path, rules: Sequence[str], guards: Mapping[str, Sequence[str]] | None = None
+) -> Change:
+    """The settings with these rules allowed, and with the guards of each of them.
+
+    A rule that is there already, or that a wider one covers, is left out; so are the guards of one
+    that is covered.
+    """
     before = _read(path)
     text = _decode(path, before)
-    allowed = _allowed(path, text)
-    added = tuple(rule for rule in dict.fromkeys(rules) if rule not in allowed)
-    if not added:
-        return Change(path, before, before, ())
-    after = _with_rules(path, text, added)
-    return Change(path, before, after.encode("utf-8"), added)
+    allowed, asked = _listed(path, text, "allow"), _listed(path, text, "ask")
+    added = [rule for rule in dict.fromkeys(rules) if not _is_covered(rule, allowed)]
+    guarded = [rule for rule in dict.fromkeys(rules) if rule in added or rule in allowed]
+    wanted = dict.fromkeys(guard for rule in guarded for guard in (guards or {}).get(rule, ()))
+    missing = [guard for guard in wanted if not _is_covered(guard, asked)]
+    for name, items in (("allow", added), ("ask", missing)):
+        if items:
+            text = _with_rules(path, text, name, items)
+    after = text.encode("utf-8") if added or missing else before
+    return Change(path, before, after, tuple(added), tuple(missing))
+
+
+def _is_covered(rule: str, present: Sequence[object]) -> bool:
+    return any(isinstance(each, str) and covers(each, rule) for each in present)
 
 
 def plan_undoing(note: Path) -> Change:
@@ -94,21 +122,31 @@ def plan_undoing(note: Path) -> Change:
     if not noted:
         raise NothingToUndo
     last = noted[-1]
-    path, rules = Path(last["path"]), tuple(last["rules"])
+    path, rules, guards = Path(last["path"]), tuple(last["rules"]), tuple(last["guards"])
     before = _read(path)
     if before is None:
-        return Change(path, None, None, rules)
+        return Change(path, None, None, rules, guards)
     if _digest(before) == last["after"]:
         earlier = last["before"]
-        return Change(path, before, None if earlier is None else bytes.fromhex(earlier), rules)
+        content = None if earlier is None else bytes.fromhex(earlier)
+        return Change(path, before, content, rules, guards)
+    # The file has changed since: only our own rules go, wherever they are now.
     text = _decode(path, before)
+    text, gone = _without_rules(path, text, "allow", rules)
+    text, gone_guards = _without_rules(path, text, "ask", guards)
+    return Change(path, before, text.encode("utf-8"), gone, gone_guards)
+
+
+def _without_rules(
+    path: Path, text: str, name: str, rules: Sequence[str]
+) -> tuple[str, tuple[str, ...]]:
+    """The text without those of the rules that are in the list, and which these are."""
     gone = []
     for rule in rules:
-        # The file has changed since: only our own rules go, wherever they are now.
-        if rule in _allowed(path, text):
-            text = JsonText(text).without_item(("permissions", "allow"), rule).text
+        if rule in _listed(path, text, name):
+            text = JsonText(text).without_item(("permissions", name), rule).text
             gone.append(rule)
-    return Change(path, before, text.encode("utf-8"), tuple(gone))
+    return text, tuple(gone)
 
 
 def write_adding(change: Change, note: Path) -> None:
@@ -119,6 +157,7 @@ def write_adding(change: Change, note: Path) -> None:
     last = {
         "path": str(change.path),
         "rules": list(change.rules),
+        "guards": list(change.guards),
         "before": None if change.before is None else change.before.hex(),
         "after": _digest(change.after),
     }
@@ -140,15 +179,30 @@ def _write(change: Change) -> None:
         raise SettingsChanged(change.path)
     if not change.is_needed:
         return
-    if change.after is None:
-        change.path.unlink(missing_ok=True)
-    else:
-        _replace(change.path, change.after)
+    try:
+        if change.after is None:
+            _remove(change.path)
+        else:
+            _replace(change.path, change.after)
+    except OSError as error:
+        raise UnwritableSettings(change.path, (error.strerror or str(error)).lower()) from error
+
+
+def _remove(path: Path) -> None:
+    _refuse_read_only(path)
+    path.unlink(missing_ok=True)
+
+
+def _refuse_read_only(path: Path) -> None:
+    """Who took all rights to write from a file does not want it replaced by another one either."""
+    if path.exists() and not path.stat().st_mode & 0o222:
+        raise UnwritableSettings(path, "it is read-only")
 
 
 def _replace(path: Path, content: bytes) -> None:
     """All or nothing, also through a symbolic link, and with the same rights."""
     target = path.resolve()
+    _refuse_read_only(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -180,16 +234,23 @@ def _read_notes(note: Path) -> list[dict[str, Any]]:
         return []
     try:
         names = ("path", "rules", "before", "after")
-        return [{name: last[name] for name in names} for last in json.loads(content)]
-    except (ValueError, KeyError, TypeError) as error:
+        return [
+            # Notes of earlier versions have no guards.
+            {**{name: last[name] for name in names}, "guards": last.get("guards", [])}
+            for last in json.loads(content)
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UnreadableSettings(note, "it is not what was written there") from error
 
 
 def _write_notes(note: Path, noted: list[dict[str, Any]]) -> None:
-    if noted:
-        _replace(note, json.dumps(noted, indent=1).encode())
-    else:
-        note.unlink(missing_ok=True)
+    try:
+        if noted:
+            _replace(note, json.dumps(noted, indent=1).encode())
+        else:
+            note.unlink(missing_ok=True)
+    except OSError as error:
+        raise UnwritableSettings(note, (error.strerror or str(error)).lower()) from error
 
 
 def _digest(content: bytes) -> str:
@@ -203,7 +264,8 @@ def _decode(path: Path, content: bytes | None) -> str:
         raise UnreadableSettings(path, "it is not UTF-8 text") from error
 
 
-def _allowed(path: Path, text: str) -> list[str]:
+def _listed(path: Path, text: str, name: str) -> list[Any]:
+    """The rules of `permissions.allow` or `permissions.ask`."""
     if not text.lstrip("\ufeff").strip():
         return []
     try:
@@ -213,20 +275,20 @@ def _allowed(path: Path, text: str) -> list[str]:
     except RecursionError as error:
         raise UnreadableSettings(path, "it is nested too deeply") from error
     permissions = settings.get("permissions", {}) if isinstance(settings, dict) else None
-    allowed = permissions.get("allow", []) if isinstance(permissions, dict) else None
-    if not isinstance(allowed, list):
-        raise UnreadableSettings(path, "its permissions.allow is not a list")
-    return allowed
+    rules = permissions.get(name, []) if isinstance(permissions, dict) else None
+    if not isinstance(rules, list):
+        raise UnreadableSettings(path, f"its permissions.{name} is not a list")
+    return rules
 
 
-def _with_rules(path: Path, text: str, rules: Sequence[str]) -> str:
+def _with_rules(path: Path, text: str, name: str, rules: Sequence[str]) -> str:
     if not text.lstrip("\ufeff").strip():
-        new = json.dumps({"permissions": {"allow": list(rules)}}, indent=2, ensure_ascii=False)
+        new = json.dumps({"permissions": {name: list(rules)}}, indent=2, ensure_ascii=False)
         return f"{text.rstrip()}{new}\n"
     try:
-        after = JsonText(text).with_items(("permissions", "allow"), rules).text
+        after = JsonText(text).with_items(("permissions", name), rules).text
     except NotJson as error:
         raise UnreadableSettings(path, str(error)) from error
-    if _allowed(path, after)[-len(rules) :] != list(rules):
-        raise UnreadableSettings(path, "its permissions.allow appears more than once")
+    if _listed(path, after, name)[-len(rules) :] != list(rules):
+        raise UnreadableSettings(path, f"its permissions.{name} appears more than once")
     return after

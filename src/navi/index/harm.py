@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import NamedTuple
 
 from navi.domain.shell import ShellLine
-from navi.domain.shell_command import PREFIXES, RUNNERS, SHELLS, ShellCommand, base_name, names
+from navi.domain.shell_command import (
+    FLAGS,
+    PREFIXES,
+    RUNNERS,
+    SHELLS,
+    ShellCommand,
+    base_name,
+    names,
+)
+from navi.index.guards import names_a_secret
 from navi.index.harm_scripts import SPECIAL
 from navi.index.harm_table import (
     HARMFUL_VARIABLES,
     HARMLESS_VARIABLES,
     LEADING_OPTIONS,
     LONGEST_KEY,
-    READS,
     TABLE,
-    Entry,
-    Harm,
-    Key,
 )
-from navi.index.judgement import Judgement, caught_option
+from navi.index.judgement import Entry, Harm, Judgement, Key, caught_option, unknown_option
+from navi.index.permission_rule import matches
+from navi.index.readers_table import READS
 
 
 class JudgedLine(NamedTuple):
@@ -31,6 +39,7 @@ class JudgedLine(NamedTuple):
 
 NOTHING = Judgement(Harm.NONE, "runs nothing")
 NOT_UNDERSTOOD = Judgement(Harm.UNKNOWN, "could not be read with certainty")
+SHOWS_SECRETS = Judgement(Harm.DONE, "names a file that may hold secrets")
 WRITES_TO_FILE = "writes to a file"
 # They add nothing to what they run, and Claude Code looks through them too.
 LOOKED_THROUGH = names("timeout time nice nohup stdbuf")
@@ -75,14 +84,25 @@ def judge_command(command: ShellCommand, inner: list[Judgement]) -> Judgement:
         (_judge_redirections(command), _judge_assignments(command)),
         key=lambda judgement: judgement.harm,
     )
+    if max(own.harm, around.harm) < Harm.DONE and _names_a_secret(command):
+        return SHOWS_SECRETS
     if around.harm > Harm.NONE and around.harm >= own.harm:
-        return around._replace(head=own.head)
+        # Claude Code asks about these on their own, whatever is allowed.
+        return around
     if command.is_unknown and own.harm < Harm.UNKNOWN:
         return Judgement(Harm.UNKNOWN, "may be something else than it looks like")
-    if command.assignments:
-        # A rule that begins with the command's name does not begin as this one does.
-        return own._replace(head=None, is_wide=False)
     return own
+
+
+_SEARCHERS = names("grep egrep fgrep rg ag")
+_WHOLE_DISK = names("/ ~ ~/ /etc /etc/ /root /home /proc")
+
+
+def _names_a_secret(command: ShellCommand) -> bool:
+    if command.words and command.words[0] in _SEARCHERS and _WHOLE_DISK.intersection(command.words):
+        return True
+    sources = [target for operator, target in command.redirections if "<" in operator and target]
+    return names_a_secret(" ".join((*command.words, *sources)))
 
 
 def _judge_redirections(command: ShellCommand) -> Judgement:
@@ -135,7 +155,7 @@ def _judge_words(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     own = _judge_named(name, command)
     if worst > own.harm:
         return Judgement(worst, next(found.reason for found in inner if found.harm == worst))
-    return own._replace(head=None, is_wide=False) if inner else own
+    return own._replace(head=None, guards=None) if inner else own
 
 
 def _judge_named(name: str, command: ShellCommand) -> Judgement:
@@ -143,60 +163,69 @@ def _judge_named(name: str, command: ShellCommand) -> Judgement:
     special = SPECIAL.get(name)
     if special is not None:
         return special(words, command.dynamic)
-    if name in ("export", "declare", "typeset", "local", "readonly"):
-        return Judgement(Harm.NONE, "sets variables of the shell")
-    if name == "set":
-        return Judgement(Harm.NONE, "sets options of the shell")
+    if name in _CONTROL_FLOW:
+        return Judgement(Harm.NONE, "belongs to the shell's own language")
     rest = _without_leading_options(words)
     if rest is None:
         return Judgement(Harm.UNKNOWN, "has options in front that can change what it does")
     is_direct = rest == command.words
     words = rest
-    key, entry = _entry(words)
-    if entry is None:
+    entries = _entries(words)
+    if not entries:
         return _judge_interpreter(words) if name in _INTERPRETERS else _UNKNOWN_COMMAND
+    key, entry = entries[0]
     skipped = len(command.words) - len(words)
     if any(0 < at < len(key) + skipped for at in command.dynamic):
         return Judgement(Harm.UNKNOWN, "what it does is known only when it runs")
-    return _judge_entry(words, key, entry, bool(command.dynamic), is_direct)
+    judgement = _judge_entry(words, key, entry, bool(command.dynamic), is_direct)
+    if judgement.harm > Harm.PROJECT and len(entries) > 1 and entries[1][1].only is not None:
+        # There is no rule for all that begins so, but the shorter entry may know this very form.
+        shorter = _judge_entry(words, *entries[1], bool(command.dynamic), is_direct)
+        return min(shorter, judgement, key=lambda one: one.harm)
+    return judgement
 
 
 def _judge_entry(
     words: Key, key: Key, entry: Entry, is_dynamic: bool, is_direct: bool
 ) -> Judgement:
     head = key if is_direct else None
+    guards = entry.guards if is_direct else None
     if entry.harm >= Harm.UNKNOWN:
-        harm = Harm.DONE if _is_forced(words) else entry.harm
-        return Judgement(harm, entry.reason, head)
+        return Judgement(Harm.DONE if _is_forced(words) else entry.harm, entry.reason, head)
     arguments = words[len(key) :]
-    caught = caught_option(arguments, entry.unless)
+    caught = caught_option(arguments, entry.unless) or _guarded(words, key, entry.guards or ())
     if caught:
-        return Judgement(Harm.DONE, f"{caught} makes it write or run something", head)
+        reason = f"{caught} can make it write, run or show something"
+        return Judgement(Harm.DONE, reason, head, guards)
+    if entry.only is not None and (option := unknown_option(arguments, entry.only)):
+        return Judgement(Harm.UNKNOWN, f"{option} is not known to be harmless", head)
     if entry.operands is not None:
         operands = [word for word in arguments if word[:1] not in ("-", "+")]
         if entry.operands < 0 and arguments:
             return Judgement(Harm.UNKNOWN, "more follows than is known to be harmless", head)
         if len(operands) > max(entry.operands, 0):
             return Judgement(Harm.DONE, "can change something with these arguments", head)
-    if entry.needs and not any(word.partition("=")[0] in entry.needs for word in arguments):
+    # `tsc --noEmit false` is no `tsc --noEmit`.
+    if entry.needs and ("false" in arguments or not entry.needs.intersection(arguments)):
         needed = sorted(entry.needs, key=len)[-1]
         return Judgement(Harm.DONE, f"rewrites files without {needed}", head)
-    is_wide = (
-        entry.harm == Harm.NONE
-        and not entry.unless
-        and not entry.needs
-        and entry.operands is None
-        and is_direct
-    )
-    if is_dynamic and not is_wide:
+    if is_dynamic and entry.guards is None:
         return Judgement(Harm.UNKNOWN, "what it is given is known only when it runs", head)
-    except_for = min(entry.unless, key=lambda option: (-len(option), option), default="")
-    if entry.needs or entry.operands is not None:
-        # Most of what begins like this does harm: there is no rule for all of it.
-        return Judgement(entry.harm, entry.reason)
-    return Judgement(entry.harm, entry.reason, head, is_wide, except_for)
+    return Judgement(entry.harm, entry.reason, head, guards)
 
 
+def _guarded(words: Key, key: Key, guards: tuple[str, ...]) -> str | None:
+    """The argument that a guard would ask about, or the whole command."""
+    text = " ".join(words)
+    guard = next((guard for guard in guards if matches(guard, text)), None)
+    if guard is None:
+        return None
+    head = " ".join(key)
+    return next((word for word in words[len(key) :] if matches(guard, f"{head} {word}")), text)
+
+
+# Nobody is asked about these.
+_CONTROL_FLOW = names("exit return break continue wait set")
 _UNKNOWN = Entry(Harm.UNKNOWN, "runs another command")
 _UNKNOWN_COMMAND = Judgement(Harm.UNKNOWN, "is not a command that is known to be harmless")
 
@@ -219,7 +248,7 @@ def _known_name(word: str) -> str | None:
         return name
     if is_tool and name in ("ruff", "pip"):
         return name
-    return word if (word, "test") in TABLE else None
+    return word if (word,) in TABLE else None
 
 
 def _without_leading_options(words: Key) -> Key | None:
@@ -239,13 +268,12 @@ def _without_leading_options(words: Key) -> Key | None:
     return (words[0], *words[at:])
 
 
-def _entry(words: Key) -> tuple[Key, Entry | None]:
-    """The table's entry for how the words begin, the longest one first."""
-    for length in range(min(LONGEST_KEY, len(words)), 0, -1):
-        entry = TABLE.get(words[:length])
-        if entry is not None:
-            return words[:length], entry
-    return words[:1], None
+def _entries(words: Key) -> list[tuple[Key, Entry]]:
+    """The table's entries for how the words begin, the longest one first."""
+    lengths = range(min(LONGEST_KEY, len(words)), 0, -1)
+    return [
+        (words[:length], TABLE[words[:length]]) for length in lengths if words[:length] in TABLE
+    ]
 
 
 def _is_forced(words: Key) -> bool:
@@ -277,13 +305,12 @@ def _judge_wrapper(name: str, command: ShellCommand, inner: list[Judgement]) -> 
             inner = [*inner, variables]
     if name == "command" and not inner:
         return Judgement(Harm.NONE, "says where a command is")
+    if not inner and name == "env":
+        return Judgement(Harm.DONE, TABLE["env",].reason)
     if not inner:
-        is_bare = len(words) == 1
-        return Judgement(
-            Harm.NONE if is_bare else Harm.UNKNOWN, READS if is_bare else "runs nothing known"
-        )
+        return Judgement(Harm.UNKNOWN, "runs nothing known")
     worst = max(inner, key=lambda judgement: judgement.harm)
-    if name == "xargs" and not worst.is_wide and worst.harm < Harm.UNKNOWN:
+    if name == "xargs" and worst.harm < Harm.UNKNOWN:
         return Judgement(Harm.UNKNOWN, "runs it with arguments that are known only then")
     return Judgement(worst.harm, worst.reason)
 
@@ -292,12 +319,16 @@ def _judge_runner(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     if not inner:
         return Judgement(Harm.UNKNOWN, "runs a program that is not known")
     worst = max(inner, key=lambda judgement: judgement.harm)
-    is_local = command.words[0] in ("uv", "poetry", "pdm", "pipenv", "hatch", "bundle")
-    if worst.harm > Harm.PROJECT or not is_local:
+    # The others run what the repository calls by that name.
+    is_known = command.words[0] in ("uv", "poetry", "pipenv") and worst.harm > Harm.NONE
+    flags = FLAGS.get(" ".join(command.words[:2]), frozenset())
+    options = takewhile(lambda word: word.startswith("-"), command.words[2:])
+    if not is_known or not all(option in flags for option in options):
         return Judgement(max(worst.harm, Harm.UNKNOWN), worst.reason)
     head = (*command.words[:2], *worst.head) if worst.head else None
-    is_next = head is not None and command.words[: len(head)] == head
-    return Judgement(Harm.PROJECT, worst.reason, head if is_next else None, False, worst.except_for)
+    if head is None or command.words[: len(head)] != head:
+        return Judgement(worst.harm, worst.reason)
+    return Judgement(worst.harm, worst.reason, head, worst.guards)
 
 
 def _judge_interpreter(words: Key) -> Judgement:

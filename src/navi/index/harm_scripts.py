@@ -1,4 +1,4 @@
-"""Commands whose arguments are a small language: find, sed and awk."""
+"""Commands whose arguments are a small language: sed, awk, jq and others."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 
 from navi.domain.shell_command import names, runs
-from navi.index.harm_table import Harm, Key
-from navi.index.judgement import Judgement, caught_option
+from navi.index.harm_table import TABLE
+from navi.index.judgement import Harm, Judgement, Key, caught_option, unknown_option
 
 _FIND_TESTS = names(
     "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime "
@@ -17,22 +17,26 @@ _FIND_TESTS = names(
     "-samefile -quit -true -false -daystart -regextype -lname -ilname -used -E -s -x -exec "
     "-execdir -noleaf -warn"
 )
+_FIND_GUARDS = TABLE["find",].guards
 _FIND_WRITES = names("-delete -fprint -fprint0 -fprintf -fls -ok -okdir")
 
 
 def _judge_find(words: Key, dynamic: frozenset[int]) -> Judgement:
     # What -exec runs is judged on its own.
     own = set(range(1, len(words)))
-    for inner in runs(words):
-        own -= set(range(inner.start, inner.stop))
+    inner = list(runs(words))
+    for part in inner:
+        own -= set(range(part.start, part.stop))
     words = tuple(word for at, word in enumerate(words) if at in own)
     dynamic = frozenset(own & dynamic)
     for word in words:
         if word in _FIND_WRITES:
-            return Judgement(Harm.DONE, f"{word} deletes or writes", ("find",))
+            return Judgement(Harm.DONE, f"{word} deletes or writes", ("find",), _FIND_GUARDS)
+    if inner:
+        return Judgement(Harm.UNKNOWN, "runs a command for each file")
     if dynamic or not all(map(_is_harmless_in_find, words)):
         return Judgement(Harm.UNKNOWN, "has arguments that are not known to be harmless", ("find",))
-    return Judgement(Harm.NONE, "only lists files")
+    return Judgement(Harm.NONE, "only lists files", ("find",), _FIND_GUARDS)
 
 
 def _is_harmless_in_find(word: str) -> bool:
@@ -72,7 +76,7 @@ def _judge_sed(words: Key, dynamic: frozenset[int]) -> Judgement:
             scripts.append(word.partition("=")[2])
         elif word[:1] == "-" and len(word) > 1:
             if word.startswith("--in") or (word[1] != "-" and re.search("[iI]", word)):
-                return Judgement(Harm.DONE, "-i edits files in place", ("sed",))
+                return Judgement(Harm.DONE, "-i edits files in place")
             if word not in _SED_OPTIONS and not re.fullmatch("-[nErsuz]+", word):
                 return Judgement(Harm.UNKNOWN, "has options that are not known to be harmless")
         else:
@@ -96,12 +100,59 @@ def _judge_awk(words: Key, dynamic: frozenset[int]) -> Judgement:
         else:
             return Judgement(Harm.UNKNOWN, "has options that are not known to be harmless")
     program = words[at] if at < len(words) else ""
+    if "ENVIRON" in program:
+        return Judgement(Harm.DONE, "shows the environment, with the secrets in it")
     if "system" in program or dynamic:
         harm = Harm.UNKNOWN if dynamic else Harm.DONE
         return Judgement(harm, "can run other commands")
     if re.search(r"[|>@]|getline", program):
         return Judgement(Harm.UNKNOWN, "has a program that can write files or run commands")
     return Judgement(Harm.NONE, "only prints")
+
+
+_OPTIONS = {
+    "jq": names(
+        "-r -c -s -n -e -S -a -j -M -C -rc -cr -rs -sr -nr -rn --raw-output --compact-output "
+        "--slurp --null-input --exit-status --sort-keys --arg --argjson --tab --indent"
+    ),
+    # Its -s writes a file for each document.
+    "yq": names("-r -e -P -M -C -N -o -p --output-format --input-format --prettyPrint"),
+}
+_READS_MORE_THAN_ITS_INPUT = re.compile(r"env|ENV|load|import|include|input_filename|system")
+
+
+def _judge_jq(words: Key, dynamic: frozenset[int]) -> Judgement:
+    option = unknown_option(words[1:], _OPTIONS[words[0]])
+    if option or dynamic:
+        return Judgement(
+            Harm.UNKNOWN, f"{option or 'what it is given'} is not known to be harmless"
+        )
+    if any(_READS_MORE_THAN_ITS_INPUT.search(word) for word in words[1:]):
+        return Judgement(Harm.UNKNOWN, "can show the environment or other files")
+    return Judgement(Harm.NONE, "only prints")
+
+
+def _judge_printf(words: Key, dynamic: frozenset[int]) -> Judgement:
+    """-v and %n set a variable, and run what stands in brackets behind its name."""
+    if any(word.startswith("-v") or re.search("%[^%A-Za-z]*[hjlLtzq]*n", word) for word in words):
+        return Judgement(Harm.DONE, "can run what stands in a variable's brackets")
+    if dynamic:
+        return Judgement(Harm.UNKNOWN, "what it is given is known only when it runs")
+    return Judgement(Harm.NONE, "only prints")
+
+
+def _judge_test(words: Key, dynamic: frozenset[int]) -> Judgement:
+    if any(word in ("-v", "-R") for word in words):
+        return Judgement(Harm.DONE, "-v runs what stands in a variable's brackets")
+    return Judgement(Harm.NONE, "only compares")
+
+
+def _judge_ps(words: Key, dynamic: frozenset[int]) -> Judgement:
+    """`ps e` shows the environment of the processes; `ps -e` does not."""
+    shows = any("E" in word or (word[:1] != "-" and "e" in word) for word in words[1:])
+    if shows or dynamic:
+        return Judgement(Harm.DONE if shows else Harm.UNKNOWN, "can show the environment")
+    return Judgement(Harm.NONE, "only lists processes")
 
 
 SPECIAL: dict[str, Callable[[Key, frozenset[int]], Judgement]] = {
@@ -111,4 +162,8 @@ SPECIAL: dict[str, Callable[[Key, frozenset[int]], Judgement]] = {
     "sed": _judge_sed,
     "gsed": _judge_sed,
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _judge_awk),
+    **dict.fromkeys(("jq", "yq"), _judge_jq),
+    **dict.fromkeys(("test", "[", "[["), _judge_test),
+    "printf": _judge_printf,
+    "ps": _judge_ps,
 }

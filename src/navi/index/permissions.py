@@ -1,8 +1,9 @@
 """Which commands an agent may run unasked: suggestions from what was run, never wider than that.
 
-Every command of every line counts and is judged (harm.py). A rule for all arguments is suggested
-only where no argument can do harm; everything else only as the very command that was run. What
-needs a person's eye is `review`; what does harm is `skipped` and said why.
+Every command of every line counts and is judged on its own (harm.py). A rule for all arguments is
+suggested only where no argument can do harm, or where guards ask about those that can (guards.py);
+everything else only as the very command that was run. What needs a person's eye is `review`; what
+does harm is `skipped`, with the reason. No suggestion has a secret in it.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from navi.domain.secrets import mask
 from navi.domain.shell import read_command, subcommand
 from navi.domain.shell_command import ShellCommand, base_name
+from navi.index.guards import SHARED
 from navi.index.harm import LOOKED_THROUGH, NOT_UNDERSTOOD, WRITES_TO_FILE, JudgedLine, judge
-from navi.index.harm_table import Harm, Key
-from navi.index.judgement import Judgement
+from navi.index.judgement import Harm, Judgement, Key
+from navi.index.permission_rule import any_of, covers
 
 HIGH_USES = 50
 MEDIUM_USES = 10
@@ -29,6 +32,7 @@ MOST_REVIEWED = 5
 MOST_SURE = 10
 LONGEST_RULE = 200
 LONGEST_WORD = 40
+LONGEST_BUNDLE = 5
 
 
 class Confidence(StrEnum):
@@ -59,6 +63,8 @@ class Suggestion:
     """Where it was used, most used first."""
     examples: tuple[str, ...]
     """Lines that it was part of, most used first."""
+    guards: tuple[str, ...] = ()
+    """What has to be asked about nevertheless, as Claude Code's settings want it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
     refused: dict[tuple[str, str], _Uses] = {}
     for counted in commands:
         judged = judge(read_command(counted.command))
-        is_clean = judged.worst.harm <= Harm.PROJECT
+        has_secret = mask(counted.command) != counted.command
         for place, command in enumerate(judged.commands):
             if _is_judged_with_another(place, judged):
                 continue
@@ -90,17 +96,16 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
             if not judged.is_understood and judgement.harm < Harm.DONE:
                 # What was cut out of such a line may be only a part of what ran.
                 judgement, command = NOT_UNDERSTOOD, command._replace(dynamic=frozenset((0,)))
-            if judgement.harm >= Harm.DONE:
-                key = (_refused_pattern(command, judgement), judgement.reason)
-                refused.setdefault(key, _Uses()).add(counted, is_clean=False, is_piped=False)
-                if judgement.head is not None:
-                    groups.setdefault(
-                        judgement.head, _Group(judgement.head)
-                    ).taint = judgement.reason
+            if judgement.harm >= Harm.DONE or (has_secret and _has_secret(command)):
+                reason = judgement.reason if judgement.harm >= Harm.DONE else "contains a secret"
+                key = (_refused_pattern(command, judgement), reason)
+                refused.setdefault(key, _Uses()).add(counted)
+                if judgement.head is not None and judgement.guards is None:
+                    group = groups.setdefault(judgement.head, _Group(judgement.head))
+                    group.is_seen_to_do_harm = True
             elif command.words and command.words[0] not in _NEVER_ASKED_FOR:
                 head = judgement.head or _group_head(command)
-                group = groups.setdefault(head, _Group(head))
-                group.add(command, judgement, counted, is_clean)
+                groups.setdefault(head, _Group(head)).add(command, judgement, counted)
     found = Suggestions([], [])
     for group in groups.values():
         group.conclude(found)
@@ -110,12 +115,45 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
     order = list(Confidence)
     found.suggestions.sort(key=lambda one: (order.index(one.confidence), -one.count, one.pattern))
     found.skipped.sort(key=lambda one: (-one.count, one.pattern))
-    return found
+    return Suggestions(_without_covered(_without_shadowed(found.suggestions)), found.skipped)
 
 
-# Words of the shell's own language: nobody is asked about them.
+def _has_secret(command: ShellCommand) -> bool:
+    text = command.text or shlex.join(command.words)
+    return mask(text) != text
+
+
+def _without_shadowed(suggestions: list[Suggestion]) -> list[Suggestion]:
+    """Without those that the guards of another make useless, or without that one if used less."""
+    sure = [each for each in suggestions if each.confidence is not Confidence.REVIEW]
+    dropped = set()
+    for exact in sure:
+        for wide in sure:
+            if any_of(wide.guards).search(exact.rule[5:-1]) is not None:
+                dropped.add(min(exact, wide, key=lambda each: each.count).rule)
+    return [each for each in suggestions if each.rule not in dropped]
+
+
+def _without_covered(suggestions: list[Suggestion]) -> list[Suggestion]:
+    """Without those that a wider one makes unnecessary."""
+    wide = [
+        each
+        for each in suggestions
+        if each.rule.endswith(":*)") and each.confidence is not Confidence.REVIEW
+    ]
+    return [
+        each
+        for each in suggestions
+        if not any(other is not each and covers(other.rule, each.rule) for other in wide)
+    ]
+
+
+# Words of the shell's own language, and those that do nothing: nobody is asked about them.
 _NEVER_ASKED_FOR = frozenset(
-    (*("[", "[[", ":", "true", "false", "exit", "return", "break", "continue", "wait", "set"),)
+    (
+        *("[", "[[", "test", ":", "true", "false", "exit", "return", "break", "continue"),
+        *("wait", "set", "read"),
+    )
 )
 
 
@@ -136,27 +174,23 @@ class _Uses:
     """How often, where and in which lines something was used."""
 
     count: int = 0
-    plain: int = 0
-    """Of these, outside of pipes and beside nothing that does harm."""
     projects: Counter[str] = field(default_factory=Counter)
     lines: Counter[str] = field(default_factory=Counter)
 
-    def add(self, counted: CountedCommand, *, is_clean: bool, is_piped: bool) -> None:
+    def add(self, counted: CountedCommand) -> None:
         self.count += counted.count
-        if is_clean and not is_piped:
-            self.plain += counted.count
         for project in counted.projects:
             self.projects[project] += counted.count
         self.lines[counted.command] += counted.count
 
     def merge(self, other: _Uses) -> None:
         self.count += other.count
-        self.plain += other.plain
         self.projects.update(other.projects)
         self.lines.update(other.lines)
 
     def where(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        return _most_used(self.projects, PROJECTS), _most_used(self.lines, EXAMPLES)
+        examples = _most_used(self.lines, EXAMPLES)
+        return _most_used(self.projects, PROJECTS), tuple(map(mask, examples))
 
     def skipped(self, pattern: str, reason: str) -> Skipped:
         return Skipped(pattern, self.count, reason, *self.where())
@@ -173,30 +207,59 @@ class _Group:
     def __init__(self, head: Key) -> None:
         self.head = head
         self.forms: dict[str, tuple[Judgement, _Uses]] = {}
-        self.taint: str | None = None
-        """The harm it was seen to do as well, so that no rule may stand for all of it."""
+        self.is_seen_to_do_harm = False
+        """It was run with arguments that no guard would have asked about."""
 
-    def add(
-        self, command: ShellCommand, judgement: Judgement, counted: CountedCommand, is_clean: bool
-    ) -> None:
+    def add(self, command: ShellCommand, judgement: Judgement, counted: CountedCommand) -> None:
         text = "" if command.dynamic else command.text or shlex.join(command.words)
+        if command.assignments and text:
+            # Claude Code looks through harmless ones such as CI=1.
+            text = shlex.join(command.words)
         known = self.forms.get(text)
         if known is None or known[0].harm < judgement.harm:
             self.forms[text] = known = (judgement, known[1] if known else _Uses())
-        known[1].add(counted, is_clean=is_clean, is_piped=command.is_piped)
+        known[1].add(counted)
 
     def conclude(self, found: Suggestions) -> None:
         rest = dict(self.forms)
-        wide = {text for text, (judgement, _) in rest.items() if judgement.is_wide}
-        is_several = len(wide) > 1 or any(not _is_writable(text) for text in wide)
-        if wide and is_several and self.taint is None:
+        wide = {
+            text: judgement
+            for text, (judgement, _) in rest.items()
+            if judgement.guards is not None and judgement.harm <= Harm.PROJECT
+        }
+        if self._is_worth_a_wide_rule(wide):
             uses = _Uses()
             for text in wide:
                 uses.merge(rest.pop(text)[1])
-            found.suggestions.append(self._for_all(uses, Harm.NONE, "only reads, whatever follows"))
+            found.suggestions.append(self._wide_rule(next(iter(wide.values())), uses))
         self._conclude_each(rest, found)
         if rest:
             self._conclude_others(rest, found)
+
+    def _is_worth_a_wide_rule(self, wide: dict[str, Judgement]) -> bool:
+        if not wide or self.is_seen_to_do_harm:
+            return False
+        judgement = next(iter(wide.values()))
+        seen = {text for text in wide if text}
+        if judgement.guards:
+            return len(seen) > 1
+        return bool(wide.keys() - {" ".join(self.head)})
+
+    def _wide_rule(self, judgement: Judgement, uses: _Uses) -> Suggestion:
+        confidence, why = _confidence(judgement.harm, uses)
+        text = " ".join(self.head)
+        more = ", whatever follows"
+        if judgement.guards:
+            more += ", except for what the guards ask about"
+        return Suggestion(
+            f"{text} *",
+            f"Bash({text}:*)",
+            uses.count,
+            confidence,
+            f"{judgement.reason}{more}{why}",
+            *uses.where(),
+            guards=(*(judgement.guards or ()), *SHARED),
+        )
 
     def _conclude_each(self, rest: dict[str, tuple[Judgement, _Uses]], found: Suggestions) -> None:
         """The very commands: those often used, and a few that came more than once."""
@@ -206,7 +269,7 @@ class _Group:
             judgement, uses = rest[text]
             if not _is_writable(text):
                 continue
-            confidence, reason = _confidence(judgement.harm, uses)
+            confidence, why = _confidence(judgement.harm, uses)
             if confidence is Confidence.REVIEW:
                 if reviewed >= MOST_REVIEWED or (uses.count < 2 and len(ranked) > 1):
                     continue
@@ -216,7 +279,7 @@ class _Group:
             else:
                 sure += 1
             del rest[text]
-            reason = f"{judgement.reason}{reason}"
+            reason = f"{judgement.reason}{why}"
             found.suggestions.append(
                 Suggestion(text, f"Bash({text})", uses.count, confidence, reason, *uses.where())
             )
@@ -229,38 +292,21 @@ class _Group:
         for _, used in rest.values():
             uses.merge(used)
         judgement = max((judgement for judgement, _ in rest.values()), key=lambda one: one.harm)
-        pattern = f"{' '.join(self.head)} *"
-        if judgement.harm <= Harm.PROJECT and judgement.head == self.head and self.taint is None:
-            reason = f"{judgement.reason}, but with other arguments each time"
-            if judgement.except_for:
-                reason += f"; the rule would allow {judgement.except_for} as well"
-            found.suggestions.append(self._for_all(uses, Harm.UNKNOWN, reason))
-        elif judgement.harm <= Harm.PROJECT:
-            harm = self.taint or "can do harm with others"
-            reason = f"{judgement.reason}, with other arguments each time; but it also {harm}"
-            found.skipped.append(uses.skipped(pattern, reason))
-        else:
-            found.skipped.append(uses.skipped(pattern, judgement.reason))
-
-    def _for_all(self, uses: _Uses, harm: Harm, reason: str) -> Suggestion:
-        confidence, why = _confidence(harm, uses)
-        text = " ".join(self.head)
-        return Suggestion(
-            f"{text} *", f"Bash({text}:*)", uses.count, confidence, f"{reason}{why}", *uses.where()
-        )
+        reason = judgement.reason
+        if judgement.harm <= Harm.PROJECT:
+            reason += " as it was run, with other arguments each time; but others can do harm"
+        found.skipped.append(uses.skipped(f"{' '.join(self.head)} *", reason))
 
 
 def _confidence(harm: Harm, uses: _Uses) -> tuple[Confidence, str]:
     """How sure, and what to add to the reason."""
     if harm >= Harm.UNKNOWN:
         return Confidence.REVIEW, ""
-    if uses.plain >= HIGH_USES:
+    if uses.count >= HIGH_USES:
         return Confidence.HIGH, ""
-    if uses.plain >= MEDIUM_USES:
+    if uses.count >= MEDIUM_USES:
         return Confidence.MEDIUM, ""
-    if uses.count < MEDIUM_USES:
-        return Confidence.REVIEW, "; seldom used"
-    return Confidence.REVIEW, "; mostly used in pipes or beside commands that are not harmless"
+    return Confidence.REVIEW, "; seldom used"
 
 
 # A rule takes `*` for anything, brackets and backslashes in its own way, and has one line.
@@ -275,17 +321,25 @@ def _group_head(command: ShellCommand) -> Key:
     """How commands without an entry of their own are grouped: as `stats bash` does."""
     words = command.words
     sub = subcommand(words, command.dynamic)
-    return words[:2] if sub is not None and words[1] == sub else words[:1]
+    head = words[:2] if sub is not None and words[1] == sub else words[:1]
+    return tuple(word[:LONGEST_WORD] for word in head)
 
 
 def _refused_pattern(command: ShellCommand, judgement: Judgement) -> str:
     """`rm -rf *` for `rm -rf build`: enough to know it by, without its arguments."""
     if not command.words:
         return "> *"
-    head = list(_group_head(command))
+    head = list(judgement.head or _group_head(command))
     rest = command.words[len(head) :]
     while rest and rest[0][:1] == "-" and len(head) < 4:
-        head.append(rest[0])
+        head.append(_option_name(rest[0]))
         rest = rest[1:]
     target = " > *" if judgement.reason == WRITES_TO_FILE else ""
-    return " ".join(word[:LONGEST_WORD] for word in head) + (" *" if rest else "") + target
+    return mask(" ".join(head)) + (" *" if rest else "") + target
+
+
+def _option_name(word: str) -> str:
+    """Without a value, which may be a password: `--token=`, `-p` of `-phunter2`."""
+    name, equals, _ = word.partition("=")
+    is_bundle = word[:2] == "--" or len(word) <= LONGEST_BUNDLE
+    return f"{name}{equals}"[:LONGEST_WORD] if is_bundle else word[:2]

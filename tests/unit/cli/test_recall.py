@@ -295,6 +295,56 @@ def test_suggestions_are_shown_applied_and_undone(world: World, recall: Recall) 
     assert settings.read_text() == before
 
 
+def test_many_suggestions_fit_on_a_screen_and_all_are_there_on_demand(
+    world: World, recall: Recall
+) -> None:
+    file = world.file()
+    file.run("pwd")
+    for number in range(60):
+        file.run(f"git -C repo{number} log | frobnicate{number} x{number}")
+        file.run(f"rm -r{number} x")
+    for number in range(100):
+        file.run(f"git log -{number}")
+    recall("index")
+    short = recall("stats", "bash", "--suggest").out
+    assert len(short.splitlines()) <= 40
+    assert "more are not shown; --all shows them" in short
+    assert "git log *" in short
+    everything = recall("stats", "bash", "--suggest", "--all").out
+    assert "are not shown" not in everything
+    assert "pwd                            (1 use)\n" in everything
+    assert "(1 uses)" not in everything
+    assert "asks: Bash(git* --ou*)" in everything
+    found = recall("stats", "bash", "--suggest", "--json").json
+    assert len(found["suggestions"]) + len(found["skipped"]) > 120
+    (log,) = [each for each in found["suggestions"] if each["pattern"] == "git log *"]
+    assert log["rule"] == "Bash(git log:*)"
+    assert "Bash(git* --ou*)" in log["guards"]
+
+    settings = world.home / ".claude" / "settings.json"
+    recall("stats", "bash", "--suggest", "--apply", "--yes")
+    written = json.loads(settings.read_text())["permissions"]
+    assert "Bash(git log:*)" in written["allow"]
+    assert written["ask"] == log["guards"]
+    assert recall("stats", "bash", "--undo", "--yes").code == 0
+    assert not settings.exists()
+
+
+def test_a_read_only_settings_file_is_an_error_with_a_hint(world: World, recall: Recall) -> None:
+    file = world.file("x")
+    for _ in range(60):
+        file.run("git status")
+    recall("index")
+    settings = world.home / ".claude" / "settings.json"
+    settings.write_text("{}")
+    settings.chmod(0o444)
+    answer = recall("stats", "bash", "--suggest", "--apply", "--yes")
+    assert answer.code == 1
+    assert "it is read-only" in answer.err
+    assert "chmod u+w" in answer.err
+    assert settings.read_text() == "{}"
+
+
 def test_nothing_is_applied_without_a_yes(world: World, recall: Recall, monkeypatch) -> None:
     import io
 

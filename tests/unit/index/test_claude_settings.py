@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from navi.index.claude_settings import (
     NothingToUndo,
     SettingsChanged,
     UnreadableSettings,
+    UnwritableSettings,
     plan_adding,
     plan_undoing,
     write_adding,
@@ -22,6 +26,7 @@ from navi.index.claude_settings import (
 from navi.index.json_text import JsonText
 
 RULES = ("Bash(git status:*)", "Bash(npm test)")
+GUARDS = {"Bash(git status:*)": ["Bash(* .env*)", "Bash(xargs *)"]}
 
 
 @pytest.fixture
@@ -88,6 +93,118 @@ def test_rules_are_added_and_everything_else_keeps_every_byte(
     write_undoing(plan_undoing(note), note)
     assert file.read_bytes() == layout.encode()
     assert not note.exists()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_guards_are_added_beside_the_rules_and_go_with_them(
+    file: Path, note: Path, layout: str
+) -> None:
+    file.write_bytes(layout.encode())
+    write_adding(plan_adding(file, RULES, GUARDS), note)
+    after = json.loads(file.read_bytes().decode("utf-8-sig"))["permissions"]
+    assert after["allow"][-2:] == list(RULES)
+    assert after["ask"] == ["Bash(* .env*)", "Bash(xargs *)"]
+    remaining = iter(file.read_bytes().decode())
+    assert all(sign in remaining for sign in layout)
+
+    write_undoing(plan_undoing(note), note)
+    assert file.read_bytes() == layout.encode()
+
+
+def test_guards_go_also_from_a_file_that_changed_since(file: Path, note: Path) -> None:
+    file.write_text('{"permissions": {"ask": ["Bash(rm:*)"]}}')
+    write_adding(plan_adding(file, RULES, GUARDS), note)
+    file.write_text(file.read_text().replace("Bash(rm:*)", "Bash(mv:*)"))
+    write_undoing(plan_undoing(note), note)
+    assert json.loads(file.read_text()) == {"permissions": {"ask": ["Bash(mv:*)"], "allow": []}}
+
+
+def test_a_note_of_an_earlier_version_has_no_guards(file: Path, note: Path) -> None:
+    write_adding(plan_adding(file, RULES), note)
+    (noted,) = json.loads(note.read_text())
+    del noted["guards"]
+    note.write_text(json.dumps([noted]))
+    write_undoing(plan_undoing(note), note)
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    "wider",
+    ["Bash", "Bash(*)", "Bash(git:*)", "Bash(git *)", "Bash(git status *)", "Bash(git st*)"],
+)
+def test_what_a_wider_rule_covers_is_not_added(file: Path, wider: str) -> None:
+    file.write_text(json.dumps({"permissions": {"allow": [wider]}}))
+    change = plan_adding(file, ["Bash(git status:*)", "Bash(git status -s)"], GUARDS)
+    assert not change.is_needed
+
+
+def test_a_narrower_rule_covers_nothing(file: Path) -> None:
+    file.write_text('{"permissions": {"allow": ["Bash(git status -s)", "Bash(git stat)", "Read"]}}')
+    assert plan_adding(file, RULES[:1]).rules == RULES[:1]
+
+
+def test_a_rule_of_an_earlier_version_gets_its_guards(file: Path) -> None:
+    file.write_text(json.dumps({"permissions": {"allow": list(RULES)}}))
+    change = plan_adding(file, RULES, GUARDS)
+    assert (change.rules, change.guards) == ((), ("Bash(* .env*)", "Bash(xargs *)"))
+
+
+def test_a_read_only_file_is_not_replaced(file: Path, note: Path) -> None:
+    file.write_text("{}")
+    file.chmod(0o444)
+    with pytest.raises(UnwritableSettings, match="read-only"):
+        write_adding(plan_adding(file, RULES), note)
+    assert file.read_text() == "{}"
+    assert not note.exists()
+
+    file.chmod(0o644)
+    write_adding(plan_adding(file, RULES), note)
+    file.chmod(0o444)
+    with pytest.raises(UnwritableSettings, match="read-only"):
+        write_undoing(plan_undoing(note), note)
+    assert allowed(file) == list(RULES)
+
+
+@contextmanager
+def an_ordinary_user(folder: Path) -> Iterator[None]:
+    """Root may write everywhere; the tests of some machines run as root."""
+    if os.geteuid() != 0:
+        yield
+        return
+    folders = [folder, *folder.parents]
+    modes = [each.stat().st_mode for each in folders]
+    for each in folders:
+        each.chmod(each.stat().st_mode | 0o011)
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        for each, mode in zip(folders, modes, strict=True):
+            each.chmod(mode)
+
+
+def test_a_folder_that_may_not_be_written_is_an_error_in_words(tmp_path: Path, note: Path) -> None:
+    folder = tmp_path / "locked"
+    folder.mkdir()
+    file = folder / "settings.json"
+    write_adding(plan_adding(file, RULES), note)
+    file.chmod(0o666)
+    note.parent.chmod(0o777)
+    note.chmod(0o666)
+    folder.chmod(0o555)
+    try:
+        with an_ordinary_user(tmp_path):
+            for change, write in [
+                (plan_adding(file, ["Bash(pwd)"]), write_adding),
+                (plan_undoing(note), write_undoing),
+            ]:
+                with pytest.raises(UnwritableSettings, match="permission denied") as caught:
+                    write(change, note)
+                assert "chmod" in (caught.value.hint or "")
+        assert allowed(file) == list(RULES)
+    finally:
+        folder.chmod(0o755)
 
 
 def test_a_rule_takes_the_look_of_the_list(file: Path, note: Path) -> None:

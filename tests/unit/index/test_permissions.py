@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 
 from navi.domain.shell import read_command
 from navi.index.harm import judge
-from navi.index.harm_table import Harm
+from navi.index.judgement import Harm
+from navi.index.permission_rule import matches
 from navi.index.permissions import (
     Confidence,
     CountedCommand,
-    Suggestion,
     Suggestions,
     suggest,
 )
+from tests.unit.index.ordinary_history import ordinary_history
 from tests.unit.index.shell_seeds import DANGEROUS, HARMLESS, PREFIXES, WRAPPERS
 
 
@@ -105,7 +106,11 @@ def test_judging_and_suggesting_never_fail(text: str) -> None:
     ("text", "harm"),
     [
         ("npm test", Harm.PROJECT),
-        ("npm run lint", Harm.PROJECT),
+        ("npm run lint", Harm.UNKNOWN),
+        ("npm test -- --run cart", Harm.PROJECT),
+        ("npm test -- --reporter=./evil.js", Harm.UNKNOWN),
+        ("tox", Harm.UNKNOWN),
+        ("./gradlew test", Harm.UNKNOWN),
         ("npm run deploy", Harm.UNKNOWN),
         ("pytest -q tests", Harm.PROJECT),
         (".venv/bin/pytest -q", Harm.PROJECT),
@@ -114,7 +119,7 @@ def test_judging_and_suggesting_never_fail(text: str) -> None:
         ("cargo test", Harm.PROJECT),
         ("ruff check .", Harm.PROJECT),
         ("ruff format --check .", Harm.PROJECT),
-        ("make test", Harm.PROJECT),
+        ("make test", Harm.UNKNOWN),
         ("make deploy", Harm.UNKNOWN),
         ("python script.py", Harm.UNKNOWN),
         ("bash build.sh", Harm.UNKNOWN),
@@ -140,7 +145,16 @@ def test_judging_and_suggesting_never_fail(text: str) -> None:
         ("ls \r", Harm.UNKNOWN),
         ("uv sync", Harm.UNKNOWN),
         ("docker build .", Harm.UNKNOWN),
-        ("kubectl get pods", Harm.UNKNOWN),
+        ("kubectl get pods", Harm.NONE),
+        ("kubectl get secret db", Harm.DONE),
+        ("kubectl get pods -Aojson", Harm.DONE),
+        ("git remote -v", Harm.UNKNOWN),
+        ("xargs ls", Harm.UNKNOWN),
+        ("find . -name x -exec grep -l foo {} +", Harm.UNKNOWN),
+        ("uv run --with evil pytest", Harm.UNKNOWN),
+        ("shellcheck x.sh", Harm.PROJECT),
+        ("export TOKEN", Harm.UNKNOWN),
+        ("grep -r password /", Harm.DONE),
     ],
 )
 def test_what_is_in_between(text: str, harm: Harm) -> None:
@@ -175,16 +189,14 @@ def test_a_wildcard_only_where_no_argument_can_do_harm() -> None:
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ("find . -name x", "find . -name y"),
         ("sed -n 1p x", "sed -n 2p x"),
         ("git branch", "git branch -a"),
         ("sort x", "sort y"),
         ("awk '{print}' x", "awk '{print}' y"),
-        ("git log -1", "git log -2"),
-        ("env", "printenv_not_known"),
         ("xargs ls", "xargs cat"),
         ("npm test", "npm test -- --watch"),
-        ("pytest a", "pytest b"),
+        ("jq .a x", "jq .b x"),
+        ("git grep a", "git grep b"),
         ("python a.py", "python b.py"),
     ],
 )
@@ -194,23 +206,75 @@ def test_no_wildcard_is_sure_where_some_argument_does_harm(first: str, second: s
         assert ":*" not in one.rule
 
 
+def test_a_wide_rule_is_written_with_guards_for_what_could_do_harm() -> None:
+    found = suggested(("git log -1", 30), ("git log --oneline", 30), ("git log --output=x", 1))
+    (log,) = found.suggestions
+    assert (log.pattern, log.rule, log.count) == ("git log *", "Bash(git log:*)", 60)
+    assert log.confidence is Confidence.HIGH
+    assert any(matches(guard, "git log -1 --output=x") for guard in log.guards)
+    assert any(matches(guard, "git log -p .env") for guard in log.guards)
+    assert any(matches(guard, "xargs git log") for guard in log.guards)
+    assert not any(matches(guard, "git log --oneline -5") for guard in log.guards)
+    assert skipped(found) == {"git log --output=": 1}
+
+
 def test_each_command_of_a_compound_counts() -> None:
     found = suggested(("cd src && git status", 30), ("git status; ls", 30))
     assert patterns(found) == {
         "git status": (60, "high"),
-        "cd src": (30, "medium"),
+        "cd *": (30, "medium"),
         "ls": (30, "medium"),
     }
 
 
-def test_what_is_used_only_in_pipes_or_beside_harm_is_for_review() -> None:
-    found = suggested(("cat x | wc -l", 80), ("git status && rm x", 80))
+def test_a_command_is_judged_apart_from_its_neighbours_in_a_pipe() -> None:
+    found = suggested(("npm run build 2>&1 | tail -20", 60), ("git status && rm x", 80))
     assert patterns(found) == {
-        "cat x": (80, "review"),
-        "wc -l": (80, "review"),
-        "git status": (80, "review"),
+        "git status": (80, "high"),
+        "tail *": (60, "high"),
+        "npm run build": (60, "review"),
     }
     assert skipped(found) == {"rm *": 80}
+
+
+def test_a_harmless_variable_in_front_makes_no_rule_of_its_own() -> None:
+    assert patterns(suggested(("CI=1 npm test", 40), ("npm test", 20))) == {
+        "npm test": (60, "high")
+    }
+
+
+def test_what_a_wide_rule_covers_is_not_suggested_beside_it() -> None:
+    found = suggested(
+        ("cd /p/proj", 60), ("sleep 5", 60), ("echo done", 60), ("pytest tests/test_y.py -x", 60),
+        ("pytest -q", 5),
+    )  # fmt: skip
+    assert patterns(found).keys() == {"cd *", "sleep *", "echo *", "pytest *"}
+
+
+@pytest.mark.parametrize(
+    ("exact", "wide", "kept"),
+    [(60, 20, {"npm test -- --run"}), (20, 60, {"npm test -- *"})],
+)
+def test_no_guard_of_one_suggestion_makes_another_useless(
+    exact: int, wide: int, kept: set[str]
+) -> None:
+    found = suggested(("npm test -- --run", exact), ("npm test -- a", wide), ("npm test -- b", 5))
+    assert patterns(found).keys() == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "curl_like --token abcdefgh12345678",
+        "git -C https://me:hunter2x@example.com status",
+        "frobnicate PASSWORD=correct-horse-9",
+        "mysql --password=hunter2x db",
+    ],
+)
+def test_no_secret_is_in_any_suggestion(text: str) -> None:
+    found = suggested((text, 60))
+    for each in (*found.suggestions, *found.skipped):
+        assert not re.search("hunter2x|abcdefgh12345678|correct-horse", f"{each}")
 
 
 def test_the_dangerous_ones_are_skipped_with_a_reason() -> None:
@@ -244,19 +308,28 @@ def test_an_unknown_command_is_never_sure_and_never_widened() -> None:
     assert skipped(found) == {"frobnicate *": 1}
 
 
-def test_what_was_seen_to_do_harm_as_well_gets_no_wildcard() -> None:
+def test_harm_that_no_guard_would_catch_leaves_no_wildcard() -> None:
+    found = suggested(("git branch", 20), ("git branch -a", 20), ("git branch -D x", 1))
+    assert patterns(found) == {"git branch": (20, "medium"), "git branch -a": (20, "medium")}
+
+
+def test_harm_that_a_guard_catches_spoils_nothing() -> None:
+    found = suggested(*((f"ruff check {name}", 20) for name in "abc"), ("ruff check --fix a", 9))
+    assert patterns(found) == {"ruff check *": (60, "high")}
+    assert skipped(found) == {"ruff check --fix *": 9}
+
+
+def test_a_redirection_spoils_nothing_because_the_client_asks_about_it() -> None:
     found = suggested(("echo a", 40), ("echo b", 40), ("echo c > file", 1))
-    assert patterns(found) == {"echo a": (40, "medium"), "echo b": (40, "medium")}
-    found = suggested(*((f"ruff check {name}", 1) for name in "abc"), ("ruff check --fix a", 1))
-    assert patterns(found) == {}
+    assert patterns(found) == {"echo *": (80, "high")}
+    assert skipped(found) == {"echo * > *": 1}
 
 
-def test_a_project_command_with_changing_arguments_is_for_review_and_says_the_risk() -> None:
+def test_single_test_files_become_one_rule() -> None:
     found = suggested(*((f"pytest tests/test_{number}.py", 1) for number in range(45)))
     (one,) = found.suggestions
     assert (one.pattern, one.rule, one.count) == ("pytest *", "Bash(pytest:*)", 45)
-    assert one.confidence is Confidence.REVIEW
-    assert "the rule would allow" in one.reason
+    assert one.confidence is Confidence.MEDIUM
 
 
 def test_a_wrapper_that_adds_nothing_is_looked_through() -> None:
@@ -296,24 +369,26 @@ def test_projects_and_examples_are_shown_most_used_first() -> None:
     assert status.examples == ("cd x && git status", "git status -s", "git status")
 
 
-def matches(rule: str, text: str) -> bool:
-    """As Claude Code matches a rule with one command."""
-    inside = rule.removeprefix("Bash(")[:-1]
-    if inside.endswith(":*"):
-        return text == inside[:-2] or text.startswith(inside[:-2] + " ")
-    return text == inside
+WORTH_HAVING = """
+    git status, git diff, git log, git show, git blame, rg, ls, cat, grep, head, tail, find, cd,
+    echo, wc, pytest, python -m pytest, uv run pytest, cargo test, go test, ruff check, mypy,
+    npm test --, kubectl get, docker ps, docker logs
+"""
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.tuples(dangerous | harmless, st.integers(1, 100)), max_size=12))
-def test_no_sure_rule_ever_allows_a_dangerous_command(seen: list[tuple[str, int]]) -> None:
-    sure: list[Suggestion] = [
-        one for one in suggested(*seen).suggestions if one.confidence is not Confidence.REVIEW
-    ]
-    for one in sure:
-        for text in DANGEROUS:
-            if not re.search(r"[<>|]", text):
-                assert not matches(one.rule, text), (one.rule, text)
+def test_an_ordinary_history_yields_rules_worth_having() -> None:
+    history = ordinary_history()
+    assert sum(line.count for line in history) == 4_000
+    found = suggest(history)
+    sure = {one.rule for one in found.suggestions if one.confidence is not Confidence.REVIEW}
+    wide = {f"Bash({' '.join(name.split())}:*)" for name in WORTH_HAVING.split(",")}
+    assert len(wide) >= 15
+    assert wide - sure == set()
+    assert {"Bash(npm test)", "Bash(git branch)", "Bash(sort -rn)", "Bash(uniq -c)"} <= sure
+    # Nothing silly: no single file, no folder, no second rule for the same thing.
+    assert not {rule for rule in sure if re.search(r"/p/proj|\.py|\.ts|done|\d", rule)}
+    exact = {rule[5:-1] for rule in sure if not rule.endswith(":*)")}
+    assert not [text for text in exact for rule in wide if matches(rule, text)]
 
 
 def test_nothing_seen_nothing_suggested() -> None:

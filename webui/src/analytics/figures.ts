@@ -46,6 +46,8 @@ export interface Suggestion {
   reason: string;
   projects: string[];
   examples: string[];
+  /** What has to be asked about nevertheless. */
+  guards: string[];
 }
 
 export interface Suggestions {
@@ -96,7 +98,9 @@ export function heat(activity: readonly Activity[]): number[][] {
 
 /** What can be pasted into Claude Code's settings.json. */
 export function fragment(suggestions: readonly Suggestion[]): string {
-  return JSON.stringify({ permissions: { allow: suggestions.map((each) => each.rule) } }, null, 2);
+  const allow = suggestions.map((each) => each.rule);
+  const ask = [...new Set(suggestions.flatMap((each) => each.guards))];
+  return JSON.stringify({ permissions: ask.length > 0 ? { allow, ask } : { allow } }, null, 2);
 }
 
 const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });

@@ -17,8 +17,13 @@ from navi.cli.table import Column
 from navi.domain.errors import UsageError
 
 if TYPE_CHECKING:
-    from navi.index.permissions import Suggestions
+    from collections.abc import Sequence
 
+    from navi.index.permissions import Skipped, Suggestion, Suggestions
+
+# What fits on a screen, without headings and notes.
+MOST_LINES = 25
+SHORT = {"medium": 6, "review": 4, "skipped": 4}
 HEADINGS = {
     "high": "High confidence (>=50 uses, no dangerous patterns):",
     "medium": "Medium confidence (>=10 uses):",
@@ -31,6 +36,7 @@ HEADINGS = {
 @click.option(
     "--apply", "applies", is_flag=True, help="Add them to Claude Code's settings, after a yes."
 )
+@click.option("--all", "shows_all", is_flag=True, help="Show all suggestions, with examples.")
 @click.option("--undo", is_flag=True, help="Take away what --apply added last.")
 @click.option("-y", "--yes", is_flag=True, help="Say yes beforehand.")
 @source_option
@@ -40,6 +46,7 @@ HEADINGS = {
 def command(
     suggest: bool,
     applies: bool,
+    shows_all: bool,
     undo: bool,
     yes: bool,
     source: str | None,
@@ -67,7 +74,7 @@ def command(
 
             output.say_json(suggestions_json(found))
         else:
-            _show(found)
+            _show(found, shows_all)
         if applies:
             _apply(found, yes)
         return
@@ -103,41 +110,79 @@ def _show_rows(rows: list[dict[str, Any]]) -> None:
     )
 
 
-def _show(found: Suggestions) -> None:
-    output.say("Suggested Bash Permissions")
-    output.say("==========================")
-    for confidence, heading in HEADINGS.items():
-        group = [each for each in found.suggestions if each.confidence == confidence]
-        if not group:
-            continue
-        output.say(f"\n{heading}")
-        for each in group:
-            _line(each.pattern, each.count, each.projects, each.examples, "")
-    if found.skipped:
-        output.say("\nNot suggested:")
-        for refused in found.skipped:
-            reason = f" [SKIPPED] {refused.reason}"
-            _line(refused.pattern, refused.count, refused.projects, refused.examples, reason)
+def _show(found: Suggestions, shows_all: bool) -> None:
     if not found.suggestions and not found.skipped:
         output.note("no commands are indexed; `recall index` reads the agents' files")
+        return
+    sections: dict[str, Sequence[Suggestion | Skipped]] = {
+        confidence: [each for each in found.suggestions if each.confidence == confidence]
+        for confidence in HEADINGS
+    }
+    sections["skipped"] = found.skipped
+    limits = {name: len(each) for name, each in sections.items()}
+    if not shows_all:
+        limits = _limits(limits)
+    output.say("Suggested Bash Permissions")
+    output.say("==========================")
+    for name, section in sections.items():
+        if section:
+            output.say(f"\n{HEADINGS.get(name, 'Not suggested:')}")
+        for each in section[: limits[name]]:
+            _line(each, shows_all)
+    _say_what_else(found, sum(map(len, sections.values())) - sum(limits.values()))
 
 
-def _line(
-    pattern: str, count: int, projects: tuple[str, ...], examples: tuple[str, ...], more: str
-) -> None:
-    output.say(f"  - {formats.shortened(mask(pattern), 60):<30} ({count:,} uses){more}")
-    if projects:
-        where = ", ".join(formats.home_short(each) for each in projects)
+def _limits(lengths: dict[str, int]) -> dict[str, int]:
+    """How many of each section fit; the surest get what the others leave."""
+    limits = {name: min(SHORT[name], lengths[name]) for name in SHORT}
+    for name in ("high", "medium"):
+        limits.setdefault(name, 0)
+        room = MOST_LINES - sum(limits.values())
+        limits[name] = min(lengths[name], limits[name] + room)
+    return limits
+
+
+def _line(each: Suggestion | Skipped, shows_all: bool) -> None:
+    from navi.index.guards import SHARED
+    from navi.index.permissions import Skipped
+
+    uses = f"({each.count:,} {'use' if each.count == 1 else 'uses'})"
+    more = f" [SKIPPED] {each.reason}" if isinstance(each, Skipped) else ""
+    own = () if isinstance(each, Skipped) else [rule for rule in each.guards if rule not in SHARED]
+    if own:
+        more = f" +{len(own)} {'guard' if len(own) == 1 else 'guards'}"
+    output.say(f"  - {formats.shortened(mask(each.pattern), 60):<30} {uses}{more}")
+    if not shows_all:
+        return
+    if each.projects:
+        where = ", ".join(formats.home_short(project) for project in each.projects)
         output.say(f"      in: {where}")
-    for example in examples:
+    for example in each.examples:
         output.say(f"      e.g. {formats.shortened(mask(example), 100)}")
+    for rule in own:
+        output.say(f"      asks: {rule}")
+
+
+def _say_what_else(found: Suggestions, left_out: int) -> None:
+    from navi.index.guards import SHARED
+
+    if left_out:
+        output.say(f"\n{left_out:,} more are not shown; --all shows them, with examples.")
+    if any(each.guards for each in found.suggestions):
+        output.say(
+            "\nRules with * come with guards: `ask` rules for what could do harm, "
+            f"{len(SHARED)} shared.\n"
+            "Claude Code 2.1.325 asks about output to a file itself; older ones may not."
+        )
 
 
 def _apply(found: Suggestions, yes: bool) -> None:
     from navi.index.claude_settings import plan_adding, write_adding
 
-    rules = [each.rule for each in found.suggestions if each.confidence != "review"]
-    change = plan_adding(_settings_file(), rules)
+    sure = [each for each in found.suggestions if each.confidence != "review"]
+    change = plan_adding(
+        _settings_file(), [each.rule for each in sure], {each.rule: each.guards for each in sure}
+    )
     if not change.is_needed:
         output.note(f"{change.path} already allows all of it")
         return

@@ -1,0 +1,50 @@
+"""Claude Code's rules for Bash, and which commands they match.
+
+Measured with Claude Code 2.1.325 (tests/clients/test_permission_rules.py). A rule is compared with
+each command of a line, with its words as the command receives them, so quotes hide nothing.
+`Bash(x:*)` matches `x` and `x` with any arguments; `*` stands for anything; `\\*` is a star; all
+other signs are themselves. Redirections are no part of what is compared.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+
+def matches(rule: str, command: str) -> bool:
+    """Whether a rule matches a command, given as its words with a blank between them."""
+    return any_of((rule,)).search(command) is not None
+
+
+def covers(rule: str, other: str) -> bool:
+    """Whether everything that `other` matches is matched by `rule` as well."""
+    if rule == other or rule in ("Bash", "Bash(*)", "Bash(:*)"):
+        return True
+    if not rule.startswith("Bash(") or not other.startswith("Bash("):
+        return False
+    body = other[5:-1]
+    if body.endswith((":*", " *")):
+        head = body[:-2]
+        return rule.endswith("*)") and "*" not in head and matches(rule, head)
+    return "*" not in body and matches(rule, body)
+
+
+@cache
+def any_of(rules: tuple[str, ...]) -> re.Pattern[str]:
+    """A pattern that finds something in the commands that at least one of the rules matches."""
+    return re.compile("|".join(map(_expression, rules)) or r"(?!)", re.DOTALL)
+
+
+def _expression(rule: str) -> str:
+    body = rule[5:-1]
+    is_prefix = body.endswith(":*") or (body.endswith(" *") and "*" not in body[:-1])
+    if is_prefix:
+        return rf"\A{re.escape(body[:-2])}(?: |\Z)"
+    parts = [re.escape(part.replace(r"\*", "*")) for part in _STAR.split(body)]
+    start = r"\A" if parts[0] else ""
+    stop = r"\Z" if parts[-1] else ""
+    return start + ".*".join(part for part in parts if part) + stop
+
+
+_STAR = re.compile(r"(?<!\\)\*")
