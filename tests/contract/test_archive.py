@@ -30,7 +30,9 @@ def indexed(server: ServerProcess) -> None:
     shop.think("perhaps a zone").run("npm test", text="running")
     (server.home / "shed").mkdir()
     world.file("s3", "shed").say("mow the lawn")
-    world.file("s2", "garden").say("water the roses").run("rm -rf /tmp/roses")
+    garden = world.file("s2", "garden").say("water the roses").run("rm -rf /tmp/roses")
+    edit = {"type": "tool_use", "id": "e", "name": "Edit", "input": {"file_path": "roses.txt"}}
+    garden.line("assistant", [edit])
     recall(server, "index")
 
 
@@ -84,6 +86,14 @@ async def test_a_search_also_says_where_the_words_stand_and_how_to_resume(
 
 
 @pytest.mark.usefixtures("indexed")
+async def test_a_file_and_an_end_narrow_a_search_down(client: Client) -> None:
+    [hit] = await client.call("GET", "/search?file=garden/roses.txt")
+    assert (hit["kind"], hit["tool_name"], hit["source_session_id"]) == ("file", "Edit", "s2")
+    assert len(await client.call("GET", "/search?q=roses&until=2026-03-01")) == 3
+    assert await client.call("GET", "/search?q=roses&until=2026-02-28") == []
+
+
+@pytest.mark.usefixtures("indexed")
 async def test_a_session_is_shown_as_on_the_command_line(
     server: ServerProcess, client: Client
 ) -> None:
@@ -128,6 +138,7 @@ async def test_activity_and_projects_are_counted(client: Client) -> None:
     "path",
     [
         "/search?q=x&since=soon",
+        "/search?q=x&until=later",
         "/search?q=x&source=teleport",
         "/search?q=x&role=boss",
         "/search?q=x&limit=some",

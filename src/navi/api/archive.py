@@ -10,7 +10,7 @@ from navi.api import bodies
 from navi.api.access import caller
 from navi.api.answers import answer
 from navi.domain.wire import session_json
-from navi.runtime.archive import Archive, Asked
+from navi.runtime.archive import Archive, MemoryFilters
 from navi.runtime.index_follower import index_state_json
 
 SEARCH_LIMIT = 20
@@ -36,71 +36,71 @@ def routes() -> list[Route]:
 
 async def index_state(request: Request) -> Response:
     """How fresh search is."""
-    await _asked(request)
+    await _filtered(request)
     navi, _ = await caller(request)
     return answer(index_state_json(navi.index_follower.state))
 
 
 async def search(request: Request) -> Response:
-    archive, asked = await _asked(request)
+    archive, filters = await _filtered(request)
     words = request.query_params.get("q", "")
     limit = bodies.limit(request)
     wanted = SEARCH_LIMIT if limit is None else max(1, min(MOST, limit))
-    return answer(await archive.search(words, asked, wanted))
+    return answer(await archive.search(words, filters, wanted))
 
 
 async def listing(request: Request) -> Response:
-    archive, asked = await _asked(request)
+    archive, filters = await _filtered(request)
     limit = bodies.limit(request)
-    return answer(await archive.sessions(asked, LIST_LIMIT if limit is None else limit))
+    return answer(await archive.sessions(filters, LIST_LIMIT if limit is None else limit))
 
 
 async def read(request: Request) -> Response:
-    archive, _ = await _asked(request)
+    archive, _ = await _filtered(request)
     return answer(await archive.session(request.path_params["id"]))
 
 
 async def adopt(request: Request) -> Response:
     """A session of Claude Code or Codex becomes one of Navi's, to be woken like any other."""
     navi, user = await caller(request)
-    archive, _ = await _asked(request)
+    archive, _ = await _filtered(request)
     past = await archive.resumable(request.path_params["id"])
     return answer(session_json(await navi.adoption.adopt(user, past)))
 
 
 async def overview(request: Request) -> Response:
-    archive, asked = await _asked(request)
-    return answer(await archive.overview(asked))
+    archive, filters = await _filtered(request)
+    return answer(await archive.overview(filters))
 
 
 async def tools(request: Request) -> Response:
-    archive, asked = await _asked(request)
-    return answer(await archive.tools(asked))
+    archive, filters = await _filtered(request)
+    return answer(await archive.tools(filters))
 
 
 async def bash(request: Request) -> Response:
-    archive, asked = await _asked(request)
+    archive, filters = await _filtered(request)
     if bodies.flag(request, "suggest"):
-        return answer(await archive.suggestions(asked))
-    return answer(await archive.bash(asked))
+        return answer(await archive.suggestions(filters))
+    return answer(await archive.bash(filters))
 
 
 async def tokens(request: Request) -> Response:
-    archive, asked = await _asked(request)
+    archive, filters = await _filtered(request)
     by = request.query_params.get("by", "project,day,model")
-    return answer(await archive.tokens(asked, by))
+    return answer(await archive.tokens(filters, by))
 
 
 async def projects(request: Request) -> Response:
-    archive, asked = await _asked(request)
-    return answer(await archive.projects(asked))
+    archive, filters = await _filtered(request)
+    return answer(await archive.projects(filters))
 
 
 async def activity(request: Request) -> Response:
-    archive, asked = await _asked(request)
-    return answer(await archive.activity(asked))
+    archive, filters = await _filtered(request)
+    return answer(await archive.activity(filters))
 
 
-async def _asked(request: Request) -> tuple[Archive, Asked]:
+async def _filtered(request: Request) -> tuple[Archive, MemoryFilters]:
     navi, user = await caller(request)
-    return navi.archive, navi.archive.asked(user, request.query_params)
+    return navi.archive, navi.archive.filters(user, request.query_params)

@@ -5,15 +5,16 @@ Only who writes needs it: a question has few words.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
 from navi.index.words import (
     ANALYZER,
+    HUMPS,
     composed,
     emoji_in,
     emoji_word,
-    humps,
     is_unspaced,
     spaced,
 )
@@ -21,6 +22,7 @@ from navi.index.words import (
 LONGEST_NAME = 200
 """Characters. What is longer is no identifier but data, and its pieces mean nothing."""
 
+_humps = re.compile(HUMPS).findall
 _LOWER, _UPPER, _DIGIT, _OTHER = b"aA1 "
 _CLASSES = bytes(
     _LOWER
@@ -65,7 +67,7 @@ def _inner_words(text: bytes) -> str:
 
 @lru_cache(maxsize=65_536)
 def _lower_humps(word: bytes) -> str:
-    return humps(word.decode("ascii")).lower()
+    return " ".join(_humps(word.decode("ascii"))).lower()
 
 
 def _humped(text: bytes, classes: bytes, seam: bytes) -> Iterator[bytes]:

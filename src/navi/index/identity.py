@@ -37,4 +37,4 @@ def call_id_in(message: str, idx: int) -> str:
 
 def _short(text: str) -> str:
     # A file name may hold bytes that are no text; they reach us as surrogates.
-    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return sha256(text.encode("utf-8", "surrogateescape")).digest()[:8].hex()

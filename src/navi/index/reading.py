@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple
@@ -49,6 +49,7 @@ class Frame(msgspec.Struct, array_like=True):
     """It begins at the file's start: whatever the index has of this session goes."""
     is_last: bool
     session: PastSession
+    """As the file described it up to here."""
     mark: bytes
     messages: Piece
     tool_calls: Piece
@@ -106,10 +107,16 @@ class Place(NamedTuple):
 
 def _frames(task: Task, reading: Reading, place: Place) -> Iterator[Frame]:
     waiting: Frame | None = None
-    while chunk := _chunks(reading):
+    is_ended = False
+    while not is_ended:
+        chunk, is_ended = _chunks(reading)
+        if chunk is None:
+            break
         if waiting is not None:
             yield waiting
         waiting = _frame(task, chunk, reading, place)
+        if not is_ended:
+            waiting.session, waiting.mark = replace(reading.session), reading.mark
         place = Place(False, waiting.next_idx, waiting.next_orphan, place.bad_lines)
     if waiting is None:
         waiting = _frame(task, Chunk(), reading, place)
@@ -119,8 +126,8 @@ def _frames(task: Task, reading: Reading, place: Place) -> Iterator[Frame]:
     yield waiting
 
 
-def _chunks(reading: Reading) -> Chunk | None:
-    """Some chunks as one, so that few answers go on in another frame; None at the end."""
+def _chunks(reading: Reading) -> tuple[Chunk | None, bool]:
+    """Some chunks as one, so that few answers go on in another frame; and whether all were read."""
     found: Chunk | None = None
     for count, chunk in enumerate(reading, 1):
         if found is None:
@@ -130,8 +137,8 @@ def _chunks(reading: Reading) -> Chunk | None:
             found.tool_calls += chunk.tool_calls
             found.usages += chunk.usages
         if count == CHUNKS_AT_ONCE:
-            break
-    return found
+            return found, False
+    return found, True
 
 
 def _frame(task: Task, chunk: Chunk, reading: Reading, place: Place) -> Frame:
@@ -141,20 +148,21 @@ def _frame(task: Task, chunk: Chunk, reading: Reading, place: Place) -> Frame:
     touched = [message.idx for message in messages]
     touched += [call.message_idx for call in calls if call.message_idx is not None]
     orphans = [call.idx for call in calls if call.message_idx is None]
+    ids = {idx: message_id(mine, idx) for idx in dict.fromkeys(touched)}
     return Frame(
         number=task.number,
         is_first=place.is_start,
         is_last=False,
-        session=replace(reading.session),
-        mark=reading.mark,
-        messages=_messages(mine, messages),
-        tool_calls=_tool_calls(mine, calls),
+        session=reading.session,
+        mark=b"",
+        messages=_messages(mine, messages, ids),
+        tool_calls=_tool_calls(mine, calls, ids),
         usages=_usages(mine, chunk.usages),
         first_idx=min(touched, default=None),
         next_idx=max(place.next_idx, 1 + max(touched, default=-1)),
         next_orphan=max(place.next_orphan, 1 + max(orphans, default=-1)),
         replaced_messages=[
-            message_id(mine, message.idx) for message in messages if message.idx < place.next_idx
+            ids[message.idx] for message in messages if message.idx < place.next_idx
         ],
         replaced_calls=[
             call_id(mine, call.message_idx, call.idx) for call in calls if _is_known(call, place)
@@ -178,12 +186,12 @@ def _is_known(call: PastToolCall, place: Place) -> bool:
     return call.message_idx < place.next_idx
 
 
-def _messages(mine: str, rows: list[PastMessage]) -> Piece:
+def _messages(mine: str, rows: list[PastMessage], ids: Mapping[int, str]) -> Piece:
     if not rows:
         return 0, []
     idx, role, content, thinking, timestamp = zip(*rows, strict=True)
     return len(rows), [
-        columns.texts([message_id(mine, each) for each in idx]),
+        columns.texts([ids[each] for each in idx]),
         columns.texts([mine] * len(rows)),
         columns.integers(idx),
         columns.texts(role),
@@ -194,12 +202,12 @@ def _messages(mine: str, rows: list[PastMessage]) -> Piece:
     ]
 
 
-def _tool_calls(mine: str, rows: list[PastToolCall]) -> Piece:
+def _tool_calls(mine: str, rows: list[PastToolCall], ids: Mapping[int, str]) -> Piece:
     if not rows:
         return 0, []
     message_idx, idx, name, given, command, timestamp = zip(*rows, strict=True)
     lines = [None if each is None else read_command(each) for each in command]
-    messages = [None if each is None else message_id(mine, each) for each in message_idx]
+    messages = [None if each is None else ids[each] for each in message_idx]
     return len(rows), [
         columns.texts(
             [

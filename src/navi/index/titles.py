@@ -54,8 +54,9 @@ def clean(text: str | None) -> str | None:
     if not text:
         return None
     text = _ESCAPE.sub("", text[:LOOKED_AT])
-    # A zero-width joiner is no space: it holds the parts of an emoji together.
-    text = "".join(sign if sign.isprintable() or sign == "\u200d" else " " for sign in text)
+    if not text.isprintable():
+        # A zero-width joiner is no space: it holds the parts of an emoji together.
+        text = "".join(sign if sign.isprintable() or sign == "\u200d" else " " for sign in text)
     text = " ".join(text.split())
     if len(text) <= LONGEST:
         return text or None

@@ -31,6 +31,8 @@ UNSPACED = (
 )
 EMOJI = "\u231a-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
 """And other pictures; without the colours of skin, so that all hands are found by the plain one."""
+HUMPS = "[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+"
+"""The words inside `HTTPServerError`."""
 ANALYZER = (
     TextAnalyzerBuilder(Tokenizer.simple())
     .filter(Filter.lowercase())
@@ -95,4 +97,4 @@ def humps(word: str) -> str:
         return word  # most words have none
     import re
 
-    return " ".join(re.findall("[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+", word))
+    return " ".join(re.findall(HUMPS, word))

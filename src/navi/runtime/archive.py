@@ -18,7 +18,7 @@ from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput, NotAllowed
 from navi.domain.instants import instant
 from navi.domain.secrets import masked
-from navi.domain.since import SINCE_FORMS, parse_since
+from navi.domain.since import SINCE_FORMS, parse_since, parse_until
 from navi.domain.user import Role, User
 
 Json = dict[str, Any]
@@ -30,15 +30,17 @@ PERIODS = {"day", "week", "month"}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the question is limited to."""
+class MemoryFilters:
+    """What a question to the memory is limited to."""
 
     source: str | None = None
     project: str | None = None
     since: datetime | None = None
+    until: datetime | None = None
     tool: str | None = None
     role: str | None = None
     session: str | None = None
+    file: str | None = None
     tag: str | None = None
 
 
@@ -58,37 +60,43 @@ class Archive:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
-    def asked(self, user: User, given: Mapping[str, str]) -> Asked:
-        """Reads the limits; refuses who may not ask at all."""
+    def filters(self, user: User, parameters: Mapping[str, str]) -> MemoryFilters:
+        """From a request; refuses users who may not look into the memory at all."""
         if user.role is not Role.ADMIN:
             # The index holds everything that was ever said on this machine, whoever said it.
             raise NotAllowed(
                 "only an admin may look into the memory", hint="ask the owner of this server"
             )
-        since = given.get("since") or None
-        read = None if since is None else parse_since(since, self._clock.now())
-        if since is not None and read is None:
-            raise InvalidInput(f"since={since[:40]} is no time", hint=f"say {SINCE_FORMS}")
-        return Asked(
-            source=_source(given.get("source")),
-            project=given.get("project") or None,
-            since=read,
-            tool=given.get("tool") or None,
-            role=given.get("role") or None,
-            session=given.get("session") or None,
-            tag=given.get("tag") or None,
+        now = self._clock.now()
+        return MemoryFilters(
+            source=_source(parameters.get("source")),
+            project=parameters.get("project") or None,
+            since=_moment("since", parameters, lambda text: parse_since(text, now)),
+            until=_moment("until", parameters, lambda text: parse_until(text, now)),
+            tool=parameters.get("tool") or None,
+            role=parameters.get("role") or None,
+            session=parameters.get("session") or None,
+            file=parameters.get("file") or None,
+            tag=parameters.get("tag") or None,
         )
 
-    async def search(self, words: str, asked: Asked, limit: int) -> list[Json]:
+    async def search(self, words: str, filters: MemoryFilters, limit: int) -> list[Json]:
         def work() -> list[Json]:
             from navi.index.places import places
             from navi.index.search import Filters, Search
             from navi.index.shapes import hit_json
 
-            filters = Filters(
-                asked.source, asked.tool, asked.project, asked.since, asked.role, asked.session
+            wanted = Filters(
+                source=filters.source,
+                tool=filters.tool,
+                project=filters.project,
+                since=filters.since,
+                role=filters.role,
+                session=filters.session,
+                until=filters.until,
+                file=filters.file,
             )
-            found = Search(places()).find(words, filters, limit)
+            found = Search(places()).find(words, wanted, limit)
             return [
                 {
                     **hit_json(hit),
@@ -99,16 +107,20 @@ class Archive:
                 for hit in found.hits
             ]
 
-        if asked.role not in (None, "user", "assistant", "system"):
-            raise InvalidInput(f"nobody is {asked.role!r}", hint="one of: user, assistant, system")
+        if filters.role not in (None, "user", "assistant", "system"):
+            raise InvalidInput(
+                f"nobody is {filters.role!r}", hint="one of: user, assistant, system"
+            )
         return await asyncio.to_thread(work)
 
-    async def sessions(self, asked: Asked, limit: int) -> list[Json]:
+    async def sessions(self, filters: MemoryFilters, limit: int) -> list[Json]:
         def work() -> list[Json]:
             from navi.index.catalogue import Wanted, sessions
             from navi.index.places import places
 
-            wanted = Wanted(asked.source, asked.since, asked.project, asked.tag)
+            wanted = Wanted(
+                filters.source, filters.since, filters.project, filters.tag, filters.until
+            )
             found = sessions(places(), wanted, limit or None)
             return [{**each, "title": masked(each["title"])} for each in found]
 
@@ -140,40 +152,40 @@ class Archive:
 
         return await _read(work)
 
-    async def overview(self, asked: Asked) -> Json:
-        found = await _read(lambda connection: _stats().overview(connection, _scope(asked)))
+    async def overview(self, filters: MemoryFilters) -> Json:
+        found = await _read(lambda connection: _stats().overview(connection, _scope(filters)))
         return {**found, "first": instant(found["first"]), "last": instant(found["last"])}
 
-    async def tools(self, asked: Asked) -> list[Json]:
-        return await _read(lambda connection: _stats().tools(connection, _scope(asked)))
+    async def tools(self, filters: MemoryFilters) -> list[Json]:
+        return await _read(lambda connection: _stats().tools(connection, _scope(filters)))
 
-    async def bash(self, asked: Asked) -> list[Json]:
-        return await _read(lambda connection: _stats().bash(connection, _scope(asked)))
+    async def bash(self, filters: MemoryFilters) -> list[Json]:
+        return await _read(lambda connection: _stats().bash(connection, _scope(filters)))
 
-    async def projects(self, asked: Asked) -> list[Json]:
-        return await _read(lambda connection: _stats().projects(connection, _scope(asked)))
+    async def projects(self, filters: MemoryFilters) -> list[Json]:
+        return await _read(lambda connection: _stats().projects(connection, _scope(filters)))
 
-    async def activity(self, asked: Asked) -> list[Json]:
-        found = await _read(lambda connection: _stats().activity(connection, _scope(asked)))
+    async def activity(self, filters: MemoryFilters) -> list[Json]:
+        found = await _read(lambda connection: _stats().activity(connection, _scope(filters)))
         return [{**row, "hour": instant(row["hour"])} for row in found]
 
-    async def tokens(self, asked: Asked, by: str) -> list[Json]:
+    async def tokens(self, filters: MemoryFilters, by: str) -> list[Json]:
         groups = [each.strip() for each in by.split(",") if each.strip()]
         if not set(groups) <= set(TOKEN_GROUPS) or len(set(groups) & PERIODS) > 1:
             raise InvalidInput(
                 f"by={by[:40]} can't be grouped by",
                 hint=f"some of {', '.join(TOKEN_GROUPS)}, but one of day, week and month",
             )
-        return await _read(lambda connection: _stats().tokens(connection, _scope(asked), groups))
+        return await _read(lambda connection: _stats().tokens(connection, _scope(filters), groups))
 
-    async def suggestions(self, asked: Asked) -> Json:
+    async def suggestions(self, filters: MemoryFilters) -> Json:
         def judged(lines: Any) -> Json:
             from navi.index.permissions import suggest
             from navi.index.shapes import suggestions_json
 
             return suggestions_json(suggest(lines))
 
-        lines = await _read(lambda connection: _stats().commands(connection, _scope(asked)))
+        lines = await _read(lambda connection: _stats().commands(connection, _scope(filters)))
         # Takes its time, and needs no open index.
         return await asyncio.to_thread(judged, lines)
 
@@ -203,8 +215,20 @@ def _stats() -> Any:
     return stats
 
 
-def _scope(asked: Asked) -> Any:
-    return _stats().Scope(asked.source, asked.project, asked.since)
+def _scope(filters: MemoryFilters) -> Any:
+    return _stats().Scope(filters.source, filters.project, filters.since)
+
+
+def _moment(
+    name: str, parameters: Mapping[str, str], read: Callable[[str], datetime | None]
+) -> datetime | None:
+    text = parameters.get(name)
+    if not text:
+        return None
+    moment = read(text)
+    if moment is None:
+        raise InvalidInput(f"{name}={text[:40]} is not a time", hint=f"for example {SINCE_FORMS}")
+    return moment
 
 
 def _source(name: str | None) -> str | None:

@@ -34,13 +34,7 @@ from navi.sources.claude_code_lines import (
     texts_of,
 )
 from navi.sources.claude_code_lines import lines as line_decoder
-from navi.sources.claude_code_repeats import (
-    Repeats,
-    answer_keys,
-    call_key,
-    is_newer,
-    text_keys,
-)
+from navi.sources.claude_code_repeats import Repeats, call_key
 from navi.sources.folders import entries, found
 from navi.sources.lines import LineReading, Transcript, last_moment, stretch_at
 from navi.sources.source import Chunk, Reading, Source
@@ -130,11 +124,13 @@ class ClaudeCodeTranscript(Transcript):
         """What the open answers say and think."""
         self._repeats = Repeats(path)
         # The file's name, not what its lines say: old versions copied lines of other sessions.
-        name = Path(path)
-        self.session.source_session_id = name.stem
-        self.session.is_subagent = name.stem.startswith("agent-")
-        if name.parent.name == "subagents":
-            self.session.parent_source_session_id = name.parent.parent.name
+        folder, name = os.path.split(path)
+        stem = os.path.splitext(name)[0]
+        self.session.source_session_id = stem
+        self.session.is_subagent = stem.startswith("agent-")
+        parent, kind = os.path.split(folder)
+        if kind == "subagents":
+            self.session.parent_source_session_id = os.path.basename(parent)
 
     def state(self) -> bytes:
         return msgspec.json.encode(self._state)
@@ -213,11 +209,10 @@ class ClaudeCodeTranscript(Transcript):
             self.session.model = message.model
         id = message.id or line.uuid or f"{self.session.source_session_id}:{state.next_idx}"
         answer = state.answers.get(id)
-        keys = answer_keys(message.id or line.uuid, content)
         if answer is not None:
-            self._is_newest(line)
-            self._repeats.add(keys)
-        elif self._is_repeat(keys, line, offset, needs_all=True):
+            if not self._is_newest(line):
+                self._repeats.add(line, state.newest_at)
+        elif self._is_repeat(line, offset):
             self._spend(id, None, line, chunk)
             return
         else:
@@ -241,26 +236,22 @@ class ClaudeCodeTranscript(Transcript):
                     self._call(answer, block, line.timestamp, chunk)
         self._spend(id, answer, line, chunk)
 
-    def _is_repeat(
-        self, keys: list[int], line: Line, offset: int, *, needs_all: bool = False
-    ) -> bool:
-        """Whether earlier lines said the same, under all or any of these keys.
-
-        Clients write in the order of time: only a line that is no newer than all before it may be
-        a copy, so that most lines are compared with nothing.
-        """
-        is_repeat = False
-        if not self._is_newest(line) and keys:
-            earlier = self._repeats.keys_before(offset)
-            is_repeat = (all if needs_all else any)(key in earlier for key in keys)
-        self._repeats.add(keys)
-        return is_repeat
+    def _is_repeat(self, line: Line, offset: int) -> bool:
+        """Whether earlier lines said the same."""
+        if self._is_newest(line):
+            return False
+        return self._repeats.has(line, self._state.newest_at, offset)
 
     def _is_newest(self, line: Line) -> bool:
         """Whether it is newer than all before it; from now on it is one of them."""
-        if not is_newer(line.timestamp, self._state.newest_at):
+        timestamp, newest_at = line.timestamp, self._state.newest_at
+        try:
+            if timestamp is None or (newest_at is not None and timestamp <= newest_at):
+                return False
+        except TypeError:  # only one of them has a time zone
             return False
-        self._state.newest_at = line.timestamp
+        self._state.newest_at = timestamp
+        self._repeats.begin_moment(line)
         return True
 
     def _open(self, id: str, timestamp: datetime | None) -> Answer:
@@ -321,7 +312,7 @@ class ClaudeCodeTranscript(Transcript):
     ) -> None:
         """A person's words, and what the client put beside them."""
         texts = texts_of(content)
-        if not texts or self._is_repeat(text_keys(line, texts), line, offset):
+        if not texts or self._is_repeat(line, offset):
             return
         timestamp = line.timestamp
         typed: list[str] = []
@@ -351,7 +342,7 @@ class ClaudeCodeTranscript(Transcript):
 
     def _note(self, texts: list[str], line: Line, offset: int, chunk: Chunk) -> None:
         """What the client itself says."""
-        if texts and not self._is_repeat(text_keys(line, texts), line, offset):
+        if texts and not self._is_repeat(line, offset):
             self._say("system", "\n\n".join(texts), line.timestamp, chunk)
 
     def _other(self, line: Line, offset: int, chunk: Chunk) -> None:

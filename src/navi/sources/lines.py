@@ -6,6 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from datetime import datetime
 from hashlib import blake2b
+from itertools import islice
 from typing import BinaryIO
 
 import msgspec
@@ -205,8 +206,9 @@ class LineReading(Reading):
         bad_before = session.bad_lines
         self._transcript.take(lines, start, self._lines + 1, chunk)
         if not self._has_good_line:
-            filled = sum(not line.isspace() for line in lines if line)
-            self._has_good_line = filled > session.bad_lines - bad_before
+            filled = (line for line in lines if line and not line.isspace())
+            # More of them than are damaged: mostly the first one says so.
+            self._has_good_line = any(islice(filled, session.bad_lines - bad_before, None))
             session.is_readable = self._has_good_line or not session.bad_lines
 
     def close(self) -> None:

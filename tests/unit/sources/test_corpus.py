@@ -83,6 +83,26 @@ def test_what_is_passed_over_unread_would_say_nothing(path: str, tmp_path: Path)
     )
 
 
+@pytest.mark.parametrize("path", CLAUDE)
+def test_a_real_history_appended_again_with_new_uuids_counts_once(
+    path: str, tmp_path: Path
+) -> None:
+    lines = (CORPUS / path).read_bytes().splitlines()
+    again = [written_again(json.loads(line)) for line in lines]
+    file = tmp_path / path
+    once = rows_of(SOURCES["claude"], written(file, *lines))
+    twice = rows_of(SOURCES["claude"], written(file, *lines, *again))
+    first = rows_of(SOURCES["claude"], written(file, *lines))
+    grown = first.read(SOURCES["claude"], written(file, *lines, *again), first.mark)
+    for rows in (twice, grown):
+        assert (rows.messages, rows.tool_calls) == (once.messages, once.tool_calls)
+        assert rows.spent == once.spent
+
+
+def written_again(line: dict[str, Any]) -> dict[str, Any]:
+    return {**line, "uuid": f"new-{line['uuid']}"} if "uuid" in line else line
+
+
 def spaced(line: dict[str, Any]) -> bytes:
     return json.dumps({"padding": " " * 200, **dict(reversed(line.items()))}).encode()
 
