@@ -78,7 +78,7 @@ async def test_a_message_names_its_sender_to_the_receiver(
     await finished(client, session_id)
     message, answer = await client.messages(session_id)
     assert message["content"] == "build it"
-    assert message["metadata"]["sender"] == {"id": lead_id, "name": name}
+    assert message["metadata"]["sender"] == {"id": lead_id, "name": name, "title": name}
     assert answer["content"] == f"ok: [message from {name} ({lead_id})]\nbuild it"
 
 

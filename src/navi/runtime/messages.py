@@ -56,7 +56,8 @@ class Messages:
         metadata = {}
         if sender_session_id is not None:
             sender = await self._sessions.get(user, sender_session_id)
-            metadata = {"sender": {"id": sender.id, "name": " ".join(sender.name.split())}}
+            name = " ".join(sender.name.split())
+            metadata = {"sender": {"id": sender.id, "name": name, "title": sender.title}}
         new = NewInput(
             id=input_id or new_id(),
             session_id=session_id,

@@ -18,6 +18,7 @@ from navi.domain.message import Message
 from navi.domain.session import (
     Session,
     SessionState,
+    generated_name,
     require_model,
     require_session_name,
     require_task,
@@ -67,7 +68,7 @@ class Sessions:
         session_id = new_id()
         session = Session(
             id=session_id,
-            name=f"session-{session_id[:4]}" if name is None else require_session_name(name),
+            name=generated_name(session_id) if name is None else require_session_name(name),
             driver=chosen,
             model=None if model is None else require_model(model),
             cwd=_folder(cwd),

@@ -168,6 +168,7 @@ def _begin(
     for idx, each in enumerate(delivered, start=lane.next_idx):
         transcript.add_input(connection, each, idx, now)
     session = sessions.move(connection, lane.session, Step.TURN_BEGINS, now)
+    session = sessions.open_with(connection, session, delivered, now)
     begun = _begun(connection, session, delivered, turn_id, fence, now, known_user)
     is_recall = chosen.origin is Origin.RECALL
     events.emit(
