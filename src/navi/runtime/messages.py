@@ -52,6 +52,7 @@ class Messages:
         thresholds = None
         if remind or remind_soft_threshold is not None:
             thresholds = self._thresholds.of(remind_soft_threshold, name="remind_soft_threshold")
+            self._sessions.require_reporter(await self._sessions.get(user, session_id))
         soft, hard = thresholds or (None, None)
         metadata = {}
         if sender_session_id is not None:

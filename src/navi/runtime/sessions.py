@@ -15,6 +15,7 @@ from navi.domain.errors import InvalidInput, NotAllowed, NotYours, SessionNotFou
 from navi.domain.ids import new_id
 from navi.domain.input import Input, require_text
 from navi.domain.message import Message
+from navi.domain.reminder import CannotReport
 from navi.domain.session import (
     Session,
     SessionState,
@@ -94,6 +95,12 @@ class Sessions:
         """One that people and agents may give work to."""
         require_open(session_id)
         return await self.get(user, session_id)
+
+    def require_reporter(self, session: Session) -> None:
+        """Only an agent that can report may be reminded to."""
+        driver = self._drivers.get(session.driver)
+        if driver is not None and not driver.can_report(session):
+            raise CannotReport(session.title)
 
     async def of_agent(self, user: User, agent_session_id: str) -> Session:
         """By the name that its agent has for it."""

@@ -16,6 +16,8 @@ An agent that runs this becomes the parent: it may clear and kill what it starte
 session's title and id.
 """
 
+EXAMPLE = 'sm spawn "Run the tests."'
+
 
 @click.command("spawn", help=HELP)
 @click.argument("words", nargs=-1, metavar="[PROMPT]")
@@ -45,9 +47,9 @@ def command(
     from navi.client import Client, find_server
     from navi.domain.errors import UsageError
 
-    prompt = text_of(words, "the prompt is blank", "say what to do") if words else None
+    prompt = text_of(words, "the prompt is blank", EXAMPLE) if words else None
     if wait is not None and prompt is None:
-        raise UsageError("--wait needs a prompt", hint='`sm spawn "Run the tests." --wait 60`')
+        raise UsageError("--wait needs a prompt", hint=f"{EXAMPLE} --wait 60")
     seconds = None if wait is None else seconds_of(wait)
     client = Client(find_server())
     own = target.own_or_none()
