@@ -75,6 +75,8 @@ def test_a_command_that_ends_because_of_its_input_shows_what_it_printed(
     assert badly.returncode == 1
     assert "bad one" in badly.stdout
     assert "ended with exit code 4" in badly.stderr
+    killed = person.sm("send", spawn("sh -c 'read x; kill -9 $$'"), "one", "--wait", "60")
+    assert "was killed by signal 9" in killed.stderr
 
 
 def test_remind_is_refused_for_a_command_that_can_not_report(person: Person, spawn: Spawn) -> None:

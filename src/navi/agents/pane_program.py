@@ -66,7 +66,7 @@ class PaneProgram:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _pane(self) -> Pane:
-        pane = await self._tmux.pane(pane_name(self._session_id))
+        pane = await self._tmux.pane_with_ending(pane_name(self._session_id))
         if pane is None:
             raise AgentFailed("the pane of this session was closed during this turn")
         return pane
@@ -100,7 +100,9 @@ class PaneProgram:
 
 
 def _ending(pane: Pane) -> str:
-    return "was killed" if pane.exit_code is None else f"ended with exit code {pane.exit_code}"
+    if pane.exit_code is not None:
+        return f"ended with exit code {pane.exit_code}"
+    return "has ended" if pane.signal is None else f"was killed by signal {pane.signal}"
 
 
 def _now() -> float:

@@ -12,8 +12,10 @@ import struct
 import subprocess
 import termios
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from signal import SIGCHLD
 
 from navi.domain.errors import AgentFailed
 
@@ -25,8 +27,8 @@ its program was started."""
 FORMAT = "\t".join(
     f"#{{{name}}}"
     for name in (
-        *("pane_id", "pane_pid", "pane_tty", "pane_dead", "pane_in_mode"),
-        *("pane_dead_status", "history_size", "cursor_y", "alternate_on"),
+        *("pid", "pane_id", "pane_pid", "pane_tty", "pane_dead", "pane_in_mode"),
+        *("pane_dead_status", "pane_dead_signal", "history_size", "cursor_y", "alternate_on"),
         *(TURN, CONTEXT, STARTED),
     )
 )
@@ -36,6 +38,7 @@ ABSENT = re.compile(
 )
 """What tmux says of a pane that is not there; anything else says nothing about the pane."""
 START_ATTEMPTS = 6
+ENDING_ATTEMPTS = 6
 LOOK_ATTEMPTS = 3
 PASTED = re.compile(r"\[(?:Pasted|\.\.\.)")
 """What stands in a composer in place of a long text."""
@@ -46,6 +49,7 @@ SEQUENCE = re.compile(r"\x1b\[([0-9;]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[
 
 @dataclass(frozen=True, slots=True)
 class Pane:
+    server_pid: int
     id: str
     pid: int
     tty: str
@@ -53,7 +57,9 @@ class Pane:
     is_in_mode: bool
     """A person scrolls in it: keys would not reach the agent."""
     exit_code: int | None
-    """Of a program that has ended; None also if a signal ended it."""
+    """Of a program that has ended by itself."""
+    signal: int | None
+    """The one that ended the program; older versions of tmux don't say."""
     scrolled: int
     """How many lines have left the screen at its top."""
     cursor_line: int
@@ -64,6 +70,11 @@ class Pane:
     context: str
     started: float
     """In seconds since the epoch, by the clock that also dates files."""
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether tmux says how the program ended."""
+        return self.exit_code is not None or self.signal is not None
 
 
 class Tmux:
@@ -82,15 +93,17 @@ class Tmux:
                 return None
             raise
         found = lines[0].split("\t")
-        pane_id, pid, tty, dead, mode = found[:5]
-        exit_code, scrolled, cursor_y, alternate_on, turn_id, context, started = found[5:]
+        server_pid, pane_id, pid, tty, dead, mode = found[:6]
+        exit_code, signal, scrolled, cursor_y, alternate_on, turn_id, context, started = found[6:]
         return Pane(
+            server_pid=int(server_pid),
             id=pane_id,
             pid=int(pid),
             tty=tty,
             is_dead=dead == "1",
             is_in_mode=mode == "1",
             exit_code=int(exit_code) if exit_code else None,
+            signal=int(signal) if signal else None,
             scrolled=int(scrolled),
             cursor_line=int(scrolled) + int(cursor_y),
             is_full_screen=alternate_on == "1",
@@ -98,6 +111,19 @@ class Tmux:
             context=context,
             started=float(started or 0),
         )
+
+    async def pane_with_ending(self, name: str) -> Pane | None:
+        """The pane; if its program has ended, with its exit code or signal."""
+        pane = await self.pane(name)
+        for attempt in range(ENDING_ATTEMPTS):
+            if pane is None or not pane.is_dead or pane.is_explained:
+                break
+            # tmux 3.3 sometimes misses that its children have ended; then this makes it look.
+            with suppress(OSError):
+                os.kill(pane.server_pid, SIGCHLD)
+            await asyncio.sleep(0.02 * 2**attempt)
+            pane = await self.pane(name)
+        return pane
 
     async def start(
         self, name: str, command: Sequence[str], cwd: Path, folder: Path, context: str

@@ -144,18 +144,18 @@ async def test_a_text_for_a_program_that_has_ended_leaves_all_other_panes_alive(
     async with private_tmux(tmp_path) as tmux:
         await tmux.start("only", ["sleep", "60"], tmp_path, tmp_path, "0")
         await tmux.start("ended", ["sh", "-c", "echo bye; exit 3"], tmp_path, tmp_path, "0")
-        while (pane := await tmux.pane("ended")) is not None and not pane.is_dead:
-            await asyncio.sleep(0.01)
-        assert pane is not None
+        try:
+            while not (pane := await tmux.pane_with_ending("ended")) or not pane.is_dead:
+                await asyncio.sleep(0.01)
+            await tmux.put(pane, text, "turn", 0, tmp_path / "lock")
 
-        await tmux.put(pane, text, "turn", 0, tmp_path / "lock")
-
-        assert await tmux.pane("only") is not None
-        ended = await tmux.pane("ended")
-        assert ended is not None
-        assert (ended.exit_code, ended.turn_id) == (3, "")
-        assert await tmux.printed(ended) == ["bye"]
-        await tmux.end("ended")
+            assert await tmux.pane("only") is not None
+            ended = await tmux.pane("ended")
+            assert ended is not None
+            assert (ended.exit_code, ended.turn_id) == (3, "")
+            assert await tmux.printed(ended) == ["bye"]
+        finally:
+            await tmux.end("ended")
 
 
 async def appears(folder: Path, name: str) -> None:
