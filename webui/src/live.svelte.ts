@@ -62,7 +62,7 @@ class Overview {
     const news: Event[] = [];
     for (const frame of frames) {
       if (frame.type === "index_refreshed") indexNews.tell(frame.index);
-      else if (!UNLISTED.has(frame.type)) news.push(frame);
+      else if (frame.seq !== undefined && !UNLISTED.has(frame.type)) news.push(frame);
       if (frame.type === "automation_update") automationNews.tell(frame);
     }
     if (this.#early !== null) this.#early.push(...news);
