@@ -93,12 +93,10 @@ class Session:
     @property
     def title(self) -> str:
         """What people see: its name, else how its conversation began."""
-        if not self.is_unnamed:
-            return one_line(self.name)
-        if self.opening is not None:
+        if self.is_unnamed and self.opening is not None:
             return self.opening
-        new = f"New session {self.id[:4]}"
-        return new if self.name == generated_name(self.id) else one_line(self.name)
+        shown = "" if self.name == generated_name(self.id) else one_line(self.name)
+        return shown or f"New session {self.id[:4]}"
 
     @property
     def is_unnamed(self) -> bool:

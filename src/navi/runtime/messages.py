@@ -110,7 +110,7 @@ class Messages:
         """For the tool: an agent writes to another session, named by id, beginning or name."""
         user = context.user
         listed = await self._sessions.listing(user)
-        meant = choose(listed, target, lambda each: (each.id, each.name))
+        meant = choose(listed, target, lambda each: (each.id, each.name, each.title))
         admission = await self.send(
             user,
             meant.id,

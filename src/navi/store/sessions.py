@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from navi.domain.automation import HIDDEN_PREFIX, BlockedByAutomations
 from navi.domain.errors import Conflict, SessionBusy, SessionNotFound
-from navi.domain.input import Input, NewInput
+from navi.domain.input import NewInput, Origin
 from navi.domain.session import Session, SessionState, Step, after, step_between
 from navi.domain.turn import StopReason
 from navi.domain.wire import session_json
@@ -194,16 +194,15 @@ def title(connection: Connection, session_id: str) -> str:
 
 
 def open_with(
-    connection: Connection, session: Session, delivered: Sequence[Input], now: datetime
+    connection: Connection, session: Session, texts: Iterable[tuple[str, Origin]], now: datetime
 ) -> Session:
-    """These inputs begin a turn: an unnamed session may get its title from one of them.
+    """An unnamed session may get its title from what is said in it, and by whom.
 
     The caller holds the session's lane.
     """
     opened = session
-    for each in delivered:
-        if "notice" not in each.metadata:
-            opened = opened.opened_by(each.text, each.origin)
+    for text, origin in texts:
+        opened = opened.opened_by(text, origin)
     if opened is not session:
         connection.execute(
             update(sessions)

@@ -163,7 +163,7 @@ def test_a_beat_that_is_none_is_refused_with_one_that_is(every: str) -> None:
 
 
 def session(session_id: str, name: str) -> SessionJson:
-    return cast(SessionJson, {"id": session_id, "name": name})
+    return cast(SessionJson, {"id": session_id, "name": name, "title": f"about {name}"})
 
 
 ONE = session("66a8c9ee00000001", "builder")
@@ -200,6 +200,7 @@ def test_a_text_that_means_several_sessions_lists_them(
         choose(ALL, text)
     listed = [each for each in ALL if each["id"] in refused.value.message]
     assert listed == candidates
+    assert all(f"{each['title']} ({each['id']})" in refused.value.message for each in listed)
     assert refused.value.hint
 
 
