@@ -29,23 +29,25 @@ def state(age: timedelta | None, *, following: bool, problem: str | None = None)
 
 
 @pytest.mark.parametrize(
-    ("index", "words"),
+    ("age", "following", "problem", "words"),
     [
-        (state(timedelta(0), following=True), r"^Index is up to date \(\d+ s ago\)$"),
-        (state(timedelta(hours=3, seconds=5), following=False), "^Last indexed 3 h ago$"),
+        (timedelta(0), True, None, r"^Index is up to date \(\d+ s ago\)$"),
+        (timedelta(hours=3, seconds=5), False, None, "^Last indexed 3 h ago$"),
         (
-            state(timedelta(0), following=False, problem="the index can't be written"),
+            timedelta(0),
+            False,
+            "the index can't be written",
             "^Search does not follow new messages: the index can't be written$",
         ),
-        (state(None, following=True), "^Indexing for the first time…$"),
-        (state(None, following=False), "^Nothing is indexed yet$"),
+        (None, True, None, "^Indexing for the first time…$"),
+        (None, False, None, "^Nothing is indexed yet$"),
     ],
 )
 async def test_the_search_says_how_fresh_it_is(
-    open_tab: OpenTab, index: dict[str, Any], words: str
+    open_tab: OpenTab, age: timedelta | None, following: bool, problem: str | None, words: str
 ) -> None:
     tab = await open_tab()
-    await tab.plant_index(index)
+    await tab.plant_index(state(age, following=following, problem=problem))
     await tab.button("Search").click()
     await expect(tab.page.locator(".freshness")).to_have_text(re.compile(words))
 
