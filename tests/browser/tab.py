@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request
@@ -15,6 +16,7 @@ Place = ServerProcess | Proxy
 
 HEIGHT = 800
 PATIENCE_MS = 40_000
+NEVER_INDEXED = {"refreshed_at": None, "is_following": False, "problem": None}
 COPIED = """() => [...document.querySelectorAll("button")]
     .some((each) => each.textContent.trim() === "Copied")"""
 
@@ -64,6 +66,13 @@ class Tab:
         said = asyncio.create_task(self.page.wait_for_function(COPIED))
         await self.button(name).click()
         await said
+
+    async def server_tells_freshness(self) -> bool:
+        return (await self.page.request.get(f"{self.server.address}/index")).ok
+
+    async def plant_index(self, state: dict[str, Any]) -> None:
+        """What `GET /index` answers in this tab."""
+        await self.page.route("**/index", lambda route: route.fulfill(json=state))
 
     @property
     def conversation(self) -> Locator:

@@ -60,6 +60,8 @@ async def test_a_result_opens_the_transcript_at_that_message(
     await found.filter(has_text="🪡").click()
 
     await expect(page.get_by_text("the needle is 🪡 *here*")).to_be_in_viewport()
+    title = await page.get_by_role("heading", level=1).inner_text()
+    await expect(page).to_have_title(f"{title} · Navi")
     assert "hay number 199" in await tab.text()
     await expect(page.get_by_text("hay number 399")).to_have_count(0)
     assert await page.evaluate("document.documentElement.scrollWidth") <= width

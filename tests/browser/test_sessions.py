@@ -206,3 +206,30 @@ async def test_whoever_is_logged_out_sees_the_login_page(client: Client, open_ta
     await tab.page.get_by_label("Name").fill("other")
     await tab.page.keyboard.press("Enter")
     await expect(tab.page.get_by_role("heading", name="not logged in")).to_be_visible()
+
+
+async def test_a_session_without_a_name_is_shown_by_the_first_line_written_in_it(
+    open_tab: OpenTab, client: Client
+) -> None:
+    session_id = await client.session()
+    new = f"New session {session_id[:4]}"
+    tab = await open_tab()
+    page = tab.page
+    await tab.session(session_id)
+    heading = page.get_by_role("heading", level=1)
+    await expect(heading).to_have_text(new)
+    await expect(page).to_have_title(f"{new} · Navi")
+
+    # At once, not when the turn has ended.
+    await tab.send("Feed   the <b>heron</b>.\n[[sleep: 600]]")
+
+    title = "Feed the <b>heron</b>."
+    await expect(heading).to_have_text(title)
+    await expect(page.locator(f'[data-session="{session_id}"]')).to_contain_text(title)
+    await expect(page).to_have_title(f"{title} · Navi")
+    await heading.get_by_role("button").click()
+    await expect(page.get_by_label("Name")).to_have_value(title)
+    await page.get_by_label("Name").fill("birds")
+    await page.keyboard.press("Enter")
+    await expect(heading).to_have_text("birds")
+    await client.call("POST", f"/sessions/{session_id}/stop")

@@ -98,6 +98,7 @@ async def test_a_persons_session_shows_up_and_gets_messages_when_it_stops(
 
     session = await adopted(client, driver=driver, state="running")
     assert session["cwd"] == str(world.work)
+    assert session["title"] == f"[[wait: {gate}]] [[say: done by hand]]"
     sent = await client.say(session["id"], "[[say: done by message]]")
     assert sent["status"] == "queued"
     world.models.gates[gate].set()

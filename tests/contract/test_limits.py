@@ -186,6 +186,15 @@ async def test_a_report_of_a_hook_from_beyond_the_calendar_is_refused(client: Cl
     await client.call("POST", "/hooks/claude_code", {"hook": hook, "emitted_at": 1_790_000_000.0})
 
 
+async def test_a_report_of_a_hook_is_taken_whatever_the_person_typed(client: Client) -> None:
+    hook = {"hook_event_name": "UserPromptSubmit", "session_id": "odd-prompt", "cwd": "/"}
+    for prompt in ("\0", "\ud800", "x" * 100_000, 7, None, "\0\nfinally \ud800 words"):
+        body = {"hook": {**hook, "prompt": prompt}, "emitted_at": 1_790_000_000.0}
+        content = json.dumps(body)
+        response = await client.http.post("/hooks/claude_code", content=content)
+        assert response.status_code == 200, response.text
+
+
 async def test_an_agent_is_refused_the_same_as_a_person(client: Client) -> None:
     session_id = await client.session()
 

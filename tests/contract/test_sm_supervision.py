@@ -78,7 +78,7 @@ async def test_a_message_names_its_sender_to_the_receiver(
     await finished(client, session_id)
     message, answer = await client.messages(session_id)
     assert message["content"] == "build it"
-    assert message["metadata"]["sender"] == {"id": lead_id, "name": name}
+    assert message["metadata"]["sender"] == {"id": lead_id, "name": name, "title": name}
     assert answer["content"] == f"ok: [message from {name} ({lead_id})]\nbuild it"
 
 
@@ -282,7 +282,7 @@ def test_a_status_is_taken_back_and_too_long_ones_are_refused(
     assert agent.said("status", "x") == 'status: "x"\n'
     assert agent.said("status", "--clear") == "status: (no status)\n"
     assert "at most 1,000" in agent.refused("status", "x" * 1001)
-    assert "blank" in agent.refused("status", " ")
+    assert "blank" in agent.refused("status", " ", code=2)
 
 
 def test_an_agent_reports_from_its_own_shell(person: Person) -> None:
@@ -392,3 +392,13 @@ def test_watch_tells_each_change(person: Person) -> None:
 )
 def test_a_session_that_nobody_knows_is_refused(person: Person, arguments: list[str]) -> None:
     assert "there is no session 'nobody-has-this-name'" in person.refused(*arguments)
+
+
+def test_a_session_that_has_ended_is_refused_with_the_command_that_starts_another(
+    person: Person,
+) -> None:
+    session_id, name = person.session()
+    person.said("kill", name)
+    refusal = person.refused("send", session_id, "more")
+    assert "has ended and takes no more inputs" in refusal
+    assert "start a new one with `sm spawn`" in refusal

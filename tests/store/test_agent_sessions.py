@@ -13,7 +13,7 @@ from navi.domain.ids import new_id
 from navi.domain.input import Origin
 from navi.domain.message import drafts_of
 from navi.domain.news import News
-from navi.domain.session import Session, SessionState
+from navi.domain.session import Session, SessionState, generated_name
 from navi.domain.turn import Ending, Outcome, RunningTurn
 from navi.domain.user import Role, User
 from navi.store import agent_sessions, compactions, lanes, queue, sessions, transcript, turns
@@ -105,8 +105,10 @@ async def reported(
 
 
 async def template_session(world: World) -> Session:
+    session_id = new_id()
+    name = generated_name(session_id, "work")
     return Session(
-        new_id(), "work", "claude_code", None, "/work", None, "local", SessionState.IDLE,
+        session_id, name, "claude_code", None, "/work", None, "local", SessionState.IDLE,
         None, None, None, 0, world.now, world.now,
     )  # fmt: skip
 
@@ -119,6 +121,15 @@ async def test_a_terminal_becomes_one_session_that_follows_its_hooks(world: Worl
     ]
     assert states == ["running", "waiting", "running", "idle"]
     assert (await reported(world, "SessionStart")).id == session.id
+
+
+async def test_a_terminal_is_shown_by_the_first_line_typed_in_it(world: World) -> None:
+    session = await reported(world, "SessionStart")
+    assert session.title == session.name
+    for prompt in ("Mow the lawn.", "Now the hedge."):
+        told = await reported(world, "UserPromptSubmit", prompt=prompt)
+        assert (told.title, told.state) == ("Mow the lawn.", "running")
+    assert (await world.store.transact(sessions.get, session.id)).title == "Mow the lawn."
 
 
 async def test_a_notice_that_nothing_happens_is_no_question(world: World) -> None:

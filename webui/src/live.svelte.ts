@@ -4,26 +4,40 @@ import { call, query, Refused, words } from "./api";
 import { Line } from "./line";
 import { begin, prepend, reduce, type Conversation } from "./reducer";
 import { listed, update, type Sessions } from "./sessions";
-import type { DeliveryMode, Event, Input, Message, Session, Snapshot } from "./types";
+import type {
+  DeliveryMode,
+  Event,
+  IndexRefreshed,
+  IndexState,
+  Input,
+  Message,
+  Session,
+  Snapshot,
+} from "./types";
 import { newId } from "./api";
 
 const FIRST_MESSAGES = 100;
 const MORE_MESSAGES = 300;
 const TRY_AGAIN_MS = 1_000;
+/** Events that change nothing in the list of sessions. */
+const UNLISTED = new Set(["stream_delta", "thinking_delta", "tool_call"]);
 
 /** All sessions of the user. */
 class Overview {
   sessions: Sessions = $state.raw(new Map());
   isLoaded = $state(false);
-  #line: Line<Event> | null = null;
+  #line: Line<Event | IndexRefreshed> | null = null;
   #early: Event[] | null = [];
 
   start(): void {
     // First listen, then ask: what happens in between is applied on top.
-    this.#line = new Line<Event>({
+    this.#line = new Line<Event | IndexRefreshed>({
       path: () => "/ws",
-      onOpen: () => void this.#load(),
-      onFrames: (events) => this.#take(events),
+      onOpen: () => {
+        void this.#load();
+        indexNews.tell(null);
+      },
+      onFrames: (frames) => this.#take(frames),
     });
   }
 
@@ -44,12 +58,12 @@ class Overview {
     }
   }
 
-  #take(events: Event[]): void {
-    const news = events.filter(
-      ({ type }) => type !== "stream_delta" && type !== "thinking_delta" && type !== "tool_call",
-    );
-    for (const event of news) {
-      if (event.type === "automation_update") automationNews.take(event);
+  #take(frames: (Event | IndexRefreshed)[]): void {
+    const news: Event[] = [];
+    for (const frame of frames) {
+      if (frame.type === "index_refreshed") indexNews.tell(frame.index);
+      else if (frame.seq !== undefined && !UNLISTED.has(frame.type)) news.push(frame);
+      if (frame.type === "automation_update") automationNews.tell(frame);
     }
     if (this.#early !== null) this.#early.push(...news);
     else if (news.length > 0) this.sessions = update(this.sessions, news);
@@ -60,16 +74,18 @@ export const overview = new Overview();
 
 type AutomationEvent = Extract<Event, { type: "automation_update" }>;
 
-/** Automations change beside the conversation; whoever shows them listens here. */
-class AutomationNews {
-  listeners = new Set<(event: AutomationEvent) => void>();
+/** What changes beside the sessions; whoever shows it listens here. */
+class News<Item> {
+  listeners = new Set<(item: Item) => void>();
 
-  take(event: AutomationEvent): void {
-    for (const listener of this.listeners) listener(event);
+  tell(item: Item): void {
+    for (const listener of this.listeners) listener(item);
   }
 }
 
-export const automationNews = new AutomationNews();
+export const automationNews = new News<AutomationEvent>();
+/** Null after a lost connection: what was told meanwhile is not told again, so ask. */
+export const indexNews = new News<IndexState | null>();
 
 /** An input on its way: kept until the server says that it has it. */
 export interface Outgoing {

@@ -3,6 +3,13 @@
 
 import type { Json, Message, Origin, Outcome, ToolCall } from "./types";
 
+export interface Sender {
+  id: string;
+  name: string;
+  /** Not in messages of older versions. */
+  title?: string;
+}
+
 export type Row =
   | {
       kind: "input";
@@ -10,7 +17,7 @@ export type Row =
       text: string;
       origin: Origin;
       /** The session that sent it. */
-      sender: { id: string; name: string } | null;
+      sender: Sender | null;
       metadata: Json;
       at: string;
     }
@@ -90,8 +97,8 @@ function rowsOfMessage(message: Message): Row[] {
   return rows;
 }
 
-export function senderIn(metadata: Json): { id: string; name: string } | null {
-  return (metadata["sender"] as { id: string; name: string } | undefined) ?? null;
+export function senderIn(metadata: Json): Sender | null {
+  return (metadata["sender"] as Sender | undefined) ?? null;
 }
 
 /** The server writes one, like "(failed: no model)", for a turn that ended before it said anything. */

@@ -28,7 +28,10 @@ export interface Recall {
 
 export interface Session {
   id: string;
+  /** A handle for `sm`. */
   name: string;
+  /** What people see. */
+  title: string;
   driver: string;
   model: string | null;
   cwd: string;
@@ -120,6 +123,20 @@ export type Event = Numbered &
     | { type: "automation_update"; automation: Automation | null; automation_id: string }
     | { type: "message_added"; message: Message }
   );
+
+/** How fresh the search index is. */
+export interface IndexState {
+  refreshed_at: string | null;
+  /** New messages become searchable by themselves. */
+  is_following: boolean;
+  problem: { message: string; hint: string } | null;
+}
+
+/** A frame about the server instead of a session: it has no number, and is not sent again. */
+export interface IndexRefreshed {
+  type: "index_refreshed";
+  index: IndexState;
+}
 
 export interface Schedule {
   kind: "at" | "every" | "cron";

@@ -21,6 +21,7 @@ codex.py, codex_lines.py, codex_ending.py  Codex
 shielding.py    work that goes on to its end when the turn is cancelled
 panes.py        turns in a pane of tmux that a person can look into
 pane_turn.py    one turn in a pane: submitting, following, interrupting
+pane_program.py a turn with a program that is none of the known agents
 keystrokes.py   when to press a key again, and when to give up
 tmux.py         tmux itself
 pane_agent.py   what panes.py needs to know of the agent in a pane

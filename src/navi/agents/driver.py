@@ -78,6 +78,10 @@ class Driver:
         """Whether somebody has the agent's session open in a terminal now."""
         return False
 
+    def can_report(self, session: Session) -> bool:
+        """Whether its agent can report its status, and Navi knows when it is done."""
+        return True
+
     async def end(self, session: Session) -> None:
         """The session was killed, or gets a new context: let its agent go."""
 

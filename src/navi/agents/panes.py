@@ -18,16 +18,19 @@ from navi.agents.client_run import forget_runs
 from navi.agents.driver import Driver, Told, TurnRequest
 from navi.agents.following import LOOK_SECONDS, Mood, Place, Record, follow
 from navi.agents.pane_agent import PaneAgent
+from navi.agents.pane_program import PaneProgram
 from navi.agents.pane_turn import PaneTurn
 from navi.agents.shielding import run_to_end
 from navi.agents.tmux import Pane, Tmux, draft_in, is_held
 from navi.domain.errors import AgentFailed, NotDelivered
-from navi.domain.event import Conversation, TextDelta
+from navi.domain.event import Conversation
 from navi.domain.places import pane_name
 from navi.domain.session import Session
 
 START_SECONDS = 60.0
 """A client that shows no prompt by then asks something that only a person can answer."""
+PROGRAM_PAUSE_SECONDS = 0.2
+"""Between a paste and its Enter, for a program that is not one of the agents."""
 DEFAULT_AGENT = "claude_code"
 TEXT, PLACE, OVER = "text", "place", "over"
 """Files in a turn's folder: its prompt, where its record begins in the transcript, and a sign that
@@ -62,7 +65,8 @@ class PaneDriver(Driver):
             async with self._locks[request.session.id]:
                 pane = await work.pane()
                 if work.agent is None:
-                    yield TextDelta(await work.send_blindly(pane))
+                    async for told in work.type_blindly(pane):
+                        yield told
                     return
                 await work.end_earlier(pane)
                 name = await work.ready(pane)
@@ -78,6 +82,9 @@ class PaneDriver(Driver):
     async def end(self, session: Session) -> None:
         if shutil.which("tmux", path=self._environment.get("PATH")) is not None:
             await Tmux(self._socket, self._environment).end(pane_name(session.id))
+
+    def can_report(self, session: Session) -> bool:
+        return self.agent_of(session) is not None
 
     def agent_of(self, session: Session) -> PaneAgent | None:
         return self._agents.get(session.model or DEFAULT_AGENT)
@@ -195,12 +202,16 @@ class _Work:
             raise
         (self._folder / OVER).touch()
 
-    async def send_blindly(self, pane: Pane) -> str:
-        """To a program of which nothing is known but that it reads what is typed."""
-        known = await self._tmux.pane(self._name)
-        if known is None or known.turn_id != self._request.turn_id:
-            await self._put(pane, 0.2)
-        return "(typed into the pane; what the program does with it is unknown to Navi)"
+    async def type_blindly(self, pane: Pane) -> AsyncIterator[Told]:
+        """To a program that is not one of `agents`; what it then prints."""
+        session, turn_id = self._request.session, self._request.turn_id
+        program = PaneProgram(self._tmux, session.id, session.model or "")
+        if pane.turn_id != turn_id:
+            pane = await program.ready()
+            Place(None, pane.cursor_line).write(self._note)
+            await run_to_end(self._put(pane, PROGRAM_PAUSE_SECONDS))
+        async for told in program.answer(turn_id, Place.noted(self._note).offset):
+            yield told
 
     async def interrupt(self) -> None:
         """End the agent's work on this turn, or raise."""

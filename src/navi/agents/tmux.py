@@ -12,8 +12,10 @@ import struct
 import subprocess
 import termios
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from signal import SIGCHLD
 
 from navi.domain.errors import AgentFailed
 
@@ -25,7 +27,8 @@ its program was started."""
 FORMAT = "\t".join(
     f"#{{{name}}}"
     for name in (
-        *("pane_id", "pane_pid", "pane_tty", "pane_dead", "pane_in_mode"),
+        *("pid", "pane_id", "pane_pid", "pane_tty", "pane_dead", "pane_in_mode"),
+        *("pane_dead_status", "pane_dead_signal", "history_size", "cursor_y", "alternate_on"),
         *(TURN, CONTEXT, STARTED),
     )
 )
@@ -35,24 +38,43 @@ ABSENT = re.compile(
 )
 """What tmux says of a pane that is not there; anything else says nothing about the pane."""
 START_ATTEMPTS = 6
+ENDING_ATTEMPTS = 6
 LOOK_ATTEMPTS = 3
 PASTED = re.compile(r"\[(?:Pasted|\.\.\.)")
 """What stands in a composer in place of a long text."""
+DEAD = re.compile(r"Pane is dead\b")
+"""What tmux itself prints into a pane whose program has ended."""
 SEQUENCE = re.compile(r"\x1b\[([0-9;]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
 class Pane:
+    server_pid: int
     id: str
     pid: int
     tty: str
     is_dead: bool
     is_in_mode: bool
     """A person scrolls in it: keys would not reach the agent."""
+    exit_code: int | None
+    """Of a program that has ended by itself."""
+    signal: int | None
+    """The one that ended the program; older versions of tmux don't say."""
+    scrolled: int
+    """How many lines have left the screen at its top."""
+    cursor_line: int
+    """Where the program prints next, counted from the first line that it ever printed."""
+    is_full_screen: bool
+    """The program draws a screen of its own, as editors do."""
     turn_id: str
     context: str
     started: float
     """In seconds since the epoch, by the clock that also dates files."""
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether tmux says how the program ended."""
+        return self.exit_code is not None or self.signal is not None
 
 
 class Tmux:
@@ -70,17 +92,38 @@ class Tmux:
             if ABSENT.search(refusal.message):
                 return None
             raise
-        pane_id, pid, tty, dead, mode, turn_id, context, started = lines[0].split("\t")
+        found = lines[0].split("\t")
+        server_pid, pane_id, pid, tty, dead, mode = found[:6]
+        exit_code, signal, scrolled, cursor_y, alternate_on, turn_id, context, started = found[6:]
         return Pane(
+            server_pid=int(server_pid),
             id=pane_id,
             pid=int(pid),
             tty=tty,
             is_dead=dead == "1",
             is_in_mode=mode == "1",
+            exit_code=int(exit_code) if exit_code else None,
+            signal=int(signal) if signal else None,
+            scrolled=int(scrolled),
+            cursor_line=int(scrolled) + int(cursor_y),
+            is_full_screen=alternate_on == "1",
             turn_id=turn_id,
             context=context,
             started=float(started or 0),
         )
+
+    async def pane_with_ending(self, name: str) -> Pane | None:
+        """The pane; if its program has ended, with its exit code or signal."""
+        pane = await self.pane(name)
+        for attempt in range(ENDING_ATTEMPTS):
+            if pane is None or not pane.is_dead or pane.is_explained:
+                break
+            # tmux 3.3 sometimes misses that its children have ended; then this makes it look.
+            with suppress(OSError):
+                os.kill(pane.server_pid, SIGCHLD)
+            await asyncio.sleep(0.02 * 2**attempt)
+            pane = await self.pane(name)
+        return pane
 
     async def start(
         self, name: str, command: Sequence[str], cwd: Path, folder: Path, context: str
@@ -120,6 +163,15 @@ class Tmux:
         """The lines as they are shown, with their colours."""
         return await self._look("capture-pane", "-p", "-e", "-t", pane.id)
 
+    async def printed(self, pane: Pane, since_line: int = 0) -> list[str]:
+        """What the program printed from that line on, without colours and blank ends."""
+        start = 0 if pane.is_full_screen else since_line - pane.scrolled
+        lines = await self._look("capture-pane", "-p", "-J", "-S", str(start), "-t", pane.id)
+        shown = [line.rstrip() for line in lines if not (pane.is_dead and DEAD.match(line))]
+        while shown and not shown[-1]:
+            shown.pop()
+        return shown
+
     async def leave_mode(self, pane: Pane) -> None:
         await self._run("send-keys", "-t", pane.id, "-X", "cancel", may_fail=True)
 
@@ -130,13 +182,17 @@ class Tmux:
         """Paste the text whole, press Enter once, and note the turn, all by one order.
 
         tmux carries it out even if this process dies meanwhile. The pause is for the agent, which
-        would take an Enter that comes too soon for a part of the paste.
+        would take an Enter that comes too soon for a part of the paste. If its program has ended,
+        nothing is pasted or noted: tmux 3.3 crashes when it pastes into a dead pane, and with it
+        all other panes.
         """
         enter = f"send-keys -t {pane.id} Enter"
+        note = f"set-option -p -t {pane.id} {TURN} {turn_id}"
+        paste = f"paste-buffer -p -r -d -b {turn_id} -t {pane.id}"
+        forget = f"delete-buffer -b {turn_id}"
         await self._run(
             *("load-buffer", "-b", turn_id, str(text), ";"),
-            *("set-option", "-p", "-t", pane.id, TURN, turn_id, ";"),
-            *("paste-buffer", "-p", "-r", "-d", "-b", turn_id, "-t", pane.id, ";"),
+            *("if-shell", "-F", "-t", pane.id, "#{pane_dead}", forget, f"{note} ; {paste}", ";"),
             *("run-shell", "-b", "-d", str(pause), "-C", enter),
             lock=lock,
         )

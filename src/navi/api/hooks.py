@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -15,6 +15,7 @@ from navi.api import bodies
 from navi.api.access import caller
 from navi.api.answers import answer
 from navi.domain.news import News
+from navi.domain.session import first_line
 
 LATEST = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
 
@@ -32,6 +33,13 @@ class Hook(bodies.Body):
     tool_use_id: str | None = Field(None, max_length=200)
     agent_id: str | None = None
     """Of the sub-agent that used a tool."""
+    prompt: str | None = None
+
+    @field_validator("prompt", mode="before")
+    @classmethod
+    def _first_line(cls, value: object) -> str | None:
+        """Whatever a person types, its report is not refused for it."""
+        return first_line(value) if isinstance(value, str) else None
 
 
 class Report(bodies.Body):
@@ -59,6 +67,7 @@ async def report(request: Request) -> Response:
         emitted_at=datetime.fromtimestamp(body.emitted_at, UTC),
         tool_call_id=hook.tool_use_id,
         is_of_subagent=hook.agent_id is not None,
+        prompt=hook.prompt,
     )
     text = None
     if not body.is_run_by_navi:

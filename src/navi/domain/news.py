@@ -35,6 +35,8 @@ class News:
     tool_call_id: str | None = None
     """The call that a tool has just answered."""
     is_of_subagent: bool = False
+    prompt: str | None = None
+    """The first line of what the person has just typed."""
 
     @property
     def takes_nudges(self) -> bool:

@@ -36,6 +36,17 @@ class NoRegistration(NotFound):
         )
 
 
+class CannotReport(InvalidInput):
+    kind = "cannot_report"
+
+    def __init__(self, title: str) -> None:
+        super().__init__(
+            f"{title} can't be reminded until it is done: it runs a program in tmux that Navi does "
+            "not know, so nobody can tell when that is",
+            hint="leave out the reminder, or POST /scheduler/remind to send a text once, later",
+        )
+
+
 class ReminderNotFound(NotFound):
     kind = "reminder_not_found"
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
 from navi.domain.errors import InvalidInput
+from navi.domain.input import Origin
 from navi.domain.recall import Recall
 from navi.domain.stored_text import require_storable
 
@@ -15,6 +16,10 @@ NAME_LIMIT = 200
 TASK_LIMIT = 2_000
 STATUS_LIMIT = 1_000
 """A status is a line in an overview, not a report."""
+TITLE_LENGTH = 80
+"""Characters of a title that is made from a message."""
+FIRST_LINE_SEARCH = 2_000
+"""Characters of a message in which its first line is looked for: messages may have a megabyte."""
 
 
 class SessionState(StrEnum):
@@ -81,6 +86,52 @@ class Session:
     updated_at: datetime
     pending: Recall | None = None
     """The recall that wakes it next."""
+    opening: str | None = None
+    """The first line of the input that gives an unnamed session its title."""
+    opening_origin: Origin | None = None
+
+    @property
+    def title(self) -> str:
+        """What people see: its name, else how its conversation began."""
+        if self.is_unnamed and self.opening is not None:
+            return self.opening
+        shown = "" if self.name == generated_name(self.id) else one_line(self.name)
+        return shown or f"New session {self.id[:4]}"
+
+    @property
+    def is_unnamed(self) -> bool:
+        """Nobody chose its name: it ends as `generated_name` ends all names."""
+        return self.name.endswith(f"-{self.id[:4]}")
+
+    def opened_by(self, text: str, origin: Origin) -> Session:
+        """With the title that this input gives it, if it does: a person's first, else the first."""
+        is_settled = self.opening_origin is Origin.USER or (
+            self.opening is not None and origin is not Origin.USER
+        )
+        if not self.is_unnamed or is_settled or origin is Origin.REMINDER:
+            return self
+        opening = first_line(text)
+        if opening is None:
+            return self
+        return replace(self, opening=opening, opening_origin=origin)
+
+
+def generated_name(session_id: str, beginning: str = "session") -> str:
+    """The name of a session for which nobody chose one."""
+    return f"{beginning}-{session_id[:4]}"
+
+
+def first_line(text: str) -> str | None:
+    """The first line that says something, short enough for a title."""
+    for line in text.strip()[:FIRST_LINE_SEARCH].splitlines():
+        if shown := one_line(line):
+            return shown if len(shown) <= TITLE_LENGTH else shown[: TITLE_LENGTH - 1].rstrip() + "…"
+    return None
+
+
+def one_line(text: str) -> str:
+    """With single spaces, and without characters that could steer a terminal."""
+    return "".join(each for each in " ".join(text.split()) if each.isprintable())
 
 
 def require_session_name(name: str) -> str:

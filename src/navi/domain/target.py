@@ -9,7 +9,7 @@ from navi.domain.errors import InvalidInput, NotFound
 
 SHORTEST_PREFIX = 4
 SHOWN_CANDIDATES = 10
-LONGEST_NAME = 60
+LONGEST_TITLE = 60
 
 Candidate = TypeVar("Candidate")
 
@@ -19,9 +19,9 @@ class SessionUnclear(InvalidInput):
 
 
 def choose(
-    sessions: Sequence[Candidate], text: str, key: Callable[[Candidate], tuple[str, str]]
+    sessions: Sequence[Candidate], text: str, key: Callable[[Candidate], tuple[str, str, str]]
 ) -> Candidate:
-    """The one that `text` means; `key` gives an id and a name.
+    """The one that `text` means; `key` gives an id, a name, and the title that people see.
 
     A name that begins another session's id is unclear, too.
     """
@@ -30,10 +30,10 @@ def choose(
         each for each in known if each[1] == text or _begins(each[0], text)
     ]
     if len(found) == 1:
-        return found[0][2]
+        return found[0][3]
     if found:
-        raise _unclear([(id_, name) for id_, name, _ in found], text)
-    if any(id_.startswith(text) for id_, _, _ in known if text):
+        raise _unclear([(id_, title) for id_, _, title, _ in found], text)
+    if any(each[0].startswith(text) for each in known if text):
         message = f"{text!r} is too short for the beginning of an id"
         raise NotFound(message, hint=f"give at least {SHORTEST_PREFIX} characters of it")
     raise NotFound(f"there is no session {text!r}", hint="`sm status` lists them")
@@ -44,7 +44,7 @@ def _begins(session_id: str, text: str) -> bool:
 
 
 def _unclear(found: Sequence[tuple[str, str]], text: str) -> SessionUnclear:
-    shown = ", ".join(f"{_plain(name)} ({id_})" for id_, name in found[:SHOWN_CANDIDATES])
+    shown = ", ".join(f"{_plain(title)} ({id_})" for id_, title in found[:SHOWN_CANDIDATES])
     more = len(found) - SHOWN_CANDIDATES
     rest = f" and {more} more" if more > 0 else ""
     return SessionUnclear(
@@ -52,6 +52,6 @@ def _unclear(found: Sequence[tuple[str, str]], text: str) -> SessionUnclear:
     )
 
 
-def _plain(name: str) -> str:
-    shown = "".join(each for each in " ".join(name.split()) if each.isprintable())
-    return shown if len(shown) <= LONGEST_NAME else shown[: LONGEST_NAME - 1] + "…"
+def _plain(title: str) -> str:
+    shown = "".join(each for each in " ".join(title.split()) if each.isprintable())
+    return shown if len(shown) <= LONGEST_TITLE else shown[: LONGEST_TITLE - 1] + "…"

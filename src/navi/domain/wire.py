@@ -49,6 +49,7 @@ class ScheduledJson(RecallJson):
 class SessionJson(TypedDict):
     id: str
     name: str
+    title: str
     driver: str
     model: str | None
     cwd: str
@@ -139,6 +140,7 @@ def session_json(session: Session) -> SessionJson:
     return {
         "id": session.id,
         "name": session.name,
+        "title": session.title,
         "driver": session.driver,
         "model": session.model,
         "cwd": session.cwd,

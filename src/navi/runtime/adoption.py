@@ -14,7 +14,7 @@ from navi.domain.clock import Clock
 from navi.domain.errors import Conflict, InvalidInput, NaviError
 from navi.domain.ids import new_id
 from navi.domain.news import News
-from navi.domain.session import Session, SessionState
+from navi.domain.session import Session, SessionState, generated_name
 from navi.domain.user import User
 from navi.runtime.archive import Resumable
 from navi.runtime.queue import Queue
@@ -122,7 +122,7 @@ def _session(user: User, driver: str, cwd: str, now: datetime) -> Session:
     session_id = new_id()
     return Session(
         id=session_id,
-        name=f"{Path(cwd).name or 'terminal'}-{session_id[:4]}",
+        name=generated_name(session_id, Path(cwd).name or "terminal"),
         driver=driver,
         model=None,
         cwd=cwd,

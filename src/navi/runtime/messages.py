@@ -52,11 +52,13 @@ class Messages:
         thresholds = None
         if remind or remind_soft_threshold is not None:
             thresholds = self._thresholds.of(remind_soft_threshold, name="remind_soft_threshold")
+            self._sessions.require_reporter(await self._sessions.get(user, session_id))
         soft, hard = thresholds or (None, None)
         metadata = {}
         if sender_session_id is not None:
             sender = await self._sessions.get(user, sender_session_id)
-            metadata = {"sender": {"id": sender.id, "name": " ".join(sender.name.split())}}
+            name = " ".join(sender.name.split())
+            metadata = {"sender": {"id": sender.id, "name": name, "title": sender.title}}
         new = NewInput(
             id=input_id or new_id(),
             session_id=session_id,
@@ -108,7 +110,7 @@ class Messages:
         """For the tool: an agent writes to another session, named by id, beginning or name."""
         user = context.user
         listed = await self._sessions.listing(user)
-        meant = choose(listed, target, lambda each: (each.id, each.name))
+        meant = choose(listed, target, lambda each: (each.id, each.name, each.title))
         admission = await self.send(
             user,
             meant.id,

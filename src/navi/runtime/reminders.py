@@ -34,7 +34,7 @@ class Reminders:
         self, user: User, session_id: str, soft: int | None = None, hard: int | None = None
     ) -> Registration:
         """Remind the session from now on, in place of what reminded it before."""
-        await self._sessions.open_to(user, session_id)
+        self._sessions.require_reporter(await self._sessions.open_to(user, session_id))
         soft, hard = self.thresholds.of(soft, hard)
         now = self._clock.now()
         new = Registration(new_id(), session_id, soft, hard, registered_at=now, last_reset_at=now)

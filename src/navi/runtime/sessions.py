@@ -15,9 +15,11 @@ from navi.domain.errors import InvalidInput, NotAllowed, NotYours, SessionNotFou
 from navi.domain.ids import new_id
 from navi.domain.input import Input, require_text
 from navi.domain.message import Message
+from navi.domain.reminder import CannotReport
 from navi.domain.session import (
     Session,
     SessionState,
+    generated_name,
     require_model,
     require_session_name,
     require_task,
@@ -67,7 +69,7 @@ class Sessions:
         session_id = new_id()
         session = Session(
             id=session_id,
-            name=f"session-{session_id[:4]}" if name is None else require_session_name(name),
+            name=generated_name(session_id) if name is None else require_session_name(name),
             driver=chosen,
             model=None if model is None else require_model(model),
             cwd=_folder(cwd),
@@ -93,6 +95,12 @@ class Sessions:
         """One that people and agents may give work to."""
         require_open(session_id)
         return await self.get(user, session_id)
+
+    def require_reporter(self, session: Session) -> None:
+        """Only an agent that can report may be reminded to."""
+        driver = self._drivers.get(session.driver)
+        if driver is not None and not driver.can_report(session):
+            raise CannotReport(session.title)
 
     async def of_agent(self, user: User, agent_session_id: str) -> Session:
         """By the name that its agent has for it."""

@@ -138,7 +138,7 @@ class NaviReading(Reading):
             source_session_id=self._id,
             parent_source_session_id=session.parent_id,
             is_subagent=session.parent_id is not None,
-            title=session.name or None,
+            title=session.title,
             started_at=session.created_at,
             ended_at=session.updated_at,
             model=session.model,

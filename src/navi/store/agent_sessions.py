@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, exists, func, insert, select, update
 
 from navi.domain.errors import NotYours
 from navi.domain.event import Usage
+from navi.domain.input import Origin
 from navi.domain.news import News
 from navi.domain.session import Session, SessionState
 from navi.domain.user import User
@@ -145,6 +146,10 @@ def report(
         .where(name)
         .values(is_open=news.is_open, news_at=news.emitted_at, transcript_path=news.transcript_path)
     )
+    if news.prompt is not None:
+        typed = [(news.prompt, Origin.USER)]
+        session = sessions.open_with(connection, lane.session, typed, lane.not_before(now))
+        lane = replace(lane, session=session)
     _tell_reminders(connection, lane, news, now)
     if news.state is None or (lane.turn_id is not None and news.state is SessionState.IDLE):
         return lane.session  # a turn of ours says itself when it has ended

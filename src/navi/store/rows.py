@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Row, and_, literal_column, select
 
+from navi.domain.input import Origin
 from navi.domain.recall import CallType, Recall, RecallStatus, Scheduler
 from navi.domain.session import Session, SessionState
 from navi.store.tables import session_recalls, sessions
@@ -47,6 +48,8 @@ def session_of(row: Row[Any]) -> Session:
         created_at=row.created_at,
         updated_at=row.updated_at,
         pending=None if row.pending_id is None else recall_of(row, _PENDING),
+        opening=row.opening,
+        opening_origin=None if row.opening_origin is None else Origin(row.opening_origin),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -10,7 +11,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from navi.domain.automation import HIDDEN_PREFIX, BlockedByAutomations
 from navi.domain.errors import Conflict, SessionBusy, SessionNotFound
-from navi.domain.input import NewInput
+from navi.domain.input import NewInput, Origin
 from navi.domain.session import Session, SessionState, Step, after, step_between
 from navi.domain.turn import StopReason
 from navi.domain.wire import session_json
@@ -185,6 +186,31 @@ def remove(connection: Connection, session_id: str, now: datetime) -> None:
     forget_session(connection, session_id, last_seq)
     queue.forget_session(connection, session_id)
     connection.execute(delete(sessions).where(sessions.c.id == session_id))
+
+
+def title(connection: Connection, session_id: str) -> str:
+    """What people see as the session's title."""
+    return get(connection, session_id).title
+
+
+def open_with(
+    connection: Connection, session: Session, texts: Iterable[tuple[str, Origin]], now: datetime
+) -> Session:
+    """An unnamed session may get its title from what is said in it, and by whom.
+
+    The caller holds the session's lane.
+    """
+    opened = session
+    for text, origin in texts:
+        opened = opened.opened_by(text, origin)
+    if opened is not session:
+        connection.execute(
+            update(sessions)
+            .where(sessions.c.id == session.id)
+            .values(opening=opened.opening, opening_origin=opened.opening_origin)
+        )
+        announce(connection, opened, now)
+    return opened
 
 
 def move(connection: Connection, session: Session, step: Step, now: datetime) -> Session:

@@ -93,6 +93,9 @@ sessions = Table(
     Column("context_from_idx", Integer, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
+    # The first line said in it and by whom, of sessions that nobody gave a name.
+    Column("opening", Text),
+    Column("opening_origin", Text),
     Index("sessions_by_user", "user_id", "updated_at"),
     Index("sessions_by_parent", "parent_id"),
 )

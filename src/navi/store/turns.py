@@ -168,6 +168,8 @@ def _begin(
     for idx, each in enumerate(delivered, start=lane.next_idx):
         transcript.add_input(connection, each, idx, now)
     session = sessions.move(connection, lane.session, Step.TURN_BEGINS, now)
+    texts = [(each.text, each.origin) for each in delivered if "notice" not in each.metadata]
+    session = sessions.open_with(connection, session, texts, now)
     begun = _begun(connection, session, delivered, turn_id, fence, now, known_user)
     is_recall = chosen.origin is Origin.RECALL
     events.emit(

@@ -135,6 +135,29 @@ async def test_keys_that_a_program_has_not_read_are_seen(tmp_path: Path) -> None
         assert not has_unread_keys(pane)
 
 
+@needs_tmux
+async def test_a_text_for_a_program_that_has_ended_leaves_all_other_panes_alive(
+    tmp_path: Path,
+) -> None:
+    text = tmp_path / "text"
+    text.write_text("hello")
+    async with private_tmux(tmp_path) as tmux:
+        await tmux.start("only", ["sleep", "60"], tmp_path, tmp_path, "0")
+        await tmux.start("ended", ["sh", "-c", "echo bye; exit 3"], tmp_path, tmp_path, "0")
+        try:
+            while not (pane := await tmux.pane_with_ending("ended")) or not pane.is_dead:
+                await asyncio.sleep(0.01)
+            await tmux.put(pane, text, "turn", 0, tmp_path / "lock")
+
+            assert await tmux.pane("only") is not None
+            ended = await tmux.pane("ended")
+            assert ended is not None
+            assert (ended.exit_code, ended.turn_id) == (3, "")
+            assert await tmux.printed(ended) == ["bye"]
+        finally:
+            await tmux.end("ended")
+
+
 async def appears(folder: Path, name: str) -> None:
     while not (folder / name).exists():
         await asyncio.sleep(0.01)

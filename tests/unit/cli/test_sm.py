@@ -11,11 +11,21 @@ from typing import Any, cast
 import pytest
 
 from navi import __version__
+from navi.cli.sm.hints import in_sm_words
 from navi.cli.sm.lines import plain, status
 from navi.cli.sm.recall_plan import Plan, read
 from navi.cli.sm.target import SessionUnclear, choose
-from navi.domain.errors import InvalidInput, NotFound, UsageError
+from navi.domain.errors import (
+    InvalidInput,
+    NaviError,
+    NotFound,
+    NotYours,
+    SessionNotFound,
+    SessionStopped,
+    UsageError,
+)
 from navi.domain.recall import CallType
+from navi.domain.reminder import CannotReport
 from navi.domain.wire import SessionJson
 
 
@@ -153,7 +163,7 @@ def test_a_beat_that_is_none_is_refused_with_one_that_is(every: str) -> None:
 
 
 def session(session_id: str, name: str) -> SessionJson:
-    return cast(SessionJson, {"id": session_id, "name": name})
+    return cast(SessionJson, {"id": session_id, "name": name, "title": f"about {name}"})
 
 
 ONE = session("66a8c9ee00000001", "builder")
@@ -190,6 +200,7 @@ def test_a_text_that_means_several_sessions_lists_them(
         choose(ALL, text)
     listed = [each for each in ALL if each["id"] in refused.value.message]
     assert listed == candidates
+    assert all(f"{each['title']} ({each['id']})" in refused.value.message for each in listed)
     assert refused.value.hint
 
 
@@ -225,3 +236,20 @@ def test_a_status_is_shown_with_its_age() -> None:
 def test_a_text_of_an_agent_can_not_steer_the_terminal() -> None:
     assert plain("a\x1b[2J\nb\x07") == "a[2J b"
     assert plain("abcdef", 4) == "abc…"
+
+
+@pytest.mark.parametrize(
+    "error", [SessionNotFound("s"), NotYours("s"), SessionStopped("s"), CannotReport("s")]
+)
+def test_a_hint_of_the_server_names_commands_instead_of_calls(error: NaviError) -> None:
+    assert "/" in error.hint
+    hint = in_sm_words(error.hint)
+    assert "sm " in hint
+    assert "/" not in hint
+
+
+def test_a_blank_status_is_refused_with_a_status_to_report() -> None:
+    refused = sm("status", "", NAVI_SESSION_ID="0123456789abcdef")
+    assert refused.returncode == 2
+    assert "the status is blank" in refused.stderr
+    assert 'sm status "running the tests"' in refused.stderr

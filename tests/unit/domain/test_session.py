@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from navi.domain.session import SessionState, Step, after
+from navi.domain.session import SessionState, Step, after, first_line
 
 
 def test_a_turn_makes_an_idle_session_run_and_its_end_makes_it_idle() -> None:
@@ -25,3 +25,20 @@ def test_a_killed_session_never_comes_back(state: SessionState) -> None:
 def test_no_session_runs_two_turns() -> None:
     assert after(SessionState.RUNNING, Step.TURN_BEGINS) is None
     assert after(SessionState.WAITING, Step.TURN_BEGINS) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Fix the login\n\nIt fails since Monday.", "Fix the login"),
+        ("\n\n  Fix \t the   login  \n", "Fix the login"),
+        ("Fix \x1b[31mthe\x07 login\u202e", "Fix [31mthe login"),
+        ("\x00\x01\nFix it", "Fix it"),
+        (" \n\t", None),
+        ("a" * 80, "a" * 80),
+        ("a" * 78 + " bc", "a" * 78 + "…"),
+        ("long " * 400_000, ("long " * 16)[:79].rstrip() + "…"),
+    ],
+)
+def test_a_title_is_the_first_line_that_says_something(text: str, title: str | None) -> None:
+    assert first_line(text) == title

@@ -49,6 +49,7 @@ async def test_the_frames_of_a_turn_come_in_order_and_end_with_the_sync(world: W
     assert [frame["type"] for frame in frames] == [
         "session_update",
         "input_queued",
+        "session_update",
         "input_delivered",
         "stream_start",
         "thinking_delta",
@@ -58,9 +59,10 @@ async def test_the_frames_of_a_turn_come_in_order_and_end_with_the_sync(world: W
         "stream_end",
         "session_sync",
     ]
-    assert [frame["seq"] for frame in frames] == list(range(1, 11))
-    assert frames[3]["origin"] == "user"
-    assert frames[6]["result"].strip() == "hi"
+    assert [frame["seq"] for frame in frames] == list(range(1, 12))
+    assert frames[2]["session"]["title"] == "[[think: a]] [[bash: echo hi]] [[say: b]]"
+    assert frames[4]["origin"] == "user"
+    assert frames[7]["result"].strip() == "hi"
     assert frames[-1]["session"]["state"] == "idle"
 
 

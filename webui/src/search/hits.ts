@@ -10,6 +10,8 @@ export interface Hit {
   role: string | null;
   tool_name: string | null;
   timestamp: string | null;
+  /** The message's number in its session. */
+  idx?: number | null;
   project: string | null;
   title: string | null;
   snippet: string;
@@ -35,6 +37,11 @@ export function pieces(hit: Hit): Piece[] {
   }
   found.push({ text: characters.slice(from).join(""), isFound: false });
   return found.filter((piece) => piece.text !== "");
+}
+
+/** The same for the same passage, whatever else was found. */
+export function keyOf(hit: Hit): string {
+  return [hit.session_id, hit.tool_call_id ?? hit.message_id, hit.kind].join(" ");
 }
 
 /** The hits of one session together, the best session first. */

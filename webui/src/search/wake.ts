@@ -27,11 +27,11 @@ export interface Wakeable {
 export function wakeable(past: Past, sessions: ReadonlyMap<string, Session>): Wakeable | null {
   if (past.source === "navi") {
     const live = sessions.get(past.source_session_id ?? "");
-    return live ? { name: live.name, live, sessionId: async () => live.id } : null;
+    return live ? { name: live.title, live, sessionId: async () => live.id } : null;
   }
   if (!TAKEN_IN.has(past.source) || past.resume === null || past.is_archived) return null;
   return {
-    name: past.title ?? place(past.project),
+    name: past.title || place(past.project),
     live: null,
     sessionId: async () => (await call<Session>("POST", `/archive/sessions/${past.id}/adopt`)).id,
   };

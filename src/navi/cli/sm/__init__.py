@@ -17,5 +17,6 @@ answer.py         the answer to an input, waited for
 target.py         which session somebody means, and which one is calling
 timezone.py       the zone in which times are read and shown
 words.py          texts and times of the command line
+hints.py          the server's hints in the words of the command line
 lines.py          sessions, inputs and recalls the way they look on a line
 """

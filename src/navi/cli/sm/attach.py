@@ -7,7 +7,7 @@ import shutil
 
 import click
 
-from navi.cli.sm import target
+from navi.cli.sm import lines, target
 from navi.client import Client, find_server
 from navi.domain import places
 from navi.domain.errors import InvalidInput, NotFound
@@ -23,7 +23,7 @@ def command(session: str) -> None:
     found = target.find(Client(find_server()), session)
     if found["driver"] != "tmux":
         raise InvalidInput(
-            f"session {found['name']} has no terminal: its driver is {found['driver']}",
+            f"{lines.named(found)} has no terminal: its driver is {found['driver']}",
             hint="`sm output` shows what it said; sessions with the driver tmux have one",
         )
     program = shutil.which("tmux")
@@ -35,7 +35,7 @@ def command(session: str) -> None:
 
     if subprocess.run([*order, "has-session", "-t", pane], capture_output=True).returncode:
         raise NotFound(
-            f"session {found['name']} has no terminal yet",
+            f"{lines.named(found)} has no terminal yet",
             hint="its first input starts one; it is on the machine of the server",
         )
     os.execv(program, [*order, "attach-session", "-t", pane])

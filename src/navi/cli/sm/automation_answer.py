@@ -65,8 +65,8 @@ class Answer:
         if not found:
             output.note("no automations; `sm automation add --help` shows how to make one")
             return
-        names = {each["id"]: each["name"] for each in self.client.sessions()}
-        rows = [self._row(each, names) for each in found]
+        titles = {each["id"]: each["title"] for each in self.client.sessions()}
+        rows = [self._row(each, titles) for each in found]
         output.table(["ID", "NAME", "SESSION", "SCHEDULE", "NEXT", "LAST"], rows)
 
     def show(self, text: str) -> None:
@@ -179,13 +179,13 @@ class Answer:
         for at in times:
             output.say(f"  {lines.coming(at, self.client.now(), self.zone)}")
 
-    def _row(self, automation: AutomationJson, names: Mapping[str, str]) -> list[str]:
+    def _row(self, automation: AutomationJson, titles: Mapping[str, str]) -> list[str]:
         key = automation["session_key"]
         at = automation["next_run_at"]
         return [
             automation["id"],
             lines.plain(automation["name"], NAME_LENGTH),
-            automation["category"] if key is None else lines.plain(names.get(key, key), 30),
+            automation["category"] if key is None else lines.plain(titles.get(key, key), 30),
             lines.plain(automation["schedule_words"], lines.LONGEST),
             self._next(automation) if at is None else lines.distance(at, self.client.now()),
             _last(automation),

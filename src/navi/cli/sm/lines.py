@@ -16,7 +16,8 @@ LONGEST = 60
 
 
 def named(session: SessionJson) -> str:
-    return f"{plain(session['name'], LONGEST)} ({session['id']})"
+    """Its title and its id."""
+    return f"{plain(session['title'], LONGEST)} ({session['id']})"
 
 
 def status(session: SessionJson, now: datetime) -> str:
@@ -67,12 +68,12 @@ def reminding(admission: AdmissionJson, now: datetime, timezone: tzinfo) -> str:
 
 
 def upcoming(
-    each: UpcomingJson, names: Mapping[str, str], now: datetime, timezone: tzinfo
+    each: UpcomingJson, titles: Mapping[str, str], now: datetime, timezone: tzinfo
 ) -> list[str]:
     """A reminder in a table of those that are to come."""
     text = "asks for its status" if each["message"] is None else plain(each["message"], LONGEST)
-    name = plain(names.get(each["session_id"], "?"), LONGEST)
-    session = f"{name} ({each['session_id']})"
+    title = plain(titles.get(each["session_id"], "?"), LONGEST)
+    session = f"{title} ({each['session_id']})"
     return [each["id"], session, each["kind"], coming(each["due_at"], now, timezone), text]
 
 
@@ -93,7 +94,7 @@ def sender(told: Json, origin: str) -> str:
     """Who sent an input or a message: a session, Navi itself, or what its origin says."""
     known = told["metadata"].get("sender")
     if known is not None:
-        return f"{plain(known['name'], LONGEST)} ({known['id']})"
+        return f"{plain(known.get('title') or known['name'], LONGEST)} ({known['id']})"
     return "sm" if "notice" in told["metadata"] else origin
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from navi import __version__
 from navi.cli.command_group import CommandGroup
+from navi.domain.errors import NaviError
 
 COMMANDS = {
     "status": ("navi.cli.sm.status", "Show all sessions; or report what you do."),
@@ -23,14 +26,26 @@ COMMANDS = {
     "queue": ("navi.cli.sm.queue", "Show what waits for a session."),
     "clear": ("navi.cli.sm.clear", "Give a session a new context."),
     "kill": ("navi.cli.sm.kill", "End a session for good."),
-    "remind": ("navi.cli.sm.remind", "Be reminded once; or remind a session no more."),
+    "remind": ("navi.cli.sm.remind", "Set a one-time reminder, list reminders, or stop them."),
     "recall": ("navi.cli.sm.recall", "Wake a session later, or on a beat."),
     "automation": ("navi.cli.sm.automation", "Let sessions work on a schedule."),
     "attach": ("navi.cli.sm.attach", "Look into a session's terminal."),
     "completions": ("navi.cli.sm.completions", "Print a shell's completion script."),
 }
 
-group = CommandGroup(
+
+class _Group(CommandGroup):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except NaviError as error:
+            from navi.cli.sm.hints import in_sm_words
+
+            error.hint = in_sm_words(error.hint)
+            raise
+
+
+group = _Group(
     name="sm",
     commands_in=COMMANDS,
     help="Live sessions: start, message, watch, remind and wake them. Needs a running server: "

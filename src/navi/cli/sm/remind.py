@@ -103,11 +103,11 @@ def listing(session: str | None, *, as_json: bool) -> None:
     elif not found:
         output.note("no reminders")
     else:
-        names = {each["id"]: each["name"] for each in sessions}
+        titles = {each["id"]: each["title"] for each in sessions}
         from navi.cli.sm.timezone import own_timezone
 
         zone = own_timezone()
-        rows = [lines.upcoming(each, names, client.now(), zone) for each in found]
+        rows = [lines.upcoming(each, titles, client.now(), zone) for each in found]
         output.table(["ID", "SESSION", "KIND", "NEXT", "TEXT"], rows)
 
 

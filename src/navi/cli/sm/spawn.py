@@ -13,13 +13,19 @@ sm spawn "Review the last commit." --name reviewer
 sm spawn --name worker --driver scripted --cwd ~/project
 
 An agent that runs this becomes the parent: it may clear and kill what it started. Prints the new
-session's name and id.
+session's title and id.
 """
+
+EXAMPLE = 'sm spawn "Run the tests."'
 
 
 @click.command("spawn", help=HELP)
 @click.argument("words", nargs=-1, metavar="[PROMPT]")
-@click.option("--name", metavar="TEXT", help="For people; need not be unique.")
+@click.option(
+    "--name",
+    metavar="TEXT",
+    help="Its title; need not be unique.  [default: the prompt's first line]",
+)
 @click.option("--driver", metavar="NAME", help="What runs it: builtin, scripted and others.")
 @click.option("--model", metavar="NAME", help="Another model than the usual one.")
 @click.option("--cwd", metavar="FOLDER", help="Where it works; this folder if not given.")
@@ -41,9 +47,9 @@ def command(
     from navi.client import Client, find_server
     from navi.domain.errors import UsageError
 
-    prompt = text_of(words, "the prompt is blank", "say what to do") if words else None
+    prompt = text_of(words, "the prompt is blank", EXAMPLE) if words else None
     if wait is not None and prompt is None:
-        raise UsageError("--wait needs a prompt", hint='`sm spawn "Run the tests." --wait 60`')
+        raise UsageError("--wait needs a prompt", hint=f"{EXAMPLE} --wait 60")
     seconds = None if wait is None else seconds_of(wait)
     client = Client(find_server())
     own = target.own_or_none()
@@ -57,6 +63,8 @@ def command(
     admitted = None
     if prompt is not None:
         admitted = client.send(made["id"], prompt, sender_session_id=own)
+        # The prompt has given it its title.
+        made = client.session(made["id"])
     if seconds is not None and admitted is not None:
         output.note(lines.named(made))
         answer.wait_for(client, made, admitted["input_id"], seconds, as_json=as_json)

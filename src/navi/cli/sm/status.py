@@ -29,7 +29,13 @@ def command(words: tuple[str, ...], is_clear: bool, as_json: bool) -> None:
 def report(text: str | None, *, as_json: bool) -> None:
     from navi.cli.sm import lines, target
     from navi.client import Client, find_server
+    from navi.domain.errors import UsageError
 
+    if text is not None and not text.strip():
+        raise UsageError(
+            "the status is blank",
+            hint='`sm status "running the tests"` reports one, `sm status --clear` takes it back',
+        )
     own = target.own_id("run it inside an agent that Navi started, or set NAVI_SESSION_ID")
     session = Client(find_server()).report_status(own, text)
     if as_json:

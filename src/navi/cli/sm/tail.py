@@ -49,7 +49,7 @@ def _follow(events: Events, known: set[str]) -> None:
     try:
         while True:
             event = events.next()
-            if event is None or f"{event['turn_id']}.1" in known:
+            if event is None or f"{event.get('turn_id')}.1" in known:
                 continue
             if event["type"] == "stream_delta":
                 output.stream(lines.harmless(event["delta"]))

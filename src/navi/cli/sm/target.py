@@ -31,7 +31,7 @@ def find(client: Client, text: str) -> SessionJson:
 
 
 def choose(sessions: Sequence[SessionJson], text: str) -> SessionJson:
-    return target.choose(sessions, text, lambda each: (each["id"], each["name"]))
+    return target.choose(sessions, text, lambda each: (each["id"], each["name"], each["title"]))
 
 
 def own_or_none() -> str | None:

@@ -22,7 +22,10 @@ AGES_SECONDS = 5.0
 """So often the table is drawn anew when nothing happens, for ages grow."""
 CALM_SECONDS = 0.2
 """A busy server would otherwise have the table drawn hundreds of times a second."""
-SILENT = {"thinking_delta", "stream_delta", "tool_started", "tool_call", "history_compacted"}
+SILENT = {
+    *("thinking_delta", "stream_delta", "tool_started", "tool_call", "history_compacted"),
+    "index_refreshed",
+}
 """Events after which no line of the table looks different."""
 
 
