@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import random
+from pathlib import Path
 
 import duckdb
 import pytest
 
 from navi.index import texts
+from navi.index.cards import Card
 from navi.index.catalogue import Wanted
 from navi.index.errors import IndexUnusable, NoIndex
 from navi.index.search import Search
@@ -231,6 +233,22 @@ def test_a_full_text_of_an_older_version_is_refused_and_the_next_run_makes_it_an
         assert "recall index" in refused.value.hint
     world.index()
     assert len(world.find("pear")) == len(world.sessions()) == 1
+
+
+def test_files_that_a_killed_commit_left_behind_do_not_stop_the_next_one(tmp_path: Path) -> None:
+    card = Card("00000000000000aa", "claude_code", "s1", "/p", 1, True, b"{}")
+    other = card._replace(session_id="00000000000000bb")
+    with texts.TextWriter(tmp_path) as writer:
+        writer.add_card(card)
+        writer.add_card(other)
+        writer.commit()
+    committed = (tmp_path / "meta.json").read_bytes()
+    for _ in range(3):
+        with texts.TextWriter(tmp_path) as writer:
+            writer.add_card(card)
+            writer.commit()
+        # As if it had been killed just before it named its files in there.
+        (tmp_path / "meta.json").write_bytes(committed)
 
 
 def test_a_lost_copy_of_the_tags_is_made_anew_by_the_next_run(world: World) -> None:

@@ -90,6 +90,9 @@ class TextWriter:
             self._index.register_tokenizer(WORDS, FOLDED_ANALYZER)
             heap = SMALL_HEAP_BYTES if is_small else HEAP_BYTES
             self._writer = self._index.writer(heap_size=heap, num_threads=1)
+            # A killed commit leaves files that the next one, counting on from the same number,
+            # would give the same names.
+            self._writer.garbage_collect_files()
         except (ValueError, OSError) as error:
             raise _unusable(folder, error) from error
         self._folder = folder
