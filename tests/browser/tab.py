@@ -67,9 +67,6 @@ class Tab:
         await self.button(name).click()
         await said
 
-    async def server_tells_freshness(self) -> bool:
-        return (await self.page.request.get(f"{self.server.address}/index")).ok
-
     async def plant_index(self, state: dict[str, Any]) -> None:
         """What `GET /index` answers in this tab."""
         await self.page.route("**/index", lambda route: route.fulfill(json=state))

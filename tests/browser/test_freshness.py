@@ -14,7 +14,7 @@ from playwright.async_api import Page, WebSocketRoute, expect
 
 from tests.browser.conftest import OpenTab, in_browser
 from tests.index.world import World
-from tests.server import Client, ServerProcess
+from tests.server import ServerProcess
 
 pytestmark = in_browser
 
@@ -121,25 +121,6 @@ async def test_new_messages_are_found_without_typing_again(
     async with own_server.client() as client:
         session_id = await client.session(name="after it")
     await expect(page.locator(f'[data-session="{session_id}"]')).to_be_attached()
-
-
-async def test_what_is_said_in_a_session_can_be_searched_at_once(
-    open_tab: OpenTab, client: Client
-) -> None:
-    """With the index of a real server; nobody runs `recall index`."""
-    tab = await open_tab()
-    if not await tab.server_tells_freshness():
-        pytest.skip("this server does not follow new messages")
-    await tab.button("Search").click()
-    await tab.page.get_by_label("Search everything").fill("kingfisher")
-    await expect(tab.page.get_by_role("dialog")).to_contain_text("Nothing found")
-
-    session_id = await client.session()
-    await client.say(session_id, "Where is the kingfisher?")
-
-    results = tab.page.get_by_role("dialog").get_by_role("listitem")
-    await expect(results.first).to_contain_text("kingfisher")
-    await expect(tab.page.locator(".freshness")).to_contain_text("Index is up to date")
 
 
 def index(server: ServerProcess) -> None:
