@@ -12,7 +12,7 @@ from playwright.async_api import Browser, expect
 
 from tests.browser.chromium import chromium
 from tests.browser.proxy import Proxy
-from tests.browser.tab import NEVER_INDEXED, PATIENCE_MS, Tab
+from tests.browser.tab import PATIENCE_MS, Tab
 from tests.server import Client, ServerProcess
 
 # Under load a browser is slow; whatever is waited for comes, or the test fails anyway.
@@ -69,9 +69,6 @@ async def open_tab(
         at: str = "", *, on: ServerProcess | Proxy = server, width: int = 1280
     ) -> Tab:
         tab = await Tab.open(browser, on, at, width)
-        if not await tab.server_tells_freshness():
-            # The page asks all the same, and a 404 would be an error in the console.
-            await tab.plant_index(NEVER_INDEXED)
         tabs.append(tab)
         return tab
 
