@@ -16,7 +16,6 @@ Place = ServerProcess | Proxy
 
 HEIGHT = 800
 PATIENCE_MS = 40_000
-NEVER_INDEXED = {"refreshed_at": None, "is_following": False, "problem": None}
 COPIED = """() => [...document.querySelectorAll("button")]
     .some((each) => each.textContent.trim() === "Copied")"""
 
