@@ -38,13 +38,13 @@ async def test_what_agents_say_is_found_in_seconds_by_command_page_and_tool(
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(world.client())
         tab = await stack.enter_async_context(opened_tab(world, tmp_path))
+        session_id = await client.session()
         looks: Sequence[Look] = [
             lambda word: found_by_command(world, word),
-            lambda word: found_by_tool(client, word),
+            lambda word: found_by_tool(client, session_id, word),
             lambda word: found_on_page(tab, word),
         ]
 
-        session_id = await client.session()
         await world.turn(client, session_id, "[[say: the quokka smiles]]")
         assert await seconds_until_found("quokka", looks) < TURN_SECONDS
 
@@ -78,9 +78,9 @@ async def found_by_command(world: World, word: str) -> bool:
     return bool(json.loads(output))
 
 
-async def found_by_tool(client: Client, word: str) -> bool:
+async def found_by_tool(client: Client, session_id: str, word: str) -> bool:
     call = {"name": "search_sessions", "arguments": {"query": word}}
-    answer = await ask(client, rpc(1, "tools/call", call))
+    answer = await ask(client, rpc(1, "tools/call", call), session_id)
     return f"the {word}" in answer["result"]["content"][0]["text"]
 
 
