@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from navi.index import batch, crew, loading, refresh, texts
+from navi.index import batch, loading, reading_process, refresh, texts
 from navi.index.agents import agents
 from navi.index.places import places
 from navi.index.settings import searchable_fields
@@ -23,7 +23,7 @@ def main() -> None:
     # Every station is passed many times, so that a kill finds each of them.
     loading.BATCH_BYTES = 30_000
     loading.COMMIT_AFTER_SECONDS = (0.05, 0.05, 0.05)
-    crew.WORTH_PROCESSES_BYTES = 0
+    reading_process.WORTH_A_PROCESS_BYTES = 0
     for argument in sys.argv:
         if argument.startswith("--die-at="):
             station, _, count = argument.removeprefix("--die-at=").partition(":")
@@ -33,7 +33,7 @@ def main() -> None:
         agents(),
         searchable_fields(),
         FixedClock(),
-        workers=2,
+        in_parallel=True,
         is_full="--full" in sys.argv,
     )
     run.run(recreate="--recreate" in sys.argv)

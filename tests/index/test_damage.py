@@ -9,11 +9,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from navi.index import texts
+from navi.index import reading_process, texts
 from navi.index.cards import Card
 from navi.index.catalogue import Wanted
 from navi.index.errors import IndexUnusable, NoIndex
 from navi.index.search import Search
+from tests.index.deadly_source import DeadlyClaudeCode
 from tests.index.world import World
 from tests.rights import rights_that_files_give
 
@@ -194,6 +195,22 @@ def test_a_file_that_fails_is_counted_and_tried_again(world: World, monkeypatch)
     assert len(world.find("plum")) == 1
 
 
+def test_a_file_that_kills_its_reader_costs_no_other_file(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading_process, "WORTH_A_PROCESS_BYTES", 0)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    world.sources = {"claude_code": DeadlyClaudeCode()}
+    for name in ("a", "deadly", "z"):
+        world.file(name).say(f"plum {name}")
+    result = world.index(in_parallel=True)
+    assert (result.indexed, result.failed) == (2, 1)
+    assert [warning.partition(": ")[2] for warning in result.warnings] == [
+        "can't be read: the process that read it died"
+    ]
+    assert world.texts("plum") == ["plum a", "plum z"]
+
+
 def test_a_200_mb_file_is_read_with_bounded_memory(world: World) -> None:
     small = world.file("small").say("pear")
     big = world.file("big")
@@ -207,7 +224,7 @@ def test_a_200_mb_file_is_read_with_bounded_memory(world: World) -> None:
             file.write(said.replace(b"big-0", b"later-%d" % number).replace(b"the", b"%d" % number))
     assert big.path.stat().st_size > 200_000_000
     os.utime(small.path, (1, 1))
-    result = world.index(workers=2)
+    result = world.index(in_parallel=True)
     assert (result.indexed, result.failed, result.messages) == (2, 0, 202)
     assert len(world.find("pear")) == 1
     assert world.index().indexed == 0

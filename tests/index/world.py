@@ -89,18 +89,20 @@ class World:
         path.touch()
         return File(path, name, str(self.home / project))
 
-    def refresh(self, *, full: bool = False, workers: int = 0) -> Refresh:
+    def refresh(self, *, full: bool = False, in_parallel: bool = False) -> Refresh:
         return Refresh(
             self.places,
             self.sources,
             searchable_fields(),
             FixedClock(),
-            workers=workers,
+            in_parallel=in_parallel,
             is_full=full,
         )
 
-    def index(self, *, full: bool = False, recreate: bool = False, workers: int = 0) -> Refreshed:
-        return self.refresh(full=full, workers=workers).run(recreate=recreate)
+    def index(
+        self, *, full: bool = False, recreate: bool = False, in_parallel: bool = False
+    ) -> Refreshed:
+        return self.refresh(full=full, in_parallel=in_parallel).run(recreate=recreate)
 
     def find(self, text: str, filters: Filters = EVERYTHING, limit: int = 1000) -> list[Hit]:
         return Search(self.places).find(text, filters, limit).hits

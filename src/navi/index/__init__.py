@@ -5,7 +5,7 @@ it answers searches and lists, and can be made anew from DuckDB at any time. The
 
     plan.py       which files changed, newest first: by stat alone
     reading.py    one file -> frames: rows as columns, ready for DuckDB
-    crew.py       processes that read files and hand over frames
+    reading_process.py  reads files beside the process that writes
     batch.py      frames -> DuckDB, one transaction, and which texts are then still to be written
     titles.py     what a session is called if its agent gave it no title
     cards.py      what a list and a result show of a session

@@ -25,6 +25,11 @@ def texts(values: Sequence[str | None]) -> Column:
     return None if is_set else _validity(values), offsets, b"".join(encoded)
 
 
+def repeated(text: str, count: int) -> Column:
+    data = text.encode()
+    return None, array("i", range(0, len(data) * (count + 1), len(data))).tobytes(), data * count
+
+
 def integers(values: Sequence[int | None]) -> Column:
     return _numbers("i", values)
 

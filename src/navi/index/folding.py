@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from navi.index.words import (
     ANALYZER,
@@ -22,7 +21,7 @@ from navi.index.words import (
 LONGEST_NAME = 200
 """Characters. What is longer is no identifier but data, and its pieces mean nothing."""
 
-_humps = re.compile(HUMPS).findall
+_humps = re.compile(HUMPS.encode()).findall
 _LOWER, _UPPER, _DIGIT, _OTHER = b"aA1 "
 _CLASSES = bytes(
     _LOWER
@@ -60,14 +59,9 @@ def _inner_words(text: bytes) -> str:
     classes = text.translate(_CLASSES)
     if b"aA" not in classes and b"AAa" not in classes:
         return ""
-    found = dict.fromkeys(_humped(text, classes, b"aA"))
-    found.update(dict.fromkeys(_humped(text, classes, b"AAa")))
-    return " ".join(map(_lower_humps, found))
-
-
-@lru_cache(maxsize=65_536)
-def _lower_humps(word: bytes) -> str:
-    return " ".join(_humps(word.decode("ascii"))).lower()
+    names = dict.fromkeys(_humped(text, classes, b"aA"))
+    names.update(dict.fromkeys(_humped(text, classes, b"AAa")))
+    return b" ".join(_humps(b" ".join(names))).lower().decode("ascii")
 
 
 def _humped(text: bytes, classes: bytes, seam: bytes) -> Iterator[bytes]:

@@ -20,11 +20,11 @@ from navi.domain.clock import Clock
 from navi.domain.history import PastSession
 from navi.index import database
 from navi.index.batch import UNFINISHED, Batch, Before, Change, texts_of
-from navi.index.crew import read_all
 from navi.index.damage import formatted_lines, is_old
 from navi.index.outcome import Progress, Refreshed
 from navi.index.places import Places
 from navi.index.reading import Failure, Frame, Task
+from navi.index.reading_process import read_all
 from navi.index.texts import TextWriter
 from navi.sources.source import Source
 
@@ -43,7 +43,7 @@ class Loading:
     fields: tuple[str, ...]
     clock: Clock
     tell: Callable[[Progress], None]
-    workers: int
+    in_parallel: bool
     tasks: list[Task]
     before: dict[str, Before]
     """What the index has of the sessions that are read; kept up to date."""
@@ -71,7 +71,7 @@ class Loading:
         with (
             _no_garbage_collection(),
             TextWriter(self.places.texts, is_small=self.rows.is_kept_open) as writer,
-            closing(read_all(self.tasks, self.sources, self.workers)) as results,
+            closing(read_all(self.tasks, self.sources, in_parallel=self.in_parallel)) as results,
         ):
             for found in results:
                 if isinstance(found, Failure):

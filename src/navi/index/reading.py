@@ -192,7 +192,7 @@ def _messages(mine: str, rows: list[PastMessage], ids: Mapping[int, str]) -> Pie
     idx, role, content, thinking, timestamp = zip(*rows, strict=True)
     return len(rows), [
         columns.texts([ids[each] for each in idx]),
-        columns.texts([mine] * len(rows)),
+        columns.repeated(mine, len(rows)),
         columns.integers(idx),
         columns.texts(role),
         columns.texts(content),
@@ -215,7 +215,7 @@ def _tool_calls(mine: str, rows: list[PastToolCall], ids: Mapping[int, str]) -> 
                 for message, place in zip(messages, idx, strict=True)
             ]
         ),
-        columns.texts([mine] * len(rows)),
+        columns.repeated(mine, len(rows)),
         columns.texts(messages),
         columns.integers(message_idx),
         columns.integers(idx),
@@ -236,7 +236,7 @@ def _usages(mine: str, rows: list[PastUsage]) -> Piece:
     key, model, timestamp, given, answered, cache_read, cache_made = zip(*rows, strict=True)
     return len(rows), [
         columns.texts(key),
-        columns.texts([mine] * len(rows)),
+        columns.repeated(mine, len(rows)),
         columns.texts(model),
         columns.instants(timestamp),
         columns.bigints(given),

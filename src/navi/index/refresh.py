@@ -17,7 +17,6 @@ from navi.domain.clock import Clock
 from navi.index import backup, database, lock, shortcut, tags, texts, upgrade
 from navi.index.batch import Before, texts_in
 from navi.index.cards import Card, cards
-from navi.index.crew import WORKERS
 from navi.index.errors import NoIndex
 from navi.index.loading import SMALL_BYTES, Loading
 from navi.index.outcome import Progress, Refreshed, silent
@@ -57,7 +56,8 @@ class Refresh:
     fields: tuple[str, ...]
     clock: Clock
     tell: Callable[[Progress], None] = silent
-    workers: int = WORKERS
+    in_parallel: bool = True
+    """Whether a process of its own may read the files."""
     is_full: bool = False
     time_limit_seconds: float | None = None
     """After that no further file is begun; the next run goes on where this one stopped."""
@@ -166,7 +166,7 @@ class Refresh:
                 self.fields,
                 self.clock,
                 self.tell,
-                self.workers,
+                self.in_parallel,
                 tasks,
                 before,
                 result,

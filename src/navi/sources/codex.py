@@ -64,6 +64,8 @@ IGNORED_EVENTS = frozenset(
     )
 )
 """Events that repeat items or draw the screen."""
+REPEATING_EVENTS = frozenset((b"agent_message", b"agent_reasoning"))
+"""Events that repeat items while items are written."""
 LONGEST_KIND = 60
 
 _SPAWNER = re.compile(rb'"parent_thread_id"\s*:\s*"([^"]+)"')
@@ -163,7 +165,7 @@ class CodexTranscript(Transcript):
         self._state = msgspec.json.decode(state, type=State)
 
     def take(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
-        decode = line_decoder.decode
+        decode, state = line_decoder.decode, self._state
         for line_number, text in enumerate(lines, number):
             at = text.find(KIND, 0, KIND_WITHIN) + len(KIND)
             end = text.find(b'"', at, at + LONGEST_KIND)
@@ -173,7 +175,12 @@ class CodexTranscript(Transcript):
             if text.startswith(PAYLOAD, end):
                 at = end + len(PAYLOAD)
                 inner = text[at : text.find(b'"', at, at + LONGEST_KIND)]
-                if inner in (OUTPUTS if kind == b"response_item" else IGNORED_EVENTS):
+                if kind == b"response_item":
+                    if inner in OUTPUTS:
+                        continue
+                elif inner in IGNORED_EVENTS or (
+                    inner in REPEATING_EVENTS and not state.events_speak and not state.is_copy
+                ):
                     continue
             try:
                 line = decode(text)
@@ -187,7 +194,7 @@ class CodexTranscript(Transcript):
                 line = saved
             if line.payload is None:
                 self._bare(text, line_number, line, chunk)
-            elif self._state.is_copy and self._still_copied(line):
+            elif state.is_copy and self._still_copied(line):
                 self._count_copied(line)
             else:
                 self._enveloped(line, line.payload, chunk)

@@ -1,0 +1,17 @@
+"""A source whose reader dies of one file, as it would if it ran out of memory there."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from navi.domain.history import FoundFile
+from navi.sources.claude_code import ClaudeCode
+from navi.sources.source import Reading
+
+
+class DeadlyClaudeCode(ClaudeCode):
+    def read(self, file: FoundFile, mark: bytes | None = None) -> Reading:
+        if "deadly" in file.path:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().read(file, mark)
