@@ -11,7 +11,7 @@ from benchmarks.memory.process import Command, run
 from benchmarks.memory.stage import Stage
 
 REPEATED = 9
-SEARCH_MS, HELP_MS = 250, 100
+SEARCH_MS, HELP_MS = 100, 100
 
 
 def measure(stage: Stage) -> list[Row]:

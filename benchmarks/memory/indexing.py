@@ -18,10 +18,10 @@ from benchmarks.memory.process import Command, Ran, run
 from benchmarks.memory.stage import Stage
 from benchmarks.memory.truth import Tokens
 
-MOST_TIMES = 4.0
+MOST_TIMES = 3.0
 MOST_PEAK_MB = 600
 FEWEST_CORES = 1.5
-NOTHING_SECONDS, GROWN_SECONDS = 0.3, 0.5
+NOTHING_SECONDS, GROWN_SECONDS = 0.3, 0.4
 GROWN_MESSAGES = 200
 REPEATED = 7
 COUNT_OPENED = """

@@ -1,4 +1,4 @@
-"""One file -> frames: its rows as columns. Runs in the reading processes."""
+"""One file -> frames: its rows as columns."""
 
 from __future__ import annotations
 
