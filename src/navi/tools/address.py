@@ -1,28 +1,75 @@
-"""Which addresses of the network are public, and which ones a name stands for."""
+"""Which network addresses are public, and which addresses a name stands for."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 Address = IPv4Address | IPv6Address
 
-# Networks that speak only IPv6 reach the rest of the world through these (RFC 6052).
+# IANA's special-purpose and multicast registries, and cloud services at addresses that look public.
+# Listed here in full because each version of Python knows a different part of them.
+NOT_PUBLIC_IPV4 = tuple(
+    map(
+        IPv4Network,
+        [
+            "0.0.0.0/8",  # this network
+            "10.0.0.0/8",  # private
+            "100.64.0.0/10",  # carrier-grade NAT; Alibaba Cloud's metadata is in it
+            "127.0.0.0/8",  # loopback
+            "168.63.129.16/32",  # Azure's agent and DNS service
+            "169.254.0.0/16",  # link-local: the metadata of most clouds
+            "172.16.0.0/12",  # private
+            "192.0.0.0/24",  # protocol assignments; Oracle Cloud's metadata is in it
+            "192.0.2.0/24",  # documentation
+            "192.31.196.0/24",  # AS112: answers for private addresses
+            "192.52.193.0/24",  # multicast tunnels
+            "192.88.99.0/24",  # relays from IPv6, abandoned
+            "192.168.0.0/16",  # private
+            "192.175.48.0/24",  # AS112
+            "198.18.0.0/15",  # benchmarks
+            "198.51.100.0/24",  # documentation
+            "203.0.113.0/24",  # documentation
+            "224.0.0.0/4",  # multicast
+            "240.0.0.0/4",  # reserved, and broadcast
+        ],
+    )
+)
+# Everything public in IPv6 is in here: not loopback, private, link-local or multicast addresses.
+GLOBAL_UNICAST = IPv6Network("2000::/3")
+NOT_PUBLIC_IPV6 = tuple(
+    map(
+        IPv6Network,
+        [
+            "2001::/23",  # protocol assignments, such as Teredo tunnels
+            "2001:db8::/32",  # documentation
+            "2002::/16",  # 6to4 tunnels, which hold an IPv4 address
+            "2620:4f:8000::/48",  # AS112
+            "3fff::/20",  # documentation
+        ],
+    )
+)
+# How IPv6-only networks reach IPv4 (NAT64, RFC 6052). Other prefixes are a network's own secret.
 TRANSLATED = IPv6Network("64:ff9b::/96")
 
 
 def is_public(address: Address) -> bool:
-    """Whether the address is in the open internet: not this machine, not a network around it, not
-    a group of machines, and no other way of writing one of these."""
-    if isinstance(address, IPv6Address):
-        inner = _ipv4_inside(address)
-        if inner is not None:
-            return is_public(inner)
-        if address.is_site_local:
-            return False
-    return address.is_global and not (address.is_multicast or address.is_reserved)
+    """Whether the address is on the open internet: not this machine, a network around it, a group
+    of machines or a cloud's metadata service, however the address is written."""
+    if isinstance(address, IPv4Address):
+        is_listed = any(address in network for network in NOT_PUBLIC_IPV4)
+        return not is_listed and address.is_global
+    if address.ipv4_mapped is not None:
+        return is_public(address.ipv4_mapped)
+    if address in TRANSLATED:
+        return is_public(_last_four_bytes(address))
+    if address not in GLOBAL_UNICAST or any(address in network for network in NOT_PUBLIC_IPV6):
+        return False
+    if _is_isatap(address) and not is_public(_last_four_bytes(address)):
+        return False
+    return address.is_global  # a newer Python may know what was reserved since
 
 
 async def resolve(host: str) -> Sequence[Address]:
@@ -32,7 +79,10 @@ async def resolve(host: str) -> Sequence[Address]:
     return list(dict.fromkeys(ip_address(sockaddr[0]) for *_, sockaddr in found))
 
 
-def _ipv4_inside(address: IPv6Address) -> IPv4Address | None:
-    if address in TRANSLATED:
-        return IPv4Address(address.packed[-4:])
-    return address.ipv4_mapped or address.sixtofour
+def _is_isatap(address: IPv6Address) -> bool:
+    """Whether its last half is a tunnel's end with an IPv4 address in it (RFC 5214)."""
+    return address.packed[8:12] in (b"\x00\x00\x5e\xfe", b"\x02\x00\x5e\xfe")
+
+
+def _last_four_bytes(address: IPv6Address) -> IPv4Address:
+    return IPv4Address(address.packed[-4:])
