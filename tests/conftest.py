@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import HealthCheck, settings
 
+from navi.domain import file_modes
 from navi.store import schema
 from navi.store.connection import sqlite_url
 from tests.postgres import PostgresServer
@@ -75,6 +76,23 @@ def private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
     monkeypatch.setenv("NAVI_HOME", str(home / "navi"))
     return home
+
+
+@pytest.fixture(autouse=True)
+def restored_umask() -> Iterator[None]:
+    """A command that runs inside the test's own process changes the umask of the whole process."""
+    umask = os.umask(0o077)
+    os.umask(umask)
+    yield
+    os.umask(umask)
+
+
+@pytest.fixture
+def private_umask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a command that a person with the umask 027 has started."""
+    monkeypatch.setattr(file_modes, "_original_umask", None)
+    os.umask(0o027)
+    file_modes.make_files_private()
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,16 @@ from navi.domain.errors import InvalidInput, TooLarge
 from navi.domain.tool import ToolContext, ToolResult
 from navi.tools.arguments import Arguments
 from navi.tools.editing import edited
-from navi.tools.folder import kind, locate, open_plain, refusals, replace
+from navi.tools.folder import (
+    Place,
+    kind,
+    locate,
+    open_plain,
+    opened,
+    opened_folder,
+    refusals,
+    replace,
+)
 from navi.tools.text import SAMPLE_BYTES, describe_binary, is_binary, one_line, readable
 
 ACTIONS = ("read", "list", "write", "edit")
@@ -76,12 +85,18 @@ class Filesystem:
         given = Arguments(arguments, self.parameters)
         action = given.choice("action", ACTIONS)
         path = given.line("path", "." if action == "list" else None)
-        work = partial(_run_inside, context.cwd, path, self._work(action, given))
+        work = partial(
+            _run_inside,
+            context.cwd,
+            path,
+            self._work(action, given),
+            makes_folders=action == "write",
+        )
         if action in ("read", "list"):
             return ToolResult(await asyncio.to_thread(work))
         return ToolResult(await _run_to_the_end(work))
 
-    def _work(self, action: str, given: Arguments) -> Callable[[Path], str]:
+    def _work(self, action: str, given: Arguments) -> Callable[[Place], str]:
         """What to do with the file, with all arguments read and checked before it is touched."""
         if action == "write":
             return partial(_write, given.text("content").encode())
@@ -92,8 +107,8 @@ class Filesystem:
         count = given.whole_number("limit", None, minimum=1)
         return partial(self._read if action == "read" else self._list, first, count)
 
-    def _read(self, first: int, count: int | None, path: Path) -> str:
-        with open_plain(path) as file:
+    def _read(self, first: int, count: int | None, place: Place) -> str:
+        with open_plain(place) as file:
             sample = file.read(SAMPLE_BYTES)
             if not sample:
                 return "(the file is empty)"
@@ -128,13 +143,14 @@ class Filesystem:
             + f"\n[{cut}{left} are left: read on with offset={line}]"
         )
 
-    def _list(self, first: int, count: int | None, path: Path) -> str:
-        names = sorted(os.listdir(path))
+    def _list(self, first: int, count: int | None, place: Place) -> str:
         wanted = min(count or self.list_limit_entries, self.list_limit_entries)
-        shown = names[first - 1 : first - 1 + wanted]
+        with opened_folder(place.folder, place.name) as folder:
+            names = sorted(os.listdir(folder))
+            shown = names[first - 1 : first - 1 + wanted]
+            lines = [_entry(folder, name) for name in shown]
         if not shown:
             return f"({len(names):,} entries in all)" if names else "(the folder is empty)"
-        lines = [_entry(path / name) for name in shown]
         left = len(names) - (first - 1 + len(shown))
         if left:
             lines.append(
@@ -143,8 +159,8 @@ class Filesystem:
             )
         return "\n".join(lines)
 
-    def _edit(self, old: bytes, new: bytes, replace_all: bool, path: Path) -> str:
-        with open_plain(path) as file:
+    def _edit(self, old: bytes, new: bytes, replace_all: bool, place: Place) -> str:
+        with open_plain(place) as file:
             data = file.read(self.edit_limit_bytes + 1)
         if len(data) > self.edit_limit_bytes:
             raise TooLarge(
@@ -152,13 +168,16 @@ class Filesystem:
                 hint="change it with a command in the terminal",
             )
         changed, times = edited(data, old, new, replace_all=replace_all)
-        replace(path, changed)
-        return f"replaced {times} time(s) in {one_line(str(path))}"
+        replace(place, changed)
+        return f"replaced {times} time(s) in {one_line(str(place.path))}"
 
 
-def _run_inside(folder: Path, path: str, work: Callable[[Path], str]) -> str:
+def _run_inside(
+    folder: Path, path: str, work: Callable[[Place], str], *, makes_folders: bool
+) -> str:
     with refusals(path):
-        return work(locate(folder, path))
+        with opened(locate(folder, path), makes_folders=makes_folders) as place:
+            return work(place)
 
 
 async def _run_to_the_end(work: Callable[[], str]) -> str:
@@ -177,10 +196,9 @@ async def _run_to_the_end(work: Callable[[], str]) -> str:
         raise
 
 
-def _write(content: bytes, path: Path) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    replace(path, content)
-    return f"wrote {len(content):,} bytes to {one_line(str(path))}"
+def _write(content: bytes, place: Place) -> str:
+    replace(place, content)
+    return f"wrote {len(content):,} bytes to {one_line(str(place.path))}"
 
 
 def _skip_lines(file: BufferedReader, lines: int) -> int:
@@ -195,12 +213,13 @@ def _skip_lines(file: BufferedReader, lines: int) -> int:
     return skipped
 
 
-def _entry(path: Path) -> str:
-    name = one_line(readable(os.fsencode(path.name)))
+def _entry(folder: int, file_name: str) -> str:
+    name = one_line(readable(os.fsencode(file_name)))
     try:
-        status = path.lstat()
+        status = os.stat(file_name, dir_fd=folder, follow_symlinks=False)
         if stat.S_ISLNK(status.st_mode):
-            return f"{name} -> {one_line(readable(os.fsencode(os.readlink(path))))}"
+            target = os.readlink(file_name, dir_fd=folder)
+            return f"{name} -> {one_line(readable(os.fsencode(target)))}"
     except OSError as error:  # gone since, or unreadable: one entry must not hide the others
         return f"{name}  ({error.strerror})"
     if stat.S_ISDIR(status.st_mode):

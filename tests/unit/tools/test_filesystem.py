@@ -4,6 +4,9 @@ import asyncio
 import os
 import resource
 import stat
+import struct
+import threading
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from navi.domain.errors import InvalidInput, NaviError, NotAllowed, NotFound, To
 from navi.domain.tool import ToolContext
 from navi.tools import filesystem
 from navi.tools.filesystem import Filesystem
+from navi.tools.folder import locate, open_plain, opened, refusals, replace
 
 
 class Files:
@@ -46,6 +50,14 @@ CALLS: list[dict[str, Any]] = [
     {"action": "edit", "old_text": "secret", "new_text": "new"},
 ]
 EACH_ACTION = pytest.mark.parametrize("call", CALLS, ids=lambda call: call["action"])
+
+
+RACES = 2000
+RACING: list[dict[str, Any]] = [
+    {"action": "read", "path": "a/file"},
+    {"action": "list", "path": "a"},
+    {"action": "edit", "path": "a/file", "old_text": "outside", "new_text": "led astray"},
+]
 
 
 class TestWhatIsInside:
@@ -154,6 +166,96 @@ class TestWhatIsInside:
     async def test_a_name_that_is_too_long_is_refused_in_plain_words(self, files: Files) -> None:
         with pytest.raises(NaviError, match="File name too long"):
             await files("write", "x" * 300, content="")
+
+
+class TestLinksThatChange:
+    """A folder is swapped for a link that leads outside, between two looks at the path."""
+
+    @pytest.fixture
+    def outside(self, folder: Path) -> Path:
+        outside = folder.parent / "outside"
+        outside.mkdir()
+        (outside / "file").write_text("outside")
+        return outside
+
+    @pytest.mark.parametrize("path", ["a/file", "a/b/file"])
+    def test_a_folder_that_became_a_link_is_not_followed(
+        self, folder: Path, outside: Path, path: str
+    ) -> None:
+        (folder / path).parent.mkdir(parents=True)
+        (folder / path).write_text("inside")
+        location = locate(folder, path)
+        (folder / "a").rename(folder / "was-a")
+        (folder / "a").symlink_to(outside)
+        for makes_folders in (False, True):
+            with pytest.raises(InvalidInput, match="leads through"), refusals(path):
+                with opened(location, makes_folders=makes_folders):
+                    pass
+        assert os.listdir(outside) == ["file"]
+
+    def test_a_file_that_became_a_link_is_not_followed(self, folder: Path, outside: Path) -> None:
+        (folder / "a").write_text("inside")
+        location = locate(folder, "a")
+        (folder / "a").unlink()
+        (folder / "a").symlink_to(outside / "file")
+        with opened(location) as place:
+            with pytest.raises(InvalidInput, match="a is a symbolic link"):
+                open_plain(place)
+            with pytest.raises(InvalidInput, match="a is a symbolic link"):
+                replace(place, b"new")
+        assert (outside / "file").read_text() == "outside"
+
+    def test_a_folder_that_is_swapped_while_it_is_used_stays_the_same(
+        self, folder: Path, outside: Path
+    ) -> None:
+        (folder / "a").mkdir()
+        (folder / "a" / "file").write_text("inside")
+        with opened(locate(folder, "a/file")) as place:
+            (folder / "a").rename(folder / "was-a")
+            (folder / "a").symlink_to(outside)
+            with open_plain(place) as file:
+                assert file.read() == b"inside"
+            replace(place, b"new")
+        assert (folder / "was-a" / "file").read_text() == "new"
+        assert os.listdir(outside) == ["file"]
+        assert (outside / "file").read_text() == "outside"
+
+    async def test_a_race_of_links_never_leads_outside(
+        self, files: Files, folder: Path, outside: Path
+    ) -> None:
+        (folder / "a").mkdir()
+        (folder / "a" / "file").write_text("inside")
+        (folder / "link").symlink_to(outside)
+        is_over = threading.Event()
+        swaps = 0
+
+        def swap() -> None:
+            nonlocal swaps
+            while not is_over.is_set():
+                os.rename(folder / "a", folder / "was-a")
+                os.rename(folder / "link", folder / "a")
+                os.rename(folder / "a", folder / "link")
+                os.rename(folder / "was-a", folder / "a")
+                swaps += 1
+
+        swapper = threading.Thread(target=swap)
+        swapper.start()
+        answers: Counter[str] = Counter()
+        try:
+            for _ in range(RACES):
+                for call in RACING:
+                    try:
+                        answers[await files(**call)] += 1
+                    except NaviError:
+                        answers["refused"] += 1
+        finally:
+            is_over.set()
+            swapper.join()
+        assert swaps > 0
+        assert answers["inside"] > 0
+        assert not [answer for answer in answers if "outside" in answer]
+        assert os.listdir(outside) == ["file"]
+        assert (outside / "file").read_text() == "outside"
 
 
 class TestRead:
@@ -287,6 +389,24 @@ class TestWrite:
         await files("write", "a", content="")
         (folder / "usual").touch()
         assert (folder / "a").stat().st_mode == (folder / "usual").stat().st_mode
+
+    async def test_what_it_makes_has_the_modes_that_the_person_is_used_to(
+        self, files: Files, folder: Path, private_umask: None
+    ) -> None:
+        os.chmod(folder, 0o2750)  # what is made in a folder of a group stays with the group
+        await files("write", "a/b/c", content="x")
+        modes = [stat.S_IMODE((folder / path).stat().st_mode) for path in ("a", "a/b", "a/b/c")]
+        assert modes == [0o2750, 0o2750, 0o640]
+
+    async def test_where_a_folder_has_its_own_rules_they_hold(
+        self, files: Files, folder: Path, private_umask: None
+    ) -> None:
+        set_default_modes(folder, 0o600)
+        await files("write", "a", content="x")
+        set_default_modes(folder, 0o660)
+        await files("write", "b", content="x")
+        modes = [stat.S_IMODE((folder / path).stat().st_mode) for path in ("a", "b")]
+        assert modes == [0o600, 0o660]
 
     async def test_whoever_has_the_old_file_open_still_sees_all_of_it(
         self, files: Files, folder: Path
@@ -422,3 +542,14 @@ class TestEdit:
             *(files("edit", "a", old_text=word, new_text="done ") for word in words)
         )
         assert (folder / "a").read_text() == "done " * 30
+
+
+def set_default_modes(folder: Path, mode: int) -> None:
+    """An access control list that gives new files in the folder this mode, whatever the umask."""
+    entries = [(1, mode >> 6), (4, mode >> 3), (32, mode)]  # owner, group, others
+    acl = struct.pack("<I", 2)
+    acl += b"".join(struct.pack("<HHI", kind, bits & 7, 0xFFFFFFFF) for kind, bits in entries)
+    try:
+        os.setxattr(folder, "system.posix_acl_default", acl)
+    except (AttributeError, OSError):
+        pytest.skip("no access control lists here")
