@@ -21,13 +21,17 @@ import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
+from navi.domain.file_modes import person_umask
+
 # The shell stays behind the client to write down how it ended; signals to the group are for the
-# client. Its own standard input is the lock, which the client does not get.
+# client. Its own standard input is the lock, which the client does not get. What the shell writes
+# is closed to other users; the client works with the person's own umask.
 KEEPER = """\
 trap : INT TERM HUP
 run=$PWD
 echo $$ >pid
-cd "$1" && shift && "$@" <"$run/input" >"$run/out" 2>"$run/err"
+umask=$2
+cd "$1" && shift 2 && (umask "$umask" && exec "$@") <"$run/input" >"$run/out" 2>"$run/err"
 code=$?
 cd "$run" && echo $code >code.new && mv code.new code
 """
@@ -61,7 +65,7 @@ class ClientRun:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._process = subprocess.Popen(
-                ["/bin/sh", "-c", KEEPER, "navi-run", str(cwd), *command],
+                ["/bin/sh", "-c", KEEPER, "navi-run", str(cwd), f"{person_umask():o}", *command],
                 cwd=self._folder,
                 env={**environment, TURN: self._folder.name},
                 stdin=lock,

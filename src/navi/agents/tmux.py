@@ -18,6 +18,7 @@ from pathlib import Path
 from signal import SIGCHLD
 
 from navi.domain.errors import AgentFailed
+from navi.domain.file_modes import person_umask
 
 WIDTH, HEIGHT = 200, 50
 PATIENCE_SECONDS = 10.0
@@ -236,6 +237,8 @@ class Tmux:
                 capture_output=True,
                 timeout=PATIENCE_SECONDS,
                 check=False,
+                # The first order starts tmux's server, from which all panes have theirs.
+                umask=person_umask(),
             )
         except subprocess.TimeoutExpired as error:
             raise AgentFailed("tmux does not answer") from error

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from navi.cli import output
+from navi.domain import file_modes
 from navi.domain.errors import NaviError, UsageError
 
 
@@ -52,6 +53,7 @@ class CommandGroup(click.Group):
 
     def run(self) -> None:
         """Run the command line. Exit codes: 1 refused, 2 wrong usage, 130 interrupted."""
+        file_modes.make_files_private()
         try:
             sys.exit(self.main(prog_name=self.name, standalone_mode=False) or 0)
         except NaviError as error:

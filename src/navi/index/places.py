@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from navi.domain import file_modes
 from navi.domain.light_typing import NamedTuple
 from navi.index.errors import IndexUnusable
 
@@ -57,7 +58,7 @@ class Places(NamedTuple):
         return os.path.join(folder, stem + suffix)
 
     def prepare(self) -> None:
-        """The folder, there and writable; nobody else may look into it."""
+        """The folder, there and writable; nobody else can read the index in it."""
         folder = self.database.parent
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -71,6 +72,17 @@ class Places(NamedTuple):
                 f"can't write to {folder}",
                 hint="make it writable, or set RECALL_DATA_DIR to another one",
             )
+        file_modes.close_to_others(self.own_files())
+
+    def own_files(self) -> list[str]:
+        """The index, and what `recall index --recreate` kept of earlier ones."""
+        beside = [
+            self.beside(f".{name}") for name in ("texts", "lock", "follower", "files", "tags")
+        ]
+        folder, name = os.path.split(self.path)
+        with os.scandir(folder) as entries:
+            copies = [each.path for each in entries if each.name.startswith(f"{name}.")]
+        return [self.path, *beside, *copies]
 
 
 def places(environment: Mapping[str, str] = os.environ) -> Places:

@@ -6,12 +6,14 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from navi.domain import file_modes
 from navi.domain.errors import StoreUnusable
 from navi.domain.places import database_url, home, settings_file, tmux_socket
 
 __all__ = [
     "database_url",
     "home",
+    "own_files",
     "prepare_home",
     "runs",
     "settings_file",
@@ -33,7 +35,7 @@ def runs(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def prepare_home(environment: Mapping[str, str] = os.environ) -> Path:
-    """The home folder, there and writable; nobody else may look into it."""
+    """The home folder, there and writable; nobody else can read what Navi keeps."""
     folder = home(environment)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -45,4 +47,15 @@ def prepare_home(environment: Mapping[str, str] = os.environ) -> Path:
             f"can't write to {folder}: {error.strerror}",
             hint="make the folder writable, or set NAVI_HOME to another one",
         ) from error
+    file_modes.close_to_others(own_files(environment))
     return folder
+
+
+def own_files(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """What nobody else may read; not the workspace, which is for agents."""
+    files = [str(home(environment) / name) for name in ("token", "runs", "setup")]
+    url = database_url(environment)
+    if url.startswith("sqlite:///"):
+        store = url.removeprefix("sqlite:///")
+        files += [f"{store}{suffix}" for suffix in ("", "-wal", "-shm", "-journal")]
+    return files

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from navi.domain.file_modes import person_umask
+
 # How often to look whether the command has ended: at first often, because most are short.
 SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.001, 0.05
 # As much as a pipe holds.
@@ -48,6 +50,7 @@ class ProcessGroup:
                 stderr=subprocess.STDOUT,
                 bufsize=0,
                 start_new_session=True,
+                umask=person_umask(),
             )
         )
 

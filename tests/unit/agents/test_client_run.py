@@ -34,6 +34,18 @@ async def test_a_run_reads_its_input_and_says_how_it_ended(folder: Path, tmp_pat
     assert (run.exit_code, run.complaint) == (3, "oops")
 
 
+async def test_the_client_has_the_umask_of_the_person_and_the_run_is_private(
+    folder: Path, tmp_path: Path, private_umask: None
+) -> None:
+    run = ClientRun(folder)
+    start(run, "umask; touch made; ls -l made | cut -c 1-10", tmp_path)
+    assert await lines_of(run) == [b"0027", b"-rw-r-----"]
+    await run.clean_up()
+    files = os.listdir(folder)
+    assert set(files) >= {"pid", "input", "out", "err", "code"}
+    assert [name for name in files if (folder / name).stat().st_mode & 0o077] == []
+
+
 async def test_the_next_server_hears_everything_from_the_beginning(
     folder: Path, tmp_path: Path
 ) -> None:

@@ -108,6 +108,17 @@ async def test_a_pane_that_is_not_there_is_none(tmp_path: Path) -> None:
         assert await tmux.pane("other") is None
 
 
+@needs_tmux
+async def test_an_agent_in_a_pane_has_the_umask_of_the_person(
+    tmp_path: Path, private_umask: None
+) -> None:
+    async with private_tmux(tmp_path) as tmux:
+        command = ["sh", "-c", "umask >made; mv made umask; exec sleep 60"]
+        await tmux.start("only", command, tmp_path, tmp_path, "0")
+        await appears(tmp_path, "umask")
+        assert (tmp_path / "umask").read_text() == "0027\n"
+
+
 READER = """
 import os, sys, time, tty
 tty.setraw(0)

@@ -48,6 +48,12 @@ class TestWhatACommandGets:
         result = await run(terminal, context, "echo $COLOUR $NAVI_SESSION_ID")
         assert result.text == "blau ses_test\n"
 
+    async def test_what_it_makes_has_the_modes_that_the_person_is_used_to(
+        self, terminal: Terminal, context: ToolContext, private_umask: None
+    ) -> None:
+        result = await run(terminal, context, "umask; touch a; stat -c %a a")
+        assert result.text == "0027\n640\n"
+
     async def test_its_input_is_empty(self, terminal: Terminal, context: ToolContext) -> None:
         assert await run(terminal, context, "cat; echo done") == ToolResult("done\n")
 

@@ -17,6 +17,7 @@ import click
 from navi import __version__
 from navi.cli import output
 from navi.domain.errors import NaviError
+from navi.domain.file_modes import exposure, person_umask
 from navi.domain.timezone import zone_name
 from navi.runtime import places, settings
 
@@ -87,7 +88,12 @@ def _model() -> Finding:
 
 
 def _home() -> Finding:
-    return Finding("home", "ok", str(places.prepare_home()))
+    folder = places.prepare_home()
+    exposed = exposure(str(folder), places.own_files())
+    if exposed is None:
+        return Finding("home", "ok", str(folder))
+    status = "problem" if exposed.is_serious else "note"
+    return Finding("home", status, f"{folder}: {exposed.detail}", exposed.hint)
 
 
 def _store() -> Finding:
@@ -158,7 +164,12 @@ def _agent(name: str) -> Finding:
     flag = "-V" if name == "tmux" else "--version"
     try:
         shown = subprocess.run(
-            [path, flag], capture_output=True, text=True, timeout=10, stdin=subprocess.DEVNULL
+            [path, flag],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            stdin=subprocess.DEVNULL,
+            umask=person_umask(),
         ).stdout.strip()
     except (OSError, subprocess.TimeoutExpired):
         return Finding(name, "problem", f"{path} does not say its version")

@@ -15,9 +15,11 @@ from navi import __version__
 from navi.cli import formats, output
 from navi.cli.recall.options import json_option
 from navi.domain.errors import NaviError
+from navi.domain.file_modes import exposure
 
 if TYPE_CHECKING:
     from navi.index.health import Health
+    from navi.index.places import Places
 
 MOST_LISTED = 20
 """Of files, or kinds of lines, with the same problem."""
@@ -110,10 +112,20 @@ def _index() -> Iterable[Finding]:
         f"{where.database}: {found.sessions:,} sessions ({found.archived} without file), "
         f"{found.messages:,} messages{silent}, {formats.size(found.bytes)}, last change {latest}",
     )
+    yield _access(where)
     if found.pending:
         detail = f"{found.pending} sessions are not fully searchable yet"
         yield Finding("pending", "note", detail, "recall index")
     yield from damage
+
+
+def _access(where: Places) -> Finding:
+    folder = where.database.parent
+    exposed = exposure(str(folder), where.own_files())
+    if exposed is None:
+        return Finding("access", "ok", f"only you can read {folder}")
+    status = "problem" if exposed.is_serious else "note"
+    return Finding("access", status, f"{folder}: {exposed.detail}", exposed.hint)
 
 
 def _damage(found: Health) -> Iterable[Finding]:

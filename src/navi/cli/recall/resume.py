@@ -11,6 +11,7 @@ import click
 from navi.cli import formats, output
 from navi.cli.recall.options import json_option, session_argument
 from navi.domain.errors import NaviError, NotFound, UsageError
+from navi.domain.file_modes import person_umask
 
 
 @click.command(
@@ -84,4 +85,5 @@ def _run(words: list[str], cwd: str | None) -> None:
             ) from error
     if shutil.which(words[0]) is None:
         raise NaviError(f"{words[0]} is not installed here", hint=f"put {words[0]} on your PATH")
+    os.umask(person_umask())
     os.execvp(words[0], words)
