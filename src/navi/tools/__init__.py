@@ -9,6 +9,6 @@ address.py       which addresses of the network http_request may reach
 arguments.py     reading the arguments of a call, with refusals that an agent understands
 editing.py       which text of a file an edit means
 folder.py        what lies inside the session's folder; opening and replacing files safely
-process_group.py a command with all the processes it starts
+process_group.py a command with the processes it starts; process_tree.py finds those that left it
 text.py          foreign bytes as text that can be shown and stored
 """

@@ -1,4 +1,4 @@
-"""A command with all the processes it starts, as one thing that can be waited for and ended.
+"""A command with the processes it starts, as one thing that can be waited for and ended.
 
 Not with asyncio's own subprocesses: their `wait` also waits for the pipe, which a background
 process may hold for ever, and a call that is cancelled while they start loses sight of
@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import signal
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 from navi.domain.file_modes import person_umask
+from navi.tools.process_tree import MARK, Process, is_any_alive, kill_all, processes_of, send
 
 # How often to look whether the command has ended: at first often, because most are short.
 SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.001, 0.05
@@ -31,6 +33,7 @@ class ProcessGroup:
     """`silence` is done when no process can print any more."""
 
     process: subprocess.Popen[bytes]
+    mark: str
     silence: asyncio.Future[None] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
@@ -40,19 +43,19 @@ class ProcessGroup:
         cls, command: Sequence[str], cwd: Path, environment: Mapping[str, str]
     ) -> ProcessGroup:
         """Not a coroutine, so that no cancellation can come between the start and its caller."""
-        return cls(
-            subprocess.Popen(
-                command,
-                cwd=cwd,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                bufsize=0,
-                start_new_session=True,
-                umask=person_umask(),
-            )
+        mark = secrets.token_hex(8)
+        process = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env={**environment, MARK: mark},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            bufsize=0,
+            start_new_session=True,
+            umask=person_umask(),
         )
+        return cls(process, mark)
 
     def listen(self, take: Callable[[bytes], None]) -> None:
         """Hand what the processes print to `take`, until `hang_up`."""
@@ -92,19 +95,35 @@ class ProcessGroup:
                 await asyncio.sleep(0)
         return self.silence.done()
 
-    async def end(self, grace_seconds: float) -> None:
-        """Ask every process to end, then kill the rest. A cancellation cuts the asking short."""
+    async def end(self, grace_seconds: float) -> Set[Process]:
+        """Ask every process to end, then kill the rest. A cancellation cuts the asking short.
+
+        Returns those that could not be ended. What can't be found is not among them: see
+        process_tree.py.
+        """
+        everyone: Set[Process] = frozenset()
         try:
+            # First of all: the command leads to the others only while it lives.
+            everyone = await asyncio.to_thread(processes_of, self.mark, self._root)
+            escaped = [each for each in everyone if each.group != self.process.pid]
             deadline = _now() + grace_seconds
             pause = SHORTEST_PAUSE_SECONDS
             self._signal(signal.SIGTERM)
-            while self._signal(0) and _now() < deadline:
+            send(signal.SIGTERM, escaped)
+            while (self._signal(0) or is_any_alive(escaped)) and _now() < deadline:
                 self.process.poll()  # until it is reaped, a dead process is a member of its group
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
         finally:
             self._signal(signal.SIGKILL)
+            # In a thread, which a further cancellation does not stop.
+            left = await asyncio.to_thread(kill_all, self.mark, self._root, everyone, REAP_SECONDS)
             await self.has_ended(REAP_SECONDS)
+        return left
+
+    @property
+    def _root(self) -> int | None:
+        return self.process.pid if self.process.returncode is None else None
 
     @property
     def _pipe(self) -> IO[bytes]:

@@ -7,7 +7,7 @@ import errno
 import os
 import shutil
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ from navi.domain.errors import NaviError, NotFound, TooLarge
 from navi.domain.tool import ToolContext, ToolResult
 from navi.tools.arguments import Arguments
 from navi.tools.process_group import ProcessGroup
+from navi.tools.process_tree import SEES_ALL, Process
 from navi.tools.text import MARK
 
 # What was printed before the shell ended is there at once; this is for the case that a background
@@ -24,8 +25,8 @@ DRAIN_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """When a call times out or is cancelled, no process of its group survives. What a command that
-    ended by itself left running in the background goes on."""
+    """When a call times out or is cancelled, the processes that it started are ended, as far as
+    process_tree.py finds them. What a command that ended by itself left running goes on."""
 
     default_timeout_seconds: float = 120
     maximum_timeout_seconds: float = 600
@@ -39,10 +40,10 @@ class Terminal:
     def description(self) -> str:
         return (
             "Runs a bash command in the session's folder and returns what it prints, stdout and "
-            "stderr together. There is no terminal to type into. The command and all it started "
-            f"are ended after `timeout_seconds` (default {self.default_timeout_seconds:g}, at most "
-            f"{self.maximum_timeout_seconds:g}). What shall go on in the background must print "
-            "into a file: `server >server.log 2>&1 &`."
+            "stderr together. There is no terminal to type into. After `timeout_seconds` (default "
+            f"{self.default_timeout_seconds:g}, at most {self.maximum_timeout_seconds:g}) the "
+            "command is ended, and so is what it started, as far as it can be found. A background "
+            "process must print into a file: `server >server.log 2>&1 &`."
         )
 
     @property
@@ -73,8 +74,9 @@ class Terminal:
         try:
             group.listen(output.add)
             is_in_time = await group.has_ended(timeout)
+            left: Set[Process] = frozenset()
             if not is_in_time:
-                await group.end(self.grace_seconds)
+                left = await group.end(self.grace_seconds)
             has_all = await group.becomes_silent(DRAIN_SECONDS)
         except BaseException:
             await group.end(self.grace_seconds)
@@ -83,7 +85,7 @@ class Terminal:
             # Only now: whoever tidies up at the end may still print, and must not die of it.
             group.hang_up()
         if not is_in_time:
-            return _timed_out(output.text(), timeout)
+            return _timed_out(output.text(), timeout, left)
         return _ended(output.text(), group.process.returncode, has_all)
 
 
@@ -131,10 +133,16 @@ def _start(context: ToolContext, command: str) -> ProcessGroup:
         ) from error
 
 
-def _timed_out(output: str, seconds: float) -> ToolResult:
+def _timed_out(output: str, seconds: float, left: Set[Process]) -> ToolResult:
+    note = "" if SEES_ALL else "; what it started in a session of its own may go on"
+    if left:
+        names = ", ".join(
+            f"{each.name} ({each.pid})" for each in sorted(left, key=lambda each: each.pid)
+        )
+        note = f"; these processes could not be ended: {names}"
     return ToolResult(
-        f"{_whole_lines(output)}ended because it ran longer than {seconds:g} seconds; ask for more "
-        "timeout_seconds, or run it in the background with its output in a file",
+        f"{_whole_lines(output)}ended because it ran longer than {seconds:g} seconds{note}; ask "
+        "for more timeout_seconds, or run it in the background with its output in a file",
         is_error=True,
     )
 

@@ -4,7 +4,11 @@ import asyncio
 import os
 from pathlib import Path
 
+import pytest
+
+from navi.tools import process_group
 from navi.tools.process_group import ProcessGroup
+from navi.tools.process_tree import SEES_ALL
 
 
 async def test_a_cancelled_task_can_still_wait_for_its_command(tmp_path: Path) -> None:
@@ -27,3 +31,25 @@ async def test_a_cancelled_task_can_still_wait_for_its_command(tmp_path: Path) -
 
     assert task.cancelled()
     assert waits == [False]
+
+
+@pytest.mark.skipif(not SEES_ALL, reason="only /proc shows processes outside of the group")
+async def test_a_process_that_could_not_be_ended_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As if the kernel held it: there is no time to kill what is outside of the group.
+    monkeypatch.setattr(process_group, "REAP_SECONDS", -1)
+    script = "trap '' TERM; echo $$ >pid.new; mv pid.new pid; while :; do sleep 1; done"
+    command = ["sh", "-c", '(setsid sh -c "$1" &); sleep 1000', "sh", script]
+    group = ProcessGroup.start(command, tmp_path, os.environ)
+    try:
+        while not (tmp_path / "pid").exists():
+            await asyncio.sleep(0.01)
+        number = int((tmp_path / "pid").read_text())
+        left = await group.end(grace_seconds=0)
+        assert (number, "sh") in {(process.pid, process.name) for process in left}
+    finally:
+        monkeypatch.undo()
+        left = await group.end(grace_seconds=0)
+        group.hang_up()
+    assert left == set()

@@ -12,6 +12,8 @@ import pytest
 
 from navi.domain.errors import InvalidInput, NotFound, TooLarge
 from navi.domain.tool import ToolContext, ToolResult
+from navi.tools import terminal as terminal_module
+from navi.tools.process_tree import SEES_ALL, Process
 from navi.tools.terminal import Terminal
 
 # Three generations that ignore the polite signal, each with its number in a file of its own.
@@ -258,6 +260,74 @@ class TestTheEnd:
             run(terminal, context, "cat pipe"), run(terminal, context, "echo hello >pipe")
         )
         assert [result.text for result in results] == ["hello\n", "(no output)"]
+
+
+# A process that says its number, and one that also ignores the polite signal.
+SLEEPER = """
+echo $$ >pid.new; mv pid.new pid
+exec sleep 1000
+"""
+DEAF_SLEEPER = """
+trap '' TERM
+echo $$ >pid.new; mv pid.new pid
+while :; do sleep 1; done
+"""
+
+
+@pytest.mark.skipif(not SEES_ALL, reason="only /proc shows processes outside of the group")
+class TestProcessesThatLeaveTheGroup:
+    @pytest.fixture
+    def scripts(self, folder: Path) -> None:
+        (folder / "sleeper").write_text(SLEEPER)
+        (folder / "deaf-sleeper").write_text(DEAF_SLEEPER)
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "setsid sh sleeper & wait",
+            "setsid sh deaf-sleeper & wait",
+            "env -i setsid sh sleeper & wait",
+            "(setsid sh sleeper &); sleep 1000",
+            "(setsid sh deaf-sleeper >log 2>&1 &); sleep 1000",
+            "setsid sh -c '(env -i setsid sh sleeper & wait) & wait' & exec sleep 1000",
+        ],
+    )
+    async def test_they_end_with_a_cancelled_call(
+        self, terminal: Terminal, context: ToolContext, scripts: None, command: str
+    ) -> None:
+        call = asyncio.create_task(run(terminal, context, command))
+        await until(lambda: has_number(context.cwd / "pid"))
+        assert not is_dead(context.cwd / "pid")
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert is_dead(context.cwd / "pid")
+
+    async def test_they_end_with_a_call_that_times_out(
+        self, terminal: Terminal, context: ToolContext, scripts: None
+    ) -> None:
+        command = "(setsid sh deaf-sleeper &); sleep 1000"
+        result = await run(terminal, context, command, timeout_seconds=3)
+        assert "ended because it ran longer than 3 seconds; ask" in result.text
+        assert is_dead(context.cwd / "pid")
+
+    async def test_those_of_an_earlier_call_go_on(
+        self, terminal: Terminal, context: ToolContext, scripts: None
+    ) -> None:
+        await run(terminal, context, "setsid sh sleeper >log 2>&1 &")
+        await until(lambda: has_number(context.cwd / "pid"))
+        background = psutil.Process(int((context.cwd / "pid").read_text()))
+        try:
+            await run(terminal, context, "sleep 1000", timeout_seconds=0.1)
+            assert background.is_running()
+            assert background.status() != psutil.STATUS_ZOMBIE
+        finally:
+            background.kill()
+
+    def test_those_that_can_not_be_ended_are_named(self) -> None:
+        left = {Process(pid, "0", 1, pid, name) for pid, name in ((20, "sudo"), (3, "mount"))}
+        text = terminal_module._timed_out("", 3, left).text
+        assert "these processes could not be ended: mount (3), sudo (20);" in text
 
 
 async def until(is_so: Callable[[], bool]) -> None:

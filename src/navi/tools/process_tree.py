@@ -1,0 +1,104 @@
+"""The processes that a command started, even those that left its process group.
+
+One that leaves the group (`setsid`) still has its parent. One whose parent has ended as well (a
+double fork) still has the command's mark in its environment. What gives up all of these can't be
+found, and without /proc, as on macOS, nothing outside of the group can.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, field
+
+MARK = "NAVI_COMMAND_ID"
+"""In the environment of a command, and so of all that it starts."""
+SEES_ALL = os.path.exists("/proc/self/environ")
+"""Whether processes outside of the group can be found on this system."""
+LOOK_SECONDS = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    pid: int
+    started: str
+    """Tells it from a later process with the same number."""
+    parent: int = field(compare=False)
+    group: int = field(compare=False)
+    name: str = field(compare=False)
+
+
+def processes_of(mark: str, root: int | None, earlier: Set[Process] = frozenset()) -> set[Process]:
+    """Those that live: the command itself, what it started, and who is left of `earlier` ones.
+
+    `root` is the command's own number; None once it is reaped and may be somebody else's.
+    """
+    living = _living_processes()
+    found = {
+        process
+        for process in living.values()
+        if process.pid == root or process in earlier or _is_marked(process.pid, mark)
+    }
+    while (
+        children := {each for each in living.values() if living.get(each.parent) in found} - found
+    ):
+        found |= children
+    return found
+
+
+def kill_all(mark: str, root: int | None, earlier: Set[Process], seconds: float) -> set[Process]:
+    """Kill them until none is left; after that time, say which ones still are."""
+    deadline = time.monotonic() + seconds
+    while found := processes_of(mark, root, earlier):
+        if time.monotonic() > deadline:
+            return found
+        earlier = earlier | found
+        send(signal.SIGKILL, found)
+        time.sleep(LOOK_SECONDS)
+    return set()
+
+
+def send(number: int, processes: Iterable[Process]) -> None:
+    for process in processes:
+        if process == _look(process.pid):
+            try:
+                os.kill(process.pid, number)
+            except OSError:
+                pass  # it has just ended, or it is another user's
+
+
+def is_any_alive(processes: Iterable[Process]) -> bool:
+    return any(process == _look(process.pid) for process in processes)
+
+
+def _living_processes() -> Mapping[int, Process]:
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return {}
+    processes = (_look(int(name)) for name in names if name.isdecimal())
+    return {process.pid: process for process in processes if process is not None}
+
+
+def _look(pid: int) -> Process | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            status = file.read().decode(errors="replace")
+    except OSError:
+        return None
+    # The name in parentheses may contain anything; what follows is split by spaces.
+    name = status[status.index("(") + 1 : status.rindex(")")]
+    state, parent, group, *more = status[status.rindex(")") + 2 :].split()
+    if state in "ZX":
+        return None
+    return Process(pid, more[16], int(parent), int(group), name)
+
+
+def _is_marked(pid: int, mark: str) -> bool:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return f"{MARK}={mark}".encode() in file.read().split(b"\0")
+    except OSError:
+        return False  # it has ended, or it is another user's
