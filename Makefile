@@ -14,10 +14,10 @@ PYTEST_ARGS ?=
 WORKERS ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test proof format docs web screenshots pictures lock bench clean
+.PHONY: help install run test proof format docs web web-check screenshots pictures lock bench clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: .venv/.run ## Install Navi and what it needs into .venv
 
@@ -42,8 +42,11 @@ docs: .venv/.run ## Rewrite the parts of the reference that are made from the co
 	$(BIN)/python docs/generate.py
 
 web: .venv/.run ## Build the page from webui/ into src/navi/web; needs Node 20.19 or newer
-	cd webui && npm ci --no-audit --no-fund && npm run check && npm run build
+	cd webui && npm ci --ignore-scripts --no-audit --no-fund && npm run check && npm run build
 	$(BIN)/python -m webui.fingerprint
+
+web-check: .venv/.run ## Build the page elsewhere and compare it with src/navi/web; needs Node, too
+	$(BIN)/python -m webui.rebuild
 
 screenshots: .venv/.test .venv/.system ## Make the pictures in docs/images anew
 	$(BIN)/python -m docs.screenshots
@@ -60,7 +63,8 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 	--no-header --no-emit-index-url --no-emit-find-links --annotation-style line $(LOCK_ARGS)
 
 lock: .venv/.run ## Recompute the locks, requirements/*.txt first of all; LOCK_ARGS=--upgrade
-	$(PIP) install --quiet uv==0.13.7
+	$(INSTALL_LOCKED) requirements/lock.txt
+	$(COMPILE) --group lock -o requirements/lock.txt
 	$(COMPILE) pyproject.toml --group build -o requirements/run.txt
 	$(COMPILE) pyproject.toml --group dev -c requirements/run.txt -o requirements/test.txt
 	$(COMPILE) benchmarks/clock/peers.in -o benchmarks/clock/peers.txt
@@ -87,8 +91,9 @@ clean: ## Remove .venv, caches and build output
 	$(CHECK_INSTALLED)
 	@touch $@
 
-# What the tests need from the system: Chromium for the page, tmux and npm for the agents. Where it
-# can be installed without asking, it is.
+# What the tests need from the system: Chromium for the page, tmux and npm for the agents. As root on
+# Debian or Ubuntu what is missing is installed with apt-get, which is announced; otherwise make says
+# what to install. Nothing else here needs root.
 .venv/.system: .venv/.run
 	@packages=""; \
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
@@ -96,7 +101,8 @@ clean: ## Remove .venv, caches and build output
 	command -v tmux >/dev/null || packages="$$packages tmux"; \
 	command -v npm >/dev/null || packages="$$packages npm"; \
 	[ -z "$$packages" ] \
-		|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+		|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+			&& echo "Installing with apt-get, as root:$$packages" >&2 && apt-get update -qq \
 			&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
 				$$packages >/dev/null; } \
 		|| { echo "The tests need more; on Debian or Ubuntu: apt install$$packages" >&2; exit 1; }

@@ -1,0 +1,58 @@
+"""Build the page from its source in a folder apart, to see that the committed one comes from it.
+
+`source.sha256` only says that the source has not changed since the page was built. What a page that
+was changed by hand holds shows when it is built again: the same source gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from webui.fingerprint import KEPT, SOURCE
+
+COMMITTED = KEPT.parent
+OLDEST_NODE = (20, 19)
+
+
+def node_version() -> tuple[int, int] | None:
+    """None where Node or npm is missing."""
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        return None
+    shown = subprocess.run(["node", "--version"], check=True, capture_output=True, text=True).stdout
+    major, minor = re.findall(r"\d+", shown)[:2]
+    return int(major), int(minor)
+
+
+def differences(committed: Path = COMMITTED) -> list[str]:
+    """Names of files that a fresh build has not, has more, or has otherwise."""
+    with TemporaryDirectory(prefix="navi-page-") as folder:
+        source = Path(folder) / "webui"
+        left_out = shutil.ignore_patterns("node_modules", "__pycache__")
+        shutil.copytree(SOURCE, source, ignore=left_out)
+        install = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+        for command in (install, ["npm", "run", "--silent", "build", "--", "--logLevel=error"]):
+            subprocess.run(command, cwd=source, check=True)
+        # The build writes beside its source: to ../src/navi/web.
+        fresh = _contents(Path(folder) / COMMITTED.relative_to(SOURCE.parent))
+    old = _contents(committed)
+    del old[KEPT.name]
+    return sorted(name for name in fresh.keys() | old.keys() if fresh.get(name) != old.get(name))
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+if __name__ == "__main__":
+    version = node_version()
+    if version is None or version < OLDEST_NODE:
+        sys.exit("building the page needs npm, and Node 20.19 or newer")
+    if different := differences():
+        names = "\n".join(f"  {name}" for name in different)
+        sys.exit(f"not what webui/ builds; run `make web`:\n{names}")
