@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -117,54 +117,45 @@ def is_installed(agent: Agent) -> bool:
     return bool(hooks_in(agent.hooks_file)) or server_in(agent.server_file) is not None
 
 
-def defects(agent: Agent) -> Iterator[str]:
+def defects(agent: Agent) -> list[str]:
     """Why Navi's entries in the agent's settings do not work, or would do harm."""
     hooks, server = hooks_in(agent.hooks_file), server_in(agent.server_file)
+    problems = []
     if missing := [event for event in agent.events if event not in hooks]:
-        yield f"no hook of Navi at {', '.join(missing)}"
+        problems.append(f"no hook of Navi at {', '.join(missing)}")
     if server is None:
-        yield "Navi's tools are missing"
+        problems.append("Navi's tools are missing")
     if not all(HOOK_GUARD in words_of(command) for command in hooks.values()):
-        yield f"the hooks are of an earlier version: they block {agent.title} once Navi is removed"
+        harm = f"they block {agent.title} once Navi is removed"
+        problems.append(f"the hooks are of an earlier version: {harm}")
     if server is not None and MCP_GUARD not in server.command:
-        yield "the tools are of an earlier version: they fail once Navi is removed"
-    used = [_program_of_tools(server)] if server is not None else []
-    for command in hooks.values():
-        python, _, _, script, _, _, token_file = _hook_words(command)
-        used += [python, script, str(Path(token_file).parent)]
-    for path in dict.fromkeys(used):
-        if not Path(path).exists() and shutil.which(path) is None:
-            yield f"{path} is gone"
+        problems.append("the tools are of an earlier version: they fail once Navi is removed")
+    for place in _destinations(hooks.values(), server):
+        is_address = "://" in place
+        if not is_address and not Path(place).exists() and shutil.which(place) is None:
+            problems.append(f"{place} is gone")
+    return problems
 
 
-def detours(agent: Agent) -> Iterator[str]:
-    """How Navi's entries in the agent's settings lead to another Navi than this one."""
-    own_hook, own_server = _hook_words(_hook(agent)), _server()
-    for command in dict.fromkeys(hooks_in(agent.hooks_file).values()):
-        for used, own in zip(_hook_words(command), own_hook, strict=True):
-            if used != own:
-                yield f"the hooks use {used}, not {own}"
-    server = server_in(agent.server_file)
-    if server is None:
-        return
-    used, own = _program_of_tools(server), _program_of_tools(own_server)
-    if used != own:
-        yield f"the tools use {used}, not {own}"
-    for name, value in own_server.environment.items():
-        if server.environment.get(name) != value:
-            yield f"the tools use {name}={server.environment.get(name)}, not {value}"
+def detours(agent: Agent) -> list[str]:
+    """What of Navi's entries in the agent's settings leads to another Navi than this one."""
+    hooks, server = hooks_in(agent.hooks_file), server_in(agent.server_file)
+    own = _destinations([_hook(agent)], _server())
+    return [place for place in _destinations(hooks.values(), server) if place not in own]
 
 
-def _hook_words(command: str) -> list[str]:
-    """The Python, its options, the script and its arguments."""
-    words = words_of(command)
-    position = hook_position(words) or 0
-    return words[position : position + 7]
-
-
-def _program_of_tools(server: Server) -> str:
-    words = list(server.command)
-    return words[4] if MCP_GUARD in words else words[0]
+def _destinations(hooks: Iterable[str], server: Server | None) -> list[str]:
+    """The programs, the address and the home that these entries use."""
+    destinations = []
+    for command in hooks:
+        words = words_of(command)
+        start = hook_position(words) or 0
+        python, _, _, script, _, address, token_file = words[start : start + 7]
+        destinations += [python, script, address, str(Path(token_file).parent)]
+    if server is not None:
+        program = server.command[4] if MCP_GUARD in server.command else server.command[0]
+        destinations += [program, *server.environment.values()]
+    return list(dict.fromkeys(destinations))
 
 
 def _hook(agent: Agent) -> str:

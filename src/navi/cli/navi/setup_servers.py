@@ -48,10 +48,11 @@ def server_in(path: Path) -> Server | None:
     else:
         servers = parsed_json(path, data).get("mcpServers")
     entry = servers.get("navi") if isinstance(servers, dict) else None
-    if not isinstance(entry, dict):
+    if not isinstance(entry, dict) or "command" not in entry:
         return None
-    arguments, environment = entry.get("args") or [], entry.get("env") or {}
-    return Server([str(entry.get("command")), *map(str, arguments)], environment)
+    command = [entry["command"], *(entry.get("args") or [])]
+    environment = entry.get("env") or {}
+    return Server([*map(str, command)], {name: str(environment[name]) for name in environment})
 
 
 def _with_json(path: Path, server: Server) -> Change:
