@@ -21,14 +21,14 @@ HOOK_SCRIPT = str(Path(__file__).parents[1] / "hook.py")
 HOOK_GUARD = '{ "$@" || cat >/dev/null; } 2>/dev/null; exit 0'
 """Says nothing and succeeds, whatever the hook does. Reads what the hook left unread, so that the
 agent's write does not fail."""
-NO_TOOLS = (
-    '{"jsonrpc":"2.0","id":\\1,"result":{"protocolVersion":"2025-06-18","capabilities":{},'
-    '"serverInfo":{"name":"navi","version":"0"},"tools":[]}}'
+GREETING = (
+    '{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"navi","version":"0"}}'
 )
-"""Answers `initialize`, `tools/list` and `ping` alike; `\\1` is the request's id."""
+NO_TOOLS = '{"tools":[]}'
+ID, ANSWER = r'.*"id": *\([^,}]*\).*', r'{"jsonrpc":"2.0","id":\1,"result":%s}'
 MCP_GUARD = (
-    '"$@" && exit; while read -r request; do printf "%s\\n" "$request" | '
-    f"sed -n 's/.*\"id\": *\\([^,}}]*\\).*/{NO_TOOLS}/p'; done"
+    '"$@" && exit; while read -r request; do printf "%s\\n" "$request" | sed -n '
+    f"'/\"initialize\"/{{s/{ID}/{ANSWER % GREETING}/p;d;}};s/{ID}/{ANSWER % NO_TOOLS}/p'; done"
 )
 """Offers no tools if Navi can't be started: agents warn of a server that ends at once. Without
 `${…}`, which Claude Code would replace by variables of its own."""
