@@ -48,7 +48,7 @@ def kept_files() -> list[KeptFiles]:
     listing = [
         KeptFiles(
             home,
-            "sessions, the access token, and what agents made in its folder workspace",
+            "sessions, the access token, the workspace of agents",
             [home / name for name in (*store_names("navi.sqlite3"), *IN_HOME)],
         ),
         KeptFiles(

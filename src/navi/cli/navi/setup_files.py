@@ -136,7 +136,7 @@ def originals() -> Path:
 def changed_files() -> list[Path]:
     """The files that Navi changed and whose originals it still keeps."""
     notes = [_note(file) for file in sorted(originals().glob("*.json"))]
-    # Notes of version 0.1 don't say which file they are about.
+    # Earlier versions did not note the path.
     return [Path(note["path"]) for note in notes if note is not None and "path" in note]
 
 

@@ -6,7 +6,7 @@ import http.client
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -41,18 +41,17 @@ def command(data: bool, yes: bool, dry_run: bool) -> None:
             f"the data is in use by process {', '.join(map(str, pids))}",
             hint="stop the server (Ctrl-C where it runs) and `recall watch`, then run this again",
         )
+    for problem in problems:
+        output.complain(problem)
+    if not changes and not problems:
+        output.say("Navi is not in the settings of any agent.")
     _show(changes, files, is_deleted=data)
     if dry_run:
         for change in changes:
             output.say(change.difference())
     else:
         _ask(changes, doomed, yes)
-        problems += written(changes)
-        if not problems:
-            _forget_originals()
-        problems += _deleted(doomed)
-    for problem in problems:
-        output.complain(problem)
+        problems += _removed(changes, doomed, keep_originals=bool(problems))
     for remark in _remarks(files):
         output.note(remark)
     output.note("to remove the program itself:")
@@ -62,18 +61,16 @@ def command(data: bool, yes: bool, dry_run: bool) -> None:
 
 def _show(changes: Sequence[Change], files: Sequence[KeptFiles], *, is_deleted: bool) -> None:
     if changes:
-        output.say("Navi's hooks and tools in the settings of your agents, to be removed:")
+        output.say("To be removed, Navi's hooks and tools in the settings of your agents:")
         for change in changes:
             output.say(f"  {change.path}")
-    else:
-        output.say("Navi is not in the settings of any agent.")
-    if setup_files.originals().exists():
-        output.say("Copies of such settings from before Navi changed them, to be removed:")
+    if any(setup_files.originals().glob("*")):
+        output.say("To be removed, copies of settings from before Navi changed them:")
         output.say(f"  {setup_files.originals()}")
     if files:
-        output.say(f"Data, {'to be deleted' if is_deleted else 'which stays without --data'}:")
-    for each in files:
-        output.say(f"  {each.folder}  {formats.size(each.size())}  {each.content}")
+        output.say("To be deleted:" if is_deleted else "What stays (--data deletes it):")
+        rows = [[f"  {each.folder}", formats.size(each.size()), each.content] for each in files]
+        output.columns(rows, "  ")
 
 
 def _ask(changes: Sequence[Change], doomed: Sequence[KeptFiles], yes: bool) -> None:
@@ -90,15 +87,15 @@ def _ask(changes: Sequence[Change], doomed: Sequence[KeptFiles], yes: bool) -> N
         sys.exit(1)
 
 
-def _forget_originals() -> None:
-    shutil.rmtree(setup_files.originals(), ignore_errors=True)
-    with suppress(OSError):
-        places.home().rmdir()  # if nothing else was ever kept there
-
-
-def _deleted(doomed: Iterable[KeptFiles]) -> list[NaviError]:
-    """Why some data could not be deleted; the rest is."""
-    problems: list[NaviError] = []
+def _removed(
+    changes: Sequence[Change], doomed: Sequence[KeptFiles], *, keep_originals: bool
+) -> list[NaviError]:
+    """Why some of it could not be removed; the rest is."""
+    problems = written(changes)
+    if not problems and not keep_originals:
+        shutil.rmtree(setup_files.originals(), ignore_errors=True)
+        with suppress(OSError):
+            places.home().rmdir()  # if nothing else was ever kept there
     for files in doomed:
         try:
             files.remove()
@@ -106,7 +103,9 @@ def _deleted(doomed: Iterable[KeptFiles]) -> list[NaviError]:
             message = f"can't delete {error.filename}: {error.strerror}"
             problems.append(Conflict(message, hint="make it writable, then run this again"))
         else:
-            output.say(f"deleted {files.content} in {files.folder}")
+            output.say(f"deleted {files.folder}: {files.content}")
+    for problem in problems:
+        output.complain(problem)
     return problems
 
 
