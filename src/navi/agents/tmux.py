@@ -39,7 +39,7 @@ ABSENT = re.compile(
 )
 """What tmux says of a pane that is not there; anything else says nothing about the pane."""
 LAUNCH = "launch-"
-"""How the names of scripts begin that start a pane's program."""
+"""The prefix of scripts that start a pane's program."""
 START_ATTEMPTS = 6
 ENDING_ATTEMPTS = 6
 LOOK_ATTEMPTS = 3

@@ -252,6 +252,36 @@ def test_a_file_that_can_not_be_changed_does_not_keep_navi_in_the_others(
     assert not any((private_home / other).exists() for other in others)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ['{"hooks": []}', '{"hooks": {"Stop": "mine"}}', '{"mcpServers": 1}', '{"hooks": {"Stop": 1}}'],
+)
+def test_settings_that_the_agent_would_not_understand_are_left_alone(
+    private_home: Path, text: str
+) -> None:
+    paths = [private_home / name for name in FILES["claude-code"]]
+    paths[0].parent.mkdir()
+    for path in paths:
+        path.write_text(text)
+    done = setup("claude-code")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: can't change ")
+    assert setup("--remove").returncode == 0
+    assert [path.read_text() for path in paths] == [text, text]
+
+
+@pytest.mark.parametrize("text", ['{"hooks": {}, "mcpServers": {}}', '{"hooks": null}', "{}", ""])
+def test_settings_without_anything_in_them_are_restored(private_home: Path, text: str) -> None:
+    paths = [private_home / name for name in FILES["claude-code"]]
+    paths[0].parent.mkdir()
+    for path in paths:
+        path.write_text(text)
+    assert setup("--remove").stderr == "nothing to change\n"
+    assert setup("claude-code").returncode == 0
+    assert setup("--remove").returncode == 0
+    assert [path.read_text() for path in paths] == [text, text]
+
+
 def test_removing_needs_no_settings_of_navi(private_home: Path) -> None:
     setup("claude-code")
     settings = private_home / ".config/navi/config.toml"

@@ -177,6 +177,17 @@ def test_a_running_server_is_named_and_its_data_is_not_deleted(private_home: Pat
     assert not (private_home / "navi").exists()
 
 
+def test_rules_for_claude_code_that_would_stay_are_named_before_anything_is_asked(
+    before: dict[Path, bytes], private_home: Path
+) -> None:
+    note = private_home / ".local/share/recall/permissions.json"
+    note.parent.mkdir(parents=True)
+    note.write_text("{}")
+    done = uninstall()
+    assert done.returncode == 2
+    assert "unless you run `recall stats bash --undo` first" in done.stderr
+
+
 def test_a_database_on_another_server_is_left_alone_and_its_password_not_shown() -> None:
     url = "postgresql://ada:hunter2@db.example/navi"
     done = uninstall("--yes", "--data", NAVI_DATABASE_URL=url)

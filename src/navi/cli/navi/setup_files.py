@@ -102,6 +102,16 @@ def parsed_json(path: Path, data: bytes | None) -> Json:
     return settings
 
 
+def section(path: Path, settings: Json, name: str) -> Json:
+    """The object of that name in the settings, made if it is missing."""
+    if settings.get(name) is None:
+        settings[name] = {}
+    found = settings[name]
+    if not isinstance(found, dict):
+        raise unusable(path, f'"{name}" in it is not a JSON object')
+    return found
+
+
 def unusable(path: Path, problem: str) -> InvalidInput:
     return InvalidInput(
         f"can't change {path}: {problem}", hint="correct the file, then run this again"

@@ -7,7 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from navi.cli.navi.setup_files import Change, Json, edited_json, parsed_json, read
+from navi.cli.navi.setup_files import (
+    Change,
+    Json,
+    edited_json,
+    parsed_json,
+    read,
+    section,
+    unusable,
+)
 
 TIMEOUT_SECONDS = 10
 PYTHON_OPTIONS = ["-I", "-S"]
@@ -19,8 +27,12 @@ def with_hooks(path: Path, command: str, events: Sequence[str]) -> Change:
 
     def add(settings: Json) -> None:
         entry = {"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}
+        hooks = section(path, settings, "hooks")
         for event in events:
-            settings.setdefault("hooks", {}).setdefault(event, []).append({"hooks": [entry]})
+            groups = hooks.setdefault(event, [])
+            if not isinstance(groups, list):
+                raise unusable(path, f'"{event}" in it is not a list of hooks')
+            groups.append({"hooks": [entry]})
 
     return edited_json(path, _remove, add)
 
@@ -45,15 +57,9 @@ def hook_position(words: Sequence[str]) -> int | None:
     """Where Navi's hook begins in a command, as every version wrote it: the Python, its options,
     the script, the kind of agent, the server's address and the file with the token."""
     for position in range(len(words) - 6):
-        options, script, driver = (
-            words[position + 1 : position + 3],
-            *words[position + 3 : position + 5],
-        )
-        if (
-            list(options) == PYTHON_OPTIONS
-            and script.endswith("navi/hook.py")
-            and driver in DRIVERS
-        ):
+        _, *options, script, driver = words[position : position + 5]
+        is_our_script = script.endswith("navi/hook.py") and driver in DRIVERS
+        if options == PYTHON_OPTIONS and is_our_script:
             return position
     return None
 
@@ -76,8 +82,8 @@ def _remove(settings: Json) -> None:
         hooks[event] = [group for group in rest if group is not None]
         if not hooks[event]:
             del hooks[event]
-    if not hooks:
-        del settings["hooks"]
+        if not hooks:
+            del settings["hooks"]
 
 
 def _without_ours(group: Json) -> Json | None:

@@ -17,6 +17,7 @@ from navi.cli.navi.setup_files import (
     parsed_json,
     read,
     restored,
+    section,
     unusable,
 )
 
@@ -61,7 +62,7 @@ def _with_json(path: Path, server: Server) -> Change:
     entry = {"type": "stdio", "command": program, "args": arguments, "env": environment}
 
     def add(settings: Json) -> None:
-        settings.setdefault("mcpServers", {})["navi"] = entry
+        section(path, settings, "mcpServers")["navi"] = entry
 
     return edited_json(path, _remove, add)
 

@@ -46,14 +46,14 @@ def command(data: bool, yes: bool, dry_run: bool) -> None:
     if not changes and not problems:
         output.say("Navi is not in the settings of any agent.")
     _show(changes, files, is_deleted=data)
+    for remark in _remarks(files):
+        output.note(remark)
     if dry_run:
         for change in changes:
             output.say(change.difference())
     else:
         _ask(changes, doomed, yes)
         problems += _removed(changes, doomed, keep_originals=bool(problems))
-    for remark in _remarks(files):
-        output.note(remark)
     output.note("to remove the program itself:")
     output.say(removal_command(Path(sys.prefix)))
     sys.exit(1 if problems else 0)
@@ -121,7 +121,8 @@ def _remarks(files: Sequence[KeptFiles]) -> list[str]:
         remarks.append("the database that NAVI_DATABASE_URL names stays as it is")
     if any(path.name == PERMISSIONS for each in files for path in each.paths):
         remarks.append(
-            "Claude Code has rules of `recall stats bash --apply`; --undo takes them back"
+            "Claude Code keeps the rules of `recall stats bash --apply`, "
+            "unless you run `recall stats bash --undo` first"
         )
     return remarks
 
@@ -144,4 +145,7 @@ def _has_panes(socket: str) -> bool:
     if shutil.which("tmux") is None:
         return False
     order = ["tmux", "-L", socket, "list-panes", "-a"]
-    return subprocess.run(order, capture_output=True, timeout=10).returncode == 0
+    try:
+        return subprocess.run(order, capture_output=True, timeout=10).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
