@@ -29,6 +29,7 @@ FOREIGN = ("NAVI_", "RECALL_", "CLAUDE", "CODEX", "ANTHROPIC_", "OPENAI_", "XDG_
 PROOF = (
     "tests/clients/test_agent_storm.py",
     "tests/clients/test_memory.py",
+    "tests/clients/test_removal.py::test_an_agent_works_after_navis_environment",
     "tests/flows/test_automation_failpoints.py",
     "tests/flows/test_automation_kills.py",
     "tests/flows/test_automations.py::test_an_automation_killed",

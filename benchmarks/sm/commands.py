@@ -10,9 +10,9 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import navi
 from benchmarks.turns.figures import Row, Spread, spread_of, times
 from navi.client import Client, Server
+from navi.domain.agent_commands import hook_command
 from tests.server import ServerProcess
 
 BIN = Path(sys.executable).parent
@@ -53,8 +53,7 @@ def _hook(server: ServerProcess, event: str, repeated: int) -> Spread:
     """As an agent in somebody's terminal runs it: it waits so long."""
     environment = {**os.environ, "NAVI_URL": server.address, "NAVI_TOKEN": server.token}
     environment.pop("NAVI_SESSION_ID", None)
-    script = Path(navi.__file__).parent / "hook.py"
-    command = [sys.executable, "-I", "-S", str(script), "claude_code", server.address, os.devnull]
+    command = ["/bin/sh", "-c", hook_command("claude_code", server.address)]
     said = {"hook_event_name": event, "session_id": "benchmark", "cwd": str(server.home)}
     return _spread(command, environment, repeated, json.dumps(said).encode())
 

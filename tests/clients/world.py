@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,7 +100,7 @@ class World:
         )
         return done.stdout
 
-    def set_up(self, driver: str, *options: str) -> None:
+    def set_up(self, driver: str, *options: str, command: Sequence[str] = NAVI) -> None:
         """Navi's hooks and tools, in the agent's own settings."""
         environment = {
             **os.environ,
@@ -108,7 +109,7 @@ class World:
             "NAVI_URL": self.server.address,
             "NAVI_HOME": str(self.home / "navi"),
         }
-        order = [*NAVI, "setup", driver.replace("_", "-"), *options]
+        order = [*command, "setup", driver.replace("_", "-"), *options]
         subprocess.run(order, env=environment, check=True, capture_output=True, timeout=60)
 
     def screens(self) -> str:

@@ -94,12 +94,24 @@ async def test_the_program_answers_like_the_server(server: ServerProcess, client
     assert (await client.call("GET", f"/sessions/{session_id}/recall"))["status"] == "pending"
 
 
-def test_without_a_server_the_agent_is_told_to_start_one() -> None:
+def test_an_agent_that_starts_without_a_server_gets_no_tools_and_is_told_why() -> None:
     environment = {"NAVI_URL": "http://127.0.0.1:9", "NAVI_TOKEN": "t"}
-    said = [HELLO, request(2, "tools/call", SCHEDULE)]
-    greeting, called = bridge(said, environment)
-    assert "navi serve" in greeting["error"]["message"]
-    assert called["result"]["isError"]
+    requests = [
+        HELLO,
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        request(2, "ping"),
+        request(3, "tools/list"),
+        request(4, "tools/call", SCHEDULE),
+        request(5, "prompts/list"),
+    ]
+    greeting, pong, tools, call, prompts = bridge(requests, environment)
+    assert greeting["result"]["protocolVersion"] == "2025-06-18"
+    assert "navi serve" in greeting["result"]["instructions"]
+    assert pong["result"] == {}
+    assert tools["result"] == {"tools": []}
+    assert call["result"]["isError"]
+    assert "navi serve" in call["result"]["content"][0]["text"]
+    assert "navi serve" in prompts["error"]["message"]
 
 
 def bridge(said: list[Any], environment: dict[str, str]) -> list[Any]:

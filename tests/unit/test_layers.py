@@ -35,6 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "runtime/system_clock",
         "api",
         "store",
+        "index",
         "mcp",
         "client",
     },

@@ -21,7 +21,7 @@ from navi.agents.pane_agent import PaneAgent
 from navi.agents.pane_program import PaneProgram
 from navi.agents.pane_turn import PaneTurn
 from navi.agents.shielding import run_to_end
-from navi.agents.tmux import Pane, Tmux, draft_in, is_held
+from navi.agents.tmux import LAUNCH, Pane, Tmux, draft_in, is_held
 from navi.domain.errors import AgentFailed, NotDelivered
 from navi.domain.event import Conversation
 from navi.domain.places import pane_name
@@ -57,6 +57,8 @@ class PaneDriver(Driver):
         self._environment = environment
         self._reach = reach
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        for launch in runs.glob("*/*/launch"):
+            launch.unlink(missing_ok=True)  # left by earlier versions, with keys in it
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[Told, None]:
         environment = environment_of(request.session, self._environment, self._reach)
@@ -82,6 +84,8 @@ class PaneDriver(Driver):
     async def end(self, session: Session) -> None:
         if shutil.which("tmux", path=self._environment.get("PATH")) is not None:
             await Tmux(self._socket, self._environment).end(pane_name(session.id))
+        for launch in (self._runs / session.id).glob(f"*/{LAUNCH}*"):
+            launch.unlink(missing_ok=True)  # of a pane that was never started
 
     def can_report(self, session: Session) -> bool:
         return self.agent_of(session) is not None

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import struct
 import subprocess
+import tempfile
 import termios
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -38,6 +39,8 @@ ABSENT = re.compile(
     "can't find|no server running|No such file|Connection refused|server exited|lost server"
 )
 """What tmux says of a pane that is not there; anything else says nothing about the pane."""
+LAUNCH = "launch-"
+"""The prefix of scripts that start a pane's program."""
 START_ATTEMPTS = 6
 ENDING_ATTEMPTS = 6
 LOOK_ATTEMPTS = 3
@@ -130,15 +133,18 @@ class Tmux:
         self, name: str, command: Sequence[str], cwd: Path, folder: Path, context: str
     ) -> Pane:
         """A pane with the command in it. It stays when the command ends, to be looked at."""
-        launch = folder / "launch"
-        _write_launch(launch, command, self._environment)
-        started = str(launch.stat().st_mtime)
         for attempt in range(START_ATTEMPTS):
+            launch = _write_launch(folder, command, self._environment)
+            started = str(launch.stat().st_mtime)
             try:
                 return await self._start(name, cwd, launch, context, started)
             except ServerExited:
                 # It ended with its last pane, which was closed a moment ago. The next one is new.
+                launch.unlink(missing_ok=True)
                 await asyncio.sleep(0.05 * 2**attempt)
+            except AgentFailed:
+                launch.unlink(missing_ok=True)
+                raise
         raise AgentFailed("tmux can't be started", hint="its server ends at once: try `tmux`")
 
     async def _start(self, name: str, cwd: Path, launch: Path, context: str, started: str) -> Pane:
@@ -334,14 +340,18 @@ def _plain(line: str, *, without_hints: bool = False) -> str:
     return "".join(shown).replace("\xa0", " ")
 
 
-def _write_launch(path: Path, command: Sequence[str], environment: Mapping[str, str]) -> None:
-    """A script rather than arguments: keys and tokens are nobody else's business."""
+def _write_launch(folder: Path, command: Sequence[str], environment: Mapping[str, str]) -> Path:
+    """A script rather than arguments: keys and tokens are nobody else's business. For the same
+    reason it removes itself before the command starts."""
     names = [name for name in environment if re.fullmatch(r"[A-Za-z_]\w*", name)]
     kept = [name for name in names if name not in ("TERM", "TMUX", "TMUX_PANE")]
     lines = [f"export {name}={shlex.quote(environment[name])}" for name in kept]
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.touch(mode=0o600)
-    path.write_text("\n".join([*lines, f"exec {shlex.join(command)}"]) + "\n")
+    lines += ['rm -f -- "$0"', f"exec {shlex.join(command)}"]
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, path = tempfile.mkstemp(dir=folder, prefix=LAUNCH)
+    with os.fdopen(handle, "w") as file:
+        file.write("\n".join(lines) + "\n")
+    return Path(path)
 
 
 def _held(lock: Path) -> int:

@@ -133,10 +133,15 @@ def styled(text: str, *styles: str) -> str:
 
 
 def fail(error: NaviError) -> NoReturn:
+    complain(error)
+    sys.exit(error.exit_code)
+
+
+def complain(error: NaviError) -> None:
+    """Of what went wrong, where the command goes on."""
     note(f"{styled('error:', 'red')} {error.message}")
     if error.hint:
         note(f"{styled('hint:', 'cyan')} {error.hint}")
-    sys.exit(error.exit_code)
 
 
 def _write(stream: TextIO, text: str) -> None:

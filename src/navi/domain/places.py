@@ -36,19 +36,6 @@ def settings_file(environment: Mapping[str, str] = os.environ) -> Path:
     return Path(config).expanduser().absolute() / "navi" / "config.toml"
 
 
-def hook_command(driver: str, address: str, environment: Mapping[str, str] = os.environ) -> str:
-    """What an agent runs at its hooks, as a shell line.
-
-    Without the package: Python's bare interpreter and one file, which is as quick as it gets.
-    """
-    import shlex
-    import sys
-
-    script = Path(__file__).parents[1] / "hook.py"
-    python = [os.path.realpath(sys.executable), "-I", "-S"]
-    return shlex.join([*python, str(script), driver, address, str(token_file(environment))])
-
-
 def tmux_socket(environment: Mapping[str, str] = os.environ) -> str:
     """The name of tmux's socket for this home, as in `tmux -L NAME`. A path could be too long."""
     import hashlib

@@ -10,10 +10,12 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 
+from navi import __version__
 from navi.client import Client
 from navi.domain.errors import NaviError
 
 NO_SERVER = -32000
+OLDEST_PROTOCOL = "2024-11-05"
 
 
 def run(
@@ -50,14 +52,34 @@ def _answer(client: Client, headers: Mapping[str, str], line: str) -> Any:
 
 
 def _failed(line: str, error: NaviError) -> Any:
-    """The agent is told what a person would be; what wants no answer gets none."""
+    """An agent that starts without Navi goes on without its tools: it would call that a failure
+    of its own otherwise. One that calls a tool is told what a person would be."""
     try:
-        said = json.loads(line)
-        request_id, method = said["id"], said.get("method")
+        request = json.loads(line)
+        request_id, method = request["id"], request.get("method")
     except (ValueError, KeyError, TypeError):
-        return None
-    if method == "tools/call":
-        result = {"content": [{"type": "text", "text": error.sentence}], "isError": True}
-        return {"jsonrpc": "2.0", "id": request_id, "result": result}
-    problem = {"code": NO_SERVER, "message": error.sentence}
-    return {"jsonrpc": "2.0", "id": request_id, "error": problem}
+        return None  # nothing that wants an answer
+    match method:
+        case "initialize":
+            result = _greeting(request, f"Navi offers no tools at the moment: {error.sentence}")
+        case "ping":
+            result = {}
+        case "tools/list":
+            result = {"tools": []}
+        case "tools/call":
+            result = {"content": [{"type": "text", "text": error.sentence}], "isError": True}
+        case _:
+            problem = {"code": NO_SERVER, "message": error.sentence}
+            return {"jsonrpc": "2.0", "id": request_id, "error": problem}
+    return {"jsonrpc": "2.0", "id": request_id, "result": result}
+
+
+def _greeting(request: Mapping[str, Any], instructions: str) -> dict[str, Any]:
+    params = request.get("params")
+    version = params.get("protocolVersion") if isinstance(params, dict) else None
+    return {
+        "protocolVersion": version or OLDEST_PROTOCOL,
+        "capabilities": {"tools": {"listChanged": False}},
+        "serverInfo": {"name": "navi", "title": "Navi", "version": __version__},
+        "instructions": instructions,
+    }

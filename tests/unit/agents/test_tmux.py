@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from navi.agents.panes import PaneDriver
 from navi.agents.tmux import Tmux, draft_in, has_unread_keys, is_same_text
+from navi.domain.errors import AgentFailed
 
 EMPTY = "\x1b[39m❯\xa0\x1b[7m \x1b[0m"
 HINT = '❯\xa0\x1b[7mT\x1b[0m\x1b[2mry "edit this file"\x1b[0m'
@@ -78,6 +80,28 @@ async def test_a_pane_is_started_though_the_server_ended_with_the_last_one(tmp_p
         pane = await tmux.start("only", ["sleep", "60"], tmp_path, tmp_path, "0")
         assert not pane.is_dead
     assert (tmp_path / "met").exists()
+
+
+@needs_tmux
+async def test_keys_are_on_the_disk_only_until_the_program_starts(tmp_path: Path) -> None:
+    command = ["sh", "-c", 'echo "$SOME_KEY" > key; exec sleep 60']
+    async with private_tmux(tmp_path, SOME_KEY="it's secret") as tmux:
+        await tmux.start("only", command, tmp_path, tmp_path / "run", "0")
+        await appears(tmp_path, "key")
+        assert list((tmp_path / "run").iterdir()) == []
+    assert (tmp_path / "key").read_text() == "it's secret\n"
+
+
+BROKEN = "#!/bin/sh\necho 'no room' >&2; exit 1\n"
+
+
+@needs_tmux
+async def test_keys_are_not_left_on_the_disk_when_no_pane_can_be_started(tmp_path: Path) -> None:
+    async with private_tmux(tmp_path) as tmux:
+        replace_tmux(tmp_path, BROKEN)
+        with pytest.raises(AgentFailed, match="no room"):
+            await tmux.start("only", ["sleep", "60"], tmp_path, tmp_path / "run", "0")
+    assert list((tmp_path / "run").iterdir()) == []
 
 
 REFUSING = """#!/bin/sh
@@ -169,6 +193,14 @@ async def test_a_text_for_a_program_that_has_ended_leaves_all_other_panes_alive(
             await tmux.end("ended")
 
 
+def test_keys_that_an_earlier_version_left_on_the_disk_are_removed(tmp_path: Path) -> None:
+    left = tmp_path / "session" / "turn" / "launch"
+    left.parent.mkdir(parents=True)
+    left.write_text("export SOME_KEY=secret\n")
+    PaneDriver({}, socket="test", runs=tmp_path, environment={})
+    assert not left.exists()
+
+
 async def appears(folder: Path, name: str) -> None:
     while not (folder / name).exists():
         await asyncio.sleep(0.01)
@@ -181,12 +213,12 @@ def replace_tmux(folder: Path, script: str) -> None:
 
 
 @asynccontextmanager
-async def private_tmux(folder: Path) -> AsyncIterator[Tmux]:
+async def private_tmux(folder: Path, **environment: str) -> AsyncIterator[Tmux]:
     """On a socket of its own, with the session `only` ended at the end."""
     # The path of a unix socket may have about 100 characters; pytest's directories are longer.
     with tempfile.TemporaryDirectory(prefix="navi-") as sockets:
         path = f"{folder}:{os.environ['PATH']}"
-        tmux = Tmux("test", {"PATH": path, "TMUX_TMPDIR": sockets})
+        tmux = Tmux("test", {"PATH": path, "TMUX_TMPDIR": sockets, **environment})
         try:
             yield tmux
         finally:

@@ -130,15 +130,87 @@ def test_the_doctor_finds_nothing_wrong_with_a_fresh_installation() -> None:
     assert {"versions", "settings", "home", "index", "claude", "codex", "tmux"} <= set(findings)
 
 
+AGENTS = {
+    "claude-code": ("claude setup", ".claude/settings.json", ".claude.json"),
+    "codex": ("codex setup", ".codex/hooks.json", ".codex/config.toml"),
+}
+
+
+def finding(name: str, **environment: str) -> dict[str, str]:
+    shown = navi("doctor", "--json", NAVI_SERVER_PORT="1", **environment).stdout
+    [found] = [each for each in json.loads(shown) if each["name"] == name]
+    return dict(found)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_doctor_says_where_an_agents_hooks_and_tools_lead(
+    private_home: Path, agent: str
+) -> None:
+    name, hooks, servers = AGENTS[agent]
+    repair = f"repair it with `navi setup {agent}`"
+    assert finding(name)["detail"] == "none"
+    navi("setup", agent, NAVI_SERVER_PORT="1")
+    assert finding(name)["status"] == "ok"
+
+    elsewhere = finding(name, NAVI_URL="http://127.0.0.1:9")
+    assert elsewhere["status"] == "note"
+    assert elsewhere["detail"] == "leads to another Navi: http://127.0.0.1:1"
+    assert elsewhere["hint"] == repair
+
+    for file in (private_home / hooks, private_home / servers):
+        file.write_text(file.read_text().replace(sys.prefix, "/gone").replace("/src/", "/gone/"))
+    gone = finding(name)
+    assert gone["status"] == "problem"
+    assert "navi/hook.py is gone" in gone["detail"]
+    assert "/gone/bin/python is gone" in gone["detail"]
+    assert gone["hint"] == repair
+    navi("setup", agent, NAVI_SERVER_PORT="1")
+    assert finding(name)["status"] == "ok"
+
+    (private_home / servers).unlink()
+    assert finding(name)["detail"] == "Navi's tools are missing"
+
+
+def test_the_doctor_warns_of_hooks_that_would_block_claude_code(private_home: Path) -> None:
+    navi("setup", "claude-code", NAVI_SERVER_PORT="1")
+    settings = private_home / ".claude/settings.json"
+    guarded = json.loads(settings.read_text())
+    for [group] in guarded["hooks"].values():
+        [entry] = group["hooks"]
+        entry["command"] = entry["command"].partition(" navi-hook ")[2]
+    settings.write_text(json.dumps(guarded))
+    assert "they block Claude Code once Navi is removed" in finding("claude setup")["detail"]
+
+
+def test_the_doctor_reports_settings_of_an_agent_that_can_not_be_read(private_home: Path) -> None:
+    (private_home / ".claude.json").write_text("{ // mine")
+    found = finding("claude setup")
+    assert found["status"] == "problem"
+    assert ".claude.json" in found["detail"]
+
+
+def test_the_doctor_says_how_fresh_the_index_is(private_home: Path) -> None:
+    assert finding("index")["hint"] == "make it with `recall index`"
+    transcript = private_home / ".claude/projects/-work/5f0e8c0a-0000-4000-8000-000000000001.jsonl"
+    transcript.parent.mkdir(parents=True)
+    line = {"type": "user", "message": {"role": "user", "content": "hello"}, "uuid": "1"}
+    transcript.write_text(json.dumps(line) + "\n")
+    subprocess.run([sys.executable, "-m", "navi.cli.recall.main", "index"], check=True)
+    assert finding("index")["detail"] == "up to date"
+    with transcript.open("a") as file:
+        file.write(json.dumps({**line, "uuid": "2"}) + "\n")
+    assert finding("index")["detail"].endswith("; files have changed since")
+
+
 @pytest.mark.parametrize(
     ("environment", "line"),
     [
-        ({"TZ": "Europe/Paris"}, "ok       time zone  Europe/Paris"),
-        ({"TZ": ":/usr/share/zoneinfo/Europe/Paris"}, "ok       time zone  Europe/Paris"),
-        ({"TZ": "CET-1CEST"}, "note     time zone  CET, the nearest to TZ=CET-1CEST, which is"),
+        ({"TZ": "Europe/Paris"}, "ok       time zone    Europe/Paris"),
+        ({"TZ": ":/usr/share/zoneinfo/Europe/Paris"}, "ok       time zone    Europe/Paris"),
+        ({"TZ": "CET-1CEST"}, "note     time zone    CET, the nearest to TZ=CET-1CEST, which is"),
         (
             {"TZ": "CET-1CEST", "NAVI_RECALLS_TIMEZONE": "Europe/Paris"},
-            "ok       time zone  Europe/Paris",
+            "ok       time zone    Europe/Paris",
         ),
     ],
 )

@@ -11,15 +11,18 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import click
 
 from navi import __version__
-from navi.cli import output
+from navi.cli import formats, output
+from navi.cli.navi import agent_settings
 from navi.domain.errors import NaviError
 from navi.domain.file_modes import exposure, person_umask
 from navi.domain.timezone import zone_name
 from navi.runtime import places, settings
+from navi.runtime.system_clock import SystemClock
 
 AGENTS = ("claude", "codex", "tmux")
 
@@ -44,9 +47,9 @@ def command(as_json: bool) -> None:
         output.say_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
-            output.say(f"{finding.status:8} {finding.name:10} {finding.detail}")
+            output.say(f"{finding.status:8} {finding.name:12} {finding.detail}")
             if finding.hint:
-                output.say(f"{'':19} hint: {finding.hint}")
+                output.say(f"{'':21} hint: {finding.hint}")
     sys.exit(1 if any(finding.status == "problem" for finding in findings) else 0)
 
 
@@ -131,7 +134,24 @@ def _set_aside() -> Finding:
 
 
 def _index() -> Finding:
-    return Finding("index", "note", "`recall doctor` checks it")
+    from navi.index.agents import agents
+    from navi.index.freshness import freshness
+    from navi.index.places import places as index_places
+    from navi.index.settings import searchable_fields
+
+    where, now = index_places(), SystemClock().now()
+    if not where.database.exists():
+        return Finding("index", "note", "none yet", "make it with `recall index`")
+    state = freshness(where, agents(), searchable_fields(), now)
+    if state.is_followed:
+        return Finding("index", "ok", "up to date: every change is indexed as it happens")
+    if state.is_up_to_date:
+        return Finding("index", "ok", "up to date")
+    detail = "not complete"
+    if state.refreshed_at is not None:
+        age = formats.age(state.refreshed_at, now)
+        detail = f"brought up to date {age}; files have changed since"
+    return Finding("index", "note", detail, "`recall index`, or a running server, indexes them")
 
 
 def _server() -> Finding:
@@ -155,6 +175,20 @@ def _server() -> Finding:
     finally:
         connection.close()
     return Finding("server", "ok", f"navi {version} on {server.host}:{server.port}")
+
+
+def _setup(name: str) -> Finding:
+    """Whether Navi's entries in the agent's own settings lead here."""
+    agent = agent_settings.agents()[name]
+    title, repair = f"{agent.program} setup", f"repair it with `navi setup {name}`"
+    if not agent_settings.is_installed(agent):
+        hint = f"`navi setup {name}` makes your own sessions of {agent.title} known to Navi"
+        return Finding(title, "note", "none", hint)
+    if defects := agent_settings.defects(agent):
+        return Finding(title, "problem", "; ".join(defects), repair)
+    if detours := agent_settings.detours(agent):
+        return Finding(title, "note", f"leads to another Navi: {', '.join(detours)}", repair)
+    return Finding(title, "ok", "hooks and tools lead to this Navi")
 
 
 def _agent(name: str) -> Finding:
@@ -186,6 +220,8 @@ CHECKS: dict[str, Callable[[], Finding]] = {
     "set aside": _set_aside,
     "index": _index,
     "server": _server,
+    "claude setup": partial(_setup, "claude-code"),
+    "codex setup": partial(_setup, "codex"),
 }
 
 

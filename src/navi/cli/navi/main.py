@@ -11,6 +11,7 @@ COMMANDS = {
     "serve": ("navi.cli.navi.serve", "Run the server."),
     "doctor": ("navi.cli.navi.doctor", "Check the installation and say what to do."),
     "setup": ("navi.cli.navi.setup", "Make an agent's own sessions known to Navi."),
+    "uninstall": ("navi.cli.navi.uninstall", "Remove Navi from the settings of your agents."),
     "mcp": ("navi.cli.navi.mcp", "Offer Navi's tools to an agent."),
     "user": ("navi.cli.navi.user", "Add, list and remove users."),
     "when": ("navi.cli.navi.when", "Say how a time would be read."),

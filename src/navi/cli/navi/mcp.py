@@ -14,8 +14,8 @@ from navi.cli import output
 def command() -> None:
     """Offer Navi's tools by the Model Context Protocol, on standard input and output.
 
-    Agents start this by themselves once `navi setup` has told them about it. It needs a running
-    server, which offers the same at /mcp over HTTP.
+    Agents start this by themselves after `navi setup`. The tools are those of the running server,
+    which offers them at /mcp over HTTP, too; without a server there are none.
     """
     from navi.client import Client, find_server
     from navi.mcp import bridge

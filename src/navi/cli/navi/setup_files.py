@@ -1,7 +1,7 @@
-"""Changes of agents' own settings files. What is not Navi's stays as it is.
+"""Changes to agents' own settings files. What is not Navi's stays as it is.
 
-What a file was before is kept beside Navi's other files, so that taking Navi away restores it to
-the byte, as long as nobody else changed it meanwhile; else only Navi's entries are taken out.
+What a file was before is kept beside Navi's other files, so that removing Navi restores it to the
+byte, unless somebody else has changed it since; then only Navi's entries are taken out.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import difflib
 import hashlib
 import json
 import os
-import shlex
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,20 +20,8 @@ from typing import Any
 from navi.domain import places
 from navi.domain.errors import InvalidInput
 
-HOOK_SCRIPT = "navi/hook.py"
-"""What Navi's own hooks are known by."""
-HOOK_SECONDS = 10
-BEGIN, END = "# >>> navi >>>", "# <<< navi <<<"
 Json = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """The MCP server, as a program that the agent starts."""
-
-    command: str
-    arguments: Sequence[str]
-    environment: Mapping[str, str]
+Edit = Callable[[Json], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +30,13 @@ class Change:
     before: bytes | None
     """None where there is no file."""
     after: bytes | None
+    original: bytes | None = None
+    """What to restore when Navi is removed."""
     is_removal: bool = False
+
+    @property
+    def is_needed(self) -> bool:
+        return self.before != self.after
 
     def difference(self) -> str:
         old, new = ((text or b"").decode().splitlines() for text in (self.before, self.after))
@@ -51,10 +45,19 @@ class Change:
 
     def write(self) -> None:
         """As a whole or not at all, with the mode that the file had."""
-        keep = _kept(self.path)
+        try:
+            self._write()
+        except OSError as error:
+            raise InvalidInput(
+                f"can't write {self.path}: {error.strerror}",
+                hint="make it writable, then run this again",
+            ) from error
+
+    def _write(self) -> None:
+        original = _original_file(self.path)
         if self.after is None:
             self.path.unlink()
-            keep.unlink(missing_ok=True)
+            original.unlink(missing_ok=True)
             return
         mode = self.path.stat().st_mode & 0o777 if self.path.exists() else 0o600
         target = self.path.resolve()
@@ -64,97 +67,66 @@ class Change:
             file.write(self.after)
             os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
-        if self.is_removal:
-            keep.unlink(missing_ok=True)
-        else:
-            _remember(keep, self.before, self.after)
+        if not self.is_removal:
+            _remember(self)
         os.replace(name, target)
+        if self.is_removal:
+            original.unlink(missing_ok=True)
 
 
-def hooks(path: Path, command: str, events: Sequence[str], *, remove: bool) -> Change:
-    def without(settings: Json) -> None:
-        found = settings.get("hooks")
-        if not isinstance(found, dict):
-            return
-        for event in list(found):
-            if isinstance(found[event], list):
-                found[event] = [group for group in found[event] if not _is_ours(group)]
-                if not found[event]:
-                    del found[event]
-        if not found:
-            del settings["hooks"]
-
-    def with_ours(settings: Json) -> None:
-        without(settings)
-        entry = {"type": "command", "command": command, "timeout": HOOK_SECONDS}
-        for event in events:
-            settings.setdefault("hooks", {}).setdefault(event, []).append({"hooks": [entry]})
-
-    return _json_change(path, without if remove else with_ours, remove=remove)
+def edited_json(path: Path, remove: Edit, add: Edit | None = None) -> Change:
+    """Takes out what is Navi's, then puts it in anew; without `add`, removes it for good."""
+    before = read(path)
+    if add is None:
+        data = restored(path, before)
+        return Change(path, before, _edited(path, data, [remove]), is_removal=True)
+    after = _edited(path, before, [remove, add])
+    return Change(path, before, after, original=_edited(path, before, [remove]))
 
 
-def json_server(path: Path, server: Server, *, remove: bool) -> Change:
-    def edit(settings: Json) -> None:
-        servers = settings.get("mcpServers")
-        servers = servers if isinstance(servers, dict) else {}
-        servers.pop("navi", None)
-        if not remove:
-            entry = {
-                "type": "stdio",
-                "command": server.command,
-                "args": list(server.arguments),
-                "env": dict(server.environment),
-            }
-            settings["mcpServers"] = {**servers, "navi": entry}
-        elif not servers:
-            settings.pop("mcpServers", None)
-
-    return _json_change(path, edit, remove=remove)
-
-
-def toml_server(path: Path, server: Server, *, remove: bool) -> Change:
-    """As a block of its own at the end: the person's comments and order stay."""
-    before = _read(path)
-    text = (before or b"").decode()
-    start, end = text.find(BEGIN), text.find(END)
-    if start >= 0 and end >= 0:
-        text = text[:start] + text[end + len(END) :].removeprefix("\n")
-    if remove:
-        after = _restored(path, before) or text.encode() or None
-        return Change(path, before, after, is_removal=True)
-    gap = "" if not text or text.endswith("\n") else "\n"
-    lines = [
-        BEGIN,
-        "[mcp_servers.navi]",
-        f"command = {json.dumps(server.command)}",
-        f"args = {json.dumps(list(server.arguments))}",
-        "[mcp_servers.navi.env]",
-        *(f"{name} = {json.dumps(value)}" for name, value in server.environment.items()),
-        END,
-    ]
-    return Change(path, before, (text + gap + "\n".join(lines) + "\n").encode())
-
-
-def _json_change(path: Path, edit: Callable[[Json], None], *, remove: bool) -> Change:
-    before = _read(path)
-    if remove and before is None:
-        return Change(path, None, None)
-    if remove and (whole := _restored(path, before)) is not None:
-        return Change(path, before, whole or None, is_removal=True)
-    try:
-        settings = json.loads(before or b"{}")
-    except ValueError as error:
-        raise InvalidInput(
-            f"{path} can't be changed: it is not JSON ({error})",
-            hint="correct the file, then run this again",
-        ) from error
-    if not isinstance(settings, dict):
-        raise InvalidInput(f"{path} can't be changed: it holds no settings", hint="look into it")
+def _edited(path: Path, data: bytes | None, edits: Sequence[Edit]) -> bytes | None:
+    settings = parsed_json(path, data)
     unchanged = json.dumps(settings)
-    edit(settings)
-    if json.dumps(settings) == unchanged:
-        return Change(path, before, before)
-    return Change(path, before, _text(settings, before), is_removal=remove)
+    for edit in edits:
+        edit(settings)
+    return data if json.dumps(settings) == unchanged else _text(settings, data)
+
+
+def parsed_json(path: Path, data: bytes | None) -> Json:
+    try:
+        settings = json.loads(data or b"{}")
+    except ValueError as error:
+        raise unusable(path, f"it is not JSON ({error})") from error
+    if not isinstance(settings, dict):
+        raise unusable(path, "it is not a JSON object")
+    return settings
+
+
+def section(path: Path, settings: Json, name: str) -> Json:
+    """The object of that name in the settings, made if it is missing."""
+    if settings.get(name) is None:
+        settings[name] = {}
+    found = settings[name]
+    if not isinstance(found, dict):
+        raise unusable(path, f'"{name}" in it is not a JSON object')
+    return found
+
+
+def unusable(path: Path, problem: str) -> InvalidInput:
+    return InvalidInput(
+        f"can't change {path}: {problem}", hint="correct the file, then run this again"
+    )
+
+
+def read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise InvalidInput(
+            f"can't read {path}: {error.strerror}", hint="make it readable, then run this again"
+        ) from error
 
 
 def _text(settings: Json, before: bytes | None) -> bytes:
@@ -166,60 +138,54 @@ def _text(settings: Json, before: bytes | None) -> bytes:
     return (json.dumps(settings, indent=indent, ensure_ascii=False) + end).encode()
 
 
-def _is_ours(group: object) -> bool:
-    entries = group.get("hooks") if isinstance(group, dict) else None
-    if not isinstance(entries, list):
-        return False
-    commands = [str(entry.get("command", "")) for entry in entries if isinstance(entry, dict)]
-    return any(HOOK_SCRIPT in word for command in commands for word in _words(command))
+def originals() -> Path:
+    """The folder of what agents' settings files were before Navi changed them."""
+    return places.home() / "setup"
 
 
-def _words(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return [command]
+def changed_files() -> list[Path]:
+    """The files that Navi changed and whose originals it still keeps."""
+    notes = [_note(file) for file in sorted(originals().glob("*.json"))]
+    # Earlier versions did not note the path.
+    return [Path(note["path"]) for note in notes if note is not None and "path" in note]
 
 
-def _read(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
+def restored(path: Path, data: bytes | None) -> bytes | None:
+    """The file as it was before Navi changed it, if it still is as Navi left it; else as it is."""
+    note = _note(_original_file(path))
+    if note is None or data is None or note["after"] != _digest(data):
+        return data
+    original = note["before"]
+    return None if original is None else str(original).encode()
 
 
-def _kept(path: Path) -> Path:
+def _remember(change: Change) -> None:
+    """What the file was before Navi first changed it."""
+    file = _original_file(change.path)
+    original = restored(change.path, change.before)
+    if original == change.before:
+        original = change.original
+    note = {
+        "path": str(change.path.absolute()),
+        "before": None if original is None else original.decode(),
+        "after": _digest(change.after or b""),
+    }
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file.touch(mode=0o600)
+    file.write_text(json.dumps(note))
+
+
+def _original_file(path: Path) -> Path:
     name = hashlib.sha256(str(path.absolute()).encode()).hexdigest()[:16]
-    return places.home() / "setup" / f"{name}.json"
+    return originals() / f"{name}.json"
 
 
-def _remember(keep: Path, before: bytes | None, after: bytes) -> None:
-    """What the file was before Navi first touched it."""
-    known = _note(keep)
-    if known is not None and before is not None and known["after"] == _digest(before):
-        original = known["before"]
-    else:
-        original = None if before is None else before.decode()
-    keep.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    keep.touch(mode=0o600)
-    keep.write_text(json.dumps({"before": original, "after": _digest(after)}))
-
-
-def _restored(path: Path, before: bytes | None) -> bytes | None:
-    """The file as it was, if it is still as Navi left it. Empty where there was none."""
-    known = _note(_kept(path))
-    if known is None or before is None or known["after"] != _digest(before):
-        return None
-    original = known["before"]
-    return b"" if original is None else str(original).encode()
-
-
-def _note(keep: Path) -> Json | None:
-    try:
-        found: Json = json.loads(keep.read_text())
-    except (OSError, ValueError):
-        return None
-    return found
+def _note(file: Path) -> Json | None:
+    with suppress(OSError, ValueError):
+        note = json.loads(file.read_text())
+        if isinstance(note, dict) and {"before", "after"} <= set(note):
+            return note
+    return None
 
 
 def _digest(data: bytes) -> str:

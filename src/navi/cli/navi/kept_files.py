@@ -1,0 +1,91 @@
+"""What Navi keeps on this machine, for `navi uninstall`.
+
+Only files that Navi made are listed, by name: a folder that was named by `NAVI_HOME` or
+`RECALL_DATA_DIR` may hold more than that.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from glob import escape
+from pathlib import Path
+
+from navi.index.places import places as index_places
+from navi.index.places import settings_files
+from navi.runtime import places
+
+IN_HOME = ("token", "runs", "workspace")
+PERMISSIONS = "permissions.json"
+"""What `recall stats bash` needs to take its rules back out of Claude Code's settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFiles:
+    folder: Path
+    content: str
+    paths: Sequence[Path]
+
+    def size(self) -> int:
+        return sum(_size(path) for path in self.paths)
+
+    def remove(self) -> None:
+        """The folder, too, unless it holds something else."""
+        for path in self.paths:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        with suppress(OSError):
+            self.folder.rmdir()
+
+
+def kept_files() -> list[KeptFiles]:
+    home, index = places.home(), index_places().database
+    listing = [
+        KeptFiles(
+            home,
+            "sessions, the access token, the workspace of agents",
+            [home / name for name in (*store_names("navi.sqlite3"), *IN_HOME)],
+        ),
+        KeptFiles(
+            index.parent,
+            "the index of the memory",
+            [*sorted(index.parent.glob(f"{escape(index.stem)}.*")), index.parent / PERMISSIONS],
+        ),
+        *(KeptFiles(path.parent, f"settings ({path.name})", [path]) for path in settings_files()),
+    ]
+    url = places.database_url()
+    store = Path(url.removeprefix("sqlite:///"))
+    if url.startswith("sqlite:///") and store.parent != home:
+        paths = [store.with_name(name) for name in store_names(store.name)]
+        listing.append(KeptFiles(store.parent, f"sessions ({store.name})", paths))
+    existing = [
+        KeptFiles(each.folder, each.content, [path for path in each.paths if path.exists()])
+        for each in listing
+    ]
+    return [each for each in existing if each.paths]
+
+
+def store_names(name: str) -> list[str]:
+    """The files of a SQLite database."""
+    return [name, f"{name}-wal", f"{name}-shm", f"{name}-journal"]
+
+
+def processes_using(files: Iterable[KeptFiles]) -> list[int]:
+    """Processes that have some of the files open, as far as this system tells."""
+    used = tuple(str(path.resolve()) for each in files for path in each.paths)
+    pids = set()
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with suppress(OSError):
+            if os.readlink(link).startswith(used):
+                pids.add(int(link.parts[2]))
+    return sorted(pids - {os.getpid()})
+
+
+def _size(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.lstat().st_size for file in files if not file.is_dir())
