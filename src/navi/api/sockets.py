@@ -17,7 +17,7 @@ from typing import Any
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from navi.api import bodies
+from navi.api import bodies, login_cookie
 from navi.api.access import token_of
 from navi.api.inputs import admit
 from navi.domain.errors import InvalidInput, NaviError, NotAuthenticated
@@ -69,7 +69,7 @@ class _Watch:
             return
         if token is not None:
             # Only now: whatever happens after the socket is open, its client will see.
-            await self._socket.accept()
+            await self._socket.accept(login_cookie.subprotocol(self._socket.headers))
         if refusal is not None:
             await self._tell(refusal)
             await self._close(4000 + refusal.http_status)
