@@ -124,8 +124,8 @@ async def _announce(navi: Navi, address: str, opens: bool) -> None:
     """Where the page is; to a person at a terminal with a link that logs their browser in."""
     if not sys.stdout.isatty():
         # A log or a program reads this: a link that works would be seen by the wrong people.
-        output.say(f"Navi is ready: {address}")
         output.note("`navi login` prints a link that logs a browser in")
+        output.say(f"Navi is ready: {address}")
         return
     link = login_link(address, LOCAL_USER_ID, await navi.logins.make_code(LOCAL_USER_ID))
     output.say(f"Navi is ready: {link}")
