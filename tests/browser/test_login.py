@@ -95,8 +95,11 @@ async def test_a_used_link_says_so_and_what_to_do(
     await refused.goto(opened)
     await is_out(refused)
     alert = refused.get_by_role("alert")
-    await expect(alert).to_contain_text("this link has expired or was already used")
+    await expect(alert).to_contain_text("This link has expired or was already used. Run")
     await expect(alert).to_contain_text("navi login")
+    # The next one is pasted into the same tab.
+    await refused.goto(link(server))
+    await is_in(refused)
     await other.close()
 
 
@@ -111,7 +114,7 @@ async def test_a_wrong_token_says_so_and_the_right_one_leads_to_the_deep_link(
 
     await paste(page, "wrong")
     alert = page.get_by_role("alert")
-    await expect(alert).to_contain_text("this token is not valid here")
+    await expect(alert).to_contain_text("This token is not valid here. Run")
     await expect(alert).to_contain_text("navi login")
 
     await paste(page, server.token)

@@ -17,7 +17,7 @@ from navi.domain.user import User
 from navi.runtime.app import Navi
 
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]"}
-HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\s:/@\[\]]+)(?::\d{1,5})?")
+HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\s:/@\[\]]+)(?::[0-9]{1,5})?")
 SCHEMES = {"http": "http", "https": "https", "ws": "http", "wss": "https"}
 """What an `Origin` begins with, for each scheme that a request can have."""
 

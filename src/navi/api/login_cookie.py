@@ -1,8 +1,8 @@
 """The two halves of a browser's login, as they travel.
 
-One half is a cookie. Browsers send cookies to every port of a host, so another server may get to
-see it. The other half is kept by the page, in storage that no other origin can read. The page sends
-it as a header; for a WebSocket, which can have none, as the name of a subprotocol.
+One half is a cookie. Browsers send cookies to every port of a host, so another server may see it.
+The page keeps the other half in its own storage, which no other origin can read, and sends it as a
+header. A WebSocket can't have one: there it is the name of a subprotocol.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PAGE_SUBPROTOCOL = "navi.page."
 COOKIE_SECONDS = 400 * 24 * 3600
 """As long as browsers keep any cookie. When a login expires is up to the store."""
 TOKEN_COOKIE = "navi_token"
-"""Held the user's token itself, until version 0.1. Browsers may still have it."""
+"""Version 0.1 kept the user's token itself in it. Browsers may still have it."""
 
 
 def token_of(headers: Mapping[str, str]) -> str | None:

@@ -30,7 +30,7 @@ async def login(request: Request) -> Response:
     site = request.headers.get("sec-fetch-site", "none")
     if site not in OWN_PAGES:
         raise NotAllowed(
-            "a page of another site may not log you in", hint="open the link in a new tab"
+            "another site may not log you in", hint="log in on the page at the server's own address"
         )
     body = bodies.parse(await _read(request), bodies.NewLogin)
     if body.token is not None:
@@ -38,7 +38,9 @@ async def login(request: Request) -> Response:
     elif body.code is not None and body.user is not None:
         new = await navi.logins.with_code(body.code, body.user)
     else:
-        raise InvalidInput("this names neither a token nor a link's user and code")
+        raise InvalidInput(
+            "a login needs a token, or the user and code of a link", hint='like {"token": "…"}'
+        )
     if (previous := login_cookie.token_of(request.headers)) is not None:
         await navi.logins.end(previous)
     response = answer({"user_id": new.user_id, "page_secret": new.page_secret})

@@ -27,7 +27,8 @@ class Accounts:
         self._login_lifetime = login_lifetime
 
     async def authenticate(self, token: str) -> User:
-        user = await self.holder(digest(token)) or await self._logged_in(digest(token))
+        token_sha256 = digest(token)
+        user = await self.holder(token_sha256) or await self._logged_in(token_sha256)
         if user is None:
             raise NotAuthenticated(
                 "this token is not valid here", hint="the server's own is in $NAVI_HOME/token"
