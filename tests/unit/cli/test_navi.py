@@ -100,7 +100,7 @@ def test_an_address_of_another_machine_is_refused_without_a_wrong_guess() -> Non
 @pytest.mark.parametrize(
     ("host", "warns"), [("192.0.2.1", True), ("127.0.0.1", False), ("localhost", False)]
 )
-def test_a_server_that_others_can_reach_warns_that_nothing_is_encrypted(
+def test_a_server_that_others_can_reach_warns_that_it_does_not_encrypt(
     host: str, warns: bool
 ) -> None:
     # The warning comes before the server listens, so none of these needs to succeed.
@@ -108,7 +108,7 @@ def test_a_server_that_others_can_reach_warns_that_nothing_is_encrypted(
         port = str(taken.getsockname()[1])
         finished = navi("serve", "--no-open", "--host", host, "--port", port)
     assert finished.returncode == 2
-    assert ("cross the network in clear" in finished.stderr) is warns
+    assert ("anyone on the network" in finished.stderr) is warns
     assert ("SSH tunnel" in finished.stderr) is warns
 
 

@@ -60,12 +60,12 @@ def _warn_of_the_network(host: str) -> None:
     if host == "localhost" or _is_loopback(host):
         return
     output.note(
-        f"warning: {host} can be reached from other machines, and Navi has no TLS: tokens and all "
-        "that is said cross the network in clear, for everybody on the way to read"
+        f"warning: other machines can reach {host}, and Navi does not encrypt: anyone on the "
+        "network in between can read your token and your conversations"
     )
     output.note(
-        "hint: listen on 127.0.0.1 and put a reverse proxy with TLS in front, or use an SSH tunnel"
-        "; docs/how-to/users-and-access.md shows both"
+        "hint: listen on 127.0.0.1, behind a reverse proxy with TLS or an SSH tunnel; "
+        "docs/how-to/users-and-access.md shows both"
     )
 
 

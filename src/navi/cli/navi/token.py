@@ -19,19 +19,19 @@ def command() -> None:
 def rotate() -> None:
     """Replace the server's token with a new one.
 
-    A running server takes the new token at once and refuses the old one. Browsers that are logged
+    A running server accepts the new token at once and refuses the old one. Browsers that are logged
     in as the user local are logged out.
     """
     path = server_token.rotate(places.prepare_home())
     output.note(f"the new token is in {path}; the old one is void")
     if os.environ.get("NAVI_TOKEN"):
         output.note(
-            "NAVI_TOKEN is set here, and wins over the file: a server that was started with it "
-            "keeps it. Change it where it is set, then restart the server"
+            "but NAVI_TOKEN is set here, and a server that was started with it ignores the file; "
+            "change it where it is set, and restart that server"
         )
     else:
         output.note(
-            "`sm`, hooks and MCP on this machine read the file. Wherever else you put the token, "
-            "such as NAVI_TOKEN on other machines, put the new one"
+            "`sm`, hooks and MCP on this machine read that file; if you copied the token "
+            "elsewhere, such as to NAVI_TOKEN on another machine, replace it there"
         )
     output.note("log your browser in again with `navi login`")
