@@ -75,7 +75,7 @@ settings file. |
 | `NAVI_DATABASE_URL` | a SQLite file in `NAVI_HOME` | A PostgreSQL store: \
 `postgresql://user:password@host:5432/database`. |
 | `NAVI_TOKEN` | the content of `$NAVI_HOME/token` | For the server, the access token of the user \
-`local`; for `sm`, your own. |
+`local`, with at least 20 characters; for `sm`, your own. |
 | `NAVI_URL` | where `navi serve` listens by its settings | Where `sm` finds the server: \
 `http://127.0.0.1:8420`. |
 | `NAVI_MODEL` | none | The same as `NAVI_AGENT_MODEL`, and wins over it. |

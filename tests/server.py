@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 from websockets.asyncio.client import connect
@@ -73,9 +72,9 @@ class ServerProcess:
         if not line.startswith(READY):
             self.kill()
             raise AssertionError(f"the server did not start:\n{self.log()}")
-        link = urlsplit(line.removeprefix(READY).strip())
-        self.address = f"http://{link.netloc}"
-        self.token = parse_qs(link.query)["token"][0]
+        self.address = line.removeprefix(READY).strip()
+        file = Path(self.environment["NAVI_HOME"]) / "token"
+        self.token = self.environment.get("NAVI_TOKEN") or file.read_text().strip()
 
     def kill(self) -> None:
         """Like a crash: the process gets no chance to do anything."""

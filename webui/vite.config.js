@@ -16,7 +16,6 @@ export default defineConfig({
     rolldownOptions: {
       input: {
         page: "index.html",
-        login: "login.html",
         // Has a file of its own, so that tests can run what is shipped.
         reducer: "src/reducer.ts",
       },

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request
 
+from tests.browser.login import logged_in
 from tests.browser.proxy import Proxy
 from tests.server import ServerProcess
 
@@ -35,15 +36,14 @@ class Tab:
             viewport={"width": width, "height": HEIGHT},
             timezone_id="Europe/Berlin",
             locale="en-GB",
+            storage_state=await logged_in(server),
         )
         context.set_default_timeout(PATIENCE_MS)
         tab = cls(context, await context.new_page(), server)
         tab.page.on("console", tab._on_console)
         tab.page.on("pageerror", lambda error: tab.problems.append(f"error: {error}"))
         tab.page.on("request", tab._on_request)
-        await tab.page.goto(f"{server.address}/login?token={server.token}")
-        if at:
-            await tab.go(at)
+        await tab.go(at)
         return tab
 
     async def go(self, at: str) -> None:

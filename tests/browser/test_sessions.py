@@ -1,4 +1,4 @@
-"""The list of sessions: first run, new, rename, children, filter, delete, keys, login."""
+"""The list of sessions: first run, new, rename, children, filter, delete, keys."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import json
 import time
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import expect
 
 from tests.browser.conftest import OpenTab, in_browser
-from tests.browser.tab import Tab
 from tests.contract.test_access import navi
 from tests.server import Client, ServerProcess
 
@@ -162,7 +161,7 @@ async def test_keys_lead_through_the_sessions(client: Client, open_tab: OpenTab)
     await expect(page.get_by_label("Message", exact=True)).to_have_value("jk?/")
     await page.keyboard.press("Escape")
     await page.keyboard.press("?")
-    await expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    await expect(page.get_by_role("dialog", name="Keys and login")).to_be_visible()
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("dialog")).to_have_count(0)
     await page.keyboard.press("g")
@@ -179,33 +178,6 @@ async def test_everything_that_can_be_pressed_has_a_name(client: Client, open_ta
             || each.labels?.length)).map(each => each.outerHTML)"""
     )
     assert nameless == []
-
-
-@pytest.mark.parametrize("path", ["/", "/login?token=wrong"])
-async def test_a_stranger_sees_how_to_get_in_and_gets_in_with_the_token(
-    browser: Browser, server: ServerProcess, path: str
-) -> None:
-    context = await browser.new_context(viewport={"width": 390, "height": 800})
-    page = await context.new_page()
-    await page.goto(server.address + path)
-    await expect(page.get_by_role("heading", name="not logged in")).to_be_visible()
-    await page.get_by_label("Token").fill(server.token)
-    await page.get_by_role("button", name="Log in").click()
-    await expect(page.get_by_role("button", name="New session")).to_be_visible()
-    assert server.token not in page.url
-    await context.close()
-
-
-async def test_whoever_is_logged_out_sees_the_login_page(client: Client, open_tab: OpenTab) -> None:
-    session_id = await client.session(name="secret")
-    tab: Tab = await open_tab()
-    await tab.session(session_id)
-    tab.expected.append("401")
-    await tab.context.clear_cookies()
-    await tab.button("secret").click()
-    await tab.page.get_by_label("Name").fill("other")
-    await tab.page.keyboard.press("Enter")
-    await expect(tab.page.get_by_role("heading", name="not logged in")).to_be_visible()
 
 
 async def test_a_session_without_a_name_is_shown_by_the_first_line_written_in_it(

@@ -5,8 +5,6 @@ import pytest
 
 from tests.server import Client, ServerProcess
 
-PAGE = {"Accept": "text/html,application/xhtml+xml"}
-
 
 def stranger(server: ServerProcess) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(base_url=server.address, trust_env=False)
@@ -21,26 +19,37 @@ async def test_the_page_comes_with_a_policy_that_lets_nothing_else_in(client: Cl
     assert "unsafe" not in policy
 
 
-@pytest.mark.parametrize("headers", [{}, {"Cookie": "navi_token=wrong"}])
-async def test_a_stranger_is_told_how_to_get_in(
-    server: ServerProcess, headers: dict[str, str]
+@pytest.mark.parametrize("path", ["/", "/login"])
+async def test_the_page_is_the_same_for_everybody_and_knows_nothing(
+    server: ServerProcess, client: Client, path: str
 ) -> None:
     async with stranger(server) as http:
-        response = await http.get("/", headers=headers)
-    assert response.status_code == 401
-    assert "navi serve" in response.text
-    assert server.token not in response.text
+        shown = await http.get(path)
+    assert (shown.status_code, shown.text) == (200, (await client.http.get("/")).text)
 
 
-async def test_a_wrong_link_shows_a_page_to_a_browser_and_json_to_a_program(
+async def test_the_address_of_login_links_is_never_cached(server: ServerProcess) -> None:
+    async with stranger(server) as http:
+        response = await http.get("/login")
+    assert response.headers["cache-control"] == "no-store"
+    assert response.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_a_cookie_of_version_0_1_that_holds_the_token_is_deleted(
     server: ServerProcess,
 ) -> None:
     async with stranger(server) as http:
-        shown = await http.get("/login?token=wrong", headers=PAGE)
-        said = await http.get("/login?token=wrong")
-    assert (shown.status_code, said.status_code) == (401, 401)
-    assert "navi serve" in shown.text
-    assert said.json()["error"]["kind"] == "not_authenticated"
+        response = await http.get("/", headers={"Cookie": "navi_token=secret"})
+    deleted = response.headers["set-cookie"].lower()
+    assert deleted.startswith('navi_token=""')
+    assert "max-age=0" in deleted
+
+
+async def test_answers_are_neither_cached_nor_taken_for_anything_but_json(client: Client) -> None:
+    for path in ("/sessions", "/sessions/none", "/no-such-call"):
+        response = await client.http.get(path)
+        assert response.headers["cache-control"] == "no-store"
+        assert response.headers["x-content-type-options"] == "nosniff"
 
 
 async def test_an_asset_that_did_not_change_is_not_sent_again(client: Client) -> None:

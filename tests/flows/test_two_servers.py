@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import psycopg
 
 from tests.flows import ledger
@@ -73,6 +74,27 @@ async def start_pair(
     ]
     first, second = await asyncio.gather(*start)
     return Pair(url, (first, second))
+
+
+async def test_a_browser_that_is_logged_in_at_one_server_is_logged_in_at_the_other(
+    serve: Serve, postgres: PostgresServer
+) -> None:
+    token = "the same for both servers"
+    pair = await start_pair(serve, postgres, settings={"NAVI_TOKEN": token})
+    # Without a port, as behind a load balancer that gives both the same address.
+    host = {"Host": "127.0.0.1"}
+    first, second = (
+        httpx2.AsyncClient(base_url=server.address, headers=host, trust_env=False)
+        for server in pair.servers
+    )
+    async with first, second:
+        made = await first.post("/login", json={"token": token})
+        second.headers["Navi-Page"] = made.json()["page_secret"]
+        second.cookies.update(first.cookies)
+        assert (await second.get("/sessions")).status_code == 200
+        assert (await second.post("/logout")).json() == {"ended": 1}
+        page = {"Navi-Page": made.json()["page_secret"]}
+        assert (await first.get("/sessions", headers=page)).status_code == 401
 
 
 async def test_a_thousand_inputs_sent_through_two_servers_have_one_turn_each(

@@ -46,20 +46,18 @@ def test_the_wheel_has_the_page(tmp_path: Path) -> None:
     inside = set(zipfile.ZipFile(wheel).namelist())
     files = [path for path in WEB.rglob("*") if path.is_file()]
     assert {f"navi/{path.relative_to(WEB.parent).as_posix()}" for path in files} <= inside
-    assert {"navi/web/index.html", "navi/web/login.html", "navi/web/assets/page.js"} <= inside
+    assert {"navi/web/index.html", "navi/web/assets/page.js"} <= inside
 
 
-def test_every_file_that_a_page_names_is_there() -> None:
-    for page in ("index.html", "login.html"):
-        named = re.findall(r'(?:src|href)="(/[^"]+)"', (WEB / page).read_text())
-        assert named
-        assert [name for name in named if not (WEB / name.lstrip("/")).is_file()] == []
+def test_every_file_that_the_page_names_is_there() -> None:
+    named = re.findall(r'(?:src|href)="(/[^"]+)"', (WEB / "index.html").read_text())
+    assert named
+    assert [name for name in named if not (WEB / name.lstrip("/")).is_file()] == []
 
 
-def test_the_pages_have_no_script_or_style_in_them() -> None:
-    for page in ("index.html", "login.html"):
-        text = (WEB / page).read_text()
-        assert re.findall(r"<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=", text) == []
+def test_the_page_has_no_script_or_style_in_it() -> None:
+    text = (WEB / "index.html").read_text()
+    assert re.findall(r"<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=", text) == []
 
 
 def test_the_first_load_is_light() -> None:

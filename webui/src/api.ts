@@ -1,4 +1,6 @@
-// Calls of the server. The cookie says who asks.
+// Calls of the server. A cookie and what the page keeps say together who asks.
+
+import { currentLogin, leave } from "./login/login";
 
 export class Refused extends Error {
   constructor(
@@ -12,16 +14,26 @@ export class Refused extends Error {
   }
 }
 
+/** One call. Whoever is no longer logged in is asked to log in again. */
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const login = currentLogin();
+  try {
+    return await exchange<T>(method, path, body);
+  } catch (error) {
+    if (error instanceof Refused && error.status === 401) leave(login);
+    throw error;
+  }
+}
+
+export async function exchange<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const headers = new Headers({ "Content-Type": "application/json" });
+  const login = currentLogin();
+  if (login !== null) headers.set("Navi-Page", login.secret);
   const response = await fetch(path, {
     method,
-    headers: { "Content-Type": "application/json" },
+    headers,
     body: body === undefined ? null : JSON.stringify(body),
   });
-  if (response.status === 401) {
-    // Logged out, or a new token: the server shows how to get in.
-    location.reload();
-  }
   const text = await response.text();
   let value: unknown = null;
   try {

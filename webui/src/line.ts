@@ -1,6 +1,7 @@
 // A WebSocket that comes back by itself. Frames are handed on in batches, once per picture drawn.
 
 import { flushSync } from "svelte";
+import { currentLogin, leave } from "./login/login";
 import { trouble } from "./trouble.svelte";
 
 const FIRST_PAUSE_MS = 250;
@@ -48,7 +49,10 @@ export class Line<Frame> {
 
   #connect(): void {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
-    const socket = new WebSocket(`${scheme}://${location.host}${this.listener.path()}`);
+    const login = currentLogin();
+    // A socket can send no header of its own, but may name protocols: so the secret is one.
+    const protocols = login === null ? [] : ["navi", `navi.page.${login.secret}`];
+    const socket = new WebSocket(`${scheme}://${location.host}${this.listener.path()}`, protocols);
     this.#socket = socket;
     socket.onopen = () => {
       this.#pause = FIRST_PAUSE_MS;
@@ -61,14 +65,16 @@ export class Line<Frame> {
       if (frame.type === "pong") clearTimeout(this.#pong);
       else this.#take(frame);
     };
-    socket.onclose = (event) => this.#onClose(socket, event.code);
+    socket.onclose = (event) => {
+      if (event.code === 4401 && !this.#isClosed) leave(login);
+      this.#onClose(socket, event.code);
+    };
   }
 
   #onClose(socket: WebSocket, code: number): void {
     if (this.#isClosed || socket !== this.#socket) return;
     this.#socket = null;
     clearTimeout(this.#pong);
-    if (code === 4401) location.reload();
     if (FINAL.has(code)) {
       this.listener.onRefused?.(code);
       return;

@@ -2,7 +2,7 @@
 
 server.py    the server process around the app
 app.py       routes and middleware, put together
-access.py    who is asking: token, cookie, Host and Origin
+access.py    who is asking: token, browser login, Host and Origin
 bodies.py    what requests may say
 answers.py   values and errors as responses
 sessions.py  /sessions
@@ -12,5 +12,7 @@ archive.py   /search, /stats and /archive
 hooks.py     /hooks: what agents' hooks report
 mcp.py       /mcp: the tools, for other agents
 sockets.py   /ws
-pages.py     the page, its files, and the login link
+logins.py    /login and /logout: browsers
+login_cookie.py  the two halves of a browser's login, as they travel
+pages.py     the page and its files
 """

@@ -1,23 +1,25 @@
-"""Who is asking: token, cookie, Host and Origin."""
+"""Who is asking: token, browser login, Host and Origin."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from navi.api import login_cookie
 from navi.api.answers import refusal
 from navi.domain.errors import NotAllowed, NotAuthenticated
 from navi.domain.stored_text import require_storable
 from navi.domain.user import User
 from navi.runtime.app import Navi
 
-COOKIE = "navi_token"
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]"}
+HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\s:/@\[\]]+)(?::[0-9]{1,5})?")
+SCHEMES = {"http": "http", "https": "https", "ws": "http", "wss": "https"}
+"""What an `Origin` begins with, for each scheme that a request can have."""
 
 
 class SameSiteOnly:
@@ -29,26 +31,29 @@ class SameSiteOnly:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
-            error = self._judge(Headers(scope=scope))
+            error = self._judge(Headers(scope=scope), SCHEMES[scope["scheme"]])
             if error is not None:
                 await _refuse(error, scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
-    def _judge(self, headers: Headers) -> NotAllowed | None:
-        host = headers.get("host", "")
-        if _without_port(host) not in self._hosts:
+    def _judge(self, headers: Headers, scheme: str) -> NotAllowed | None:
+        host = ", ".join(headers.getlist("host")).lower()
+        match = HOST.fullmatch(host)
+        if match is None or match["name"] not in self._hosts:
             return NotAllowed(
                 f"this server is not reached as {host[:100] or 'nothing'}",
                 hint="add the name to [server] allowed_hosts in the settings",
             )
-        origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-            return NotAllowed(
-                f"pages from {origin[:100]} may not talk to this server",
-                hint="open the link that `navi serve` printed",
-            )
-        return None
+        if "origin" not in headers:
+            return None
+        origin = ", ".join(headers.getlist("origin")).lower()
+        if origin == f"{scheme}://{host}":
+            return None
+        hint = "open the page at the server's own address"
+        if origin == f"https://{host}":
+            hint = "let the proxy that does TLS send the header 'X-Forwarded-Proto: https'"
+        return NotAllowed(f"pages from {origin[:100]} may not talk to this server", hint=hint)
 
 
 async def caller(connection: HTTPConnection) -> tuple[Navi, User]:
@@ -73,25 +78,16 @@ def calling_session(connection: HTTPConnection) -> str | None:
 
 
 def token_of(headers: Mapping[str, str]) -> str | None:
+    """A program's token, else that of a browser's login."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and token.strip():
         return token.strip()
-    try:
-        cookies = SimpleCookie(headers.get("cookie", ""))
-    except CookieError:
-        return None
-    return cookies[COOKIE].value if COOKIE in cookies else None
+    return login_cookie.token_of(headers)
 
 
 def _bracketed(host: str) -> str:
     """An IPv6 address as it stands in a `Host` header."""
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
-
-
-def _without_port(host: str) -> str:
-    if host.startswith("["):
-        return host[: host.find("]") + 1].lower()
-    return host.partition(":")[0].lower()
 
 
 async def _refuse(error: NotAllowed, scope: Scope, receive: Receive, send: Send) -> None:

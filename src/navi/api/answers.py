@@ -15,13 +15,13 @@ from navi.domain.wire import error_json
 
 log = logging.getLogger("navi.api")
 
+HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 KINDS = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
 
 
 def answer(value: Any, status: int = 200) -> Response:
-    return Response(
-        json.dumps(value, separators=(",", ":")) + "\n", status, media_type="application/json"
-    )
+    text = json.dumps(value, separators=(",", ":")) + "\n"
+    return Response(text, status, HEADERS, "application/json")
 
 
 def refusal(error: NaviError) -> Response:

@@ -12,6 +12,7 @@ from navi.api import (
     automations,
     hooks,
     inputs,
+    logins,
     mcp,
     pages,
     recalls,
@@ -29,6 +30,7 @@ def routes() -> list[BaseRoute]:
     """Everything that can be asked of the server."""
     return [
         *pages.routes(),
+        *logins.routes(),
         *sessions.routes(),
         *inputs.routes(),
         *recalls.routes(),

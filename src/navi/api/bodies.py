@@ -45,6 +45,16 @@ class Body(BaseModel):
         return require_storable(info.field_name or "", value) if type(value) is str else value
 
 
+class NewLogin(Body):
+    token: str | None = None
+    user: str | None = None
+    code: str | None = None
+
+
+class Logout(Body):
+    everywhere: bool = False
+
+
 class NewSession(Body):
     name: str | None = None
     driver: str | None = None

@@ -1,4 +1,4 @@
-"""The page, its files, and the login link."""
+"""The page and its files. They hold nothing secret, so everybody gets them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from functools import cache
 from importlib import resources
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from navi import __version__
-from navi.api.access import COOKIE, caller
+from navi.api import login_cookie
 from navi.api.answers import answer
-from navi.domain.errors import NotAuthenticated
 from navi.runtime.app import Navi
 
-COOKIE_SECONDS = 90 * 24 * 3600
 MEDIA_TYPES = {
     "html": "text/html",
     "js": "text/javascript",
@@ -54,53 +52,36 @@ async def health(request: Request) -> Response:
     return answer({"status": "ok", "version": __version__, "store": navi.store.kind})
 
 
-async def login(request: Request) -> Response:
-    """The printed link: its token becomes a cookie and disappears from the address."""
-    navi: Navi = request.app.state.navi
-    token = request.query_params.get("token", "")
-    try:
-        await navi.accounts.authenticate(token)
-    except NotAuthenticated:
-        if _wants_page(request):
-            return _file(request, "login.html", 401)
-        raise
-    response = RedirectResponse("/", 303)
-    response.set_cookie(
-        COOKIE, token, max_age=COOKIE_SECONDS, httponly=True, samesite="strict", path="/"
-    )
+async def home(request: Request) -> Response:
+    """The page: the same for everybody. Without a login it asks for one."""
+    response = _file(request, "index.html")
+    login_cookie.drop_token_cookie(request, response)
     return response
 
 
-async def home(request: Request) -> Response:
-    """The page; for whoever is not known a page that says how to get in."""
-    try:
-        await caller(request)
-    except NotAuthenticated:
-        return _file(request, "login.html", 401)
-    return _file(request, "index.html")
+async def login(request: Request) -> Response:
+    """The page, at the address of one-time links. The code in them is never sent here."""
+    response = await home(request)
+    response.headers["Cache-Control"] = "no-store"
+    return response
 
 
 async def asset(request: Request) -> Response:
     return _file(request, f"assets/{request.path_params['name']}")
 
 
-def _wants_page(request: Request) -> bool:
-    """Browsers say so; other programs get errors as JSON, as everywhere."""
-    return "text/html" in request.headers.get("accept", "")
-
-
-def _file(request: Request, path: str, status: int = 200) -> Response:
+def _file(request: Request, path: str) -> Response:
     file = _read(path)
     if file is None:
         return Response("not found", 404)
     headers = {**HEADERS, "ETag": file.tag}
-    if status == 200 and request.headers.get("if-none-match") == file.tag:
+    if request.headers.get("if-none-match") == file.tag:
         return Response(status_code=304, headers=headers)
     content = file.content
     if "gzip" in request.headers.get("accept-encoding", ""):
         content = file.compressed
         headers["Content-Encoding"] = "gzip"
-    return Response(content, status, media_type=file.media_type, headers=headers)
+    return Response(content, media_type=file.media_type, headers=headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,4 +109,4 @@ def _names() -> frozenset[str]:
     """What may be asked for; nothing outside can be named."""
     folder = resources.files("navi") / "web"
     assets = [f"assets/{file.name}" for file in folder.joinpath("assets").iterdir()]
-    return frozenset(["index.html", "login.html", *assets])
+    return frozenset(["index.html", *assets])

@@ -17,7 +17,7 @@ from typing import Any
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from navi.api import bodies
+from navi.api import bodies, login_cookie
 from navi.api.access import token_of
 from navi.api.inputs import admit
 from navi.domain.errors import InvalidInput, NaviError, NotAuthenticated
@@ -56,8 +56,9 @@ class _Watch:
 
     async def run(self) -> None:
         token = token_of(self._socket.headers)
+        subprotocol = login_cookie.subprotocol(self._socket.headers)
         if token is None:
-            await self._socket.accept()
+            await self._socket.accept(subprotocol)
         refusal: NaviError | None = None
         frames: AsyncGenerator[Sequence[Frame], None] | None = None
         try:
@@ -69,7 +70,7 @@ class _Watch:
             return
         if token is not None:
             # Only now: whatever happens after the socket is open, its client will see.
-            await self._socket.accept()
+            await self._socket.accept(subprotocol)
         if refusal is not None:
             await self._tell(refusal)
             await self._close(4000 + refusal.http_status)

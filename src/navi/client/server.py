@@ -46,7 +46,7 @@ def bearer(server: Server) -> dict[str, str]:
     if not token.isascii() or not token.isprintable():
         raise UsageError(
             f"the access token of {server.token_place} has characters that no token has",
-            hint="set NAVI_TOKEN to the token in the link that `navi serve` prints",
+            hint="set NAVI_TOKEN to your token; the server's own is in its $NAVI_HOME/token",
         )
     return {"Authorization": f"Bearer {token}"}
 

@@ -115,7 +115,7 @@ class Wire:
         if status != 401:
             return ServerRefused(status, said)
         server = self._server
-        hint = "set NAVI_TOKEN to the token in the link that `navi serve` prints, or to your own"
+        hint = "set NAVI_TOKEN to your token; the server's own is in its $NAVI_HOME/token"
         if server.token is None:
             message = f"there is no access token: neither NAVI_TOKEN nor {server.token_place}"
         else:

@@ -18,6 +18,8 @@ sessions.py      what people and agents do with sessions
 archive.py       the memory, for people who ask the server
 index_follower.py  keeps the memory up to date
 accounts.py      tokens and users
+server_token.py  the server's own token, and a new one in its place
+logins.py        browsers that are logged in, and the links that log them in
 settings.py      what can be configured, and from where
 places.py        where Navi keeps its files
 system_clock.py  the real time

@@ -2,53 +2,57 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
-import os
 import re
 import secrets
-from pathlib import Path
+from datetime import timedelta
 
 from navi.domain.clock import Clock
-from navi.domain.errors import InvalidInput, NotAuthenticated, StoreUnusable
+from navi.domain.errors import InvalidInput, NotAuthenticated
 from navi.domain.user import LOCAL_USER_ID, Role, User
-from navi.store import users
+from navi.runtime.server_token import TOKEN_BYTES, ServerToken, digest
+from navi.store import logins, users
 from navi.store.store import Store
 
-TOKEN_BYTES = 32
 USER_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
-def own_token(home: Path) -> str:
-    """The token of the user `local`: made at the first start, readable by nobody else."""
-    if from_environment := os.environ.get("NAVI_TOKEN"):
-        return from_environment
-    path = home / "token"
-    try:
-        return _read_or_make(path)
-    except OSError as error:
-        raise StoreUnusable(
-            f"can't read or write the access token {path}: {error.strerror}",
-            hint="make it readable, or set NAVI_TOKEN",
-        ) from error
-
-
 class Accounts:
-    def __init__(self, store: Store, clock: Clock, token: str) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, token: ServerToken, login_lifetime: timedelta
+    ) -> None:
         self._store = store
         self._clock = clock
         self._token = token
+        self._login_lifetime = login_lifetime
 
     async def authenticate(self, token: str) -> User:
-        if hmac.compare_digest(token.encode(errors="replace"), self._token.encode()):
-            return User(LOCAL_USER_ID, Role.ADMIN, self._clock.now())
-        user = await self._store.transact(users.by_token, _digest(token))
+        token_sha256 = digest(token)
+        user = await self.holder(token_sha256) or await self._logged_in(token_sha256)
         if user is None:
             raise NotAuthenticated(
-                "this token is not valid here",
-                hint="the token is in $NAVI_HOME/token, and in the link that `navi serve` prints",
+                "this token is not valid here", hint="the server's own is in $NAVI_HOME/token"
             )
         return user
+
+    async def holder(self, token_sha256: str) -> User | None:
+        """The user whose own token this is."""
+        if hmac.compare_digest(token_sha256, self._token.sha256):
+            return User(LOCAL_USER_ID, Role.ADMIN, self._clock.now())
+        return await self._store.transact(users.by_token, token_sha256)
+
+    async def token_digest(self, user_id: str) -> str | None:
+        """Of the user's own token; None if there is no such user."""
+        if user_id == LOCAL_USER_ID:
+            return self._token.sha256
+        return await self._store.transact(users.token_digest, user_id)
+
+    async def _logged_in(self, token_sha256: str) -> User | None:
+        """The user of a browser login, if the token that it was made with is still theirs."""
+        now = self._clock.now()
+        oldest = now - self._login_lifetime
+        login = await self._store.transact(logins.use, token_sha256, now, oldest)
+        return None if login is None else await self.holder(login.owner_sha256)
 
     async def add(self, name: str, role: Role) -> tuple[User, str]:
         """A new user and their token, which is shown this once and not stored."""
@@ -59,8 +63,18 @@ class Accounts:
             )
         user = User(name, role, self._clock.now())
         token = secrets.token_urlsafe(TOKEN_BYTES)
-        await self._store.transact(users.add, user, _digest(token))
+        await self._store.transact(users.add, user, digest(token))
         return user, token
+
+    async def replace_token(self, name: str) -> str:
+        """A new token for this user, shown this once. Their browser logins end with the old one."""
+        if name == LOCAL_USER_ID:
+            raise InvalidInput(
+                "the token of the user local is the server's own", hint="`navi token rotate`"
+            )
+        token = secrets.token_urlsafe(TOKEN_BYTES)
+        await self._store.transact(users.replace_token, name, digest(token))
+        return token
 
     async def listing(self) -> list[User]:
         local = User(LOCAL_USER_ID, Role.ADMIN, self._clock.now())
@@ -71,25 +85,6 @@ class Accounts:
         if name == LOCAL_USER_ID:
             raise InvalidInput(
                 "the user local is the server's own and can't be removed",
-                hint="to change its token, delete $NAVI_HOME/token and restart the server",
+                hint="to change its token, run `navi token rotate`",
             )
         return await self._store.transact(users.remove, name)
-
-
-def _read_or_make(path: Path) -> str:
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        token = path.read_text().strip()
-        if token:
-            return token
-        path.unlink()
-        return _read_or_make(path)
-    token = secrets.token_urlsafe(TOKEN_BYTES)
-    with os.fdopen(handle, "w") as file:
-        file.write(token + "\n")
-    return token
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode(errors="replace")).hexdigest()

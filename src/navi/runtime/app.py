@@ -33,6 +33,7 @@ from navi.runtime.feed import Feed
 from navi.runtime.index_follower import IndexFollower
 from navi.runtime.library import Library
 from navi.runtime.listener import Listener
+from navi.runtime.logins import Logins
 from navi.runtime.messages import Messages
 from navi.runtime.owner import own_identity
 from navi.runtime.queue import Queue
@@ -40,6 +41,7 @@ from navi.runtime.recalls import Recalls
 from navi.runtime.recovery import Recovery
 from navi.runtime.reminders import Reminders
 from navi.runtime.scheduler import Scheduler
+from navi.runtime.server_token import ServerToken
 from navi.runtime.service import Service
 from navi.runtime.sessions import DEFAULT_DRIVER, Sessions
 from navi.runtime.settings import Settings, model_of, timezone_of
@@ -74,6 +76,7 @@ class Navi:
     settings: Settings
     store: Store
     accounts: Accounts
+    logins: Logins
     sessions: Sessions
     recalls: Recalls
     automations: Automations
@@ -94,7 +97,7 @@ class Navi:
 async def running(
     settings: Settings,
     database_url: str,
-    token: str,
+    token: str | ServerToken,
     *,
     clock: Clock | None = None,
     drivers: Mapping[str, Driver] | None = None,
@@ -107,11 +110,14 @@ async def running(
     searchable by itself.
     """
     clock = clock or SystemClock()
+    token = ServerToken(token) if isinstance(token, str) else token
     lease = timedelta(seconds=settings.turns.lease_seconds)
     owner = own_identity()
 
     zone = timezone_of(settings)
     store = Store(database_url)
+    login_lifetime = timedelta(days=settings.server.login_days)
+    accounts = Accounts(store, clock, token, login_lifetime)
     feed = Feed(store)
     slots = TurnSlots(
         settings.turns.max_concurrent, {Origin.RECALL: settings.recalls.max_concurrent}
@@ -129,7 +135,7 @@ async def running(
     messages = Messages(store, clock, sessions, queue, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
     tools = agent_tools(recalls, automations, messages)
-    reach = None if address is None else Reach(address, token)
+    reach = None if address is None else Reach(address, token.value)
     builtin = built_in_driver(settings, tools)
     chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
     deliveries = Deliveries(store, clock, builtin.is_worth_telling)
@@ -159,7 +165,8 @@ async def running(
         yield Navi(
             settings=settings,
             store=store,
-            accounts=Accounts(store, clock, token),
+            accounts=accounts,
+            logins=Logins(store, clock, accounts, login_lifetime),
             sessions=sessions,
             recalls=recalls,
             automations=automations,

@@ -43,6 +43,9 @@ class ServerSettings(Section):
         description="Further names, without port, under which the server may be reached, besides "
         "its address and localhost.",
     )
+    login_days: int = Field(
+        30, ge=1, le=3650, description="After how many days without use a browser is logged out."
+    )
 
 
 class TurnSettings(Section):

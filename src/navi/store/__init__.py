@@ -25,4 +25,5 @@ lost connection without doing its work twice:
     snapshot.py    a session at one moment, for whoever begins to watch it
     events.py      number, store and read events
     users.py       who may log in
+    logins.py      browsers that are logged in, and the codes that log them in
 """

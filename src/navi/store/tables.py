@@ -76,6 +76,26 @@ users = Table(
     Column("created_at", Instant, nullable=False),
 )
 
+# Browsers that are logged in. `owner_sha256` is the digest of the user's own token: a login is good
+# for as long as that token is.
+logins = Table(
+    "logins",
+    metadata,
+    Column("token_sha256", Text, primary_key=True),
+    Column("user_id", Text, nullable=False),
+    Column("owner_sha256", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("last_used_at", Instant, nullable=False),
+)
+
+login_codes = Table(
+    "login_codes",
+    metadata,
+    Column("code_sha256", Text, primary_key=True),
+    Column("user_id", Text, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+)
+
 sessions = Table(
     "sessions",
     metadata,

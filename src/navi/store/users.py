@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, insert, select
+from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from navi.domain.errors import Conflict, NotFound
 from navi.domain.user import LOCAL_USER_ID, Role, User
@@ -39,6 +39,21 @@ def remove(connection: Connection, user_id: str) -> int:
         raise NotFound(f"there is no user {user_id}", hint="`navi user list` shows all of them")
     owned = select(sessions.c.id).where(sessions.c.user_id == user_id)
     return len(connection.execute(owned).all())
+
+
+def replace_token(connection: Connection, user_id: str, token_sha256: str) -> None:
+    """The old token is void, and so are the browser logins that were made with it."""
+    changed = connection.execute(
+        update(users).where(users.c.id == user_id).values(token_sha256=token_sha256)
+    )
+    if changed.rowcount == 0:
+        raise NotFound(f"there is no user {user_id}", hint="`navi user list` shows all of them")
+
+
+def token_digest(connection: Connection, user_id: str) -> str | None:
+    """None for a user who does not exist."""
+    asked = select(users.c.token_sha256).where(users.c.id == user_id)
+    return connection.execute(asked).scalar_one_or_none()
 
 
 def by_token(connection: Connection, token_sha256: str) -> User | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -94,6 +95,21 @@ def test_an_address_of_another_machine_is_refused_without_a_wrong_guess() -> Non
     finished = navi("serve", "--no-open", "--host", "192.0.2.1", "--port", "0")
     assert finished.returncode == 2
     assert "address of this machine" in finished.stderr
+
+
+@pytest.mark.parametrize(
+    ("host", "warns"), [("192.0.2.1", True), ("127.0.0.1", False), ("localhost", False)]
+)
+def test_a_server_that_others_can_reach_warns_that_it_does_not_encrypt(
+    host: str, warns: bool
+) -> None:
+    # The warning comes before the server listens, so none of these needs to succeed.
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        finished = navi("serve", "--no-open", "--host", host, "--port", port)
+    assert finished.returncode == 2
+    assert ("anyone on the network" in finished.stderr) is warns
+    assert ("SSH tunnel" in finished.stderr) is warns
 
 
 def test_users_are_added_listed_and_removed_without_a_server() -> None:

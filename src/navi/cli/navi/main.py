@@ -9,11 +9,14 @@ from navi.cli.command_group import CommandGroup
 
 COMMANDS = {
     "serve": ("navi.cli.navi.serve", "Run the server."),
+    "login": ("navi.cli.navi.login", "Print a link that logs a browser in."),
+    "logout": ("navi.cli.navi.logout", "Log a user's browsers out."),
     "doctor": ("navi.cli.navi.doctor", "Check the installation and say what to do."),
     "setup": ("navi.cli.navi.setup", "Make an agent's own sessions known to Navi."),
     "uninstall": ("navi.cli.navi.uninstall", "Remove Navi from the settings of your agents."),
     "mcp": ("navi.cli.navi.mcp", "Offer Navi's tools to an agent."),
     "user": ("navi.cli.navi.user", "Add, list and remove users."),
+    "token": ("navi.cli.navi.token", "Replace the server's own token."),
     "when": ("navi.cli.navi.when", "Say how a time would be read."),
     "import-jobs": ("navi.cli.navi.import_jobs", "Take over automations from a jobs.json."),
     "completions": ("navi.cli.navi.completions", "Print a shell's completion script."),

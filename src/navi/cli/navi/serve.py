@@ -9,16 +9,23 @@ import os
 import signal
 import socket
 import sys
-import webbrowser
-from typing import Any
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from navi.cli import output
+from navi.cli.navi import browser
+from navi.cli.navi.login import LINK_NOTE
 from navi.domain.errors import UsageError
+from navi.domain.login import login_link
 from navi.domain.places import address as address_of
+from navi.domain.user import LOCAL_USER_ID
 from navi.runtime import interpreter, places, settings
-from navi.runtime.accounts import own_token
+from navi.runtime.server_token import ServerToken
+
+if TYPE_CHECKING:
+    from navi.runtime.app import Navi
 
 LOG_FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 
@@ -40,12 +47,33 @@ def command(host: str | None, port: int | None, no_open: bool, verbose: bool) ->
     )
     chosen = chosen.model_copy(update={"server": server})
     home = places.prepare_home()
-    token = own_token(home)
+    token = ServerToken.find(home)
+    _warn_of_the_network(server.host)
     listening = _listen(server.host, server.port)
     address = address_of(server.host, listening.getsockname()[1])
     _prepare_for_agents(address)
-    opens = not no_open and sys.stdout.isatty()
+    opens = not no_open and browser.is_at_hand()
     _run(_serve(chosen, token, listening, address, opens))
+
+
+def _warn_of_the_network(host: str) -> None:
+    if host == "localhost" or _is_loopback(host):
+        return
+    output.note(
+        f"warning: other machines can reach {host}, and Navi does not encrypt: anyone on the "
+        "network in between can read your token and your conversations"
+    )
+    output.note(
+        "hint: listen on 127.0.0.1, behind a reverse proxy with TLS or an SSH tunnel; "
+        "docs/how-to/users-and-access.md shows both"
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:  # a name
+        return False
 
 
 def _prepare_for_agents(address: str) -> None:
@@ -70,7 +98,11 @@ def _tell_model(chosen: settings.Settings) -> None:
 
 
 async def _serve(
-    chosen: settings.Settings, token: str, listening: socket.socket, address: str, opens: bool
+    chosen: settings.Settings,
+    token: ServerToken,
+    listening: socket.socket,
+    address: str,
+    opens: bool,
 ) -> None:
     from navi.api.server import Server
     from navi.runtime.app import running
@@ -84,11 +116,22 @@ async def _serve(
         server = Server(navi)
         interpreter.keep_what_is_loaded()
         _tell_model(chosen)
-        link = f"{address}/login?token={token}"
-        output.say(f"Navi is ready: {link}")
-        if opens:
-            _open_browser(link)
+        await _announce(navi, address, opens)
         await server.serve_on(listening)
+
+
+async def _announce(navi: Navi, address: str, opens: bool) -> None:
+    """Where the page is; to a person at a terminal with a link that logs their browser in."""
+    if not sys.stdout.isatty():
+        # A log or a program reads this: a link that works would be seen by the wrong people.
+        output.note("`navi login` prints a link that logs a browser in")
+        output.say(f"Navi is ready: {address}")
+        return
+    link = login_link(address, LOCAL_USER_ID, await navi.logins.make_code(LOCAL_USER_ID))
+    output.say(f"Navi is ready: {link}")
+    output.note(LINK_NOTE)
+    if opens:
+        asyncio.get_running_loop().call_later(0.3, browser.open_link, link, places.home())
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -109,11 +152,6 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from error
     listening.setblocking(False)
     return listening
-
-
-def _open_browser(link: str) -> None:
-    if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform == "darwin":
-        asyncio.get_running_loop().call_later(0.3, webbrowser.open, link)
 
 
 def _run(main: Any) -> None:

@@ -1,0 +1,37 @@
+"""`navi token`: the server's own token."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from navi.cli import output
+from navi.runtime import places, server_token
+
+
+@click.group("token", help="Replace the server's own token, which makes you the user local.")
+def command() -> None:
+    pass
+
+
+@command.command("rotate")
+def rotate() -> None:
+    """Replace the server's token with a new one.
+
+    A running server accepts the new token at once and refuses the old one. Browsers that are logged
+    in as the user local are logged out.
+    """
+    path = server_token.rotate(places.prepare_home())
+    output.note(f"the new token is in {path}; the old one is void")
+    if os.environ.get("NAVI_TOKEN"):
+        output.note(
+            "but NAVI_TOKEN is set here, and a server that was started with it ignores the file; "
+            "change it where it is set, and restart that server"
+        )
+    else:
+        output.note(
+            "`sm`, hooks and MCP on this machine read that file; if you copied the token "
+            "elsewhere, such as to NAVI_TOKEN on another machine, replace it there"
+        )
+    output.note("log your browser in again with `navi login`")
