@@ -126,11 +126,21 @@ class Tmux:
         return pane
 
     async def start(
-        self, name: str, command: Sequence[str], cwd: Path, folder: Path, context: str
+        self,
+        name: str,
+        command: Sequence[str],
+        cwd: Path,
+        folder: Path,
+        context: str,
+        environment: Mapping[str, str] | None = None,
     ) -> Pane:
-        """A pane with the command in it. It stays when the command ends, to be looked at."""
+        """A pane with the command in it. It stays when the command ends, to be looked at.
+
+        `environment` is for the command alone: tmux's server, which all panes share, does not get
+        it.
+        """
         launch = folder / "launch"
-        _write_launch(launch, command, self._environment)
+        _write_launch(launch, command, {**self._environment, **(environment or {})})
         started = str(launch.stat().st_mtime)
         for attempt in range(START_ATTEMPTS):
             try:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from navi.api import bodies
-from navi.api.access import caller
+from navi.api.access import identify
 from navi.api.answers import answer
 from navi.domain.news import News
 from navi.domain.session import first_line
@@ -54,7 +54,7 @@ def routes() -> list[Route]:
 
 
 async def report(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, asking = await identify(request)
     body = await bodies.read(request, Report)
     hook = body.hook
     news = News(
@@ -71,13 +71,13 @@ async def report(request: Request) -> Response:
     )
     text = None
     if not body.is_run_by_navi:
-        text = await navi.adoption.report(user, news)
+        text = await navi.adoption.report(asking, news)
     elif not news.takes_nudges:
-        await navi.adoption.report_compaction(user, news)
+        await navi.adoption.report_compaction(asking, news)
     if text is not None:
         # Both agents take this as what to do next, instead of stopping.
         return answer({"decision": "block", "reason": text})
-    if nudges := await navi.adoption.nudges(user, news):
+    if nudges := await navi.adoption.nudges(asking, news):
         return answer(_read_with_result(news.event, nudges))
     return answer({})
 

@@ -59,7 +59,7 @@ async def login(request: Request) -> Response:
     navi: Navi = request.app.state.navi
     token = request.query_params.get("token", "")
     try:
-        await navi.accounts.authenticate(token)
+        (await navi.accounts.authenticate(token)).require_person()
     except NotAuthenticated:
         if _wants_page(request):
             return _file(request, "login.html", 401)

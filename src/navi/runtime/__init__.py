@@ -18,6 +18,7 @@ sessions.py      what people and agents do with sessions
 archive.py       the memory, for people who ask the server
 index_follower.py  keeps the memory up to date
 accounts.py      tokens and users
+session_tokens.py  the tokens of sessions' agents
 settings.py      what can be configured, and from where
 places.py        where Navi keeps its files
 system_clock.py  the real time

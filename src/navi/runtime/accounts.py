@@ -9,19 +9,25 @@ import re
 import secrets
 from pathlib import Path
 
+from navi.domain.caller import Caller
 from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput, NotAuthenticated, StoreUnusable
+from navi.domain.session import Session
 from navi.domain.user import LOCAL_USER_ID, Role, User
 from navi.store import users
 from navi.store.store import Store
 
 TOKEN_BYTES = 32
+SERVER_TOKEN, USER_TOKEN, SESSION_TOKEN = "navi_", "navi_user_", "navi_session_"
+"""What tokens begin with. Older ones of the server and of users have no such beginning."""
 USER_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
 def own_token(home: Path) -> str:
     """The token of the user `local`: made at the first start, readable by nobody else."""
-    if from_environment := os.environ.get("NAVI_TOKEN"):
+    from_environment = os.environ.get("NAVI_TOKEN")
+    # An agent that starts a server of its own has its session's token there.
+    if from_environment and not from_environment.startswith(SESSION_TOKEN):
         return from_environment
     path = home / "token"
     try:
@@ -39,16 +45,32 @@ class Accounts:
         self._clock = clock
         self._token = token
 
-    async def authenticate(self, token: str) -> User:
+    async def authenticate(self, token: str) -> Caller:
         if hmac.compare_digest(token.encode(errors="replace"), self._token.encode()):
-            return User(LOCAL_USER_ID, Role.ADMIN, self._clock.now())
-        user = await self._store.transact(users.by_token, _digest(token))
+            return Caller(User(LOCAL_USER_ID, Role.ADMIN, self._clock.now()))
+        if token.startswith(SESSION_TOKEN):
+            return await self._agent(token)
+        user = await self._store.transact(users.by_token, digest(token))
         if user is None:
             raise NotAuthenticated(
                 "this token is not valid here",
                 hint="the token is in $NAVI_HOME/token, and in the link that `navi serve` prints",
             )
-        return user
+        return Caller(user)
+
+    async def _agent(self, token: str) -> Caller:
+        now = self._clock.now()
+        agent = await self._store.transact(users.by_session_token, digest(token), now)
+        if agent is None:
+            raise NotAuthenticated(
+                "the token of this agent is no longer valid: its session has ended",
+                hint="its work goes on in a new session",
+            )
+        return agent
+
+    async def owner(self, session: Session) -> User:
+        """The user whose rights the session's agent has."""
+        return await self._store.transact(users.get, session.user_id, self._clock.now())
 
     async def add(self, name: str, role: Role) -> tuple[User, str]:
         """A new user and their token, which is shown this once and not stored."""
@@ -58,8 +80,8 @@ class Accounts:
                 hint="use lower-case letters, digits, '.', '_' and '-', at most 64",
             )
         user = User(name, role, self._clock.now())
-        token = secrets.token_urlsafe(TOKEN_BYTES)
-        await self._store.transact(users.add, user, _digest(token))
+        token = new_token(USER_TOKEN)
+        await self._store.transact(users.add, user, digest(token))
         return user, token
 
     async def listing(self) -> list[User]:
@@ -85,11 +107,15 @@ def _read_or_make(path: Path) -> str:
             return token
         path.unlink()
         return _read_or_make(path)
-    token = secrets.token_urlsafe(TOKEN_BYTES)
+    token = new_token(SERVER_TOKEN)
     with os.fdopen(handle, "w") as file:
         file.write(token + "\n")
     return token
 
 
-def _digest(token: str) -> str:
+def new_token(beginning: str) -> str:
+    return beginning + secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def digest(token: str) -> str:
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()

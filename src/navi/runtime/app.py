@@ -12,7 +12,7 @@ from datetime import timedelta
 from navi.agents.builtin import BuiltinDriver
 from navi.agents.claude_code import ClaudeCodeDriver
 from navi.agents.claude_code_pane import ClaudeCodePane
-from navi.agents.client_environment import Reach
+from navi.agents.client_environment import CODEX, Reach, allowed, claude_code_names, identified
 from navi.agents.codex import CodexDriver
 from navi.agents.codex_pane import CodexPane
 from navi.agents.driver import Driver
@@ -41,6 +41,7 @@ from navi.runtime.recovery import Recovery
 from navi.runtime.reminders import Reminders
 from navi.runtime.scheduler import Scheduler
 from navi.runtime.service import Service
+from navi.runtime.session_tokens import SessionTokens
 from navi.runtime.sessions import DEFAULT_DRIVER, Sessions
 from navi.runtime.settings import Settings, model_of, timezone_of
 from navi.runtime.slots import TurnSlots
@@ -129,8 +130,8 @@ async def running(
     messages = Messages(store, clock, sessions, queue, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
     tools = agent_tools(recalls, automations, messages)
-    reach = None if address is None else Reach(address, token)
-    builtin = built_in_driver(settings, tools)
+    reach = None if address is None else Reach(address, SessionTokens(store, clock).of)
+    builtin = built_in_driver(settings, [*machine_tools(settings, reach), *tools])
     chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
     deliveries = Deliveries(store, clock, builtin.is_worth_telling)
     scheduler = Scheduler(store, clock, due_kinds(settings), queue)
@@ -205,16 +206,25 @@ def agent_tools(recalls: Recalls, automations: Automations, messages: Messages) 
     ]
 
 
-def built_in_driver(settings: Settings, shared_tools: Sequence[Tool]) -> BuiltinDriver:
-    tools: list[Tool] = [
+def machine_tools(settings: Settings, reach: Reach | None) -> list[Tool]:
+    """What Navi's own agent is offered besides: other agents have such tools themselves."""
+
+    async def environment(session_id: str) -> Mapping[str, str]:
+        passed = settings.agents.pass_environment
+        return await identified(allowed(os.environ, passed), session_id, reach)
+
+    return [
         Filesystem(),
         Terminal(
             default_timeout_seconds=settings.tools.terminal_timeout_seconds,
             output_limit_characters=settings.tools.terminal_output_characters,
+            environment=environment,
         ),
         HttpRequest(allow_private=settings.tools.http_allow_private),
-        *shared_tools,
     ]
+
+
+def built_in_driver(settings: Settings, tools: Sequence[Tool]) -> BuiltinDriver:
     return BuiltinDriver(
         model=model_of(settings),
         tools=tools,
@@ -242,34 +252,36 @@ def built_in_drivers(
 
 def _outside_drivers(settings: Settings, reach: Reach | None) -> dict[str, Driver]:
     """Those of agents that are programs of their own."""
-    runs, environment = places.runs(), os.environ
+    runs, passed = places.runs(), settings.agents.pass_environment
     claude_code, codex = settings.claude_code, settings.codex
+    for_claude_code = allowed(os.environ, [*claude_code_names(os.environ), *passed])
+    for_codex = allowed(os.environ, [*CODEX, *passed])
     in_panes: dict[str, PaneAgent] = {
         "claude_code": ClaudeCodePane(
-            claude_code.command, claude_code.arguments, environment, reach
+            claude_code.command, claude_code.arguments, for_claude_code, reach
         ),
-        "codex": CodexPane(codex.command, codex.arguments, environment, reach),
+        "codex": CodexPane(codex.command, codex.arguments, for_codex, reach),
     }
     return {
         "claude_code": ClaudeCodeDriver(
             command=claude_code.command,
             arguments=claude_code.arguments,
             runs=runs,
-            environment=environment,
+            environment=for_claude_code,
             reach=reach,
         ),
         "codex": CodexDriver(
             command=codex.command,
             arguments=codex.arguments,
             runs=runs,
-            environment=environment,
+            environment=for_codex,
             reach=reach,
         ),
         "tmux": PaneDriver(
             in_panes,
             socket=places.tmux_socket(),
             runs=runs,
-            environment=environment,
+            environment=allowed(os.environ, passed),
             reach=reach,
         ),
     }

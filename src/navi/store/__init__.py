@@ -25,4 +25,5 @@ lost connection without doing its work twice:
     snapshot.py    a session at one moment, for whoever begins to watch it
     events.py      number, store and read events
     users.py       who may log in
+    session_tokens.py  with which sessions' agents call the server
 """
