@@ -18,6 +18,8 @@ from navi.domain.news import News
 from navi.domain.session import first_line
 
 LATEST = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
+EARLY_BYTES = 256 * 1024
+"""What is read before it is known who sends it: nearly every report is smaller."""
 
 
 class Hook(bodies.Body):
@@ -54,6 +56,7 @@ def routes() -> list[Route]:
 
 
 async def report(request: Request) -> Response:
+    await _read_early(request)
     navi, asking = await identify(request)
     body = await bodies.read(request, Report)
     hook = body.hook
@@ -80,6 +83,13 @@ async def report(request: Request) -> Response:
     if nudges := await navi.adoption.nudges(asking, news):
         return answer(_read_with_result(news.event, nudges))
     return answer({})
+
+
+async def _read_early(request: Request) -> None:
+    """Most hooks hang up once they have sent their report. What is not read by then is lost."""
+    announced = request.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced) <= EARLY_BYTES:
+        await request.body()
 
 
 def _read_with_result(event: str, texts: Sequence[str]) -> dict[str, Any]:
