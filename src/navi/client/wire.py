@@ -112,9 +112,10 @@ class Wire:
         return answer
 
     def _refusal(self, status: int, said: Mapping[str, Any]) -> NaviError:
-        if status != 401:
-            return ServerRefused(status, said)
         server = self._server
+        is_agents = (server.token or "").startswith("navi_session_")
+        if status != 401 or is_agents:
+            return ServerRefused(status, said)
         hint = "set NAVI_TOKEN to the token in the link that `navi serve` prints, or to your own"
         if server.token is None:
             message = f"there is no access token: neither NAVI_TOKEN nor {server.token_place}"

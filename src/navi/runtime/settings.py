@@ -184,8 +184,8 @@ class AgentsSettings(Section):
     pass_environment: list[str] = Field(
         default_factory=list,
         description="Further variables of the server's environment that agents and their commands "
-        'may see, such as `["AWS_PROFILE", "NPM_*"]`. Without it they see what is listed in '
-        "[What they find](../how-to/agents.md#what-they-find).",
+        'may see, such as `["AWS_PROFILE", "NPM_*"]`. `docs/how-to/agents.md` lists those that '
+        "they see anyway.",
     )
 
 

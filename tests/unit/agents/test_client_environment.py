@@ -1,8 +1,19 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from navi.agents.client_environment import CODEX, Reach, allowed, claude_code_names, identified
+from navi.agents.client_environment import (
+    CLAUDE_CODE,
+    CLOUDS,
+    CODEX,
+    EVERY_AGENT,
+    Reach,
+    allowed,
+    claude_code_names,
+    identified,
+)
 
 SERVER = {
     "PATH": "/bin",
@@ -59,6 +70,17 @@ def test_a_person_can_pass_on_more(passed: list[str], more: set[str]) -> None:
 def test_everything_is_all_but_the_servers_token_and_what_says_whose_child_it_is() -> None:
     hidden = {"NAVI_TOKEN", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_THREAD_ID", "TMUX"}
     assert set(allowed(SERVER, ["*"])) == set(SERVER) - hidden
+
+
+def test_the_guide_lists_all_that_agents_see() -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "how-to" / "agents.md").read_text()
+    names = {
+        *EVERY_AGENT,
+        *CLAUDE_CODE,
+        *CODEX,
+        *(name for each in CLOUDS.values() for name in each),
+    }
+    assert [name for name in sorted(names) if f"`{name.upper()}`" not in guide] == []
 
 
 async def test_an_agent_finds_its_session_the_server_and_its_own_token() -> None:
