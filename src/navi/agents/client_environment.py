@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-# `*` stands for any end of a name.
+# `*` stands for anything.
 EVERY_AGENT = (
     # who and where
     *("HOME", "USER", "LOGNAME", "SHELL", "PATH", "TMPDIR", "TMP", "TEMP", "TZ", "XDG_*"),
@@ -44,7 +44,7 @@ CLAUDE_CODE = (
     *("MAX_MCP_OUTPUT_TOKENS", "MCP_TIMEOUT", "MCP_TOOL_TIMEOUT", "IS_SANDBOX"),
 )
 CODEX = ("OPENAI_*", "CODEX_HOME", "CODEX_API_KEY", "RUST_LOG")
-# Claude Code's ways to its models that need the keys of a cloud, by the variable that chooses one.
+# Keys of the clouds through which Claude Code reaches its models, by the variable that chooses one.
 CLOUDS = {
     "CLAUDE_CODE_USE_BEDROCK": ("AWS_*",),
     "CLAUDE_CODE_USE_VERTEX": ("GOOGLE_*", "GCLOUD_PROJECT", "CLOUD_ML_REGION", "VERTEX_REGION_*"),
@@ -65,22 +65,24 @@ class Reach:
     """The token of a session, by its id."""
 
 
-def allowed(environment: Mapping[str, str], further: Sequence[str] = ()) -> dict[str, str]:
-    """What of the server's environment an agent may see: what all may, and `further` names."""
+def visible_variables(
+    environment: Mapping[str, str], further: Sequence[str] = ()
+) -> dict[str, str]:
+    """The part of the server's environment that an agent may see. `further` adds to the list."""
     patterns = (*EVERY_AGENT, *further)
     return {name: value for name, value in environment.items() if _is_allowed(name, patterns)}
 
 
 def claude_code_names(environment: Mapping[str, str]) -> list[str]:
-    """What Claude Code alone needs, with the keys of the cloud through which it is used."""
+    """What only Claude Code needs, with the keys of the cloud that it is told to use."""
     clouds = [names for switch, names in CLOUDS.items() if environment.get(switch)]
     return [*CLAUDE_CODE, *(name for names in clouds for name in names)]
 
 
-async def identified(
+async def with_identity(
     environment: Mapping[str, str], session_id: str, reach: Reach | None
 ) -> dict[str, str]:
-    """With what tells `sm`, hooks and the MCP server for which session they are called."""
+    """The environment, with what tells `sm`, hooks and MCP servers which session calls them."""
     identity = {"NAVI_SESSION_ID": session_id}
     if reach is not None:
         identity["NAVI_URL"] = reach.address

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from navi.agents.client_environment import Reach, identified
+from navi.agents.client_environment import Reach, with_identity
 from navi.agents.client_run import ClientRun, forget_runs
 from navi.agents.driver import Driver, Told, TurnRequest
 from navi.agents.following import LOOK_SECONDS, Mood, Place, Record, TranscriptReader, follow
@@ -141,7 +141,7 @@ class HeadlessDriver(Driver, ABC):
         return True
 
     async def _start(self, run: ClientRun, request: TurnRequest) -> None:
-        environment = await identified(self._environment, request.session.id, self._reach)
+        environment = await with_identity(self._environment, request.session.id, self._reach)
         program = shutil.which(self._command, path=environment.get("PATH"))
         if program is None:
             raise AgentFailed(

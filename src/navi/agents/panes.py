@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from pathlib import Path
 
-from navi.agents.client_environment import Reach, identified
+from navi.agents.client_environment import Reach, with_identity
 from navi.agents.client_run import forget_runs
 from navi.agents.driver import Driver, Told, TurnRequest
 from navi.agents.following import LOOK_SECONDS, Mood, Place, Record, follow
@@ -131,7 +131,7 @@ class _Work:
         if pane is not None:
             await self._tmux.end(self._name)
         session_id, cwd = self._request.session.id, self._request.context.cwd
-        environment = await identified(self._environment, session_id, self._reach)
+        environment = await with_identity(self._environment, session_id, self._reach)
         command = self._command(environment)
         return await self._tmux.start(self._name, command, cwd, self._folder, context, environment)
 

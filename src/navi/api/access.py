@@ -1,4 +1,4 @@
-"""Who is asking: token, cookie, Host and Origin."""
+"""Who is who: token, cookie, Host and Origin."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class SameSiteOnly:
 
 async def caller(connection: HTTPConnection) -> tuple[Navi, User]:
     """Navi, and the user who asks it, perhaps through an agent."""
-    navi, asking = await identify(connection)
-    return navi, asking.user
+    navi, who = await identify(connection)
+    return navi, who.user
 
 
 async def identify(connection: HTTPConnection) -> tuple[Navi, Caller]:
@@ -67,26 +67,26 @@ async def identify(connection: HTTPConnection) -> tuple[Navi, Caller]:
             "this needs a token",
             hint="send 'Authorization: Bearer TOKEN'; the token is in $NAVI_HOME/token",
         )
-    asking = await authenticate(navi, token, connection.headers)
+    who = await authenticate(navi, token, connection.headers)
     # A store can't even be asked for a text that it can't keep.
     for name, text in (*connection.path_params.items(), *connection.query_params.items()):
         require_storable(name, str(text))
-    return navi, asking
+    return navi, who
 
 
 async def authenticate(navi: Navi, token: str, headers: Mapping[str, str]) -> Caller:
     """Refuses an agent that says it is that of another session."""
-    asking = await navi.accounts.authenticate(token)
-    asking.acting_session(headers.get("navi-session") or None)
-    return asking
+    who = await navi.accounts.authenticate(token)
+    who.acting_session(headers.get("navi-session") or None)
+    return who
 
 
-def calling_session(connection: HTTPConnection, asking: Caller) -> str | None:
+def calling_session(connection: HTTPConnection, who: Caller) -> str | None:
     """The session whose agent makes the call; None for a person.
 
     An agent in a person's own terminal has that person's token, and names its session itself.
     """
-    return asking.acting_session(connection.headers.get("navi-session") or None)
+    return who.acting_session(connection.headers.get("navi-session") or None)
 
 
 def token_of(headers: Mapping[str, str]) -> str | None:

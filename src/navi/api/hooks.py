@@ -57,7 +57,7 @@ def routes() -> list[Route]:
 
 async def report(request: Request) -> Response:
     await _read_early(request)
-    navi, asking = await identify(request)
+    navi, who = await identify(request)
     body = await bodies.read(request, Report)
     hook = body.hook
     news = News(
@@ -74,13 +74,13 @@ async def report(request: Request) -> Response:
     )
     text = None
     if not body.is_run_by_navi:
-        text = await navi.adoption.report(asking, news)
+        text = await navi.adoption.report(who, news)
     elif not news.takes_nudges:
-        await navi.adoption.report_compaction(asking, news)
+        await navi.adoption.report_compaction(who, news)
     if text is not None:
         # Both agents take this as what to do next, instead of stopping.
         return answer({"decision": "block", "reason": text})
-    if nudges := await navi.adoption.nudges(asking, news):
+    if nudges := await navi.adoption.nudges(who, news):
         return answer(_read_with_result(news.event, nudges))
     return answer({})
 

@@ -26,9 +26,9 @@ def routes() -> list[Route]:
 
 
 async def send(request: Request) -> Response:
-    navi, asking = await identify(request)
+    navi, who = await identify(request)
     body = await bodies.read(request, bodies.InputBody)
-    admission = await admit(navi, asking, request.path_params["id"], body)
+    admission = await admit(navi, who, request.path_params["id"], body)
     return answer(admission_json(admission), 202)
 
 
@@ -64,8 +64,8 @@ async def remove(request: Request) -> Response:
     return answer({"removed": True})
 
 
-async def admit(navi: Navi, asking: Caller, session_id: str, body: bodies.InputBody) -> Admission:
+async def admit(navi: Navi, who: Caller, session_id: str, body: bodies.InputBody) -> Admission:
     """The one way in for HTTP and WebSocket alike."""
-    sender = asking.acting_session(body.sender_session_id)
+    sender = who.acting_session(body.sender_session_id)
     fields = {**body.model_dump(), "sender_session_id": sender}
-    return await navi.messages.send(asking.user, session_id, **fields)
+    return await navi.messages.send(who.user, session_id, **fields)

@@ -30,14 +30,12 @@ async def read(request: Request) -> Response:
 
 
 async def schedule(request: Request) -> Response:
-    navi, asking = await identify(request)
+    navi, who = await identify(request)
     body = await bodies.read(request, bodies.NewRecall)
     session_id = request.path_params["id"]
-    is_own = calling_session(request, asking) == session_id
+    is_own = calling_session(request, who) == session_id
     by = Scheduler.AGENT if is_own else Scheduler.PERSON
-    made = await navi.recalls.schedule(
-        asking.user, session_id, **body.model_dump(), scheduled_by=by
-    )
+    made = await navi.recalls.schedule(who.user, session_id, **body.model_dump(), scheduled_by=by)
     said = {"reading": made.reading, "warning": made.warning}
     return answer({**recall_json(made.recall), **said}, 201)
 

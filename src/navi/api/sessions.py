@@ -47,10 +47,10 @@ async def listing(request: Request) -> Response:
 
 
 async def create(request: Request) -> Response:
-    navi, asking = await identify(request)
+    navi, who = await identify(request)
     body = await bodies.read(request, bodies.NewSession)
-    fields = {**body.model_dump(), "parent_id": asking.acting_session(body.parent_id)}
-    return answer(session_json(await navi.sessions.create(asking.user, **fields)), 201)
+    fields = {**body.model_dump(), "parent_id": who.acting_session(body.parent_id)}
+    return answer(session_json(await navi.sessions.create(who.user, **fields)), 201)
 
 
 async def read(request: Request) -> Response:
@@ -67,12 +67,12 @@ async def change(request: Request) -> Response:
 
 
 async def remove(request: Request) -> Response:
-    navi, asking = await identify(request)
+    navi, who = await identify(request)
     is_confirmed = bodies.flag(request, "delete_automations")
-    requester = asking.acting_session(request.query_params.get("requester_session_id"))
+    requester = who.acting_session(request.query_params.get("requester_session_id"))
     try:
         await navi.sessions.remove(
-            asking.user, request.path_params["id"], requester, with_automations=is_confirmed
+            who.user, request.path_params["id"], requester, with_automations=is_confirmed
         )
     except BlockedByAutomations as blocked:
         named = [asdict(each) for each in blocked.automations]
@@ -124,20 +124,20 @@ async def wait(request: Request) -> Response:
 
 
 async def report(request: Request) -> Response:
-    navi, asking = await identify(request)
+    navi, who = await identify(request)
     session_id = request.path_params["id"]
-    asking.acting_session(session_id)
+    who.acting_session(session_id)
     body = await bodies.read(request, bodies.StatusReport)
-    session = await navi.messages.report(asking.user, session_id, body.text)
+    session = await navi.messages.report(who.user, session_id, body.text)
     return answer(session_json(session))
 
 
 async def complete_task(request: Request) -> Response:
-    navi, asking = await identify(request)
+    navi, who = await identify(request)
     session_id = request.path_params["id"]
-    asking.acting_session(session_id)
+    who.acting_session(session_id)
     body = await bodies.read(request, bodies.Completion)
-    told = await navi.messages.complete_task(asking.user, session_id, body.text)
+    told = await navi.messages.complete_task(who.user, session_id, body.text)
     return answer({"parent_told": told})
 
 
@@ -147,16 +147,16 @@ async def stop(request: Request) -> Response:
 
 
 async def clear(request: Request) -> Response:
-    navi, asking = await identify(request)
+    navi, who = await identify(request)
     body = await bodies.read(request, bodies.Requester)
-    requester = asking.acting_session(body.requester_session_id)
-    session = await navi.sessions.clear(asking.user, request.path_params["id"], requester)
+    requester = who.acting_session(body.requester_session_id)
+    session = await navi.sessions.clear(who.user, request.path_params["id"], requester)
     return answer(session_json(session))
 
 
 async def kill(request: Request) -> Response:
-    navi, asking = await identify(request)
+    navi, who = await identify(request)
     body = await bodies.read(request, bodies.Requester)
-    requester = asking.acting_session(body.requester_session_id)
-    session = await navi.sessions.kill(asking.user, request.path_params["id"], requester)
+    requester = who.acting_session(body.requester_session_id)
+    session = await navi.sessions.kill(who.user, request.path_params["id"], requester)
     return answer(session_json(session))

@@ -23,7 +23,7 @@ from navi.api.inputs import admit
 from navi.domain.caller import Caller
 from navi.domain.errors import InvalidInput, NaviError, NotAuthenticated
 from navi.domain.stored_text import require_storable
-from navi.domain.user import User
+from navi.domain.user import Role, User
 from navi.domain.wire import admission_json, error_json
 from navi.runtime.app import Navi
 from navi.runtime.feed import Frame
@@ -54,6 +54,7 @@ class _Watch:
         self._navi: Navi = socket.app.state.navi
         self._token = ""
         self._checked_at = 0.0
+        self._sees_index = False
 
     async def run(self) -> None:
         token = token_of(self._socket.headers)
@@ -63,7 +64,9 @@ class _Watch:
         frames: AsyncGenerator[Sequence[Frame], None] | None = None
         try:
             self._token = token or await self._introduction()
-            frames = await self._frames((await self._caller()).user)
+            user = (await self._caller()).user
+            self._sees_index = self._session_id is None and user.role is Role.ADMIN
+            frames = await self._frames(user)
         except NaviError as error:
             refusal = error
         except WebSocketDisconnect:
@@ -124,7 +127,7 @@ class _Watch:
             asyncio.create_task(self._send(frames)),
             asyncio.create_task(self._receive()),
         }
-        if self._session_id is None:
+        if self._sees_index:
             tasks.add(asyncio.create_task(self._send_index_news()))
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -158,34 +161,34 @@ class _Watch:
     async def _receive(self) -> None:
         while True:
             text = await self._next_frame()
-            asking = await self._caller()
+            who = await self._caller()
             try:
-                await self._obey(asking, _parsed(text))
+                await self._obey(who, _parsed(text))
             except NaviError as error:
                 await self._tell(error)
 
-    async def _obey(self, asking: Caller, frame: dict[str, Any]) -> None:
+    async def _obey(self, who: Caller, frame: dict[str, Any]) -> None:
         named = frame.pop("type", None)
         if not isinstance(named, str) or named not in FRAMES:
             raise InvalidInput(
                 f"there is no frame of type {named!r}", hint=f"one of: {', '.join(FRAMES)}"
             )
-        await FRAMES[named](self, asking, frame)
+        await FRAMES[named](self, who, frame)
 
-    async def admit_input(self, asking: Caller, frame: dict[str, Any]) -> None:
+    async def admit_input(self, who: Caller, frame: dict[str, Any]) -> None:
         session_id = self._addressed(frame)
         body = bodies.validate(frame, bodies.InputBody)
-        admission = await admit(self._navi, asking, session_id, body)
+        admission = await admit(self._navi, who, session_id, body)
         await self._say({"type": "input_admitted", **admission_json(admission)})
 
-    async def stop_turn(self, asking: Caller, frame: dict[str, Any]) -> None:
-        stopped = await self._navi.sessions.stop(asking.user, self._addressed(frame))
+    async def stop_turn(self, who: Caller, frame: dict[str, Any]) -> None:
+        stopped = await self._navi.sessions.stop(who.user, self._addressed(frame))
         await self._say({"type": "stop_requested", "stopped": stopped})
 
-    async def answer_ping(self, asking: Caller, frame: dict[str, Any]) -> None:
+    async def answer_ping(self, who: Caller, frame: dict[str, Any]) -> None:
         await self._say({"type": "pong"})
 
-    async def welcome(self, asking: Caller, frame: dict[str, Any]) -> None:
+    async def welcome(self, who: Caller, frame: dict[str, Any]) -> None:
         """Already introduced; a client that always does so is welcome."""
 
     def _addressed(self, frame: dict[str, Any]) -> str:

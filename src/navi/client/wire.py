@@ -16,6 +16,7 @@ from navi.client.exchange import Answer, NotHttp, exchange
 from navi.client.failures import NoServer, ServerRefused
 from navi.client.server import Server, bearer
 from navi.domain.errors import NaviError, NotAuthenticated
+from navi.domain.token import SESSION_TOKEN
 
 if TYPE_CHECKING:
     from navi.client.events import Events
@@ -113,8 +114,7 @@ class Wire:
 
     def _refusal(self, status: int, said: Mapping[str, Any]) -> NaviError:
         server = self._server
-        is_agents = (server.token or "").startswith("navi_session_")
-        if status != 401 or is_agents:
+        if status != 401 or (server.token or "").startswith(SESSION_TOKEN):
             return ServerRefused(status, said)
         hint = "set NAVI_TOKEN to the token in the link that `navi serve` prints, or to your own"
         if server.token is None:

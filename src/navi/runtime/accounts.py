@@ -13,13 +13,12 @@ from navi.domain.caller import Caller
 from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput, NotAuthenticated, StoreUnusable
 from navi.domain.session import Session
+from navi.domain.token import SERVER_TOKEN, SESSION_TOKEN, USER_TOKEN
 from navi.domain.user import LOCAL_USER_ID, Role, User
 from navi.store import users
 from navi.store.store import Store
 
 TOKEN_BYTES = 32
-SERVER_TOKEN, USER_TOKEN, SESSION_TOKEN = "navi_", "navi_user_", "navi_session_"
-"""What tokens begin with. Older ones of the server and of users have no such beginning."""
 USER_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 

@@ -12,7 +12,13 @@ from datetime import timedelta
 from navi.agents.builtin import BuiltinDriver
 from navi.agents.claude_code import ClaudeCodeDriver
 from navi.agents.claude_code_pane import ClaudeCodePane
-from navi.agents.client_environment import CODEX, Reach, allowed, claude_code_names, identified
+from navi.agents.client_environment import (
+    CODEX,
+    Reach,
+    claude_code_names,
+    visible_variables,
+    with_identity,
+)
 from navi.agents.codex import CodexDriver
 from navi.agents.codex_pane import CodexPane
 from navi.agents.driver import Driver
@@ -210,8 +216,8 @@ def machine_tools(settings: Settings, reach: Reach | None) -> list[Tool]:
     """What Navi's own agent is offered besides: other agents have such tools themselves."""
 
     async def environment(session_id: str) -> Mapping[str, str]:
-        passed = settings.agents.pass_environment
-        return await identified(allowed(os.environ, passed), session_id, reach)
+        further = settings.agents.pass_environment
+        return await with_identity(visible_variables(os.environ, further), session_id, reach)
 
     return [
         Filesystem(),
@@ -252,10 +258,10 @@ def built_in_drivers(
 
 def _outside_drivers(settings: Settings, reach: Reach | None) -> dict[str, Driver]:
     """Those of agents that are programs of their own."""
-    runs, passed = places.runs(), settings.agents.pass_environment
+    runs, further = places.runs(), settings.agents.pass_environment
     claude_code, codex = settings.claude_code, settings.codex
-    for_claude_code = allowed(os.environ, [*claude_code_names(os.environ), *passed])
-    for_codex = allowed(os.environ, [*CODEX, *passed])
+    for_claude_code = visible_variables(os.environ, [*claude_code_names(os.environ), *further])
+    for_codex = visible_variables(os.environ, [*CODEX, *further])
     in_panes: dict[str, PaneAgent] = {
         "claude_code": ClaudeCodePane(
             claude_code.command, claude_code.arguments, for_claude_code, reach
@@ -281,7 +287,7 @@ def _outside_drivers(settings: Settings, reach: Reach | None) -> dict[str, Drive
             in_panes,
             socket=places.tmux_socket(),
             runs=runs,
-            environment=allowed(os.environ, passed),
+            environment=visible_variables(os.environ, further),
             reach=reach,
         ),
     }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from navi.domain.clock import Clock
-from navi.runtime.accounts import SESSION_TOKEN, digest, new_token
+from navi.domain.token import SESSION_TOKEN
+from navi.runtime.accounts import digest, new_token
 from navi.store import session_tokens as stored
 from navi.store.store import Store
 

@@ -10,9 +10,9 @@ from navi.agents.client_environment import (
     CODEX,
     EVERY_AGENT,
     Reach,
-    allowed,
     claude_code_names,
-    identified,
+    visible_variables,
+    with_identity,
 )
 
 SERVER = {
@@ -40,17 +40,20 @@ PLAIN = {
 
 
 def test_a_command_sees_what_tools_need_and_no_keys() -> None:
-    assert set(allowed(SERVER)) == PLAIN
+    assert set(visible_variables(SERVER)) == PLAIN
 
 
 def test_each_agent_sees_the_keys_of_its_own_models() -> None:
-    assert set(allowed(SERVER, claude_code_names(SERVER))) == {*PLAIN, "ANTHROPIC_API_KEY"}
-    assert set(allowed(SERVER, CODEX)) == {*PLAIN, "OPENAI_API_KEY"}
+    assert set(visible_variables(SERVER, claude_code_names(SERVER))) == {
+        *PLAIN,
+        "ANTHROPIC_API_KEY",
+    }
+    assert set(visible_variables(SERVER, CODEX)) == {*PLAIN, "OPENAI_API_KEY"}
 
 
 def test_claude_code_sees_the_keys_of_the_cloud_that_it_is_told_to_use() -> None:
     server = {**SERVER, "CLAUDE_CODE_USE_BEDROCK": "1"}
-    seen = allowed(server, claude_code_names(server))
+    seen = visible_variables(server, claude_code_names(server))
     assert {"CLAUDE_CODE_USE_BEDROCK", "AWS_SECRET_ACCESS_KEY"} <= set(seen)
 
 
@@ -64,12 +67,12 @@ def test_claude_code_sees_the_keys_of_the_cloud_that_it_is_told_to_use() -> None
     ],
 )
 def test_a_person_can_pass_on_more(passed: list[str], more: set[str]) -> None:
-    assert set(allowed(SERVER, passed)) == PLAIN | more
+    assert set(visible_variables(SERVER, passed)) == PLAIN | more
 
 
 def test_everything_is_all_but_the_servers_token_and_what_says_whose_child_it_is() -> None:
     hidden = {"NAVI_TOKEN", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_THREAD_ID", "TMUX"}
-    assert set(allowed(SERVER, ["*"])) == set(SERVER) - hidden
+    assert set(visible_variables(SERVER, ["*"])) == set(SERVER) - hidden
 
 
 def test_the_guide_lists_all_that_agents_see() -> None:
@@ -87,7 +90,7 @@ async def test_an_agent_finds_its_session_the_server_and_its_own_token() -> None
     async def token_of(session_id: str) -> str:
         return f"token of {session_id}"
 
-    found = await identified({"PATH": "/bin"}, "s1", Reach("http://127.0.0.1:8420", token_of))
+    found = await with_identity({"PATH": "/bin"}, "s1", Reach("http://127.0.0.1:8420", token_of))
     assert found == {
         "PATH": "/bin",
         "NAVI_SESSION_ID": "s1",
