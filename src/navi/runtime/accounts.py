@@ -62,8 +62,8 @@ class Accounts:
         agent = await self._store.transact(users.by_session_token, digest(token), now)
         if agent is None:
             raise NotAuthenticated(
-                "the token of this agent is no longer valid: its session has ended",
-                hint="its work goes on in a new session",
+                "this agent's token is no longer valid: its session has ended, or its user is gone",
+                hint="ask the person you work for to start a new session",
             )
         return agent
 

@@ -133,10 +133,10 @@ def adopt(
 
 
 def require_reporter(sender: Caller, session: Session) -> None:
-    """A hook reports what its own user's agents do, and that of an agent of ours only itself.
+    """Hooks report for their own user only, and those of an agent of ours for its session only.
 
-    Not even an admin's may report for somebody else. Anybody can be the first to report a session,
-    and what waits in it is handed to whoever reports it: that is spoken into their terminal.
+    That holds for admins, too. Anybody can be the first to report a session, and what waits in it
+    is handed to the terminal that reports it next: strangers must not speak into that one.
     """
     if session.user_id != sender.user.id:
         raise NotYours(session.id)
@@ -147,12 +147,9 @@ def report(
     connection: Connection, sender: Caller, news: News, new: Session, now: datetime
 ) -> Session:
     """Keep what a hook said."""
-    known_id = session_of(connection, news.agent_session_id)
-    if known_id is None:
-        sender.require_person()
-    else:
-        require_reporter(sender, sessions.get(connection, known_id))
-    session_id = adopt(connection, sender.user, news.agent_session_id, new, now).id
+    session = adopt(connection, sender.user, news.agent_session_id, new, now)
+    require_reporter(sender, session)
+    session_id = session.id
     lane = lock(connection, session_id)
     name = agent_sessions.c.agent_session_id == news.agent_session_id
     known_at = connection.execute(select(agent_sessions.c.news_at).where(name)).scalar()

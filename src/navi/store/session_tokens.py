@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, delete, insert, select
@@ -34,12 +35,22 @@ def add(connection: Connection, session_id: str, token_sha256: str, now: datetim
     )
 
 
-def session_of(connection: Connection, token_sha256: str) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A session, and its user."""
+
+    id: str
+    user_id: str
+
+
+def session_of(connection: Connection, token_sha256: str) -> Owner | None:
     """None if the token is not valid."""
-    found: str | None = connection.execute(
-        select(session_tokens.c.session_id).where(session_tokens.c.token_sha256 == token_sha256)
-    ).scalar()
-    return found
+    row = connection.execute(
+        select(sessions.c.id, sessions.c.user_id)
+        .join(session_tokens, session_tokens.c.session_id == sessions.c.id)
+        .where(session_tokens.c.token_sha256 == token_sha256)
+    ).one_or_none()
+    return None if row is None else Owner(row.id, row.user_id)
 
 
 def void(connection: Connection, session_id: str) -> None:

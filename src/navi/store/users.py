@@ -52,15 +52,13 @@ def by_token(connection: Connection, token_sha256: str) -> User | None:
 
 
 def by_session_token(connection: Connection, token_sha256: str, now: datetime) -> Caller | None:
-    """The agent that has this token. That of a removed user has no access."""
-    session_id = session_tokens.session_of(connection, token_sha256)
-    if session_id is None:
+    """The agent that has this token. Agents of removed users have no access."""
+    session = session_tokens.session_of(connection, token_sha256)
+    if session is None:
         return None
-    owner = select(sessions.c.user_id).where(sessions.c.id == session_id)
-    user_id = connection.execute(owner).scalar_one()
-    if user_id != LOCAL_USER_ID and _find(connection, user_id) is None:
+    if session.user_id != LOCAL_USER_ID and _find(connection, session.user_id) is None:
         return None
-    return Caller(get(connection, user_id, now), session_id)
+    return Caller(get(connection, session.user_id, now), session.id)
 
 
 def get(connection: Connection, user_id: str, now: datetime) -> User:
