@@ -167,6 +167,7 @@ def make_world(folder: Path, models: ModelStandIn) -> World:
         "ANTHROPIC_BASE_URL": models.url,
         "ANTHROPIC_API_KEY": API_KEY,
         "STAND_IN_KEY": API_KEY,
+        "NAVI_AGENTS_PASS_ENVIRONMENT": "STAND_IN_KEY",
         "NAVI_MODEL": "scripted",
         "NAVI_CLAUDE_CODE_ARGUMENTS": "--allowedTools=Bash",
         "NAVI_CODEX_ARGUMENTS": "--dangerously-bypass-approvals-and-sandbox",

@@ -19,7 +19,9 @@ PATIENCE_SECONDS = 60
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     home = tmp_path_factory.mktemp("server")
-    with ServerProcess(home, settings={"NAVI_MODEL": "scripted"}) as server:
+    # Nothing here may start the agents of whoever runs the tests.
+    absent = {"NAVI_CLAUDE_CODE_COMMAND": "not-installed", "NAVI_CODEX_COMMAND": "not-installed"}
+    with ServerProcess(home, settings={"NAVI_MODEL": "scripted", **absent}) as server:
         yield server
 
 
@@ -53,3 +55,12 @@ async def finished(client: Client, session_id: str, turns: int = 1) -> list[dict
         for _ in range(turns):
             frames += await receive_until(socket, "session_sync")
     return frames
+
+
+async def agent_token(client: Client, session_id: str) -> str:
+    """The token that the session's agent finds in its terminal."""
+    async with client.watch(session_id) as socket:
+        await client.say(session_id, "[[bash: printenv NAVI_TOKEN]]")
+        frames = await receive_until(socket, "session_sync")
+    [called] = [frame for frame in frames if frame["type"] == "tool_call"]
+    return str(called["result"]).strip()

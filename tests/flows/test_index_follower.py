@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from tests.flows.conftest import Serve
 from tests.flows.storm import eventually
 from tests.index.world import World
 from tests.postgres import PostgresServer
-from tests.server import Client, ServerProcess
+from tests.server import NAVI, Client, ServerProcess
 
 FOLLOWING = {"NAVI_INDEX_FOLLOW": "true", "NAVI_MODEL": "scripted"}
 PATIENCE_SECONDS = 60
@@ -65,6 +66,24 @@ async def test_a_finished_turn_is_found_without_anybody_indexing(
         assert await client.call("GET", "/index") == frame["index"]
         assert (frame["index"]["is_following"], frame["index"]["problem"]) == (True, None)
         assert frame["index"]["refreshed_at"].endswith("Z")
+
+
+async def test_only_admins_are_told_what_the_index_does(serve: Serve) -> None:
+    server = serve(settings=FOLLOWING)
+    add = [*NAVI, "user", "add", "bob"]
+    added = await asyncio.to_thread(
+        subprocess.run, add, env=server.environment, capture_output=True, text=True, check=True
+    )
+    async with (
+        Client(server.address, added.stdout.strip(), 30) as bob,
+        bob.watch() as his,
+        watched(server) as (client, socket),
+    ):
+        await client.say(await client.session(), "[[say: the quokka sleeps]]")
+        await index_news(socket)
+        await his.send('{"type": "ping"}')
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            assert json.loads(await his.recv()) == {"type": "pong"}
 
 
 async def test_what_another_agent_writes_to_its_files_is_found(serve: Serve) -> None:

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from navi.domain.caller import Caller
 from navi.domain.errors import FenceLost, NotYours
 from navi.domain.event import TextDelta, ToolStarted, TurnEvent, Usage
 from navi.domain.ids import new_id
@@ -90,11 +91,12 @@ async def test_an_agent_keeps_its_first_name_until_the_session_is_cleared(world:
     assert await world.store.transact(agent_sessions.known, cleared) is None
 
 
-LOCAL = User("local", Role.USER, NOON, {})
+LOCAL = Caller(User("local", Role.USER, NOON, {}))
+STRANGER = Caller(User("stranger", Role.ADMIN, NOON, {}))
 
 
 async def reported(
-    world: World, event: str, *, seconds: float = 1, sender: User = LOCAL, **fields: object
+    world: World, event: str, *, seconds: float = 1, sender: Caller = LOCAL, **fields: object
 ) -> Session:
     """What a hook of an agent that nobody started says, so many seconds after the last."""
     emitted_at = world.later(seconds)
@@ -172,7 +174,7 @@ async def test_what_is_sent_to_an_open_terminal_waits_until_it_asks_or_is_gone(
 async def test_nobody_reports_for_somebody_elses_session(world: World) -> None:
     session = await reported(world, "SessionStart")
     with pytest.raises(NotYours):
-        await reported(world, "UserPromptSubmit", sender=replace(LOCAL, id="stranger"))
+        await reported(world, "UserPromptSubmit", sender=STRANGER)
     now = await world.store.transact(sessions.get, session.id)
     assert now.state is SessionState.IDLE
 
@@ -187,9 +189,8 @@ async def test_an_agent_that_navi_runs_reports_its_compactions_and_is_in_no_term
     await world.store.transact(agent_sessions.report_compaction, LOCAL, begins)
     assert await world.store.transact(compactions.held_until, session.id) is not None
     assert not await world.store.transact(agent_sessions.is_open, session)
-    stranger = replace(LOCAL, id="stranger")
     with pytest.raises(NotYours):
-        await world.store.transact(agent_sessions.report_compaction, stranger, begins)
+        await world.store.transact(agent_sessions.report_compaction, STRANGER, begins)
 
     over = replace(begins, event="SessionStart", emitted_at=world.later())
     await world.store.transact(agent_sessions.report_compaction, LOCAL, over)

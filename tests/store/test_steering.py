@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from navi.domain.caller import Caller
 from navi.domain.event import TextDelta, Usage
 from navi.domain.ids import new_id
 from navi.domain.input import Origin
@@ -172,7 +173,7 @@ async def test_a_hard_nudge_and_a_message_are_left_for_the_end_of_the_turn(work:
 async def test_a_person_at_work_in_a_terminal_is_reached_without_a_turn(world: World) -> None:
     session = await world.session(driver="claude_code")
     await world.store.transact(agent_sessions.remember, session, "its-name", world.now)
-    person = User("local", Role.ADMIN, world.now)
+    person = Caller(User("local", Role.ADMIN, world.now))
     news = News("claude_code", "its-name", "PostToolUse", "/", None, None, world.later())
     await world.store.transact(agent_sessions.report, person, news, session, world.now)
     await nudged(world, session)

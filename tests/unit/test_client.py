@@ -39,6 +39,16 @@ def test_the_environment_wins_over_the_files(private_home: Path) -> None:
     assert find_server(environment) == Server("https://navi.example:8443", "mine", "NAVI_TOKEN")
 
 
+@pytest.mark.parametrize("token", ["", " "])
+def test_an_agent_never_takes_the_token_of_the_person(private_home: Path, token: str) -> None:
+    (private_home / "navi").mkdir()
+    (private_home / "navi" / "token").write_text("secret\n")
+    environment = {"NAVI_HOME": str(private_home / "navi"), "NAVI_TOKEN": token}
+    assert find_server(environment).token == "secret"
+    found = find_server({**environment, "NAVI_SESSION_ID": "s1"})
+    assert (found.token, found.token_place) == (None, "NAVI_TOKEN")
+
+
 def test_the_address_is_the_one_in_the_servers_settings(private_home: Path) -> None:
     path = private_home / "config.toml"
     path.write_text('[server]\nhost = "0.0.0.0"\nport = 8421\n')

@@ -70,7 +70,7 @@ class NaviRecalls:
         async with _navi(self._url) as navi:
             interpreter.keep_what_is_loaded()
             self._navi = navi
-            self._user: User = await navi.accounts.authenticate(TOKEN)
+            self._user: User = (await navi.accounts.authenticate(TOKEN)).user
 
             def on_deliverable(inputs: Sequence[Expected]) -> None:
                 for _, session_id, _ in inputs:
@@ -118,7 +118,7 @@ def _navi(url: str) -> Any:
 
 async def _pattern(url: str) -> str:
     async with _navi(url) as navi:
-        user = await navi.accounts.authenticate(TOKEN)
+        user = (await navi.accounts.authenticate(TOKEN)).user
         session = await navi.sessions.create(user, driver=DRIVER, cwd="/")
         await navi.recalls.schedule(
             user,

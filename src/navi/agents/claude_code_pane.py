@@ -39,6 +39,7 @@ class ClaudeCodePane:
     ) -> None:
         self._command = command
         self._arguments = tuple(arguments)
+        self.environment = environment
         self._files = ClaudeCodeFiles.of(environment)
         self._reach = reach
 

@@ -1,27 +1,59 @@
-"""What an agent that Navi starts finds in its environment."""
+"""What an agent that Navi starts finds in its environment.
+
+Of the server's own environment an agent gets only what is named here or in the setting
+`pass_environment`: keys and passwords of other programs are none of its business.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
-from navi.domain.session import Session
-
-# These say whose child a process is, and would make the agent believe that it runs inside another.
-NESTING = ("CLAUDE", "CODEX", "TMUX")
-# The same prefixes carry settings of the person, which stay.
-SETTINGS = (
-    "CLAUDE_CONFIG_DIR",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-    "CLAUDE_CODE_USE_",
-    "CLAUDE_CODE_SKIP_",
-    "CLAUDE_CODE_DISABLE_",
-    "CLAUDE_CODE_ENABLE_",
-    "CLAUDE_CODE_MAX_",
-    "CODEX_HOME",
-    "CODEX_API_KEY",
-    "TMUX_TMPDIR",
+# `*` stands for anything.
+EVERY_AGENT = (
+    # who and where
+    *("HOME", "USER", "LOGNAME", "SHELL", "PATH", "TMPDIR", "TMP", "TEMP", "TZ", "XDG_*"),
+    *("LANG", "LANGUAGE", "LC_*", "HOSTNAME", "WSL_*", "WSLENV"),
+    # the terminal
+    *("TERM", "TERM_PROGRAM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "CLICOLOR*"),
+    *("EDITOR", "VISUAL", "PAGER", "LESS", "TMUX_TMPDIR"),
+    # the desktop and its agents for keys
+    *("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS"),
+    *("SSH_AUTH_SOCK", "SSH_AGENT_PID", "GNUPGHOME"),
+    # the network
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY"),
+    *("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "no_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "NIX_SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"),
+    *("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "PIP_CERT"),
+    # where tools are installed
+    *("LD_LIBRARY_PATH", "MANPATH", "INFOPATH", "PKG_CONFIG_PATH", "HOMEBREW_PREFIX", "NIX_PATH"),
+    *("NIX_PROFILES", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYENV_ROOT"),
+    *("PYTHONPATH", "NODE_PATH", "NVM_DIR", "NVM_BIN", "VOLTA_HOME", "FNM_DIR", "PNPM_HOME"),
+    *("BUN_INSTALL", "ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR", "RBENV_ROOT", "GEM_HOME"),
+    *("GOPATH", "GOROOT", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME", "SDKMAN_DIR"),
+    *("ANDROID_HOME", "ANDROID_SDK_ROOT", "DOTNET_ROOT", "DOCKER_HOST", "GIT_AUTHOR_*"),
+    *("GIT_COMMITTER_*", "GIT_SSH", "GIT_SSH_COMMAND"),
+    # where Navi's files are, for `sm` and `recall`
+    *("NAVI_HOME", "NAVI_CONFIG", "RECALL_DATA_DIR", "RECALL_DB_PATH"),
 )
+CLAUDE_CODE = (
+    *("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_*"),
+    *("CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_DISABLE_*", "CLAUDE_CODE_ENABLE_*", "CLAUDE_CODE_MAX_*"),
+    *("DISABLE_*", "BASH_*_TIMEOUT_MS", "BASH_MAX_OUTPUT_LENGTH", "MAX_THINKING_TOKENS"),
+    *("MAX_MCP_OUTPUT_TOKENS", "MCP_TIMEOUT", "MCP_TOOL_TIMEOUT", "IS_SANDBOX"),
+)
+CODEX = ("OPENAI_*", "CODEX_HOME", "CODEX_API_KEY", "RUST_LOG")
+# Keys of the clouds through which Claude Code reaches its models, by the variable that chooses one.
+CLOUDS = {
+    "CLAUDE_CODE_USE_BEDROCK": ("AWS_*",),
+    "CLAUDE_CODE_USE_VERTEX": ("GOOGLE_*", "GCLOUD_PROJECT", "CLOUD_ML_REGION", "VERTEX_REGION_*"),
+    "CLAUDE_CODE_USE_FOUNDRY": ("AZURE_*",),
+}
+# Most variables that begin so say whose child a process is, and would make an agent believe that
+# it runs inside another. A pattern for anything does not pass them on.
+NESTING = ("CLAUDE", "CODEX", "TMUX")
+TOKEN = "NAVI_TOKEN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +61,37 @@ class Reach:
     """How an agent's tools reach this server."""
 
     address: str
-    token: str
+    token_of: Callable[[str], Awaitable[str]]
+    """The token of a session, by its id."""
 
 
-def environment_of(
-    session: Session, environment: Mapping[str, str], reach: Reach | None
+def visible_variables(
+    environment: Mapping[str, str], further: Sequence[str] = ()
 ) -> dict[str, str]:
-    """`NAVI_SESSION_ID` tells `sm` and the MCP server who calls."""
-    kept = {
-        name: value
-        for name, value in environment.items()
-        if not name.startswith(NESTING) or name.startswith(SETTINGS)
-    }
-    kept["NAVI_SESSION_ID"] = session.id
+    """The part of the server's environment that an agent may see. `further` adds to the list."""
+    patterns = (*EVERY_AGENT, *further)
+    return {name: value for name, value in environment.items() if _is_allowed(name, patterns)}
+
+
+def claude_code_names(environment: Mapping[str, str]) -> list[str]:
+    """What only Claude Code needs, with the keys of the cloud that it is told to use."""
+    clouds = [names for switch, names in CLOUDS.items() if environment.get(switch)]
+    return [*CLAUDE_CODE, *(name for names in clouds for name in names)]
+
+
+async def with_identity(
+    environment: Mapping[str, str], session_id: str, reach: Reach | None
+) -> dict[str, str]:
+    """The environment, with what tells `sm`, hooks and MCP servers which session calls them."""
+    identity = {"NAVI_SESSION_ID": session_id}
     if reach is not None:
-        kept |= {"NAVI_URL": reach.address, "NAVI_TOKEN": reach.token}
-    return kept
+        identity["NAVI_URL"] = reach.address
+        identity[TOKEN] = await reach.token_of(session_id)
+    return {**environment, **identity}
+
+
+def _is_allowed(name: str, patterns: Sequence[str]) -> bool:
+    matching = [pattern for pattern in patterns if fnmatchcase(name, pattern)]
+    if name.startswith(NESTING):
+        return any(pattern.startswith(NESTING) for pattern in matching)
+    return bool(matching) and name != TOKEN

@@ -56,12 +56,18 @@ class CodexDriver(HeadlessDriver):
 def tool_arguments(reach: Reach | None, files: CodexFiles) -> list[str]:
     """Navi's tools, from this server itself. The values come from Codex's environment.
 
-    Where `navi setup` made them known to Codex, a second way to them would be an error.
+    Where `navi setup` made them known to Codex, a second way to them would be an error. The program
+    that Codex starts then gets no environment but what is named here.
     """
     if reach is None:
         return []
-    settings = {"default_tools_approval_mode": "approve"}
-    if not files.knows_server("navi"):
+    settings: dict[str, object] = {"default_tools_approval_mode": "approve"}
+    if files.knows_server("navi"):
+        settings |= {
+            "env.NAVI_URL": reach.address,
+            "env_vars": ["NAVI_TOKEN", "NAVI_SESSION_ID"],
+        }
+    else:
         settings |= {
             "url": f"{reach.address}/mcp",
             "bearer_token_env_var": "NAVI_TOKEN",

@@ -30,6 +30,7 @@ class CodexPane:
     ) -> None:
         self._command = command
         self._arguments = tuple(arguments)
+        self.environment = environment
         self._files = CodexFiles.of(environment)
         self._reach = reach
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from navi.agents.client_environment import Reach, environment_of
+from navi.agents.client_environment import Reach, with_identity
 from navi.agents.client_run import ClientRun, forget_runs
 from navi.agents.driver import Driver, Told, TurnRequest
 from navi.agents.following import LOOK_SECONDS, Mood, Place, Record, TranscriptReader, follow
@@ -39,7 +39,8 @@ class Order:
 
 
 class HeadlessDriver(Driver, ABC):
-    """`runs` is where the folders of runs are; `arguments` are added to every command."""
+    """`runs` is where the folders of runs are; `arguments` are added to every command, and
+    `environment` is what its agents may see."""
 
     survives = True
     client: ClassVar[str]
@@ -140,7 +141,7 @@ class HeadlessDriver(Driver, ABC):
         return True
 
     async def _start(self, run: ClientRun, request: TurnRequest) -> None:
-        environment = environment_of(request.session, self._environment, self._reach)
+        environment = await with_identity(self._environment, request.session.id, self._reach)
         program = shutil.which(self._command, path=environment.get("PATH"))
         if program is None:
             raise AgentFailed(

@@ -17,6 +17,8 @@ class PaneAgent(Protocol):
     """What stands before the line that a person types."""
     pause_seconds: ClassVar[float]
     """Between a paste and its Enter."""
+    environment: Mapping[str, str]
+    """What it may see."""
 
     def command(self, request: TurnRequest, environment: Mapping[str, str]) -> Sequence[str]: ...
 

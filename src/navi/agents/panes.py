@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from pathlib import Path
 
-from navi.agents.client_environment import Reach, environment_of
+from navi.agents.client_environment import Reach, with_identity
 from navi.agents.client_run import forget_runs
 from navi.agents.driver import Driver, Told, TurnRequest
 from navi.agents.following import LOOK_SECONDS, Mood, Place, Record, follow
@@ -38,7 +38,8 @@ its agent no longer works on it, or may go on with it."""
 
 
 class PaneDriver(Driver):
-    """`session.model` names what runs in the pane: one of `agents`, or any command line."""
+    """`session.model` names what runs in the pane: one of `agents`, or any command line, which may
+    see no more than `environment`."""
 
     survives = True
 
@@ -61,8 +62,7 @@ class PaneDriver(Driver):
             launch.unlink(missing_ok=True)  # left by earlier versions, with keys in it
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[Told, None]:
-        environment = environment_of(request.session, self._environment, self._reach)
-        work = _Work(self, request, environment)
+        work = _Work(self, request, self._environment, self._reach)
         try:
             async with self._locks[request.session.id]:
                 pane = await work.pane()
@@ -106,11 +106,16 @@ class _Work:
     """One turn."""
 
     def __init__(
-        self, driver: PaneDriver, request: TurnRequest, environment: Mapping[str, str]
+        self,
+        driver: PaneDriver,
+        request: TurnRequest,
+        environment: Mapping[str, str],
+        reach: Reach | None,
     ) -> None:
         self.agent = driver.agent_of(request.session)
         self._request = request
-        self._environment = environment
+        self._environment = environment if self.agent is None else self.agent.environment
+        self._reach = reach
         self._tmux = Tmux(driver.socket, environment)
         self._name = pane_name(request.session.id)
         self._folder = driver.runs / request.session.id / request.turn_id
@@ -129,9 +134,10 @@ class _Work:
             raise AgentFailed("the pane of this session was closed during this turn")
         if pane is not None:
             await self._tmux.end(self._name)
-        command = self._command()
-        cwd = self._request.context.cwd
-        return await self._tmux.start(self._name, command, cwd, self._folder, context)
+        session_id, cwd = self._request.session.id, self._request.context.cwd
+        environment = await with_identity(self._environment, session_id, self._reach)
+        command = self._command(environment)
+        return await self._tmux.start(self._name, command, cwd, self._folder, context, environment)
 
     async def end_earlier(self, pane: Pane) -> None:
         """Interrupt the agent if it goes on with an earlier turn that was stopped.
@@ -245,9 +251,9 @@ class _Work:
         hint = f"see what it does: sm attach {self._request.session.id}"
         return PaneTurn(self.agent, self._tmux, self._name, record, prompt, hint)
 
-    def _command(self) -> list[str]:
+    def _command(self, environment: Mapping[str, str]) -> list[str]:
         if self.agent is not None:
-            return [*self.agent.command(self._request, self._environment)]
+            return [*self.agent.command(self._request, environment)]
         try:
             words = shlex.split(self._request.session.model or "")
         except ValueError as error:

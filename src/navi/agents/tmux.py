@@ -130,11 +130,22 @@ class Tmux:
         return pane
 
     async def start(
-        self, name: str, command: Sequence[str], cwd: Path, folder: Path, context: str
+        self,
+        name: str,
+        command: Sequence[str],
+        cwd: Path,
+        folder: Path,
+        context: str,
+        environment: Mapping[str, str] | None = None,
     ) -> Pane:
-        """A pane with the command in it. It stays when the command ends, to be looked at."""
+        """A pane with the command in it. It stays when the command ends, to be looked at.
+
+        `environment` is for the command alone: tmux's server, which all panes share, does not get
+        it.
+        """
+        environment = {**self._environment, **(environment or {})}
         for attempt in range(START_ATTEMPTS):
-            launch = _write_launch(folder, command, self._environment)
+            launch = _write_launch(folder, command, environment)
             started = str(launch.stat().st_mtime)
             try:
                 return await self._start(name, cwd, launch, context, started)

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from navi.api import login_cookie
 from navi.api.answers import refusal
+from navi.domain.caller import Caller
 from navi.domain.errors import NotAllowed, NotAuthenticated
 from navi.domain.stored_text import require_storable
 from navi.domain.user import User
@@ -57,7 +58,13 @@ class SameSiteOnly:
 
 
 async def caller(connection: HTTPConnection) -> tuple[Navi, User]:
-    """Navi, and the user who asks it."""
+    """Navi, and the user who asks it, perhaps through an agent."""
+    navi, who = await identify(connection)
+    return navi, who.user
+
+
+async def identify(connection: HTTPConnection) -> tuple[Navi, Caller]:
+    """Navi, and who asks it: a person, or the agent of a session."""
     navi: Navi = connection.app.state.navi
     token = token_of(connection.headers)
     if token is None:
@@ -65,16 +72,26 @@ async def caller(connection: HTTPConnection) -> tuple[Navi, User]:
             "this needs a token",
             hint="send 'Authorization: Bearer TOKEN'; the token is in $NAVI_HOME/token",
         )
-    user = await navi.accounts.authenticate(token)
+    who = await authenticate(navi, token, connection.headers)
     # A store can't even be asked for a text that it can't keep.
     for name, text in (*connection.path_params.items(), *connection.query_params.items()):
         require_storable(name, str(text))
-    return navi, user
+    return navi, who
 
 
-def calling_session(connection: HTTPConnection) -> str | None:
-    """The session whose agent makes the call, where it says so; None for a person."""
-    return connection.headers.get("navi-session") or None
+async def authenticate(navi: Navi, token: str, headers: Mapping[str, str]) -> Caller:
+    """Refuses an agent that says it is that of another session."""
+    who = await navi.accounts.authenticate(token)
+    who.acting_session(headers.get("navi-session") or None)
+    return who
+
+
+def calling_session(connection: HTTPConnection, who: Caller) -> str | None:
+    """The session whose agent makes the call; None for a person.
+
+    An agent in a person's own terminal has that person's token, and names its session itself.
+    """
+    return who.acting_session(connection.headers.get("navi-session") or None)
 
 
 def token_of(headers: Mapping[str, str]) -> str | None:

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from navi.api import bodies
-from navi.api.access import caller, calling_session
+from navi.api.access import caller, calling_session, identify
 from navi.api.answers import answer
 from navi.domain.wire import PreviewJson, automation_json, instant, run_json, schedule_json
 
@@ -34,14 +34,14 @@ async def of_session(request: Request) -> Response:
 
 
 async def add(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, who = await identify(request)
     timezone = bodies.timezone(request)
     body = await bodies.read(request, bodies.NewAutomation)
     made = await navi.automations.add(
-        user,
+        who.user,
         request.path_params["id"],
         **body.model_dump(),
-        calling_session_id=calling_session(request),
+        calling_session_id=calling_session(request, who),
     )
     return answer(automation_json(made, timezone), 201)
 
@@ -72,12 +72,12 @@ async def read(request: Request) -> Response:
 
 
 async def change(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, who = await identify(request)
     timezone = bodies.timezone(request)
     body = await bodies.read(request, bodies.AutomationChange)
     changes = body.model_dump(exclude_unset=True)
     changed = await navi.automations.change(
-        user, request.path_params["id"], changes, calling_session(request)
+        who.user, request.path_params["id"], changes, calling_session(request, who)
     )
     return answer(automation_json(changed, timezone))
 

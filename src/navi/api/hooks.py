@@ -12,12 +12,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from navi.api import bodies
-from navi.api.access import caller
+from navi.api.access import identify
 from navi.api.answers import answer
 from navi.domain.news import News
 from navi.domain.session import first_line
 
 LATEST = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
+EARLY_BYTES = 256 * 1024
+"""What is read before it is known who sends it: nearly every report is smaller."""
 
 
 class Hook(bodies.Body):
@@ -54,7 +56,8 @@ def routes() -> list[Route]:
 
 
 async def report(request: Request) -> Response:
-    navi, user = await caller(request)
+    await _read_early(request)
+    navi, who = await identify(request)
     body = await bodies.read(request, Report)
     hook = body.hook
     news = News(
@@ -71,15 +74,22 @@ async def report(request: Request) -> Response:
     )
     text = None
     if not body.is_run_by_navi:
-        text = await navi.adoption.report(user, news)
+        text = await navi.adoption.report(who, news)
     elif not news.takes_nudges:
-        await navi.adoption.report_compaction(user, news)
+        await navi.adoption.report_compaction(who, news)
     if text is not None:
         # Both agents take this as what to do next, instead of stopping.
         return answer({"decision": "block", "reason": text})
-    if nudges := await navi.adoption.nudges(user, news):
+    if nudges := await navi.adoption.nudges(who, news):
         return answer(_read_with_result(news.event, nudges))
     return answer({})
+
+
+async def _read_early(request: Request) -> None:
+    """Most hooks hang up once they have sent their report. What is not read by then is lost."""
+    announced = request.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced) <= EARLY_BYTES:
+        await request.body()
 
 
 def _read_with_result(event: str, texts: Sequence[str]) -> dict[str, Any]:

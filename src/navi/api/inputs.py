@@ -7,10 +7,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from navi.api import bodies
-from navi.api.access import caller
+from navi.api.access import caller, identify
 from navi.api.answers import answer
+from navi.domain.caller import Caller
 from navi.domain.input import Admission
-from navi.domain.user import User
 from navi.domain.wire import admission_json, answer_json, input_json
 from navi.runtime.app import Navi
 
@@ -26,9 +26,9 @@ def routes() -> list[Route]:
 
 
 async def send(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, who = await identify(request)
     body = await bodies.read(request, bodies.InputBody)
-    admission = await admit(navi, user, request.path_params["id"], body)
+    admission = await admit(navi, who, request.path_params["id"], body)
     return answer(admission_json(admission), 202)
 
 
@@ -64,6 +64,8 @@ async def remove(request: Request) -> Response:
     return answer({"removed": True})
 
 
-async def admit(navi: Navi, user: User, session_id: str, body: bodies.InputBody) -> Admission:
+async def admit(navi: Navi, who: Caller, session_id: str, body: bodies.InputBody) -> Admission:
     """The one way in for HTTP and WebSocket alike."""
-    return await navi.messages.send(user, session_id, **body.model_dump())
+    sender = who.acting_session(body.sender_session_id)
+    fields = {**body.model_dump(), "sender_session_id": sender}
+    return await navi.messages.send(who.user, session_id, **fields)

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from navi.api import bodies, login_cookie
-from navi.api.access import caller, token_of
+from navi.api.access import identify, token_of
 from navi.api.answers import answer
 from navi.domain.errors import InvalidInput, NotAllowed, TooLarge
 from navi.runtime.app import Navi
@@ -50,10 +50,11 @@ async def login(request: Request) -> Response:
 
 async def logout(request: Request) -> Response:
     """End the login that asks, or all of the user's."""
-    navi, user = await caller(request)
+    navi, who = await identify(request)
+    who.require_person()
     body = await bodies.read(request, bodies.Logout)
     if body.everywhere:
-        ended = await navi.logins.end_all(user.id)
+        ended = await navi.logins.end_all(who.user.id)
     else:
         ended = await navi.logins.end(token_of(request.headers) or "")
     response = answer({"ended": ended})

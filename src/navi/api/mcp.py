@@ -17,13 +17,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from navi import __version__
-from navi.api.access import caller
+from navi.api.access import identify
 from navi.api.answers import answer
 from navi.api.bodies import read_bytes
+from navi.domain.caller import Caller
 from navi.domain.errors import InvalidInput, NaviError
 from navi.domain.session import Session
 from navi.domain.tool import ToolContext
-from navi.domain.user import User
 from navi.runtime.app import Navi
 
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -43,20 +43,20 @@ def routes() -> list[Route]:
 
 
 async def ask(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, who = await identify(request)
     try:
         said = json.loads(await read_bytes(request))
     except (ValueError, RecursionError):
         return answer(_failed(None, PARSE_ERROR, "this is not JSON"), 400)
     if isinstance(said, list):
-        answers = [await _answer(navi, user, request.headers, each) for each in said]
+        answers = [await _answer(navi, who, request.headers, each) for each in said]
         given = [each for each in answers if each is not None]
         return answer(given) if given else Response(status_code=202)
-    given_one = await _answer(navi, user, request.headers, said)
+    given_one = await _answer(navi, who, request.headers, said)
     return Response(status_code=202) if given_one is None else answer(given_one)
 
 
-async def _answer(navi: Navi, user: User, headers: Mapping[str, str], said: Any) -> Json | None:
+async def _answer(navi: Navi, who: Caller, headers: Mapping[str, str], said: Any) -> Json | None:
     """None for what wants no answer."""
     if not isinstance(said, dict) or not isinstance(method := said.get("method"), str):
         return _failed(None, INVALID_REQUEST, "this is no request")
@@ -76,7 +76,7 @@ async def _answer(navi: Navi, user: User, headers: Mapping[str, str], said: Any)
                 known = ", ".join(navi.tools)
                 problem = f"there is no tool {params.get('name')!r}; the tools are {known}"
                 return _failed(said["id"], INVALID_PARAMS, problem)
-            result = await _called(navi, user, headers, params)
+            result = await _called(navi, who, headers, params)
         case _:
             return _failed(said["id"], UNKNOWN_METHOD, f"there is no method {method}")
     return {"jsonrpc": "2.0", "id": said["id"], "result": result}
@@ -98,13 +98,15 @@ def _described(tool: Any) -> Json:
 
 
 async def _called(
-    navi: Navi, user: User, headers: Mapping[str, str], params: Mapping[str, Any]
+    navi: Navi, who: Caller, headers: Mapping[str, str], params: Mapping[str, Any]
 ) -> Json:
     """A refusal is a result, too: the agent is told what a person would see."""
     tool = navi.tools[params["name"]]
     arguments = params.get("arguments") or {}
     try:
-        session = await _session(navi, user, headers, params.get("_meta"))
+        session = await _session(navi, who, headers, params.get("_meta"))
+        # An agent has the rights of its session's user, even if an admin's token brought it here.
+        user = await navi.accounts.owner(session)
         context = ToolContext(session.id, Path(session.cwd), user.id, user.role, user.info)
         done = await tool.run(context, arguments)
     except NaviError as refusal:
@@ -115,9 +117,10 @@ async def _called(
     return _told(done.text, is_error=done.is_error)
 
 
-async def _session(navi: Navi, user: User, headers: Mapping[str, str], meta: object) -> Session:
+async def _session(navi: Navi, who: Caller, headers: Mapping[str, str], meta: object) -> Session:
     """Who calls: the session that Navi started, or one that its agent knows by its own name."""
-    if session_id := headers.get("navi-session"):
+    user = who.user
+    if session_id := who.session_id or headers.get("navi-session"):
         return await navi.sessions.get(user, session_id)
     agent_session_id = headers.get("navi-agent-session") or _codex_thread(meta)
     if agent_session_id is None:

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from navi.api import bodies
-from navi.api.access import caller, calling_session
+from navi.api.access import caller, calling_session, identify
 from navi.api.answers import answer
 from navi.domain.recall import Scheduler
 from navi.domain.wire import instant, recall_json
@@ -30,12 +30,12 @@ async def read(request: Request) -> Response:
 
 
 async def schedule(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, who = await identify(request)
     body = await bodies.read(request, bodies.NewRecall)
     session_id = request.path_params["id"]
-    is_own = calling_session(request) == session_id
+    is_own = calling_session(request, who) == session_id
     by = Scheduler.AGENT if is_own else Scheduler.PERSON
-    made = await navi.recalls.schedule(user, session_id, **body.model_dump(), scheduled_by=by)
+    made = await navi.recalls.schedule(who.user, session_id, **body.model_dump(), scheduled_by=by)
     said = {"reading": made.reading, "warning": made.warning}
     return answer({**recall_json(made.recall), **said}, 201)
 

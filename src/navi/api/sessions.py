@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from navi.api import bodies
-from navi.api.access import caller
+from navi.api.access import caller, identify
 from navi.api.answers import answer
 from navi.domain.automation import BlockedByAutomations
 from navi.domain.wire import error_json, input_json, message_json, session_json
@@ -47,9 +47,10 @@ async def listing(request: Request) -> Response:
 
 
 async def create(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, who = await identify(request)
     body = await bodies.read(request, bodies.NewSession)
-    return answer(session_json(await navi.sessions.create(user, **body.model_dump())), 201)
+    fields = {**body.model_dump(), "parent_id": who.acting_session(body.parent_id)}
+    return answer(session_json(await navi.sessions.create(who.user, **fields)), 201)
 
 
 async def read(request: Request) -> Response:
@@ -66,12 +67,12 @@ async def change(request: Request) -> Response:
 
 
 async def remove(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, who = await identify(request)
     is_confirmed = bodies.flag(request, "delete_automations")
-    requester = request.query_params.get("requester_session_id")
+    requester = who.acting_session(request.query_params.get("requester_session_id"))
     try:
         await navi.sessions.remove(
-            user, request.path_params["id"], requester, with_automations=is_confirmed
+            who.user, request.path_params["id"], requester, with_automations=is_confirmed
         )
     except BlockedByAutomations as blocked:
         named = [asdict(each) for each in blocked.automations]
@@ -123,16 +124,20 @@ async def wait(request: Request) -> Response:
 
 
 async def report(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, who = await identify(request)
+    session_id = request.path_params["id"]
+    who.acting_session(session_id)
     body = await bodies.read(request, bodies.StatusReport)
-    session = await navi.messages.report(user, request.path_params["id"], body.text)
+    session = await navi.messages.report(who.user, session_id, body.text)
     return answer(session_json(session))
 
 
 async def complete_task(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, who = await identify(request)
+    session_id = request.path_params["id"]
+    who.acting_session(session_id)
     body = await bodies.read(request, bodies.Completion)
-    told = await navi.messages.complete_task(user, request.path_params["id"], body.text)
+    told = await navi.messages.complete_task(who.user, session_id, body.text)
     return answer({"parent_told": told})
 
 
@@ -142,20 +147,16 @@ async def stop(request: Request) -> Response:
 
 
 async def clear(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, who = await identify(request)
     body = await bodies.read(request, bodies.Requester)
-    return answer(
-        session_json(
-            await navi.sessions.clear(user, request.path_params["id"], body.requester_session_id)
-        )
-    )
+    requester = who.acting_session(body.requester_session_id)
+    session = await navi.sessions.clear(who.user, request.path_params["id"], requester)
+    return answer(session_json(session))
 
 
 async def kill(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, who = await identify(request)
     body = await bodies.read(request, bodies.Requester)
-    return answer(
-        session_json(
-            await navi.sessions.kill(user, request.path_params["id"], body.requester_session_id)
-        )
-    )
+    requester = who.acting_session(body.requester_session_id)
+    session = await navi.sessions.kill(who.user, request.path_params["id"], requester)
+    return answer(session_json(session))

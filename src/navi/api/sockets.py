@@ -18,11 +18,12 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from navi.api import bodies, login_cookie
-from navi.api.access import token_of
+from navi.api.access import authenticate, token_of
 from navi.api.inputs import admit
+from navi.domain.caller import Caller
 from navi.domain.errors import InvalidInput, NaviError, NotAuthenticated
 from navi.domain.stored_text import require_storable
-from navi.domain.user import User
+from navi.domain.user import Role, User
 from navi.domain.wire import admission_json, error_json
 from navi.runtime.app import Navi
 from navi.runtime.feed import Frame
@@ -53,6 +54,7 @@ class _Watch:
         self._navi: Navi = socket.app.state.navi
         self._token = ""
         self._checked_at = 0.0
+        self._sees_index = False
 
     async def run(self) -> None:
         token = token_of(self._socket.headers)
@@ -63,7 +65,9 @@ class _Watch:
         frames: AsyncGenerator[Sequence[Frame], None] | None = None
         try:
             self._token = token or await self._introduction()
-            frames = await self._frames(await self._user())
+            user = (await self._caller()).user
+            self._sees_index = self._session_id is None and user.role is Role.ADMIN
+            frames = await self._frames(user)
         except NaviError as error:
             refusal = error
         except WebSocketDisconnect:
@@ -92,10 +96,10 @@ class _Watch:
             )
         return token
 
-    async def _user(self) -> User:
+    async def _caller(self) -> Caller:
         """Asked again and again: whoever is removed loses open sockets too."""
         self._checked_at = time.monotonic()
-        return await self._navi.accounts.authenticate(self._token)
+        return await authenticate(self._navi, self._token, self._socket.headers)
 
     async def _next_frame(self) -> str | None:
         message = await self._socket.receive()
@@ -124,7 +128,7 @@ class _Watch:
             asyncio.create_task(self._send(frames)),
             asyncio.create_task(self._receive()),
         }
-        if self._session_id is None:
+        if self._sees_index:
             tasks.add(asyncio.create_task(self._send_index_news()))
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -144,7 +148,7 @@ class _Watch:
         async with aclosing(frames) as batches:
             async for batch in batches:
                 if time.monotonic() - self._checked_at > CHECK_AGAIN_SECONDS:
-                    await self._user()
+                    await self._caller()
                 for frame in batch:
                     await self._socket.send_text(frame.text)
 
@@ -158,31 +162,35 @@ class _Watch:
     async def _receive(self) -> None:
         while True:
             text = await self._next_frame()
-            user = await self._user()
+            who = await self._caller()
             try:
-                await self._obey(user, _parsed(text))
+                await self._obey(who, _parsed(text))
             except NaviError as error:
                 await self._tell(error)
 
-    async def _obey(self, user: User, frame: dict[str, Any]) -> None:
-        match frame.pop("type", None):
-            case "input":
-                session_id = self._addressed(frame)
-                body = bodies.validate(frame, bodies.InputBody)
-                admission = await admit(self._navi, user, session_id, body)
-                await self._say({"type": "input_admitted", **admission_json(admission)})
-            case "stop":
-                stopped = await self._navi.sessions.stop(user, self._addressed(frame))
-                await self._say({"type": "stop_requested", "stopped": stopped})
-            case "ping":
-                await self._say({"type": "pong"})
-            case "auth":
-                # Already known; a client that always introduces itself is welcome.
-                return
-            case other:
-                raise InvalidInput(
-                    f"there is no frame of type {other!r}", hint="one of: input, stop, ping"
-                )
+    async def _obey(self, who: Caller, frame: dict[str, Any]) -> None:
+        named = frame.pop("type", None)
+        if not isinstance(named, str) or named not in FRAMES:
+            raise InvalidInput(
+                f"there is no frame of type {named!r}", hint=f"one of: {', '.join(FRAMES)}"
+            )
+        await FRAMES[named](self, who, frame)
+
+    async def admit_input(self, who: Caller, frame: dict[str, Any]) -> None:
+        session_id = self._addressed(frame)
+        body = bodies.validate(frame, bodies.InputBody)
+        admission = await admit(self._navi, who, session_id, body)
+        await self._say({"type": "input_admitted", **admission_json(admission)})
+
+    async def stop_turn(self, who: Caller, frame: dict[str, Any]) -> None:
+        stopped = await self._navi.sessions.stop(who.user, self._addressed(frame))
+        await self._say({"type": "stop_requested", "stopped": stopped})
+
+    async def answer_ping(self, who: Caller, frame: dict[str, Any]) -> None:
+        await self._say({"type": "pong"})
+
+    async def welcome(self, who: Caller, frame: dict[str, Any]) -> None:
+        """Already introduced; a client that always does so is welcome."""
 
     def _addressed(self, frame: dict[str, Any]) -> str:
         """The session meant: the socket's own, or on the general socket the one named."""
@@ -208,6 +216,15 @@ class _Watch:
     async def _close(self, code: int) -> None:
         if self._socket.application_state is WebSocketState.CONNECTED:
             await self._socket.close(code)
+
+
+FRAMES = {
+    "input": _Watch.admit_input,
+    "stop": _Watch.stop_turn,
+    "ping": _Watch.answer_ping,
+    "auth": _Watch.welcome,
+}
+"""What clients may send."""
 
 
 def _parsed(text: str | None) -> dict[str, Any]:

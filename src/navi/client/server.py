@@ -28,8 +28,11 @@ def find_server(environment: Mapping[str, str] = os.environ) -> Server:
         address = _checked(url)
     else:
         address = _local_address(environment)
-    if token := environment.get("NAVI_TOKEN"):
-        return Server(address, token.strip(), "NAVI_TOKEN")
+    token = environment.get("NAVI_TOKEN", "").strip()
+    # An agent that Navi started has its session's token, and never takes that of the person.
+    is_agent = "NAVI_TOKEN" in environment and "NAVI_SESSION_ID" in environment
+    if token or is_agent:
+        return Server(address, token or None, "NAVI_TOKEN")
     path = places.token_file(environment)
     try:
         return Server(address, path.read_text().strip() or None, str(path))

@@ -16,6 +16,7 @@ from navi.client.exchange import Answer, NotHttp, exchange
 from navi.client.failures import NoServer, ServerRefused
 from navi.client.server import Server, bearer
 from navi.domain.errors import NaviError, NotAuthenticated
+from navi.domain.token import SESSION_TOKEN
 
 if TYPE_CHECKING:
     from navi.client.events import Events
@@ -112,9 +113,9 @@ class Wire:
         return answer
 
     def _refusal(self, status: int, said: Mapping[str, Any]) -> NaviError:
-        if status != 401:
-            return ServerRefused(status, said)
         server = self._server
+        if status != 401 or (server.token or "").startswith(SESSION_TOKEN):
+            return ServerRefused(status, said)
         hint = "set NAVI_TOKEN to your token; the server's own is in its $NAVI_HOME/token"
         if server.token is None:
             message = f"there is no access token: neither NAVI_TOKEN nor {server.token_place}"

@@ -2,7 +2,8 @@
 
 clock.py    the `Clock` that everything else is given
 errors.py   every refusal a user can see
-user.py     who may see and do what; login.py a browser that is logged in
+user.py     who may see and do what; caller.py who makes a call; login.py a logged-in browser
+token.py    how tokens begin
 session.py  a conversation and the states it moves through
 recall.py   a wake-up that a session schedules for itself
 prompts/    templates of what agents read at scheduled turns; scheduled_prompt.py fills them

@@ -20,6 +20,7 @@ index_follower.py  keeps the memory up to date
 accounts.py      tokens and users
 server_token.py  the server's own token, and a new one in its place
 logins.py        browsers that are logged in, and the links that log them in
+session_tokens.py  the tokens of sessions' agents
 settings.py      what can be configured, and from where
 places.py        where Navi keeps its files
 system_clock.py  the real time

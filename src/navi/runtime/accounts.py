@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hmac
 import re
-import secrets
 from datetime import timedelta
 
+from navi.domain.caller import Caller
 from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput, NotAuthenticated
+from navi.domain.session import Session
+from navi.domain.token import SESSION_TOKEN, USER_TOKEN
 from navi.domain.user import LOCAL_USER_ID, Role, User
-from navi.runtime.server_token import TOKEN_BYTES, ServerToken, digest
+from navi.runtime.server_token import ServerToken, digest, new_token
 from navi.store import logins, users
 from navi.store.store import Store
 
@@ -26,14 +28,30 @@ class Accounts:
         self._token = token
         self._login_lifetime = login_lifetime
 
-    async def authenticate(self, token: str) -> User:
+    async def authenticate(self, token: str) -> Caller:
+        if token.startswith(SESSION_TOKEN):
+            return await self._agent(token)
         token_sha256 = digest(token)
         user = await self.holder(token_sha256) or await self._logged_in(token_sha256)
         if user is None:
             raise NotAuthenticated(
                 "this token is not valid here", hint="the server's own is in $NAVI_HOME/token"
             )
-        return user
+        return Caller(user)
+
+    async def _agent(self, token: str) -> Caller:
+        now = self._clock.now()
+        agent = await self._store.transact(users.by_session_token, digest(token), now)
+        if agent is None:
+            raise NotAuthenticated(
+                "this agent's token is no longer valid: its session has ended, or its user is gone",
+                hint="ask the person you work for to start a new session",
+            )
+        return agent
+
+    async def owner(self, session: Session) -> User:
+        """The user whose rights the session's agent has."""
+        return await self._store.transact(users.get, session.user_id, self._clock.now())
 
     async def holder(self, token_sha256: str) -> User | None:
         """The user whose own token this is."""
@@ -62,7 +80,7 @@ class Accounts:
                 hint="use lower-case letters, digits, '.', '_' and '-', at most 64",
             )
         user = User(name, role, self._clock.now())
-        token = secrets.token_urlsafe(TOKEN_BYTES)
+        token = new_token(USER_TOKEN)
         await self._store.transact(users.add, user, digest(token))
         return user, token
 
@@ -72,7 +90,7 @@ class Accounts:
             raise InvalidInput(
                 "the token of the user local is the server's own", hint="`navi token rotate`"
             )
-        token = secrets.token_urlsafe(TOKEN_BYTES)
+        token = new_token(USER_TOKEN)
         await self._store.transact(users.replace_token, name, digest(token))
         return token
 

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from navi.agents.driver import Driver
+from navi.domain.caller import Caller
 from navi.domain.clock import Clock
 from navi.domain.errors import Conflict, InvalidInput, NaviError
 from navi.domain.ids import new_id
@@ -52,7 +53,7 @@ class Adoption(Service):
         self._queue = queue
         self._drivers = drivers
 
-    async def report(self, user: User, news: News) -> str | None:
+    async def report(self, sender: Caller, news: News) -> str | None:
         """Keep what a hook said. If its agent asks what to do next: what waits for it."""
         if news.driver not in stored.IN_TERMINALS:
             raise InvalidInput(
@@ -60,8 +61,8 @@ class Adoption(Service):
                 hint=f"one of: {', '.join(sorted(stored.IN_TERMINALS))}",
             )
         now = self._clock.now()
-        new = _session(user, news.driver, news.cwd, now)
-        session = await self._store.transact(stored.report, user, news, new, now)
+        new = _session(sender.user, news.driver, news.cwd, now)
+        session = await self._store.transact(stored.report, sender, news, new, now)
         if news.asks_what_next:
             self._turns.terminal_stopped(session.id)
             return await self._turns.hand_over(session.id)
@@ -69,16 +70,16 @@ class Adoption(Service):
             self._queue.poke()
         return None
 
-    async def report_compaction(self, user: User, news: News) -> None:
+    async def report_compaction(self, sender: Caller, news: News) -> None:
         """Of an agent that Navi runs: whether it summarises its history."""
-        await self._store.transact(stored.report_compaction, user, news)
+        await self._store.transact(stored.report_compaction, sender, news)
 
-    async def nudges(self, user: User, news: News) -> list[str]:
+    async def nudges(self, sender: Caller, news: News) -> list[str]:
         """What the agent should read with the result of the tool that it has just used."""
         now = self._clock.now()
         if not news.takes_nudges or now - news.emitted_at > NUDGE_PATIENCE:
             return []
-        return await self._store.transact(steering.take_for_agent, user, news, new_id(), now)
+        return await self._store.transact(steering.take_for_agent, sender, news, new_id(), now)
 
     async def adopt(self, user: User, past: Resumable) -> Session:
         """A session that the memory knows; the one of ours that it is already, if so."""

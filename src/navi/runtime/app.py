@@ -12,7 +12,13 @@ from datetime import timedelta
 from navi.agents.builtin import BuiltinDriver
 from navi.agents.claude_code import ClaudeCodeDriver
 from navi.agents.claude_code_pane import ClaudeCodePane
-from navi.agents.client_environment import Reach
+from navi.agents.client_environment import (
+    CODEX,
+    Reach,
+    claude_code_names,
+    visible_variables,
+    with_identity,
+)
 from navi.agents.codex import CodexDriver
 from navi.agents.codex_pane import CodexPane
 from navi.agents.driver import Driver
@@ -43,6 +49,7 @@ from navi.runtime.reminders import Reminders
 from navi.runtime.scheduler import Scheduler
 from navi.runtime.server_token import ServerToken
 from navi.runtime.service import Service
+from navi.runtime.session_tokens import SessionTokens
 from navi.runtime.sessions import DEFAULT_DRIVER, Sessions
 from navi.runtime.settings import Settings, model_of, timezone_of
 from navi.runtime.slots import TurnSlots
@@ -135,8 +142,8 @@ async def running(
     messages = Messages(store, clock, sessions, queue, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
     tools = agent_tools(recalls, automations, messages)
-    reach = None if address is None else Reach(address, token.value)
-    builtin = built_in_driver(settings, tools)
+    reach = None if address is None else Reach(address, SessionTokens(store, clock).of)
+    builtin = built_in_driver(settings, [*machine_tools(settings, reach), *tools])
     chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
     deliveries = Deliveries(store, clock, builtin.is_worth_telling)
     scheduler = Scheduler(store, clock, due_kinds(settings), queue)
@@ -212,16 +219,25 @@ def agent_tools(recalls: Recalls, automations: Automations, messages: Messages) 
     ]
 
 
-def built_in_driver(settings: Settings, shared_tools: Sequence[Tool]) -> BuiltinDriver:
-    tools: list[Tool] = [
+def machine_tools(settings: Settings, reach: Reach | None) -> list[Tool]:
+    """What Navi's own agent is offered besides: other agents have such tools themselves."""
+
+    async def environment(session_id: str) -> Mapping[str, str]:
+        further = settings.agents.pass_environment
+        return await with_identity(visible_variables(os.environ, further), session_id, reach)
+
+    return [
         Filesystem(),
         Terminal(
             default_timeout_seconds=settings.tools.terminal_timeout_seconds,
             output_limit_characters=settings.tools.terminal_output_characters,
+            environment=environment,
         ),
         HttpRequest(allow_private=settings.tools.http_allow_private),
-        *shared_tools,
     ]
+
+
+def built_in_driver(settings: Settings, tools: Sequence[Tool]) -> BuiltinDriver:
     return BuiltinDriver(
         model=model_of(settings),
         tools=tools,
@@ -249,34 +265,36 @@ def built_in_drivers(
 
 def _outside_drivers(settings: Settings, reach: Reach | None) -> dict[str, Driver]:
     """Those of agents that are programs of their own."""
-    runs, environment = places.runs(), os.environ
+    runs, further = places.runs(), settings.agents.pass_environment
     claude_code, codex = settings.claude_code, settings.codex
+    for_claude_code = visible_variables(os.environ, [*claude_code_names(os.environ), *further])
+    for_codex = visible_variables(os.environ, [*CODEX, *further])
     in_panes: dict[str, PaneAgent] = {
         "claude_code": ClaudeCodePane(
-            claude_code.command, claude_code.arguments, environment, reach
+            claude_code.command, claude_code.arguments, for_claude_code, reach
         ),
-        "codex": CodexPane(codex.command, codex.arguments, environment, reach),
+        "codex": CodexPane(codex.command, codex.arguments, for_codex, reach),
     }
     return {
         "claude_code": ClaudeCodeDriver(
             command=claude_code.command,
             arguments=claude_code.arguments,
             runs=runs,
-            environment=environment,
+            environment=for_claude_code,
             reach=reach,
         ),
         "codex": CodexDriver(
             command=codex.command,
             arguments=codex.arguments,
             runs=runs,
-            environment=environment,
+            environment=for_codex,
             reach=reach,
         ),
         "tmux": PaneDriver(
             in_panes,
             socket=places.tmux_socket(),
             runs=runs,
-            environment=environment,
+            environment=visible_variables(os.environ, further),
             reach=reach,
         ),
     }

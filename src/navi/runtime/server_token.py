@@ -10,12 +10,17 @@ import tempfile
 from pathlib import Path
 
 from navi.domain.errors import StoreUnusable, UsageError
+from navi.domain.token import SERVER_TOKEN, SESSION_TOKEN
 
 TOKEN_BYTES = 32
 SHORTEST_TOKEN = 20
 """In characters. A shorter one could be guessed by trying."""
 
 log = logging.getLogger("navi.accounts")
+
+
+def new_token(beginning: str) -> str:
+    return beginning + secrets.token_urlsafe(TOKEN_BYTES)
 
 
 def digest(token: str) -> str:
@@ -35,7 +40,9 @@ class ServerToken:
     @classmethod
     def find(cls, home: Path) -> ServerToken:
         """`NAVI_TOKEN`, else the file in the home folder, which is made at the first start."""
-        if named := os.environ.get("NAVI_TOKEN"):
+        named = os.environ.get("NAVI_TOKEN")
+        # An agent that starts a server of its own has its session's token there.
+        if named and not named.startswith(SESSION_TOKEN):
             return cls(_long_enough(named, "NAVI_TOKEN"))
         path = home / "token"
         try:
@@ -75,7 +82,7 @@ def rotate(home: Path) -> Path:
     try:
         handle, new = tempfile.mkstemp(prefix=".token-", dir=home)  # for the owner only: 0600
         with os.fdopen(handle, "w") as file:
-            file.write(secrets.token_urlsafe(TOKEN_BYTES) + "\n")
+            file.write(new_token(SERVER_TOKEN) + "\n")
             file.flush()
             os.fsync(file.fileno())
         os.replace(new, path)
@@ -114,7 +121,7 @@ def _read_or_make(path: Path) -> str:
             return token
         path.unlink()
         return _read_or_make(path)
-    token = secrets.token_urlsafe(TOKEN_BYTES)
+    token = new_token(SERVER_TOKEN)
     with os.fdopen(handle, "w") as file:
         file.write(token + "\n")
     return token

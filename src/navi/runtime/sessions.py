@@ -103,11 +103,17 @@ class Sessions:
             raise CannotReport(session.title)
 
     async def of_agent(self, user: User, agent_session_id: str) -> Session:
-        """By the name that its agent has for it."""
+        """One of the user's own, by the name that its agent has for it.
+
+        Not even an admin gets somebody else's: anybody can be the first to report such a name.
+        """
         session_id = await self._store.transact(agent_sessions.session_of, agent_session_id)
         if session_id is None:
             raise SessionNotFound(agent_session_id)
-        return await self.get(user, session_id)
+        session = await self.get(user, session_id)
+        if session.user_id != user.id:
+            raise NotYours(session_id)
+        return session
 
     async def listing(
         self, user: User, parent_id: str | None = None, *, with_recall: bool = False

@@ -181,6 +181,17 @@ class AgentSettings(Section):
     )
 
 
+class AgentsSettings(Section):
+    """All agents that Navi starts."""
+
+    pass_environment: list[str] = Field(
+        default_factory=list,
+        description="Further variables of the server's environment that agents and their commands "
+        'may see, such as `["AWS_PROFILE", "NPM_*"]`. `docs/how-to/agents.md` lists those that '
+        "they see anyway.",
+    )
+
+
 class ClaudeCodeSettings(Section):
     """Sessions with Claude Code."""
 
@@ -235,6 +246,7 @@ class Settings(Section):
     automations: AutomationSettings = AutomationSettings()
     remind: RemindSettings = RemindSettings()
     agent: AgentSettings = AgentSettings()
+    agents: AgentsSettings = AgentsSettings()
     claude_code: ClaudeCodeSettings = ClaudeCodeSettings()
     codex: CodexSettings = CodexSettings()
     tools: ToolSettings = ToolSettings()

@@ -26,4 +26,5 @@ lost connection without doing its work twice:
     events.py      number, store and read events
     users.py       who may log in
     logins.py      browsers that are logged in, and the codes that log them in
+    session_tokens.py  with which sessions' agents call the server
 """

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, exists, func, insert, select, update
 
+from navi.domain.caller import Caller
 from navi.domain.errors import NotYours
 from navi.domain.event import Usage
 from navi.domain.input import Origin
@@ -131,11 +132,24 @@ def adopt(
     return session
 
 
+def require_reporter(sender: Caller, session: Session) -> None:
+    """Hooks report for their own user only, and those of an agent of ours for its session only.
+
+    That holds for admins, too. Anybody can be the first to report a session, and what waits in it
+    is handed to the terminal that reports it next: strangers must not speak into that one.
+    """
+    if session.user_id != sender.user.id:
+        raise NotYours(session.id)
+    sender.acting_session(session.id)
+
+
 def report(
-    connection: Connection, sender: User, news: News, new: Session, now: datetime
+    connection: Connection, sender: Caller, news: News, new: Session, now: datetime
 ) -> Session:
     """Keep what a hook said."""
-    session_id = adopt(connection, sender, news.agent_session_id, new, now).id
+    session = adopt(connection, sender.user, news.agent_session_id, new, now)
+    require_reporter(sender, session)
+    session_id = session.id
     lane = lock(connection, session_id)
     name = agent_sessions.c.agent_session_id == news.agent_session_id
     known_at = connection.execute(select(agent_sessions.c.news_at).where(name)).scalar()
@@ -156,13 +170,12 @@ def report(
     return sessions.bring_to(connection, lane, news.state, now)
 
 
-def report_compaction(connection: Connection, sender: User, news: News) -> None:
+def report_compaction(connection: Connection, sender: Caller, news: News) -> None:
     """Keep what the hook of an agent said that Navi runs: its driver tells everything else."""
     session_id = session_of(connection, news.agent_session_id)
     if session_id is None:
         return
-    if not sender.may_touch(lock(connection, session_id).session.user_id):
-        raise NotYours(session_id)
+    require_reporter(sender, lock(connection, session_id).session)
     _tell_compaction(connection, session_id, news)
 
 

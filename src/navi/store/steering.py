@@ -7,11 +7,10 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, select, update
 
-from navi.domain.errors import NotYours
+from navi.domain.caller import Caller
 from navi.domain.input import TOOL_CALL, Input, Origin
 from navi.domain.news import News
 from navi.domain.reminder import is_soft_nudge
-from navi.domain.user import User
 from navi.domain.wire import input_json
 from navi.store import agent_sessions, compactions, events, queue, sessions, transcript
 from navi.store.lanes import Lane, lock
@@ -78,14 +77,13 @@ def take(
 
 
 def take_for_agent(
-    connection: Connection, sender: User, news: News, delivery_id: str, now: datetime
+    connection: Connection, sender: Caller, news: News, delivery_id: str, now: datetime
 ) -> list[str]:
     """`take`, for an agent whose hook reports that it has just used a tool."""
     session_id = agent_sessions.session_of(connection, news.agent_session_id)
     if session_id is None or news.tool_call_id is None:
         return []
-    if not sender.may_touch(sessions.get(connection, session_id).user_id):
-        raise NotYours(session_id)
+    agent_sessions.require_reporter(sender, sessions.get(connection, session_id))
     return take(connection, session_id, delivery_id, news.tool_call_id, now)
 
 

@@ -435,6 +435,16 @@ agent_sessions = Table(
     Index("agent_sessions_by_session", "session_id", "context_from_idx"),
 )
 
+# With which the agents of a session call the server.
+session_tokens = Table(
+    "session_tokens",
+    metadata,
+    Column("token_sha256", Text, primary_key=True),
+    session_reference(),
+    Column("created_at", Instant, nullable=False),
+    Index("session_tokens_by_session", "session_id", "created_at"),
+)
+
 # Rows that could not be read, computed or carried out, kept until somebody has looked at them.
 set_aside = Table(
     "set_aside",

@@ -7,8 +7,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
+from navi.domain.caller import Caller
 from navi.domain.errors import Conflict, NotFound
 from navi.domain.user import LOCAL_USER_ID, Role, User
+from navi.store import session_tokens
 from navi.store.tables import sessions, users
 
 
@@ -37,6 +39,7 @@ def remove(connection: Connection, user_id: str) -> int:
     """Take away the access; the sessions stay. Returns how many there are."""
     if connection.execute(delete(users).where(users.c.id == user_id)).rowcount == 0:
         raise NotFound(f"there is no user {user_id}", hint="`navi user list` shows all of them")
+    session_tokens.void_of_user(connection, user_id)
     owned = select(sessions.c.id).where(sessions.c.user_id == user_id)
     return len(connection.execute(owned).all())
 
@@ -61,6 +64,16 @@ def by_token(connection: Connection, token_sha256: str) -> User | None:
         select(users).where(users.c.token_sha256 == token_sha256)
     ).one_or_none()
     return None if row is None else _user(row)
+
+
+def by_session_token(connection: Connection, token_sha256: str, now: datetime) -> Caller | None:
+    """The agent that has this token. Agents of removed users have no access."""
+    session = session_tokens.session_of(connection, token_sha256)
+    if session is None:
+        return None
+    if session.user_id != LOCAL_USER_ID and _find(connection, session.user_id) is None:
+        return None
+    return Caller(get(connection, session.user_id, now), session.id)
 
 
 def get(connection: Connection, user_id: str, now: datetime) -> User:

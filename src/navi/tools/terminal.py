@@ -7,7 +7,7 @@ import errno
 import os
 import shutil
 import signal
-from collections.abc import Mapping, Set
+from collections.abc import Awaitable, Callable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,6 +23,11 @@ from navi.tools.text import MARK
 DRAIN_SECONDS = 0.2
 
 
+async def bare_environment(session_id: str) -> Mapping[str, str]:
+    """As little as a shell needs."""
+    return {"PATH": os.environ.get("PATH", os.defpath), "NAVI_SESSION_ID": session_id}
+
+
 @dataclass(frozen=True, slots=True)
 class Terminal:
     """When a call times out or is cancelled, the processes that it started are ended, as far as
@@ -33,6 +38,8 @@ class Terminal:
     output_limit_characters: int = 30_000
     # Between asking the processes to end and killing them.
     grace_seconds: float = 2.0
+    environment: Callable[[str], Awaitable[Mapping[str, str]]] = bare_environment
+    """What commands of a session find in their environment, by the session's id."""
 
     name: ClassVar[str] = "terminal"
 
@@ -70,7 +77,7 @@ class Terminal:
             "timeout_seconds", self.default_timeout_seconds, maximum=self.maximum_timeout_seconds
         )
         output = _Output(self.output_limit_characters)
-        group = _start(context, command)
+        group = _start(context, command, await self.environment(context.session_id))
         try:
             group.listen(output.add)
             is_in_time = await group.has_ended(timeout)
@@ -115,11 +122,10 @@ class _Output:
         self._left_out += excess
 
 
-def _start(context: ToolContext, command: str) -> ProcessGroup:
+def _start(context: ToolContext, command: str, environment: Mapping[str, str]) -> ProcessGroup:
     if not context.cwd.is_dir():
         raise NotFound(f"the session's folder {context.cwd} does not exist", hint="make it again")
     shell = "/bin/bash" if os.path.exists("/bin/bash") else shutil.which("bash") or "/bin/sh"
-    environment = {**os.environ, "NAVI_SESSION_ID": context.session_id}
     try:
         return ProcessGroup.start([shell, "-c", command], context.cwd, environment)
     except OSError as error:

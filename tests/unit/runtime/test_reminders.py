@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from navi.agents.history import Past, model_messages
+from navi.domain.caller import Caller
 from navi.domain.errors import InvalidInput, NotAllowed
 from navi.domain.input import Admission, DeliveryMode
 from navi.domain.news import News
@@ -81,7 +82,7 @@ class World(PlainWorld):
         moment = at or self.clock.moment
         await self.navi.store.transact(agent_sessions.remember, session, session.name, moment)
         news = News("claude_code", session.name, event, session.cwd, None, None, moment)
-        await self.navi.adoption.report(LOCAL, news)
+        await self.navi.adoption.report(Caller(LOCAL), news)
 
 
 StartTimed = Callable[..., AbstractAsyncContextManager[World]]
@@ -319,7 +320,7 @@ async def test_a_hook_after_a_tool_is_answered_with_the_soft_nudge(
     emitted_at = world.clock.moment
     news = News("claude_code", "its name", "PostToolUse", "/", None, None, emitted_at, "call")
 
-    reached = await world.navi.adoption.nudges(LOCAL, replace(news, **changes))
+    reached = await world.navi.adoption.nudges(Caller(LOCAL), replace(news, **changes))
 
     assert reached == ([SOFT_TEXT] if is_reached else [])
     assert await world.waiting(session) == ([] if is_reached else [SOFT_TEXT])
@@ -328,7 +329,7 @@ async def test_a_hook_after_a_tool_is_answered_with_the_soft_nudge(
 async def test_nobody_takes_the_nudges_of_another_user(world: World) -> None:
     session = await world.session()
     await world.navi.store.transact(agent_sessions.remember, session, "its name", NOW)
-    stranger = User("stranger", Role.USER, NOW)
+    stranger = Caller(User("stranger", Role.ADMIN, NOW))
     news = News("claude_code", "its name", "PostToolUse", "/", None, None, NOW, "call")
     with pytest.raises(NotAllowed):
         await world.navi.adoption.nudges(stranger, news)

@@ -43,12 +43,16 @@ class TestWhatACommandGets:
         result = await run(terminal, context, "words=(a b); pwd; echo ${words[1]}")
         assert result == ToolResult(f"{context.cwd}\nb\n")
 
-    async def test_it_inherits_the_environment_and_knows_its_session(
-        self, terminal: Terminal, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+    async def test_it_has_the_environment_of_its_session_and_nothing_of_the_servers(
+        self, context: ToolContext, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("COLOUR", "blau")
-        result = await run(terminal, context, "echo $COLOUR $NAVI_SESSION_ID")
-        assert result.text == "blau ses_test\n"
+        async def environment(session_id: str) -> dict[str, str]:
+            return {"COLOUR": "blue", "NAVI_SESSION_ID": session_id}
+
+        monkeypatch.setenv("SECRET", "of the server")
+        command = "echo $COLOUR $NAVI_SESSION_ID $SECRET"
+        result = await run(Terminal(environment=environment), context, command)
+        assert result.text == "blue ses_test\n"
 
     async def test_what_it_makes_has_the_modes_that_the_person_is_used_to(
         self, terminal: Terminal, context: ToolContext, private_umask: None
