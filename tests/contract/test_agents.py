@@ -175,10 +175,10 @@ async def test_only_agents_of_admins_look_into_the_memory(
     assert "only an admin's sessions" in answered.text
 
 
-async def test_an_agents_token_is_no_login(agent: Agent) -> None:
+async def test_an_agents_token_does_not_log_a_browser_in(agent: Agent) -> None:
     token = agent.client.headers["Authorization"].removeprefix("Bearer ")
-    response = await agent.client.http.get(f"/login?token={token}")
-    assert response.status_code == 403
+    response = await agent.client.http.post("/login", json={"token": token})
+    assert response.status_code == 401
     assert "set-cookie" not in response.headers
 
 

@@ -49,6 +49,8 @@ class Attempt:
     is_public: bool = False
     """Whether it answers without a token."""
     is_for_admins: bool = False
+    is_for_people: bool = False
+    """Whether it refuses every agent."""
 
 
 REFUSED = Attempt()
@@ -68,8 +70,10 @@ CALL = {
 REPORT = {"emitted_at": 4e9, "hook": {"hook_event_name": "Stop", "session_id": HERS, "cwd": "/"}}
 
 ROUTES = {
-    "GET /": OWN,
-    "GET /login": Attempt(401, is_public=True),
+    "GET /": Attempt(200, is_public=True),
+    "GET /login": Attempt(200, is_public=True),
+    "POST /login": Attempt(401, body={"user": "ada", "code": "a guess"}, is_public=True),
+    "POST /logout": Attempt(200, body={"everywhere": True}, is_for_people=True),
     "GET /health": Attempt(200, is_public=True),
     "GET /assets/{name}": Attempt(404, path={"name": "none.js"}, is_public=True),
     "GET /sessions": OWN,
@@ -319,8 +323,9 @@ async def test_no_route_leads_to_what_is_adas(
 
     assert MARK not in response.text
     assert world.rows_of_ada() == before
-    is_bound = caller == "agent" and claims and not attempt.is_public
-    assert response.status_code == (403 if is_bound else attempt.status), response.text
+    is_refused = attempt.is_for_people or (claims and not attempt.is_public)
+    status = 403 if caller == "agent" and is_refused else attempt.status
+    assert response.status_code == status, response.text
 
 
 async def send(
