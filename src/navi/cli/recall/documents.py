@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from navi.cli import cells, formats
+from navi.cli import formats
 from navi.cli.recall.masking import mask
+from navi.domain.control_characters import one_line
 
 if TYPE_CHECKING:
     from navi.index.transcript import Transcript
@@ -60,7 +61,7 @@ def html(found: Transcript, *, tools: bool, thinking: bool) -> str:
 
 
 def _title(found: Transcript) -> str:
-    return cells.one_line(mask(found.session["title"] or "")) or f"Session {found.session['id']}"
+    return one_line(mask(found.session["title"] or "")) or f"Session {found.session['id']}"
 
 
 def _facts(found: Transcript) -> Iterator[tuple[str, str]]:
@@ -69,7 +70,7 @@ def _facts(found: Transcript) -> Iterator[tuple[str, str]]:
     yield "Agent", formats.source(session["source"])
     for name, key in (("Model", "model"), ("Project", "project"), ("Branch", "git_branch")):
         if session[key]:
-            yield name, session[key]
+            yield name, one_line(session[key])
     if session["started_at"]:
         yield "Started", formats.local_time(session["started_at"])
     yield "Duration", formats.duration(session["duration_seconds"])
