@@ -249,6 +249,17 @@ def test_resume_prints_the_agents_own_command(full: World, recall: Recall) -> No
     assert (gone.code, "can't go to" in gone.err) == (1, True)
 
 
+def test_a_file_named_like_an_option_is_not_resumed(world: World, recall: Recall) -> None:
+    world.file("--dangerously-skip-permissions").say("plum")
+    recall("index")
+    [hit] = recall("search", "plum", "--json").json
+    assert hit["resume_command"] is None
+    for more in ([], ["--run"], ["--json"]):
+        refused = recall("resume", hit["session_id"], *more)
+        assert (refused.code, refused.out) == (1, "")
+        assert "can't resume" in refused.err
+
+
 def test_export_writes_markdown_and_html(full: World, recall: Recall, tmp_path: Path) -> None:
     full.file("odd").say("a <script>alert(1)</script> and\n```python\nif 1 < 2: pass\n```\nend")
     recall("index")
