@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from navi.cli import formats
 from navi.cli.recall.masking import mask
 from navi.domain.control_characters import one_line
+from navi.domain.secrets import masked_json
 
 if TYPE_CHECKING:
     from navi.index.transcript import Transcript
@@ -99,12 +100,10 @@ def _pieces(
 def _call(call: dict[str, Any]) -> str:
     if call["bash_command"]:
         return f"[{call['tool_name']}] {mask(call['bash_command'])}"
-    arguments = call["tool_input"] or ""
-    try:
-        arguments = json.dumps(json.loads(arguments), indent=2, ensure_ascii=False)
-    except ValueError:
-        pass
-    return f"[{call['tool_name']}] {mask(arguments)}".rstrip()
+    arguments = masked_json(call["tool_input"]) or ""
+    if not isinstance(arguments, str):
+        arguments = json.dumps(arguments, indent=2, ensure_ascii=False)
+    return f"[{call['tool_name']}] {arguments}".rstrip()
 
 
 def _fence_for(text: str) -> str:

@@ -13,6 +13,7 @@ from navi.cli.recall.masking import mask
 from navi.cli.recall.options import json_option, session_argument
 from navi.domain.control_characters import one_line
 from navi.domain.errors import NotFound, UsageError
+from navi.domain.secrets import masked_json
 
 if TYPE_CHECKING:
     from navi.index.transcript import Transcript
@@ -217,18 +218,15 @@ def _wrapped(text: str, used: int) -> str:
 
 
 def _call_line(call: dict[str, Any]) -> str:
-    argument = call["bash_command"] or _main_argument(call["tool_input"])
-    line = f"  [{call['tool_name']}] {one_line(mask(argument))}".rstrip()
+    argument = mask(call["bash_command"]) or _main_argument(call["tool_input"])
+    line = f"  [{call['tool_name']}] {one_line(argument)}".rstrip()
     width = output.width()
     return line if width is None else cells.cut(line, width)
 
 
 def _main_argument(tool_input: str | None) -> str:
     """The path of a file tool, the pattern of a search; else the whole input."""
-    try:
-        values = json.loads(tool_input or "null")
-    except ValueError:
-        return tool_input or ""
+    values = masked_json(tool_input)
     if isinstance(values, dict):
         for name in MAIN_ARGUMENTS:
             if isinstance(values.get(name), str):
