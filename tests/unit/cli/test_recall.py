@@ -271,6 +271,17 @@ def test_export_writes_markdown_and_html(full: World, recall: Recall, tmp_path: 
     written = page.read_text()
     assert "<script>" not in written
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in written
+    assert "Content-Security-Policy\" content=\"default-src 'none';" in written
+
+
+@pytest.mark.parametrize(
+    "piece", ["```x\n", "````x\n```\n", "[a](", "*a **b ", "|a|b\n|-|-\n", "> "]
+)
+def test_an_export_takes_linear_time(world: World, recall: Recall, piece: str) -> None:
+    """One that took quadratic time would meet the time limit of the test."""
+    world.file("long").say(piece * (200_000 // len(piece)))
+    recall("index")
+    assert recall("export", "long", "--format", "html").code == 0
 
 
 def test_tags_are_given_listed_and_taken(full: World, recall: Recall) -> None:

@@ -37,7 +37,7 @@ def markdown(found: Transcript, *, tools: bool, thinking: bool) -> str:
 
 
 def html(found: Transcript, *, tools: bool, thinking: bool) -> str:
-    from navi.cli.recall.page import STYLE, rendered
+    from navi.cli.recall.page import CONTENT_POLICY, STYLE, rendered
 
     title = escaping.escape(_title(found))
     facts = "".join(
@@ -55,7 +55,9 @@ def html(found: Transcript, *, tools: bool, thinking: bool) -> str:
             body.append(f'<article class="{role}"{name}><h2>{head}</h2>{inner}</article>')
     articles = "\n".join(body)
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_POLICY}">'
+        f"<title>{title}</title>"
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n'
         f"<body><h1>{title}</h1><dl>{facts}</dl>\n{articles}\n</body></html>\n"
     )
