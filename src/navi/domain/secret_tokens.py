@@ -67,7 +67,9 @@ def _runs_for(length: int) -> Callable[[str, int, int], bool]:
 
 # AWS writes a secret access key without any mark of its own: forty characters, of both cases, with
 # a digit or a sign. Only its company tells it from other text.
-_AWS_KEY_ID = r"(?<![A-Za-z0-9_-])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"
+_AWS_KEY_ID = (
+    r"(?<![A-Za-z0-9_-])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])|masked: AWS key id"
+)
 _AWS_KEY_IDS = ("AKIA", "ASIA", "ABIA", "ACCA")
 _AWS_SECRET = (
     r"(?<![A-Za-z0-9/+_-])(?=[A-Z0-9/+]*+[a-z])(?=[a-z0-9/+]*+[A-Z])(?=[A-Za-z]*+[0-9/+])"
@@ -97,7 +99,7 @@ def _follows_hex(text: str, start: int, end: int) -> bool:
 TOKENS = [
     SecretKind(
         "AWS secret key",
-        _AWS_KEY_IDS,
+        (*_AWS_KEY_IDS, "masked: AWS key id"),
         _AWS_SECRET,
         "AK" + "IA" + "ABCDEFGH23456777," + _AWS_EXAMPLE,
         is_secret=_is_near_an_aws_key_id,

@@ -11,8 +11,6 @@ an address of Sentry), hashes, and a password of letters only in a sentence, whi
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from navi.domain.light_typing import overload
 from navi.domain.secret_arguments import ARGUMENTS
 from navi.domain.secret_kind import SHORTEST_WORD, SecretKind
@@ -55,19 +53,22 @@ def masked_json(text: str | None) -> Any:
     """The value of a JSON text with its secrets masked; a text that is no JSON stays a text."""
     if text is None:
         return None
-    # As a whole, because a value may be known by its neighbours; then each value, because in the
-    # whole text its quotes and line ends are escaped.
-    masked = mask(text)
-    for part in (masked, text) if masked is not text else (text,):
-        with suppress(ValueError, RecursionError):  # a mask may have taken a quote along
-            return _masked_values(_parsed(part))
-    return masked
-
-
-def _parsed(text: str) -> Any:
     import json
 
-    return json.loads(text)
+    masked = mask(text)
+    try:
+        # Each value, because in the whole text its quotes and line ends are escaped.
+        value = _masked_values(json.loads(text))
+    except (ValueError, RecursionError):
+        return masked
+    if masked is text:
+        return value
+    # As a whole once more, because a value may be known by its neighbours.
+    whole = mask(json.dumps(value, ensure_ascii=False))
+    try:
+        return json.loads(whole)
+    except ValueError:  # a mask took a quote along
+        return whole
 
 
 def _masked_values(value: Any, key: str = "", depth: int = 0) -> Any:
