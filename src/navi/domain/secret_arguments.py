@@ -78,6 +78,13 @@ ARGUMENTS = [
         r"(?<=\s)-p ",
         f"docker login -u me -p {_PASSWORD}",
     ),
+    _argument(
+        "curl|wget",
+        "-b ",
+        rf"(?<=\s)-b {QUOTE}?[\w.-]{{1,64}}=",
+        f"curl -b session={RUN[:32]} https://localhost",
+    ),
+    _argument("sqlplus", "/", r"(?<=\s)[\w.-]{1,64}/", f"sqlplus me/{_PASSWORD}@db"),
     _argument("redis-cli", "-a ", r"(?<=\s)-a ", f"redis-cli -a {_PASSWORD} ping"),
     _argument(
         "ldapsearch|ldapadd|ldapmodify|ldapdelete|ldapwhoami|ldappasswd",
@@ -103,7 +110,7 @@ ARGUMENTS = [
     _argument(
         "htpasswd",
         "htpasswd ",
-        r"-[a-zA-Z]{0,4}b[a-zA-Z]{0,4} \S{1,200} \S{1,64} ",
+        r"-[a-zA-Z]{0,4}b[a-zA-Z]{0,4} (?:\S{1,200} )?\S{1,64} ",
         f"htpasswd -cb file me {_PASSWORD}",
     ),
     _argument(

@@ -22,6 +22,18 @@ def _has_a_login(text: str, start: int, end: int) -> bool:
     return "@" in text[end : end + 310].partition("/")[0]
 
 
+def _has_a_token(text: str, start: int, end: int) -> bool:
+    """Not so `https://host`, nor one with a name and a password."""
+    before, at, _ = text[end : end + 210].partition("@")
+    return at == "@" and len(before) >= 20 and "/" not in before and ":" not in before
+
+
+def _is_told(text: str, start: int, end: int) -> bool:
+    """Not so `password ` in `the password field`."""
+    verbs = ("is", "was", "has been", "now", "set", "changed", "reset", "to")
+    return text.startswith(verbs, end)
+
+
 def _has_a_neighbour(text: str, start: int, end: int) -> bool:
     """Not so `password` in `the password`."""
     after = text[end : end + 40].lstrip(_KEY_SIGNS + ".")
@@ -32,6 +44,10 @@ def _has_a_neighbour(text: str, start: int, end: int) -> bool:
 
 def _follows_a_login(text: str, start: int, end: int) -> bool:
     return "login" in text[max(0, start - 125) : start]
+
+
+def _is_before_a_run(text: str, start: int, end: int) -> bool:
+    return any(len(word) >= 20 for word in text[end : end + 45].split()[:4])
 
 
 def _is_before_a_long_run(text: str, start: int, end: int) -> bool:
@@ -165,7 +181,7 @@ PLACES = [
         r"(?<![A-Za-z0-9+.-])https?://(?P<secret>[A-Za-z0-9_-]{20,200})@",
         f"https://{RUN[:40]}@localhost/repository.git",
         is_secret=value.is_token_in_address,
-        may_stand=_has_a_login,
+        may_stand=_has_a_token,
     ),
     SecretKind(
         "password",
@@ -205,6 +221,7 @@ PLACES = [
         "the password is hunter" + "22",
         ignores_case=True,
         is_secret=value.is_password_in_sentence,
+        may_stand=_is_told,
     ),
     SecretKind(
         "password",
@@ -262,9 +279,42 @@ PLACES = [
     ),
     SecretKind(
         "secret",
-        ("key", "secret", "passw", "passphrase", "token", "credential"),
+        ("token", "key", "secret"),
+        # In a sentence, or behind a word that names it.
         (
-            r"(?i)(?P<key>(?:key|secret|passw(?:or)?d|passphrase|token|credentials?)"
+            r"(?i)(?:token|api[ _-]?key|access[ _-]?key|secret(?: key)?)(?: is| was| <<<)?:? {1,2}"
+            r"['\"`]?(?P<secret>[A-Z0-9_+/=-]{20,200})(?![A-Z0-9_+/=-])"
+        ),
+        f"the token is {RUN[:32]}",
+        ignores_case=True,
+        is_secret=value.is_random,
+        may_stand=_is_before_a_run,
+    ),
+    SecretKind(
+        "password",
+        ("requirepass ", "masterauth "),
+        r"(?:requirepass|masterauth) {1,4}(?P<secret>[^\s'\"]{4,200})",
+        f"requirepass {_PASSWORD}",
+        is_secret=value.is_given,
+    ),
+    SecretKind(
+        "secret",
+        ("password", "passwd", "passphrase"),
+        # A line of YAML or of settings; the password may have any signs.
+        (
+            r"(?im)^[ \t]{0,40}(?:- )?['\"]?[\w.-]{0,60}pass(?:word|wd|phrase)['\"]?"
+            r"(?:[ \t]{0,2}:[ \t]{1,8}|=)(?P<secret>(?!['\"])[^\s\\]{6,200})[ \t]*$"
+        ),
+        f"db:\n  password: {_PASSWORD}&x\n",
+        ignores_case=True,
+        is_secret=value.is_line_of_settings,
+        may_stand=_has_a_value,
+    ),
+    SecretKind(
+        "secret",
+        ("key", "secret", "pass", "token", "credential"),
+        (
+            r"(?i)(?P<key>(?:key|secret|passw(?:or)?d|passphrase|(?<=[_?&])pass|token|credentials?)"
             r"(?:[_-][A-Z0-9_-]{0,32})?)"
             rf"{QUOTE}?[ \t]{{0,2}}(?P<sign>=>|:=|=|:)[ \t]{{0,2}}(?P<quote>{QUOTE})?"
             rf"(?P<secret>(?(quote)[^\s'\"\\][^'\"\\\n]{{5,200}}|{VALUE}{{6,512}}))"

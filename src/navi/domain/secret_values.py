@@ -127,10 +127,14 @@ _ABOUT_PASSWORDS = (
 )
 
 
+def _is_about_passwords(value: str) -> bool:
+    return value.lower().startswith(_ABOUT_PASSWORDS)
+
+
 def is_password_in_sentence(found: re.Match[str]) -> bool:
     """Told from what is said about passwords: `the password is sha256-hashed`."""
     value = found["secret"].rstrip(".!?:")
-    if is_placeholder(value) or value.lower().startswith(_ABOUT_PASSWORDS) or len(value) < 6:
+    if is_placeholder(value) or _is_about_passwords(value) or len(value) < 6:
         return False
     is_amount = value[0].isdigit() and value.lstrip("0123456789")[:1] in ("", "-", "+", ".", "%")
     return _has_digit(value) and _has_letter(value) and not is_amount
@@ -147,6 +151,20 @@ def is_kubernetes_secret(found: re.Match[str]) -> bool:
     return any(kind in part for part in (before + "\n", after + "\n") for kind in _KUBERNETES)
 
 
+def is_random(found: re.Match[str]) -> bool:
+    """Told from names and hashes: digits, and letters of both cases."""
+    value = found["secret"]
+    digits = sum(map(str.isdigit, value))
+    return digits >= 3 and any(map(str.isupper, value)) and any(map(str.islower, value))
+
+
+def is_line_of_settings(found: re.Match[str]) -> bool:
+    """Told from code: `password: str = Field(…)` has more in its line, `password: z.string()`."""
+    value = found["secret"]
+    is_code = value[-1] in ",;{" or "(" in value or "[" in value
+    return not (is_code or is_placeholder(value) or _is_word(value) or _is_about_passwords(value))
+
+
 def is_json_web_key(found: re.Match[str]) -> bool:
     return '"kty"' in found.string[max(0, found.start() - 3_000) : found.end() + 3_000]
 
@@ -161,7 +179,8 @@ _SECRET_KEYS = (
     *("signing", "service", "role", "shared", "root", "storage", "subscription", "webhook"),
 )
 """Such keys are secrets; others, such as a primary key, are not."""
-_PASSWORDS = ("passw", "passphrase", "secret", "credential")
+_PASSWORDS = ("pass", "secret", "credential")
+_PUBLIC_KEYS = ("public", "anon", "primary", "foreign", "partition", "sort", "cache", "site", "map")
 _ABOUT_SECRETS = frozenset(
     (
         *("type", "name", "url", "uri", "endpoint", "path", "file", "count", "limit", "length"),
@@ -188,10 +207,12 @@ def is_assigned_secret(found: re.Match[str]) -> bool:
         return is_password or is_long_and_random
     if _is_called(found):
         return False
-    if found["key"].isupper() and found["sign"] == "=":
+    if found["key"].isupper() and found["sign"] == "=" and not key.startswith("key"):
         # A shell's or an .env file's own way of writing.
         return is_password or _has_letter(value)
-    if key.startswith("pass") and (_is_parameter(found) or _is_setting(found)):
+    if key.startswith("pass") and (
+        _is_parameter(found) or _is_setting(found) or is_password_in_sentence(found)
+    ):
         return True
     if is_password and found["sign"] == "=":
         return _has_digit(value) or not value.isidentifier()
@@ -199,8 +220,12 @@ def is_assigned_secret(found: re.Match[str]) -> bool:
 
 
 def _is_secret_key(found: re.Match[str]) -> bool:
-    before = found.string[max(0, found.start() - 20) : found.start()]
-    return before.lower().rstrip("_-").endswith((*_SECRET_KEYS, *_PASSWORDS))
+    before = found.string[max(0, found.start() - 20) : found.start()].lower().rstrip("_-")
+    if before.endswith((*_SECRET_KEYS, *_PASSWORDS)):
+        return True
+    # A setting such as SEARCH_KEY may be anything; if it is long and random it is a secret.
+    is_setting = found["key"].isupper() and found["sign"] == "=" and before[-1:].isalpha()
+    return is_setting and len(found["secret"]) >= 20 and not before.endswith(_PUBLIC_KEYS)
 
 
 def _is_called(found: re.Match[str]) -> bool:
@@ -229,7 +254,7 @@ def _is_setting(found: re.Match[str]) -> bool:
     if not _is_whole_line(found) or (found["sign"] == "=" and " " in found[0]):
         return False
     if not _is_word(value):
-        return True
+        return not _is_about_passwords(value)
     return value.islower() and value.isalpha() and value not in _NO_PASSWORDS
 
 
