@@ -140,27 +140,30 @@ def _lower(text: str) -> str:
     return text.replace("İ", "i").lower().replace("ſ", "s").replace("ı", "i")
 
 
-def _needles(is_wanted: Callable[[SecretKind], bool]) -> dict[str, list[int]]:
-    """The places of the kinds that each needle is of."""
-    places: dict[str, list[int]] = {}
-    for place, kind in enumerate(KINDS):
-        for needle in kind.needles if is_wanted(kind) else ():
-            places.setdefault(needle, []).append(place)
-    return places
-
-
 # A space for everything but the characters that tokens are made of.
 _APART = bytes(
     code if code < 128 and (chr(code).isalnum() or code in b"_-") else 32 for code in range(256)
 )
 _BEGINNINGS: dict[str, list[tuple[str, int]]] = {}
 """By their first two characters; what follows a dot or another sign is left out."""
-for _needle, _places in _needles(lambda kind: kind.begins_words).items():
-    _start = _needle.encode().translate(_APART).decode().split(" ")[0]
-    _BEGINNINGS.setdefault(_start[:2], []).extend((_start, place) for place in _places)
-_IN_WORDS = _needles(lambda kind: kind.is_one_word and not kind.begins_words)
-_IN_LOWER = _needles(lambda kind: kind.ignores_case)
-_IN_TEXT = _needles(lambda kind: not (kind.is_one_word or kind.ignores_case))
+_IN_WORDS: dict[str, list[int]] = {}
+"""The places of the kinds that a needle belongs to."""
+_IN_TEXT: dict[str, list[int]] = {}
+_IN_LOWER: dict[str, list[int]] = {}
+
+
+def _note_needles() -> None:
+    for place, kind in enumerate(KINDS):
+        places = _IN_WORDS if kind.is_one_word else _IN_LOWER if kind.ignores_case else _IN_TEXT
+        for needle in kind.needles:
+            if kind.begins_words:
+                start = needle.encode().translate(_APART).split(b" ")[0].decode()
+                _BEGINNINGS.setdefault(start[:2], []).append((start, place))
+            else:
+                places.setdefault(needle, []).append(place)
+
+
+_note_needles()
 
 
 def _masked(kind: SecretKind) -> Callable[[re.Match[str]], str]:
