@@ -218,3 +218,42 @@ async def test_an_agent_is_refused_the_same_as_a_person(client: Client) -> None:
          {**AUTOMATION, "every_seconds": 10**12}),
     ):  # fmt: skip
         assert await call(tool, **arguments) == await refused(client, "POST", call_path, body)
+
+
+CONTROL = ["\x1b[31mred", "bell\x07", "\x7f", "\x9b2J", "\u202egnp", "\u2066a", "a\r"]
+
+
+@pytest.mark.parametrize("text", CONTROL)
+async def test_short_texts_that_lists_show_hold_no_control_characters(
+    client: Client, text: str
+) -> None:
+    session_id = await client.session()
+    path = f"/sessions/{session_id}"
+    code = f"U+{next(ord(each) for each in text if not each.isprintable()):04X}"
+    for method, call_path, field, body in (
+        ("POST", "/sessions", "name", {"name": text}),
+        ("POST", "/sessions", "model", {"model": text}),
+        ("PATCH", path, "name", {"name": text}),
+        ("PATCH", path, "model", {"model": text}),
+        ("PATCH", path, "task", {"task": text}),
+        ("POST", f"{path}/agent-status", "status", {"text": text}),
+        ("POST", f"{path}/recall", "internal_comment", {**RECALL, "internal_comment": text}),
+    ):
+        refusal = await refused(client, method, call_path, body)
+        assert field in refusal
+        assert f"control character {code}" in refusal
+    # White space in an automation's name is tidied up.
+    if text != "a\r":
+        automation = {**AUTOMATION, "name": text}
+        assert code in await refused(client, "POST", f"{path}/automations", automation)
+
+
+async def test_a_name_has_one_line_and_a_task_may_have_several(client: Client) -> None:
+    session_id = await client.session()
+    for name in ("two\nlines", "a\ttab"):
+        assert "line break or a tab" in await refused(
+            client, "PATCH", f"/sessions/{session_id}", {"name": name}
+        )
+    changes = {"name": "👩‍👩‍👧 שלום", "task": "first\n\tsecond"}
+    changed = await client.call("PATCH", f"/sessions/{session_id}", changes)
+    assert {key: changed[key] for key in changes} == changes

@@ -327,16 +327,16 @@ def test_output_and_tail_show_what_happened(person: Person) -> None:
     session_id, name = person.session()
     assert person.sm("output", name).stderr == f"{name} ({session_id}) has said nothing yet\n"
     person.said("send", name, "[[bash: echo one]] [[say: first]]", "--wait", "60")
-    person.said("send", name, "[[say: second \x1b[2J]]", "--wait", "60")
-    assert person.said("output", name) == "second [2J\n"
-    assert person.said("output", name, "-n", "2") == "first\nsecond [2J\n"
+    person.said("send", name, "[[say: second \x1b[2Jtime]]", "--wait", "60")
+    assert person.said("output", name) == "second time\n"
+    assert person.said("output", name, "-n", "2") == "first\nsecond time\n"
     shown = [line[9:] for line in person.said("tail", name).splitlines()]
     assert shown == [
         "user: [[bash: echo one]] [[say: first]]",
         'assistant calls terminal {"command": "echo one"} -> one',
         "assistant: first",
-        "user: [[say: second [2J]]",
-        "assistant: second [2J",
+        "user: [[say: second time]]",
+        "assistant: second time",
     ]
     assert len(json.loads(person.said("tail", name, "-n", "2", "--json"))) == 2
 

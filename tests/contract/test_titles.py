@@ -9,7 +9,7 @@ from tests.contract.person import Person
 from tests.server import Client
 
 TASK = "Fix   the \x1b[7mlogin\x1b[0m.\n[[sleep: 600]]"
-TITLE = "Fix the [7mlogin[0m."
+TITLE = "Fix the login."
 
 
 async def test_a_session_without_a_name_is_shown_by_its_first_line_everywhere(

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-CONTROL_PICTURES = {
-    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"},
-    0x7F: 0x2421,
-    **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
-    ord("\r"): None,
-}
-
 
 def width(text: str) -> int:
     if text.isascii():
@@ -59,12 +52,3 @@ def lines_of(text: str, first_room: int, room: int) -> list[tuple[int, int]]:
                 continue
         used += size
     return [*lines, (start, len(text))]
-
-
-def one_line(text: str) -> str:
-    return " ".join(printable(text).split())
-
-
-def printable(text: str) -> str:
-    """Without the codes that would move a terminal's cursor or change its colours."""
-    return text if text.isprintable() else text.translate(CONTROL_PICTURES)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import shlex
-from collections.abc import Sequence
 from datetime import datetime
 
 from navi.cli import cells
+from navi.domain.control_characters import one_line
 
 
 def source(name: str) -> str:
@@ -68,19 +67,13 @@ def local_time(moment: datetime) -> str:
 
 def shortened(text: str, length: int, *, keep_end: bool = False) -> str:
     """In one line of at most `length` cells."""
-    return cells.cut(cells.one_line(text), length, keep_end=keep_end)
+    return cells.cut(one_line(text), length, keep_end=keep_end)
 
 
 def home_short(path: str) -> str:
     """`~/work` for what lies in the user's home."""
     home = os.path.expanduser("~").rstrip("/")
     return "~" + path[len(home) :] if home and (path + "/").startswith(home + "/") else path
-
-
-def shell_line(words: Sequence[str], folder: str | None) -> str:
-    """For a shell, in the right folder."""
-    line = shlex.join(words)
-    return f"cd {shlex.quote(folder)} && {line}" if folder else line
 
 
 def bar(share: float, width: int = 24) -> str:

@@ -1,4 +1,8 @@
-"""The only printer: stdout is data, stderr is talk. Understandable without colour."""
+"""The only printer: stdout is data, stderr is talk. Understandable without colour.
+
+Everything printed here loses its control characters first, whoever wrote it. Navi's own colours are
+marks until then, so no text from elsewhere can bring colours, or worse, of its own.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,24 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn, TextIO
+
+import click
 
 from navi.cli import cells
 from navi.cli.table import GAP, Column, fit
+from navi.domain.control_characters import CONTROL_CHARACTER, without_control_characters
 from navi.domain.errors import NaviError
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
-_CODE = re.compile(r"\x1b\[[;?0-9]*[a-zA-Z]")
+RAW = "navi.cli.output.raw"
+"""Set in `meta` of a click context whose command prints control characters as they are."""
+# Begins each of Navi's own colours until they are printed: a private character that each process
+# chooses anew, so that no text can be written to hold it.
+_MARK = chr(0xF0000 + int.from_bytes(os.urandom(2), "big") % 0xFFFE)
+_COLOUR = re.compile(_MARK + "([0-9;]*m)")
 
 
 def width() -> int | None:
@@ -41,8 +54,18 @@ def stream(text: str) -> None:
 def screen(lines: Sequence[str]) -> None:
     """Lines in place of all that the terminal shows, cut to its size."""
     columns, height = os.get_terminal_size(sys.stdout.fileno())
-    shown = [cells.cut(line, columns) for line in lines[: height - 1]]
-    _write(sys.stdout, "\x1b[H" + "".join(f"{line}\x1b[K\n" for line in shown) + "\x1b[J")
+    shown = [cells.cut(cleaned(line), columns) for line in lines[: height - 1]]
+    _send(sys.stdout, "\x1b[H" + "".join(f"{line}\x1b[K\n" for line in shown) + "\x1b[J")
+
+
+@contextmanager
+def whole_screen() -> Iterator[None]:
+    """A screen of its own, without a cursor; the one before is back afterwards."""
+    _send(sys.stdout, "\x1b[?1049h\x1b[?25l")
+    try:
+        yield
+    finally:
+        _send(sys.stdout, "\x1b[?25h\x1b[?1049l")
 
 
 def note(text: str) -> None:
@@ -53,17 +76,21 @@ def note(text: str) -> None:
 def status(text: str) -> None:
     """A line of talk that the next one replaces; only where somebody watches."""
     if sys.stderr.isatty():
-        _write(sys.stderr, f"\r\x1b[K{text}")
+        _send(sys.stderr, f"\r\x1b[K{cleaned(text)}")
 
 
 def say_json(value: Any) -> None:
-    say(json.dumps(value, indent=2, ensure_ascii=False))
+    """Control characters are escaped, so that the value stays what it was."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    if not _is_raw():
+        text = CONTROL_CHARACTER.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    _send(sys.stdout, text + "\n")
 
 
 def table(head: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> None:
     """Cut to the terminal's width, as far as the columns allow it."""
     columns = [each if isinstance(each, Column) else Column(each) for each in head]
-    shown, body, widths = fit(columns, list(rows), width())
+    shown, body, widths = fit(columns, [list(map(_cell, row)) for row in rows], width())
     heads = [column.head for column in shown]
     lines = [_row(shown, heads, widths, is_head=True)]
     lines += [_row(shown, row, widths) for row in body]
@@ -89,6 +116,7 @@ def columns(rows: Sequence[Sequence[str]], separator: str) -> None:
 
 
 def aligned(rows: Sequence[Sequence[str]], separator: str) -> list[str]:
+    rows = [list(map(_cell, row)) for row in rows]
     count = max((len(row) for row in rows), default=0)
     widths = [
         max((cells.width(row[at]) for row in rows if at < len(row)), default=0)
@@ -104,32 +132,45 @@ def aligned(rows: Sequence[Sequence[str]], separator: str) -> list[str]:
     return lines
 
 
+def _cell(text: str) -> str:
+    """What a row can hold: a text with a line break in it could pass for another row."""
+    return without_control_characters(text).replace("\n", " ").replace("\t", " ")
+
+
 def page(lines: Sequence[str]) -> None:
     """Long data: through the pager on a terminal, plainly elsewhere."""
     text = "\n".join(lines)
     if sys.stdout.isatty():
-        import click
-
         os.environ.setdefault("LESS", "-FRX")  # short texts stay on the screen, colours work
-        click.echo_via_pager(text + "\n", color=True)
+        click.echo_via_pager(_with_colours(cleaned(text)) + "\n", color=True)
     else:
         say(text)
 
 
 def highlighted(text: str) -> str:
     """Markdown with its code blocks in colour; untouched where nobody looks."""
-    if "```" not in text or not sys.stdout.isatty():
+    if "```" not in text or not sys.stdout.isatty() or _is_raw():
         return text
     from navi.cli.code import coloured
 
-    return coloured(text)
+    return coloured(without_control_characters(text)).replace("\x1b[", _MARK)
 
 
 def styled(text: str, *styles: str) -> str:
-    """For a terminal. NO_COLOR turns it off (https://no-color.org)."""
+    """In colour on a terminal. NO_COLOR turns it off (https://no-color.org)."""
     if os.environ.get("NO_COLOR"):
         return text
-    return f"\x1b[{';'.join(STYLES[style] for style in styles)}m{text}\x1b[0m"
+    return f"{_MARK}{';'.join(STYLES[style] for style in styles)}m{text}{_MARK}0m"
+
+
+def cleaned(text: str) -> str:
+    """Without control characters, unless --raw asks for them."""
+    return text if _is_raw() else without_control_characters(text)
+
+
+def _is_raw() -> bool:
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(RAW))
 
 
 def fail(error: NaviError) -> NoReturn:
@@ -145,8 +186,16 @@ def complain(error: NaviError) -> None:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    if "\x1b" in text and not stream.isatty():
-        text = _CODE.sub("", text)
+    text = cleaned(text)
+    _send(stream, _with_colours(text) if stream.isatty() else _COLOUR.sub("", text))
+
+
+def _with_colours(text: str) -> str:
+    return _COLOUR.sub("\x1b[" + r"\1", text)
+
+
+def _send(stream: TextIO, text: str) -> None:
+    """As it is: for what holds Navi's own control characters and no others."""
     try:
         try:
             stream.write(text)

@@ -9,6 +9,7 @@ recall.py   a wake-up that a session schedules for itself
 prompts/    templates of what agents read at scheduled turns; scheduled_prompt.py fills them
 reminder.py nudges for an agent that has not reported, and reminders for once
 limits.py   how large numbers may be; stored_text.py which texts the stores can keep
+control_characters.py  what could command a terminal, taken out of texts that people read
 when.py     what people write for a time, read as an instant and said back
 timezone.py the zone in which a request's times are read and shown
 input.py    what wants a turn, and which one goes next
@@ -21,6 +22,8 @@ file_modes.py  who may read what Navi writes; the only one here that touches fil
 agent_commands.py  what stands in agents' settings to reach Navi
 history.py  what sources find in agents' own files
 shell.py    what a shell line runs; shell_command.py and shell_tree.py are its parts
-secrets.py  keys and passwords in texts, masked
+secrets.py  keys and passwords in texts, masked; secret_kind.py is a row of its tables, which are
+            secret_tokens.py, secret_places.py and secret_arguments.py; secret_values.py tells
+            secrets from what only stands where they do
 light_typing.py  quick to import, for short commands
 """

@@ -13,7 +13,7 @@ from navi.domain.input import TIME_LIMIT, NewInput, Origin, require_text
 from navi.domain.instants import instant
 from navi.domain.limits import require_count, require_seconds
 from navi.domain.schedule import At, Schedule
-from navi.domain.stored_text import require_storable
+from navi.domain.stored_text import require_line
 from navi.domain.turn import Outcome
 
 ON_TIME = timedelta(seconds=60)
@@ -397,7 +397,7 @@ def require_name(name: str) -> str:
         raise InvalidInput(
             "an automation needs a name", hint=f"a few words, at most {NAME_LIMIT} characters"
         )
-    return require_storable("the name", tidy, NAME_LIMIT)
+    return require_line("the name", tidy, NAME_LIMIT)
 
 
 def require_message(message: str) -> str:

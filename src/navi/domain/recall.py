@@ -13,7 +13,7 @@ from navi.domain.errors import Conflict, InvalidInput, NotFound
 from navi.domain.input import TIME_LIMIT, NewInput, Origin, require_text
 from navi.domain.instants import instant
 from navi.domain.limits import LONGEST_SECONDS, require_seconds
-from navi.domain.stored_text import require_storable
+from navi.domain.stored_text import require_printable
 from navi.domain.when import describe_moment, parse_duration
 
 if TYPE_CHECKING:
@@ -211,7 +211,9 @@ def require_when(call_type: CallType, when: str | None) -> str:
 
 
 def require_comment(comment: str | None) -> str | None:
-    return None if comment is None else require_storable("internal_comment", comment, COMMENT_LIMIT)
+    if comment is None:
+        return None
+    return require_printable("internal_comment", comment, COMMENT_LIMIT)
 
 
 def parse_interval(text: str, shortest: int = SHORTEST_INTERVAL_SECONDS) -> int:

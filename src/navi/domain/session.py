@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+from navi.domain.control_characters import one_line
 from navi.domain.errors import InvalidInput
 from navi.domain.input import Origin
 from navi.domain.recall import Recall
-from navi.domain.stored_text import require_storable
+from navi.domain.stored_text import require_line, require_printable
 
 NAME_LIMIT = 200
 """Characters; the same for the name of a model."""
@@ -118,7 +119,7 @@ class Session:
 
 def generated_name(session_id: str, beginning: str = "session") -> str:
     """The name of a session for which nobody chose one."""
-    return f"{beginning}-{session_id[:4]}"
+    return f"{one_line(beginning)}-{session_id[:4]}"
 
 
 def first_line(text: str) -> str | None:
@@ -129,28 +130,23 @@ def first_line(text: str) -> str | None:
     return None
 
 
-def one_line(text: str) -> str:
-    """With single spaces, and without characters that could steer a terminal."""
-    return "".join(each for each in " ".join(text.split()) if each.isprintable())
-
-
 def require_session_name(name: str) -> str:
     if not name.strip():
         raise InvalidInput(
             "the name is blank", hint=f"a few words, at most {NAME_LIMIT} characters"
         )
-    return require_storable("the name", name, NAME_LIMIT)
+    return require_line("the name", name, NAME_LIMIT)
 
 
 def require_task(task: str) -> str:
-    return require_storable("the task", task, TASK_LIMIT)
+    return require_printable("the task", task, TASK_LIMIT)
 
 
 def require_status(status: str) -> str:
     if not status.strip():
         raise InvalidInput("the status is blank", hint="say in a line what is being done")
-    return require_storable("the status", status, STATUS_LIMIT)
+    return require_printable("the status", status, STATUS_LIMIT)
 
 
 def require_model(model: str) -> str:
-    return require_storable("the model", model, NAME_LIMIT)
+    return require_line("the model", model, NAME_LIMIT)

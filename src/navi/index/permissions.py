@@ -88,7 +88,7 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
     refused: dict[tuple[str, str], _Uses] = {}
     for counted in commands:
         judged = judge(read_command(counted.command))
-        has_secret = mask(counted.command) != counted.command
+        secrets = _secrets(counted.command, judged.commands)
         for place, command in enumerate(judged.commands):
             if _is_judged_with_another(place, judged):
                 continue
@@ -96,13 +96,16 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
             if not judged.is_understood and judgement.harm < Harm.DONE:
                 # What was cut out of such a line may be only a part of what ran.
                 judgement, command = NOT_UNDERSTOOD, command._replace(dynamic=frozenset((0,)))
-            if judgement.harm >= Harm.DONE or (has_secret and _has_secret(command)):
+            if judgement.harm >= Harm.DONE or secrets[place]:
                 reason = judgement.reason if judgement.harm >= Harm.DONE else "contains a secret"
-                key = (_refused_pattern(command, judgement), reason)
+                pattern = _refused_pattern(command, judgement, counted.command)
+                key = (pattern, reason)
                 refused.setdefault(key, _Uses()).add(counted)
                 if judgement.head is not None and judgement.guards is None:
                     group = groups.setdefault(judgement.head, _Group(judgement.head))
                     group.is_seen_to_do_harm = True
+            elif any(secrets):
+                continue  # what it was run with may be a part of the secret
             elif command.words and command.words[0] not in _NEVER_ASKED_FOR:
                 head = judgement.head or _group_head(command)
                 groups.setdefault(head, _Group(head)).add(command, judgement, counted)
@@ -118,9 +121,16 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
     return Suggestions(_without_covered(_without_shadowed(found.suggestions)), found.skipped)
 
 
-def _has_secret(command: ShellCommand) -> bool:
-    text = command.text or shlex.join(command.words)
-    return mask(text) != text
+def _secrets(line: str, commands: Sequence[ShellCommand]) -> list[bool]:
+    """Which of a line's commands have a secret; all of them if only the whole line shows one."""
+    if mask(line) is line:
+        return [False] * len(commands)
+    found = [mask(text) is not text for text in map(_text, commands)]
+    return found if any(found) else [True] * len(commands)
+
+
+def _text(command: ShellCommand) -> str:
+    return command.text or shlex.join(command.words)
 
 
 def _without_shadowed(suggestions: list[Suggestion]) -> list[Suggestion]:
@@ -322,11 +332,12 @@ def _group_head(command: ShellCommand) -> Key:
     words = command.words
     sub = subcommand(words, command.dynamic)
     head = words[:2] if sub is not None and words[1] == sub else words[:1]
-    return tuple(word[:LONGEST_WORD] for word in head)
+    # Masked before they are cut: half a secret is none to a mask, but still half a secret.
+    return tuple(mask(word)[:LONGEST_WORD] if len(word) > LONGEST_WORD else word for word in head)
 
 
-def _refused_pattern(command: ShellCommand, judgement: Judgement) -> str:
-    """`rm -rf *` for `rm -rf build`: enough to know it by, without its arguments."""
+def _refused_pattern(command: ShellCommand, judgement: Judgement, line: str) -> str:
+    """`rm -rf *` for `rm -rf build`: enough to know it by, without its arguments and secrets."""
     if not command.words:
         return "> *"
     head = list(judgement.head or _group_head(command))
@@ -334,8 +345,11 @@ def _refused_pattern(command: ShellCommand, judgement: Judgement) -> str:
     while rest and rest[0][:1] == "-" and len(head) < 4:
         head.append(_option_name(rest[0]))
         rest = rest[1:]
+    masked = mask(line)
+    if masked is not line:
+        head = [word if word in masked else "[masked]" for word in head]
     target = " > *" if judgement.reason == WRITES_TO_FILE else ""
-    return mask(" ".join(head)) + (" *" if rest else "") + target
+    return " ".join(head) + (" *" if rest else "") + target
 
 
 def _option_name(word: str) -> str:

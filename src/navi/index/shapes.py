@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from navi.domain.instants import instant
 from navi.domain.secrets import masked as mask
+from navi.domain.secrets import masked_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,19 +77,9 @@ def suggestions_json(found: Suggestions) -> Json:
 def _call_json(call: Json) -> Json:
     return {
         **call,
-        "tool_input": _parsed(mask(call["tool_input"])),
+        "tool_input": masked_json(call["tool_input"]),
         "bash_command": mask(call["bash_command"]),
+        "bash_base": mask(call["bash_base"]),
+        "bash_sub": mask(call["bash_sub"]),
         "timestamp": instant(call["timestamp"]),
     }
-
-
-def _parsed(text: str | None) -> Any:
-    """The input as the agent gave it; a text that is no JSON stays a text."""
-    if text is None:
-        return None
-    import json
-
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text

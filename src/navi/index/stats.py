@@ -14,6 +14,7 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
+from navi.domain.secrets import masked
 from navi.index.copies import find_copies
 from navi.index.listing import as_dicts, naive
 from navi.index.permissions import CountedCommand
@@ -118,7 +119,7 @@ def tools(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
 
 def bash(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
     where, values = scope.where("c.timestamp")
-    return as_dicts(
+    rows = as_dicts(
         connection.execute(
             "SELECT bash_base, bash_sub, count(*) AS count, "
             "count(*) FILTER (is_compound) AS compound "
@@ -127,6 +128,10 @@ def bash(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
             values,
         )
     )
+    return [
+        {**row, "bash_base": masked(row["bash_base"]), "bash_sub": masked(row["bash_sub"])}
+        for row in rows
+    ]
 
 
 def commands(connection: DuckDBPyConnection, scope: Scope) -> list[CountedCommand]:

@@ -15,6 +15,7 @@ from datetime import datetime
 
 from duckdb import DuckDBPyConnection
 
+from navi.domain.control_characters import CONTROL_CHARACTER
 from navi.domain.errors import InvalidInput
 from navi.index.database import Writer
 from navi.index.listing import naive, resolve
@@ -74,8 +75,9 @@ def note(connection: DuckDBPyConnection, places: Places) -> None:
 
 def _checked(tag: str) -> str:
     tag = tag.removeprefix("#")
-    if _TAG.fullmatch(tag) is None:
+    if _TAG.fullmatch(tag) is None or CONTROL_CHARACTER.search(tag) is not None:
         raise InvalidInput(
-            f"{tag!r} can't be a tag", hint="one word of at most 64 characters, without comma or #"
+            f"{tag!r} can't be a tag",
+            hint="one word of at most 64 characters, without comma, # or control characters",
         )
     return tag

@@ -8,7 +8,6 @@ import, so only the first question does that.
 from __future__ import annotations
 
 import asyncio
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -102,7 +101,7 @@ class Archive:
                     **hit_json(hit),
                     "highlights": hit.snippet.highlights,
                     "has_all_words": found.has_all_words,
-                    "resume": _shell_line(hit.resume_command, hit.cwd),
+                    "resume": _resume_line(hit.resume_command, hit.cwd),
                 }
                 for hit in found.hits
             ]
@@ -135,7 +134,7 @@ class Archive:
 
             found = transcript(connection, resolve(connection, id))
             session = found.session
-            resume = _shell_line(resume_command(session), session["cwd"])
+            resume = _resume_line(resume_command(session), session["cwd"])
             return {**transcript_json(found), "resume": resume}
 
         return await _read(work)
@@ -201,12 +200,10 @@ async def _read(work: Callable[[Connection], Value]) -> Value:
     return await asyncio.to_thread(run)
 
 
-def _shell_line(words: list[str] | None, cwd: str | None) -> str | None:
-    """A command for a shell, in the right folder."""
-    if words is None:
-        return None
-    line = shlex.join(words)
-    return f"cd {shlex.quote(cwd)} && {line}" if cwd else line
+def _resume_line(command: list[str] | None, cwd: str | None) -> str | None:
+    from navi.index.agents import shell_line
+
+    return None if command is None else shell_line(command, cwd)
 
 
 def _stats() -> Any:

@@ -16,6 +16,7 @@ from typing import BinaryIO
 import msgspec
 
 from navi.domain.history import FoundFile, PastMessage, PastToolCall, PastUsage
+from navi.domain.ids import is_agent_session_id
 from navi.sources.claude_code_lines import (
     ATTACHMENT,
     ATTACHMENT_WITHIN,
@@ -101,7 +102,7 @@ class ClaudeCode(Source):
         return LineReading(file, ClaudeCodeTranscript(file.path), mark)
 
     def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
-        if source_session_id.startswith("agent-"):
+        if source_session_id.startswith("agent-") or not is_agent_session_id(source_session_id):
             return None
         return ["claude", "--resume", source_session_id]
 

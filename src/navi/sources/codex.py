@@ -18,6 +18,7 @@ from typing import BinaryIO
 import msgspec
 
 from navi.domain.history import FoundFile, PastMessage, PastUsage
+from navi.domain.ids import is_agent_session_id
 from navi.sources.codex_lines import (
     DOUBTFUL,
     STANDING,
@@ -125,6 +126,8 @@ class Codex(Source):
         return reading
 
     def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
+        if not is_agent_session_id(source_session_id):
+            return None
         return ["codex", "resume", source_session_id]
 
 

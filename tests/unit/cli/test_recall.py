@@ -249,6 +249,17 @@ def test_resume_prints_the_agents_own_command(full: World, recall: Recall) -> No
     assert (gone.code, "can't go to" in gone.err) == (1, True)
 
 
+def test_a_file_named_like_an_option_is_not_resumed(world: World, recall: Recall) -> None:
+    world.file("--dangerously-skip-permissions").say("plum")
+    recall("index")
+    [hit] = recall("search", "plum", "--json").json
+    assert hit["resume_command"] is None
+    for more in ([], ["--run"], ["--json"]):
+        refused = recall("resume", hit["session_id"], *more)
+        assert (refused.code, refused.out) == (1, "")
+        assert "can't resume" in refused.err
+
+
 def test_export_writes_markdown_and_html(full: World, recall: Recall, tmp_path: Path) -> None:
     full.file("odd").say("a <script>alert(1)</script> and\n```python\nif 1 < 2: pass\n```\nend")
     recall("index")
@@ -260,6 +271,17 @@ def test_export_writes_markdown_and_html(full: World, recall: Recall, tmp_path: 
     written = page.read_text()
     assert "<script>" not in written
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in written
+    assert "Content-Security-Policy\" content=\"default-src 'none';" in written
+
+
+@pytest.mark.parametrize(
+    "piece", ["```x\n", "````x\n```\n", "[a](", "*a **b ", "|a|b\n|-|-\n", "> "]
+)
+def test_an_export_takes_linear_time(world: World, recall: Recall, piece: str) -> None:
+    """One that took quadratic time would meet the time limit of the test."""
+    world.file("long").say(piece * (200_000 // len(piece)))
+    recall("index")
+    assert recall("export", "long", "--format", "html").code == 0
 
 
 def test_tags_are_given_listed_and_taken(full: World, recall: Recall) -> None:

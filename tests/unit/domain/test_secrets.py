@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from navi.domain.secrets import KINDS, SecretKind, _lower, mask
+from navi.domain.secret_kind import SHORTEST_WORD, SecretKind
+from navi.domain.secrets import KINDS, _long_words, _lower, mask, masked_json
+from tests.secret_samples import HARMLESS, SAMPLES, Sample
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
@@ -127,6 +131,13 @@ def test_masking_never_fails_and_twice_is_once(text: str) -> None:
     assert mask(masked) == masked
 
 
+def searched(kind: SecretKind, text: str) -> str:
+    """What the needles of a kind are looked for in."""
+    if kind.is_one_word:
+        return _long_words(text)
+    return _lower(text) if kind.ignores_case else text
+
+
 NEARLY = st.sampled_from(
     [
         *(needle for kind in KINDS for needle in kind.needles),
@@ -143,7 +154,7 @@ def test_no_pattern_finds_what_its_needles_miss(text: str) -> None:
     for kind in KINDS:
         is_secret = kind.is_secret or bool
         if any(is_secret(found) for found in kind.pattern.finditer(text)):
-            assert kind.may_be_in(_lower(text) if kind.ignores_case else text)
+            assert kind.may_be_in(searched(kind, text))
 
 
 @pytest.mark.parametrize(
@@ -153,15 +164,15 @@ def test_no_pattern_finds_what_its_needles_miss(text: str) -> None:
         ("-u ", " -u   '" + "m" * 64 + ":" + "p" * 100),
         ("key", "PASSWORD_" + "İ" * 32 + '\\"  =' + "1a" * 8),
         ("key", "credentials-" + "x" * 32 + "'\t => " + "abcdef"),
-        ("basic ", "Authorization\":    'basic    " + "a" * 8),
+        ("authorization", "Authorization\\\\\\\\\":    'basic    " + "a" * 8),
     ],
 )
 def test_the_longest_way_from_a_needle_to_what_it_needs_is_not_too_long(
     needle: str, text: str
 ) -> None:
-    (kind,) = (kind for kind in KINDS if needle in kind.needles)
-    assert kind.pattern.search(text) is not None
-    assert kind.may_be_in(_lower(text) if kind.ignores_case else text)
+    kinds = [kind for kind in KINDS if needle in kind.needles and kind.pattern.search(text)]
+    assert kinds
+    assert all(kind.may_be_in(searched(kind, text)) for kind in kinds)
 
 
 @given(st.lists(st.sampled_from(KINDS), min_size=1, max_size=4))
@@ -169,3 +180,76 @@ def test_several_secrets_in_one_text_are_all_masked(kinds: list[SecretKind]) -> 
     masked = mask("\n".join(kind.example for kind in kinds))
     alone = sum(mask(kind.example).count("[masked: ") for kind in kinds)
     assert masked.count("[masked: ") == alone
+
+
+def test_there_are_enough_samples() -> None:
+    assert len(SAMPLES) >= 113
+    assert len({sample.name for sample in SAMPLES}) == len(SAMPLES)
+    assert len(HARMLESS) >= 50
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_a_realistic_secret_is_masked(sample: Sample) -> None:
+    for text in (sample.text, f"before\n{sample.text}\nafter"):
+        masked = mask(text)
+        assert "[masked: " in masked
+        half = len(sample.secret) // 2
+        for part in (sample.secret, sample.secret[:half], sample.secret[half:]):
+            assert part not in masked
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_a_realistic_secret_is_masked_in_json(sample: Sample) -> None:
+    """As a value, in a value, and under the key that names it."""
+    for value in ({"command": sample.text}, ["a", {"b": [sample.text]}], json.dumps([sample.text])):
+        shown = json.dumps(masked_json(json.dumps(value)), ensure_ascii=False)
+        assert "[masked: " in shown
+        assert json.dumps(sample.secret, ensure_ascii=False)[1:-1] not in shown
+
+
+def test_a_value_is_masked_by_its_key_or_its_neighbour() -> None:
+    assert masked_json('{"password": "hunter22"}') == {"password": "[masked: secret]"}
+    assert masked_json('{"a": [{"apiKey": "a1B2c3D4e5f6g7"}]}') == {
+        "a": [{"apiKey": "[masked: secret]"}]
+    }
+    assert AWS_SECRET not in json.dumps(masked_json(json.dumps([AWS_ID, AWS_SECRET])))
+    assert masked_json("no JSON, password=hunter22") == "no JSON, password=[masked: secret]"
+    assert masked_json('{"tokens": 5, "password": null, "key": true}') == {
+        "tokens": 5,
+        "password": None,
+        "key": True,
+    }
+    assert masked_json(None) is None
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_a_harmless_text_stays(text: str) -> None:
+    assert mask(text) is text
+    assert masked_json(json.dumps({"text": text})) == {"text": text}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.is_one_word])
+def test_a_token_is_one_long_word(kind: SecretKind) -> None:
+    """Only long words are searched for tokens, so none may be shorter, or have a space."""
+    found = kind.pattern.search(kind.example)
+    assert found is not None
+    shortest = found[0]
+    while (cut := kind.pattern.fullmatch(shortest[:-1])) is not None:
+        shortest = cut[0]
+    assert len(shortest) >= SHORTEST_WORD
+    assert shortest.split() == [shortest]
+
+
+HOSTILE = [
+    *("a", "-", "_", "=", "password", "token:", "key=", "://a:", "Authorization: ", "cookie a=b;"),
+    *("data:\n  a: b\n", "kind: Secret\ndata:\n", "login -p ", "mysql ", "echo a | ", "pwd="),
+    *("-----BEGIN PRIVATE" + " KEY-----\n", "abcdefghijklmnop\n", "sk-", "MT", "s.", "eyJ", "EAA"),
+    *('\\"', "password is ", "Private-Lines: 1\n", '"kty" "d":"', "token x: ", "-u a:", "secret "),
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_a_hostile_text_takes_linear_time(piece: str) -> None:
+    """A pattern that took quadratic time would meet the time limit of the test."""
+    text = piece * (200_000 // len(piece)) + " PRIVATE" + " KEY"
+    mask(text)

@@ -32,7 +32,7 @@ def test_no_session_runs_two_turns() -> None:
     [
         ("Fix the login\n\nIt fails since Monday.", "Fix the login"),
         ("\n\n  Fix \t the   login  \n", "Fix the login"),
-        ("Fix \x1b[31mthe\x07 login\u202e", "Fix [31mthe login"),
+        ("Fix \x1b[31mthe\x07 login\u202e", "Fix the login"),
         ("\x00\x01\nFix it", "Fix it"),
         (" \n\t", None),
         ("a" * 80, "a" * 80),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +20,8 @@ from navi.index.permissions import (
     Suggestions,
     suggest,
 )
+from navi.index.shapes import suggestions_json
+from tests.secret_samples import SAMPLES, Sample
 from tests.unit.index.ordinary_history import ordinary_history
 from tests.unit.index.shell_seeds import DANGEROUS, HARMLESS, PREFIXES, WRAPPERS
 
@@ -394,3 +398,27 @@ def test_an_ordinary_history_yields_rules_worth_having() -> None:
 def test_nothing_seen_nothing_suggested() -> None:
     assert suggested() == Suggestions([], [])
     assert suggested(("", 60), ("# x", 60), ("true", 60)) == Suggestions([], [])
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_nothing_is_suggested_from_a_command_with_a_secret(sample: Sample) -> None:
+    """Neither alone nor with others, however often it was run."""
+    quoted = shlex.quote(sample.text)
+    for line in (
+        sample.text,
+        f"./deploy.sh {quoted}",
+        f"mytool login {quoted}",
+        f"git status; {sample.text}",
+    ):
+        found = suggestions_json(suggest([CountedCommand(line, 100)]))
+        assert found["suggestions"] == []
+        shown = json.dumps(found, ensure_ascii=False)
+        for part in (sample.secret, sample.secret[: len(sample.secret) // 2]):
+            assert json.dumps(part)[1:-1] not in shown
+
+
+def test_a_long_secret_is_masked_before_it_is_cut() -> None:
+    secret = "EA" + "AB" + "a1B2c3D4e5" * 15
+    found = suggest([CountedCommand(f"git {secret}", 100), CountedCommand(f"{secret} x", 100)])
+    assert found.suggestions == []
+    assert secret[:20] not in str(found)

@@ -284,6 +284,11 @@ def test_a_session_is_taken_up_with_claude_s_own_command() -> None:
     assert ClaudeCode().resume_command("agent-1", "/p") is None
 
 
+@pytest.mark.parametrize("name", ["--dangerously-skip-permissions", "-c", "", "a b", "a\n", "ä"])
+def test_the_name_of_a_file_never_becomes_an_option_of_claude(name: str) -> None:
+    assert ClaudeCode().resume_command(name, "/p") is None
+
+
 def at(second: int) -> str:
     return f"2026-11-15T12:00:{second:02}.000Z"
 

@@ -323,6 +323,10 @@ def test_a_session_is_taken_up_with_codex_s_own_command() -> None:
     assert Codex().resume_command("abc", "/p") == ["codex", "resume", "abc"]
 
 
+def test_the_name_of_a_file_never_becomes_an_option_of_codex() -> None:
+    assert Codex().resume_command("--dangerously-bypass-approvals-and-sandbox", "/p") is None
+
+
 def test_an_event_that_stands_before_its_item_is_one_message(read) -> None:
     rows = read(
         line("session_meta", {"id": OWN, "cwd": "/p"}),

@@ -8,8 +8,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from navi.cli import cells, formats
+from navi.cli import formats
 from navi.cli.recall.masking import mask
+from navi.domain.control_characters import one_line
+from navi.domain.secrets import masked_json
 
 if TYPE_CHECKING:
     from navi.index.transcript import Transcript
@@ -35,7 +37,7 @@ def markdown(found: Transcript, *, tools: bool, thinking: bool) -> str:
 
 
 def html(found: Transcript, *, tools: bool, thinking: bool) -> str:
-    from navi.cli.recall.page import STYLE, rendered
+    from navi.cli.recall.page import CONTENT_POLICY, STYLE, rendered
 
     title = escaping.escape(_title(found))
     facts = "".join(
@@ -53,14 +55,16 @@ def html(found: Transcript, *, tools: bool, thinking: bool) -> str:
             body.append(f'<article class="{role}"{name}><h2>{head}</h2>{inner}</article>')
     articles = "\n".join(body)
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_POLICY}">'
+        f"<title>{title}</title>"
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n'
         f"<body><h1>{title}</h1><dl>{facts}</dl>\n{articles}\n</body></html>\n"
     )
 
 
 def _title(found: Transcript) -> str:
-    return cells.one_line(mask(found.session["title"] or "")) or f"Session {found.session['id']}"
+    return one_line(mask(found.session["title"] or "")) or f"Session {found.session['id']}"
 
 
 def _facts(found: Transcript) -> Iterator[tuple[str, str]]:
@@ -69,7 +73,7 @@ def _facts(found: Transcript) -> Iterator[tuple[str, str]]:
     yield "Agent", formats.source(session["source"])
     for name, key in (("Model", "model"), ("Project", "project"), ("Branch", "git_branch")):
         if session[key]:
-            yield name, session[key]
+            yield name, one_line(session[key])
     if session["started_at"]:
         yield "Started", formats.local_time(session["started_at"])
     yield "Duration", formats.duration(session["duration_seconds"])
@@ -98,12 +102,10 @@ def _pieces(
 def _call(call: dict[str, Any]) -> str:
     if call["bash_command"]:
         return f"[{call['tool_name']}] {mask(call['bash_command'])}"
-    arguments = call["tool_input"] or ""
-    try:
-        arguments = json.dumps(json.loads(arguments), indent=2, ensure_ascii=False)
-    except ValueError:
-        pass
-    return f"[{call['tool_name']}] {mask(arguments)}".rstrip()
+    arguments = masked_json(call["tool_input"]) or ""
+    if not isinstance(arguments, str):
+        arguments = json.dumps(arguments, indent=2, ensure_ascii=False)
+    return f"[{call['tool_name']}] {arguments}".rstrip()
 
 
 def _fence_for(text: str) -> str:

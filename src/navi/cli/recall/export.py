@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from navi.cli import output
+from navi.cli.raw_option import raw_option
 from navi.cli.recall.options import session_argument
 
 
@@ -25,6 +26,7 @@ from navi.cli.recall.options import session_argument
 )
 @click.option("--tools/--no-tools", default=True, help="Include the tool calls.  [default: yes]")
 @click.option("--thinking", is_flag=True, help="Include what the agent thought.")
+@raw_option
 def command(id: str, form: str, path: Path | None, tools: bool, thinking: bool) -> None:
     from navi.cli.recall.documents import html, markdown
     from navi.index import database
@@ -40,7 +42,7 @@ def command(id: str, form: str, path: Path | None, tools: bool, thinking: bool) 
         output.say(document.rstrip("\n"))
         return
     try:
-        path.write_text(document, encoding="utf-8")
+        path.write_text(output.cleaned(document), encoding="utf-8")
     except OSError as error:
         raise click.ClickException(f"can't write {path}: {error.strerror}") from error
     output.note(f"wrote {path}")

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from navi.cli import cells, formats, output
 from navi.cli.recall.masking import mask
 from navi.cli.recall.options import clock
+from navi.domain.control_characters import one_line
 
 if TYPE_CHECKING:
     from navi.index.search import Hit, Passage
+    from navi.index.snippets import Snippet
 
     Around = Callable[[Hit], list[Passage]]
     """The messages beside a hit."""
@@ -60,9 +62,9 @@ def _head(hits: list[Hit], now: datetime) -> str:
         formats.source(first.source),
         formats.home_short(first.project or "(no project)"),
         "" if latest is None else formats.age(latest, now),
-        cells.one_line(mask(first.title or "")),
+        mask(first.title or ""),
     ]
-    rest = "  ".join(filter(None, facts))
+    rest = "  ".join(one_line(fact) for fact in facts if fact)
     width = output.width()
     if width is not None:
         rest = cells.cut(rest, max(10, width - len(first.session_id) - 2))
@@ -73,7 +75,7 @@ def _show_hit(hit: Hit) -> None:
     number = "" if hit.idx is None else f"#{hit.idx}"
     at = "" if hit.timestamp is None else formats.local_time(hit.timestamp)
     label = "  ".join(filter(None, (number, at, _speaker(hit)))) + ": "
-    text, highlights = cells.printable(hit.snippet.text), hit.snippet.highlights
+    text, highlights = _cleaned(hit.snippet)
     width = output.width()
     if width is None:
         lines = [(0, len(text))]
@@ -87,12 +89,24 @@ def _show_hit(hit: Hit) -> None:
             output.say(" " * INDENT + shown)
 
 
+def _cleaned(snippet: Snippet) -> tuple[str, list[tuple[int, int]]]:
+    """The text without control characters, and where its highlights are then."""
+    text, highlights, position = "", [], 0
+    for first, last in snippet.highlights:
+        text += output.cleaned(snippet.text[position:first])
+        start = len(text)
+        text += output.cleaned(snippet.text[first:last])
+        highlights.append((start, len(text)))
+        position = last
+    return text + output.cleaned(snippet.text[position:]), highlights
+
+
 def _speaker(hit: Hit) -> str:
-    name = hit.tool_name or hit.role or "?"
+    name = one_line(hit.tool_name or hit.role or "?")
     return f"{name} (thinking)" if hit.kind == "thinking" else name
 
 
-def _highlighted(text: str, highlights: tuple[tuple[int, int], ...], start: int, end: int) -> str:
+def _highlighted(text: str, highlights: list[tuple[int, int]], start: int, end: int) -> str:
     """The stretch of the text, with the words that were searched for in colour."""
     pieces, position = [], start
     for first, last in highlights:
@@ -105,7 +119,7 @@ def _highlighted(text: str, highlights: tuple[tuple[int, int], ...], start: int,
 
 
 def _neighbour(passage: Passage) -> str:
-    line = f"  #{passage.idx}  {passage.role}: {cells.one_line(passage.text)}"
+    line = f"  #{passage.idx}  {passage.role}: {one_line(passage.text)}"
     width = output.width()
     return output.styled(line if width is None else cells.cut(line, width), "dim")
 
@@ -115,7 +129,9 @@ def _resume_line(hit: Hit) -> str | None:
         return f'sm send {hit.source_session_id} "…"'
     if hit.resume_command is None:
         return None
-    line = formats.shell_line(hit.resume_command, hit.cwd)
+    from navi.index.agents import shell_line
+
+    line = shell_line(hit.resume_command, hit.cwd)
     width = output.width()
     if width is not None and cells.width(line) > width - 2:
         # A command in two lines can't be copied well.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from navi.cli import cells, formats, output
+from navi.cli import formats, output
 from navi.cli.recall.masking import mask
 from navi.cli.recall.options import (
     TagName,
@@ -19,6 +19,7 @@ from navi.cli.recall.options import (
     until_option,
 )
 from navi.cli.table import Column
+from navi.domain.control_characters import one_line
 
 if TYPE_CHECKING:
     from navi.index.catalogue import Catalogue, Wanted
@@ -132,7 +133,7 @@ def _row(session: dict[str, Any], now: datetime, id_length: int | None) -> list[
         f"{session['message_count']:,}",
         f"{session['tool_count']:,}",
         formats.home_short(session["project"] or ""),
-        " ".join([*shown_marks, cells.one_line(session["title"] or "")]),
+        " ".join([*shown_marks, one_line(session["title"] or "")]),
     ]
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from navi.cli import cells, formats
+from navi.cli import formats
 from navi.cli.recall.masking import mask
 from navi.domain.clock import Clock
+from navi.domain.control_characters import CONTROL_CHARACTER, one_line
 from navi.domain.errors import NaviError
 
 if TYPE_CHECKING:
@@ -149,12 +150,17 @@ def _from_index(ask: Callable[[Catalogue], list[Any]]) -> list[Any]:
 
 
 def _items(names: Iterator[str] | list[str], incomplete: str) -> list[CompletionItem[str]]:
+    """A name with control characters is left out: a shell would obey them."""
     start = incomplete.lower()
-    return [CompletionItem(name) for name in names if name.lower().startswith(start)]
+    return [
+        CompletionItem(name)
+        for name in names
+        if name.lower().startswith(start) and CONTROL_CHARACTER.search(name) is None
+    ]
 
 
 def _about(session: dict[str, Any]) -> str:
-    title = cells.one_line(mask(session["title"] or ""))
+    title = one_line(mask(session["title"] or ""))
     project = formats.home_short(session["project"] or "")
     return formats.shortened(" · ".join(filter(None, (title, project))), 70) or "no title"
 

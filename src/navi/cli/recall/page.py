@@ -11,6 +11,12 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
+CONTENT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+)
+"""Should a piece of a transcript ever get through as HTML, it could do nothing."""
+LONGEST_COLOURED = 20_000
+"""Characters of a code block: the patterns of some languages take long for hostile code."""
 STYLE = f"""
 body {{ font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff }}
 body {{ max-width: 50rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere }}
@@ -59,8 +65,9 @@ def _markdown() -> MarkdownIt:
 
 
 def _coloured(code: str, language: str, attributes: str) -> str:
+    is_coloured = bool(language) and len(code) <= LONGEST_COLOURED
     try:
-        lexer = get_lexer_by_name(language) if language else None
+        lexer = get_lexer_by_name(language) if is_coloured else None
     except ClassNotFound:
         lexer = None
     if lexer is None:

@@ -22,7 +22,7 @@ from navi.domain.file_modes import person_umask
 @json_option
 def command(id: str, runs: bool, as_json: bool) -> None:
     from navi.index import database
-    from navi.index.agents import resume_command
+    from navi.index.agents import resume_command, shell_line
     from navi.index.listing import resolve, session
     from navi.index.places import places
 
@@ -44,7 +44,7 @@ def command(id: str, runs: bool, as_json: bool) -> None:
     elif runs:
         _run(words, found["cwd"])
     else:
-        output.say(formats.shell_line(words, found["cwd"]))
+        output.say(shell_line(words, found["cwd"]))
 
 
 def _resume_in_navi(found: dict[str, Any], runs: bool, as_json: bool) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from navi.cli import output
+from navi.cli.raw_option import raw_option
 from navi.cli.recall.options import (
     SessionName,
     ToolName,
@@ -92,6 +93,7 @@ class SearchCommand(click.Command):
     help="How many passages to show; 0 for all.",
 )
 @click.option("--count", "only_count", is_flag=True, help="Print only how many there are.")
+@raw_option
 @json_option
 def command(
     query: tuple[str, ...],

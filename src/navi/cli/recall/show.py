@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from navi.cli import cells, formats, output
+from navi.cli.raw_option import raw_option
 from navi.cli.recall.masking import mask
 from navi.cli.recall.options import json_option, session_argument
+from navi.domain.control_characters import one_line
 from navi.domain.errors import NotFound, UsageError
+from navi.domain.secrets import masked_json
 
 if TYPE_CHECKING:
     from navi.index.transcript import Transcript
@@ -47,6 +50,7 @@ Entry = tuple[dict[str, Any] | None, list[dict[str, Any]]]
     metavar="N",
     help=f"Messages around the chosen ones.  [default: {CONTEXT_AT} with --at, else 0]",
 )
+@raw_option
 @json_option
 def command(
     id: str,
@@ -144,12 +148,12 @@ def _head(found: Transcript) -> list[str]:
     source = formats.source(session["source"])
     head = [
         output.styled(f"[{started}] Session {session['id']} ({source})", "bold"),
-        f"Project: {formats.home_short(session['project'] or '?')}",
+        f"Project: {one_line(formats.home_short(session['project'] or '?'))}",
         f"Duration: {formats.duration(session['duration_seconds'])} | "
         f"Messages: {session['message_count']:,} | Tools: {session['tool_count']:,}",
     ]
     if session["title"]:
-        head.append(f"Title: {cells.one_line(mask(session['title']))}")
+        head.append(f"Title: {one_line(mask(session['title']))}")
     if session["tags"]:
         head.append(f"Tags: {' '.join(f'#{tag}' for tag in session['tags'])}")
     if found.parent_id:
@@ -184,11 +188,11 @@ def _message_lines(message: dict[str, Any], *, thinking: bool) -> list[str]:
     number = output.styled(f"#{message['idx']}", "dim")
     lines: list[str] = []
     if thinking and message["thinking"]:
-        text = cells.printable(mask(message["thinking"]))
+        text = output.cleaned(mask(message["thinking"]))
         lines.append(f"{number} {output.styled(f'(thinking) {text}', 'dim')}")
     if message["content"]:
         label = f"#{message['idx']} {message['role']}: "
-        text = _wrapped(cells.printable(mask(message["content"])), len(label))
+        text = _wrapped(output.cleaned(mask(message["content"])), len(label))
         role = output.styled(f"{message['role']}:", COLOURS.get(message["role"], "yellow"), "bold")
         lines.append(f"{number} {role} {output.highlighted(text)}")
     return lines
@@ -214,18 +218,15 @@ def _wrapped(text: str, used: int) -> str:
 
 
 def _call_line(call: dict[str, Any]) -> str:
-    argument = call["bash_command"] or _main_argument(call["tool_input"])
-    line = f"  [{call['tool_name']}] {cells.one_line(mask(argument))}".rstrip()
+    argument = mask(call["bash_command"]) or _main_argument(call["tool_input"])
+    line = f"  [{call['tool_name']}] {one_line(argument)}".rstrip()
     width = output.width()
     return line if width is None else cells.cut(line, width)
 
 
 def _main_argument(tool_input: str | None) -> str:
     """The path of a file tool, the pattern of a search; else the whole input."""
-    try:
-        values = json.loads(tool_input or "null")
-    except ValueError:
-        return tool_input or ""
+    values = masked_json(tool_input)
     if isinstance(values, dict):
         for name in MAIN_ARGUMENTS:
             if isinstance(values.get(name), str):

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from navi.cli import cells, formats, output
+from navi.cli import formats, output
 from navi.cli.recall.filters import explain_no_stats
 from navi.cli.recall.masking import mask
 from navi.cli.recall.options import json_option, project_option, since_option, source_option
 from navi.cli.table import Column
+from navi.domain.control_characters import one_line
 from navi.domain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _show_rows(rows: list[dict[str, Any]]) -> None:
         ],
         [
             [
-                cells.one_line(" ".join(filter(None, (row["bash_base"], row["bash_sub"]))) or "?"),
+                one_line(" ".join(filter(None, (row["bash_base"], row["bash_sub"]))) or "?"),
                 f"{row['count']:,}",
                 f"{row['compound']:,}",
                 formats.bar(row["count"] / most),

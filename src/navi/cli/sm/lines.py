@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
+from navi.domain.control_characters import one_line
+
 if TYPE_CHECKING:
     from navi.domain.wire import AdmissionJson, Json, RecallJson, SessionJson, UpcomingJson
 
@@ -156,14 +158,9 @@ def length(seconds: int) -> str:
     return describe_length(timedelta(seconds=seconds))
 
 
-def harmless(text: str) -> str:
-    """With its lines, but without characters that could steer a terminal."""
-    return "".join(each for each in text if each.isprintable() or each in "\n\t")
-
-
 def plain(text: str, longest: int | None = None) -> str:
-    """On one line, and without characters that could steer a terminal."""
-    shown = "".join(each for each in " ".join(text.split()) if each.isprintable())
+    """On one line, and cut to so many characters."""
+    shown = one_line(text)
     if longest is not None and len(shown) > longest:
         return shown[: longest - 1] + "…"
     return shown

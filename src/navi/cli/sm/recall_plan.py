@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from navi.cli.sm import lines
 from navi.domain.errors import InvalidInput, UsageError
 from navi.domain.recall import COMMENT_LIMIT, CallType, parse_interval
-from navi.domain.stored_text import require_storable
+from navi.domain.stored_text import require_printable
 from navi.domain.when import parse_when
 
 
@@ -39,7 +39,7 @@ def read(
     What makes no sense together is refused with what would work.
     """
     if comment is not None:
-        require_storable("--comment", comment, COMMENT_LIMIT)
+        require_printable("--comment", comment, COMMENT_LIMIT)
     own = f"sm recall {shlex.quote(session)}"
     options = {"--every": every is not None, "--now": is_now, "--comment": comment is not None}
     given = [option for option, is_given in options.items() if is_given]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from navi.cli import output
+from navi.cli.raw_option import raw_option
 
 if TYPE_CHECKING:
     from navi.client.events import Events
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 @click.argument("session")
 @click.option("-n", "--messages", "count", default=20, type=click.IntRange(min=0), help="So many.")
 @click.option("-f", "--follow", is_flag=True, help="Then show what happens, until Ctrl-C.")
+@raw_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(session: str, count: int, follow: bool, as_json: bool) -> None:
     from navi.cli.sm import target, transcript
@@ -43,8 +45,6 @@ def command(session: str, count: int, follow: bool, as_json: bool) -> None:
 
 
 def _follow(events: Events, known: set[str]) -> None:
-    from navi.cli.sm import lines
-
     is_open = False
     try:
         while True:
@@ -52,7 +52,7 @@ def _follow(events: Events, known: set[str]) -> None:
             if event is None or f"{event.get('turn_id')}.1" in known:
                 continue
             if event["type"] == "stream_delta":
-                output.stream(lines.harmless(event["delta"]))
+                output.stream(event["delta"])
                 is_open = True
                 continue
             line = _line(event, known)
@@ -72,7 +72,7 @@ def _line(event: dict[str, Any], known: set[str]) -> str | None:
     match event["type"]:
         case "input_delivered" if event["input"]["id"] not in known:
             told = event["input"]
-            return f"{lines.sender(told, told['origin'])}: {lines.harmless(told['text'])}"
+            return f"{lines.sender(told, told['origin'])}: {told['text']}"
         case "tool_call":
             return f"calls {transcript.tool(event)}"
         case "stream_end" if event["outcome"] != "ok":

@@ -34,7 +34,7 @@ def shown(message: Json, timezone: tzinfo) -> Iterator[str]:
     at = datetime.fromisoformat(message["timestamp"]).astimezone(timezone)
     who = message["role"] if message["role"] != "user" else lines.sender(message, message["source"])
     if message["content"] or not message["tool_calls"]:
-        yield f"{at:%H:%M:%S} {who}: {lines.harmless(message['content'])}"
+        yield f"{at:%H:%M:%S} {who}: {message['content']}"
     for call in message["tool_calls"]:
         yield f"{at:%H:%M:%S} {who} calls {tool(call)}"
     if (end := ending(message)) is not None:

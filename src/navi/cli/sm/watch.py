@@ -49,8 +49,7 @@ def _draw(client: Client, events: Events) -> None:
     from navi.cli.sm.timezone import own_timezone
 
     timezone = own_timezone()
-    output.stream("\x1b[?1049h\x1b[?25l")
-    try:
+    with output.whole_screen():
         while True:
             sessions = client.sessions()
             now = client.now()
@@ -59,8 +58,6 @@ def _draw(client: Client, events: Events) -> None:
             rows = [lines.cells(session, now, timezone) for session in sessions]
             output.screen([head, "", *output.aligned(rows, " | ")])
             _wait_for_change(events)
-    finally:
-        output.stream("\x1b[?25h\x1b[?1049l")
 
 
 def _wait_for_change(events: Events) -> None:
