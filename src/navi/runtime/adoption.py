@@ -64,7 +64,7 @@ class Adoption(Service):
         session = await self._store.transact(stored.report, user, news, new, now)
         if news.asks_what_next:
             self._turns.terminal_stopped(session.id)
-            return await self._turns.hand_over(session.id)
+            return await self._turns.hand_over(session)
         if not news.is_open:
             self._queue.poke()
         return None

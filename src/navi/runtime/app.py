@@ -43,7 +43,7 @@ from navi.runtime.scheduler import Scheduler
 from navi.runtime.service import Service
 from navi.runtime.sessions import DEFAULT_DRIVER, Sessions
 from navi.runtime.settings import Settings, model_of, timezone_of
-from navi.runtime.slots import TurnSlots
+from navi.runtime.slots import Pool, TurnSlots
 from navi.runtime.system_clock import SystemClock
 from navi.runtime.system_jobs import SystemJobs, remembered, wishes_of
 from navi.runtime.turns import Turns
@@ -114,7 +114,8 @@ async def running(
     store = Store(database_url)
     feed = Feed(store)
     slots = TurnSlots(
-        settings.turns.max_concurrent, {Origin.RECALL: settings.recalls.max_concurrent}
+        Pool(settings.turns.max_concurrent, settings.turns.always_per_user),
+        {Origin.RECALL: Pool(settings.recalls.max_concurrent, settings.recalls.always_per_user)},
     )
     system_jobs = SystemJobs(store, clock, places.workspace(), DEFAULT_DRIVER, zone)
     chosen_drivers: dict[str, Driver] = {}

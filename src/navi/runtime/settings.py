@@ -51,6 +51,12 @@ class TurnSettings(Section):
     max_concurrent: int = Field(
         32, ge=1, description="How many turns one server process runs at the same time."
     )
+    always_per_user: int = Field(
+        4,
+        ge=1,
+        description="A user who runs fewer turns than this may begin another one even if other "
+        "users' turns have taken all slots.",
+    )
     lease_seconds: float = Field(
         15.0,
         gt=0.1,
@@ -64,6 +70,12 @@ class RecallSettings(Section):
 
     max_concurrent: int = Field(
         3, ge=1, description="How many turns of recalls one server process runs at the same time."
+    )
+    always_per_user: int = Field(
+        1,
+        ge=1,
+        description="A user who runs fewer turns of recalls than this may begin another one even "
+        "if other users' recalls have taken all slots.",
     )
     time_limit_seconds: int | None = Field(
         3600, ge=1, description="How long the turn of a recall may take."

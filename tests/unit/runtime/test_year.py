@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 
 from navi.domain.event import TextDelta, Usage
 from navi.domain.ids import new_id
-from navi.domain.input import Input, Origin
+from navi.domain.input import Input
 from navi.domain.message import drafts_of
 from navi.domain.recall import CallType, Recall, RecallStatus
 from navi.domain.session import Session, SessionState
@@ -106,7 +106,8 @@ class Machine:
 
     async def work(self) -> bool:
         """Run the turns of everything that waits. Some take so long that beats pass meanwhile."""
-        ready = await self.store.transact(lanes.ready, frozenset(Origin), self.now, 2_000)
+        waiting = await self.store.transact(lanes.ready, self.now, 2_000)
+        ready = [each.session_id for each in waiting]
         for ran, ended_at in await self.store.transact(self.run_turns, ready):
             assert ran.not_before is not None
             self.fires[ran.metadata["recall_id"]].append(

@@ -22,7 +22,7 @@ from sqlalchemy import Connection
 from navi.domain.automation import ON_TIME, Automation, CatchUp, Guards, Kind, Target
 from navi.domain.event import TextDelta, Usage
 from navi.domain.ids import new_id
-from navi.domain.input import Input, Origin
+from navi.domain.input import Input
 from navi.domain.message import drafts_of
 from navi.domain.schedule import At, Cron, Every, Schedule
 from navi.domain.session import Session, SessionState
@@ -154,7 +154,8 @@ class Machine:
             await self.store.transact(self.finish, over)
 
     async def begin_turns(self) -> bool:
-        ready = await self.store.transact(lanes.ready, frozenset(Origin), self.now, 1_000)
+        waiting = await self.store.transact(lanes.ready, self.now, 1_000)
+        ready = [each.session_id for each in waiting]
         if ready:
             await self.store.transact(self.begin, ready)
         return bool(ready)
