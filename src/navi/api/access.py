@@ -11,6 +11,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from navi.api.answers import refusal
+from navi.api.connections import welcome
 from navi.domain.errors import NotAllowed, NotAuthenticated
 from navi.domain.stored_text import require_storable
 from navi.domain.user import User
@@ -61,6 +62,7 @@ async def caller(connection: HTTPConnection) -> tuple[Navi, User]:
             hint="send 'Authorization: Bearer TOKEN'; the token is in $NAVI_HOME/token",
         )
     user = await navi.accounts.authenticate(token)
+    welcome(connection)
     # A store can't even be asked for a text that it can't keep.
     for name, text in (*connection.path_params.items(), *connection.query_params.items()):
         require_storable(name, str(text))

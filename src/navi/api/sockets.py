@@ -19,6 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from navi.api import bodies
 from navi.api.access import token_of
+from navi.api.connections import welcome
 from navi.api.inputs import admit
 from navi.domain.errors import InvalidInput, NaviError, NotAuthenticated
 from navi.domain.stored_text import require_storable
@@ -94,7 +95,9 @@ class _Watch:
     async def _user(self) -> User:
         """Asked again and again: whoever is removed loses open sockets too."""
         self._checked_at = time.monotonic()
-        return await self._navi.accounts.authenticate(self._token)
+        user = await self._navi.accounts.authenticate(self._token)
+        welcome(self._socket)
+        return user
 
     async def _next_frame(self) -> str | None:
         message = await self._socket.receive()

@@ -43,6 +43,12 @@ class ServerSettings(Section):
         description="Further names, without port, under which the server may be reached, besides "
         "its address and localhost.",
     )
+    max_anonymous_connections: int = Field(
+        100,
+        ge=1,
+        description="How many connections may be open on which nobody has shown a valid token. "
+        "The oldest is closed for a new one.",
+    )
 
 
 class TurnSettings(Section):
