@@ -44,7 +44,7 @@ class SameSiteOnly:
                 hint="add the name to [server] allowed_hosts in the settings",
             )
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and _netloc(origin) != host.lower():
             return NotAllowed(
                 f"pages from {origin[:100]} may not talk to this server",
                 hint="open the link that `navi serve` printed",
@@ -88,6 +88,13 @@ def token_of(headers: Mapping[str, str]) -> str | None:
 def _bracketed(host: str) -> str:
     """An IPv6 address as it stands in a `Host` header."""
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
+
+
+def _netloc(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 def _without_port(host: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from datetime import tzinfo
 from typing import Any, TypeVar
 
@@ -161,10 +162,25 @@ async def read(request: Request, model: type[Model]) -> Model:
 
 def parse(data: bytes | str, model: type[Model]) -> Model:
     try:
-        value: Any = json.loads(data or "{}")
+        value = parse_json(data or "{}")
     except (ValueError, RecursionError) as error:
         raise InvalidInput("this is not JSON", hint='send an object like {"text": "…"}') from error
     return validate(value, model)
+
+
+def parse_json(data: bytes | str) -> Any:
+    """Strictly: Python would also take NaN and numbers that become infinite.
+
+    Raises `ValueError` or `RecursionError`.
+    """
+    return json.loads(data, parse_constant=_finite, parse_float=_finite)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not a finite number")
+    return number
 
 
 def validate(value: Any, model: type[Model]) -> Model:

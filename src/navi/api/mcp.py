@@ -6,7 +6,6 @@ one JSON value, and the server never speaks first.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,10 +18,11 @@ from starlette.routing import Route
 from navi import __version__
 from navi.api.access import caller
 from navi.api.answers import answer
-from navi.api.bodies import read_bytes
+from navi.api.bodies import parse_json, read_bytes
 from navi.domain.errors import InvalidInput, NaviError
 from navi.domain.session import Session
-from navi.domain.tool import ToolContext
+from navi.domain.stored_text import require_storable
+from navi.domain.tool import Tool, ToolContext
 from navi.domain.user import User
 from navi.runtime.app import Navi
 
@@ -45,7 +45,7 @@ def routes() -> list[Route]:
 async def ask(request: Request) -> Response:
     navi, user = await caller(request)
     try:
-        said = json.loads(await read_bytes(request))
+        said = parse_json(await read_bytes(request))
     except (ValueError, RecursionError):
         return answer(_failed(None, PARSE_ERROR, "this is not JSON"), 400)
     if isinstance(said, list):
@@ -72,18 +72,22 @@ async def _answer(navi: Navi, user: User, headers: Mapping[str, str], said: Any)
         case "tools/list":
             result = {"tools": [_described(tool) for tool in navi.tools.values()]}
         case "tools/call":
-            if params.get("name") not in navi.tools:
+            name, arguments = params.get("name"), params.get("arguments") or {}
+            if not isinstance(name, str) or name not in navi.tools:
                 known = ", ".join(navi.tools)
-                problem = f"there is no tool {params.get('name')!r}; the tools are {known}"
+                problem = f"there is no tool {name!r}; the tools are {known}"
                 return _failed(said["id"], INVALID_PARAMS, problem)
-            result = await _called(navi, user, headers, params)
+            if not isinstance(arguments, dict):
+                return _failed(said["id"], INVALID_PARAMS, "the arguments must be a JSON object")
+            meta = params.get("_meta")
+            result = await _called(navi, user, headers, navi.tools[name], arguments, meta)
         case _:
             return _failed(said["id"], UNKNOWN_METHOD, f"there is no method {method}")
     return {"jsonrpc": "2.0", "id": said["id"], "result": result}
 
 
 def _greeting(params: Mapping[str, Any]) -> Json:
-    wanted = params.get("protocolVersion")
+    wanted = str(params.get("protocolVersion"))
     return {
         "protocolVersion": wanted if wanted in PROTOCOLS else PROTOCOLS[0],
         "capabilities": {"tools": {"listChanged": False}},
@@ -98,13 +102,16 @@ def _described(tool: Any) -> Json:
 
 
 async def _called(
-    navi: Navi, user: User, headers: Mapping[str, str], params: Mapping[str, Any]
+    navi: Navi,
+    user: User,
+    headers: Mapping[str, str],
+    tool: Tool,
+    arguments: Mapping[str, Any],
+    meta: object,
 ) -> Json:
     """A refusal is a result, too: the agent is told what a person would see."""
-    tool = navi.tools[params["name"]]
-    arguments = params.get("arguments") or {}
     try:
-        session = await _session(navi, user, headers, params.get("_meta"))
+        session = await _session(navi, user, headers, meta)
         context = ToolContext(session.id, Path(session.cwd), user.id, user.role, user.info)
         done = await tool.run(context, arguments)
     except NaviError as refusal:
@@ -125,7 +132,7 @@ async def _session(navi: Navi, user: User, headers: Mapping[str, str], meta: obj
             "Navi can't tell which session this call comes from",
             hint="`navi setup claude-code` or `navi setup codex` makes sessions known to it",
         )
-    return await navi.sessions.of_agent(user, agent_session_id)
+    return await navi.sessions.of_agent(user, require_storable("session_id", agent_session_id))
 
 
 def _codex_thread(meta: object) -> str | None:

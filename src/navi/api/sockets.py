@@ -11,11 +11,16 @@ import json
 import logging
 import time
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 from starlette.routing import WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+from starlette.websockets import (
+    WebSocket,
+    WebSocketDisconnect,
+    WebSocketDisconnected,
+    WebSocketState,
+)
 
 from navi.api import bodies
 from navi.api.access import token_of
@@ -31,6 +36,8 @@ from navi.runtime.index_follower import index_state_json
 
 FIRST_FRAME_SECONDS = 10.0
 CHECK_AGAIN_SECONDS = 5.0
+GONE = (WebSocketDisconnect, WebSocketDisconnected)
+"""The client has left, before or while something was sent to it."""
 
 log = logging.getLogger("navi.api")
 
@@ -40,11 +47,13 @@ def routes() -> list[WebSocketRoute]:
 
 
 async def watch_session(socket: WebSocket) -> None:
-    await _Watch(socket, socket.path_params["id"]).run()
+    with suppress(*GONE):
+        await _Watch(socket, socket.path_params["id"]).run()
 
 
 async def watch_all(socket: WebSocket) -> None:
-    await _Watch(socket, None).run()
+    with suppress(*GONE):
+        await _Watch(socket, None).run()
 
 
 class _Watch:
@@ -66,8 +75,6 @@ class _Watch:
             frames = await self._frames(await self._user())
         except NaviError as error:
             refusal = error
-        except WebSocketDisconnect:
-            return
         if token is not None:
             # Only now: whatever happens after the socket is open, its client will see.
             await self._socket.accept()
@@ -138,7 +145,7 @@ class _Watch:
             if isinstance(result, NaviError):
                 await self._tell(result)
                 await self._close(4000 + result.http_status)
-            elif isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect):
+            elif isinstance(result, Exception) and not isinstance(result, GONE):
                 log.error("a socket failed: %r", result)
                 await self._close(1011)
 
@@ -216,7 +223,7 @@ def _parsed(text: str | None) -> dict[str, Any]:
     if text is None:
         raise InvalidInput("this is a binary frame", hint="send JSON in text frames")
     try:
-        value = json.loads(text)
+        value = bodies.parse_json(text)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
             "this frame is not JSON", hint='like {"type": "input", "text": "…"}'

@@ -37,6 +37,8 @@ from navi.store.store import Store
 DEFAULT_DRIVER = "builtin"
 STOP_PATIENCE_SECONDS = 10.0
 REMOTE_LOOK_SECONDS = 0.05
+SHOWN_PATH = 200
+"""Characters of a path in an error."""
 
 
 class Sessions:
@@ -260,9 +262,16 @@ _CHECKS = {"name": require_session_name, "task": require_task, "model": require_
 
 
 def _folder(cwd: str | None) -> str:
-    folder = Path(cwd).expanduser() if cwd else places.workspace()
-    if not folder.is_absolute() or not folder.is_dir():
-        raise InvalidInput(
-            f"there is no folder {cwd}", hint="give the absolute path of a folder that exists"
-        )
+    no_folder = InvalidInput(
+        f"there is no folder {(cwd or '')[:SHOWN_PATH]}",
+        hint="give the absolute path of a folder that exists",
+    )
+    try:
+        folder = Path(require_storable("cwd", cwd)).expanduser() if cwd else places.workspace()
+        is_folder = folder.is_absolute() and folder.is_dir()
+    except (OSError, RuntimeError) as error:
+        # A name that is too long, or the home of somebody who does not exist.
+        raise no_folder from error
+    if not is_folder:
+        raise no_folder
     return require_storable("cwd", str(folder.resolve()))
