@@ -7,6 +7,7 @@ session.py  a conversation and the states it moves through
 recall.py   a wake-up that a session schedules for itself
 prompts/    templates of what agents read at scheduled turns; scheduled_prompt.py fills them
 reminder.py nudges for an agent that has not reported, and reminders for once
+quota.py    how many of each thing a user or a session may have
 limits.py   how large numbers may be; stored_text.py which texts the stores can keep
 when.py     what people write for a time, read as an instant and said back
 timezone.py the zone in which a request's times are read and shown

@@ -14,6 +14,7 @@ from navi.domain.clock import Clock
 from navi.domain.errors import Conflict, InvalidInput, NaviError
 from navi.domain.ids import new_id
 from navi.domain.news import News
+from navi.domain.quota import Limits
 from navi.domain.session import Session, SessionState, generated_name
 from navi.domain.user import User
 from navi.runtime.archive import Resumable
@@ -45,12 +46,14 @@ class Adoption(Service):
         turns: Turns,
         queue: Queue,
         drivers: Mapping[str, Driver],
+        limits: Limits,
     ) -> None:
         self._store = store
         self._clock = clock
         self._turns = turns
         self._queue = queue
         self._drivers = drivers
+        self._limits = limits
 
     async def report(self, user: User, news: News) -> str | None:
         """Keep what a hook said. If its agent asks what to do next: what waits for it."""
@@ -61,7 +64,8 @@ class Adoption(Service):
             )
         now = self._clock.now()
         new = _session(user, news.driver, news.cwd, now)
-        session = await self._store.transact(stored.report, user, news, new, now)
+        most = self._limits.of(user).sessions
+        session = await self._store.transact(stored.report, user, news, new, now, most)
         if news.asks_what_next:
             self._turns.terminal_stopped(session.id)
             return await self._turns.hand_over(session)
@@ -93,7 +97,8 @@ class Adoption(Service):
             raise Conflict(f"its folder {past.cwd or ''} is gone", hint="make the folder again")
         now = self._clock.now()
         new = _session(user, past.source, past.cwd, now)
-        return await self._store.transact(stored.adopt, user, past.agent_session_id, new, now)
+        name, most = past.agent_session_id, self._limits.of(user).sessions
+        return await self._store.transact(stored.adopt, user, name, new, now, most)
 
     async def step(self) -> None:
         """Notice terminals that were closed without a report."""

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from navi.domain.clock import Clock
 from navi.domain.errors import NaviError, NotFound
 from navi.domain.input import Admission, NewInput, Origin, require_text
+from navi.domain.quota import Limits
 from navi.domain.user import User
 from navi.runtime.service import Service, Wake
 from navi.runtime.slots import TurnSlots
@@ -46,11 +47,14 @@ class Expected(NamedTuple):
 class Queue(Service):
     name = "queue"
 
-    def __init__(self, store: Store, clock: Clock, turns: Turns, slots: TurnSlots) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, turns: Turns, slots: TurnSlots, limits: Limits
+    ) -> None:
         self._store = store
         self._clock = clock
         self._turns = turns
         self._slots = slots
+        self._limits = limits
         self._wake = Wake()
         self._is_poked = False
         self._expected: list[Expected] = []
@@ -80,10 +84,12 @@ class Queue(Service):
     async def admit(self, sender: User, new: NewInput) -> Admission:
         """When this returns, the input survives anything. It may have begun its turn already."""
         require_text(new.text)
+        limits = self._limits.of(sender)
         if self._is_open and new.origin in self._slots.free_origins(sender.id):
             # The usual case: admitted and begun at once, for the price of one transaction.
-            return await self._turns.admit(new, sender)
-        admission = await self._store.transact(stored.admit, new, self._clock.now(), sender)
+            return await self._turns.admit(new, sender, limits)
+        now = self._clock.now()
+        admission = await self._store.transact(stored.admit, new, now, sender, limits)
         await self._store.transact(lanes.offer_work)
         self.poke()
         return admission

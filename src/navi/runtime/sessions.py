@@ -15,6 +15,7 @@ from navi.domain.errors import InvalidInput, NotAllowed, NotYours, SessionNotFou
 from navi.domain.ids import new_id
 from navi.domain.input import Input, require_text
 from navi.domain.message import Message
+from navi.domain.quota import Limits
 from navi.domain.reminder import CannotReport
 from navi.domain.session import (
     Session,
@@ -43,12 +44,18 @@ SHOWN_PATH = 200
 
 class Sessions:
     def __init__(
-        self, store: Store, clock: Clock, turns: Turns, drivers: Mapping[str, Driver]
+        self,
+        store: Store,
+        clock: Clock,
+        turns: Turns,
+        drivers: Mapping[str, Driver],
+        limits: Limits,
     ) -> None:
         self._store = store
         self._clock = clock
         self._turns = turns
         self._drivers = drivers
+        self._limits = limits
 
     async def create(
         self,
@@ -85,7 +92,7 @@ class Sessions:
             created_at=now,
             updated_at=now,
         )
-        return await self._store.transact(stored.create, session)
+        return await self._store.transact(stored.create, session, self._limits.of(user).sessions)
 
     async def get(self, user: User, session_id: str) -> Session:
         session = await self._store.transact(stored.get, session_id)

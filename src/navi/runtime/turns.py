@@ -29,6 +29,7 @@ from navi.domain.errors import (
 from navi.domain.event import Asking, Compacting, Conversation, Usage
 from navi.domain.ids import new_id
 from navi.domain.input import TIME_LIMIT, Admission, NewInput, Origin, prompt_of
+from navi.domain.quota import Limits
 from navi.domain.scheduled_prompt import ScheduledPrompt
 from navi.domain.session import Session
 from navi.domain.tool import ToolContext
@@ -163,10 +164,10 @@ class Turns:
                 async with asyncio.timeout(TERMINAL_SECONDS):
                     await asyncio.shield(local.task)
 
-    async def admit(self, new: NewInput, sender: User) -> Admission:
+    async def admit(self, new: NewInput, sender: User, limits: Limits) -> Admission:
         """Make the input durable and start its session's next turn, in one transaction."""
         with self._beginning_turn(new_id(), sender.id, [new.origin]) as claim:
-            admission, begun = await self._store.transact(stored.admit, new, sender, claim)
+            admission, begun = await self._store.transact(stored.admit, new, sender, claim, limits)
             self._start(begun)
         if not admission.delivered and admission.position == 0:
             # Perhaps the session is not the sender's: then it begins in its own user's slot.

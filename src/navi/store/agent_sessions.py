@@ -117,12 +117,17 @@ def all_open(connection: Connection) -> list[Open]:
 
 
 def adopt(
-    connection: Connection, user: User, agent_session_id: str, new: Session, now: datetime
+    connection: Connection,
+    user: User,
+    agent_session_id: str,
+    new: Session,
+    now: datetime,
+    most: int | None = None,
 ) -> Session:
     """Our session of that name. If there is none, it becomes one of ours: `new`."""
     session_id = session_of(connection, agent_session_id)
     if session_id is None:
-        sessions.create(connection, new)
+        sessions.create(connection, new, most)
         remember(connection, new, agent_session_id, now)
         return new
     session = lock(connection, session_id).session
@@ -132,10 +137,15 @@ def adopt(
 
 
 def report(
-    connection: Connection, sender: User, news: News, new: Session, now: datetime
+    connection: Connection,
+    sender: User,
+    news: News,
+    new: Session,
+    now: datetime,
+    most: int | None = None,
 ) -> Session:
-    """Keep what a hook said."""
-    session_id = adopt(connection, sender, news.agent_session_id, new, now).id
+    """Keep what a hook said. Its session becomes `new` if the user has fewer than `most`."""
+    session_id = adopt(connection, sender, news.agent_session_id, new, now, most).id
     lane = lock(connection, session_id)
     name = agent_sessions.c.agent_session_id == news.agent_session_id
     known_at = connection.execute(select(agent_sessions.c.news_at).where(name)).scalar()

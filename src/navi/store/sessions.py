@@ -21,6 +21,7 @@ from navi.store import (
     notices,
     origins,
     queue,
+    quotas,
     recalls,
     reminders,
     scheduled_reminders,
@@ -38,9 +39,11 @@ _MOVE = (
 )
 
 
-def create(connection: Connection, session: Session) -> Session:
+def create(connection: Connection, session: Session, most: int | None = None) -> Session:
+    """Refused if the user has `most` sessions already."""
     if (known := connection.execute(_GET, {"session_id": session.id}).one_or_none()) is not None:
         return session_of(known)
+    quotas.require_room(connection, quotas.SESSIONS, session.user_id, most)
     connection.execute(insert(sessions).values(**_values(session)))
     connection.execute(
         insert(lanes).values(

@@ -16,6 +16,7 @@ from navi.domain.errors import FenceLost
 from navi.domain.event import HistoryCompacted, Payload, TurnEvent, Usage, turn_event
 from navi.domain.input import Admission, Answer, Input, NewInput, Origin
 from navi.domain.message import Draft, Message, Notice, closed, drafts_of
+from navi.domain.quota import UNLIMITED, Limits
 from navi.domain.session import Session, SessionState, Step
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
 from navi.domain.user import User
@@ -109,11 +110,15 @@ class Claim:
 
 
 def admit(
-    connection: Connection, new: NewInput, sender: User | None, claim: Claim
+    connection: Connection,
+    new: NewInput,
+    sender: User | None,
+    claim: Claim,
+    limits: Limits = UNLIMITED,
 ) -> tuple[Admission, Begun | None]:
     """Make the input durable and, if its session is free, begin the next turn."""
     lane = lock(connection, new.session_id)
-    admission, admitted = queue.admit_in_lane(connection, lane, new, claim.now, sender)
+    admission, admitted = queue.admit_in_lane(connection, lane, new, claim.now, sender, limits)
     if lane.turn_id is not None and lane.turn_id != claim.turn_id:
         return admission, None
     is_next = admission.position == 0 and not admission.delivered
