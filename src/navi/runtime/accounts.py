@@ -11,8 +11,8 @@ from pathlib import Path
 
 from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput, NotAuthenticated, StoreUnusable
-from navi.domain.user import LOCAL_USER_ID, Role, User
-from navi.store import users
+from navi.domain.user import LOCAL_USER_ID, Belongings, Role, User
+from navi.store import signals, user_removal, users
 from navi.store.store import Store
 
 TOKEN_BYTES = 32
@@ -66,14 +66,28 @@ class Accounts:
         local = User(LOCAL_USER_ID, Role.ADMIN, self._clock.now())
         return [local, *await self._store.transact(users.listing)]
 
-    async def remove(self, name: str) -> int:
-        """End a user's access; returns how many sessions they leave behind."""
-        if name == LOCAL_USER_ID:
-            raise InvalidInput(
-                "the user local is the server's own and can't be removed",
-                hint="to change its token, delete $NAVI_HOME/token and restart the server",
-            )
-        return await self._store.transact(users.remove, name)
+    async def survey(self, name: str) -> Belongings:
+        """What removing a user would stop."""
+        _require_removable(name)
+        return await self._store.transact(user_removal.survey, name)
+
+    async def remove(self, name: str) -> Belongings:
+        """End a user's access and all they had going on, in one transaction.
+
+        Running servers notice at once; sessions and transcripts stay.
+        """
+        _require_removable(name)
+        stopped = await self._store.transact(user_removal.remove, name, self._clock.now())
+        signals.ring(self._store.url)
+        return stopped
+
+
+def _require_removable(name: str) -> None:
+    if name == LOCAL_USER_ID:
+        raise InvalidInput(
+            "the user local is the server's own and can't be removed",
+            hint="to change its token, delete $NAVI_HOME/token and restart the server",
+        )
 
 
 def _read_or_make(path: Path) -> str:

@@ -136,10 +136,10 @@ async def running(
     chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
     deliveries = Deliveries(store, clock, builtin.is_worth_telling)
     scheduler = Scheduler(store, clock, due_kinds(settings), queue)
-    recovery = Recovery(store, clock, owner, turns, queue, lease)
+    recovery = Recovery(store, clock, owner, turns, queue, sessions, lease)
     adoption = Adoption(store, clock, turns, queue, chosen_drivers, limits)
     index_follower = IndexFollower(database_url)
-    listener = Listener(store, feed, turns, queue, scheduler, index_follower)
+    listener = Listener(store, feed, turns, queue, scheduler, recovery, index_follower)
 
     def on_events(events: Sequence[Event]) -> None:
         feed.publish(events)

@@ -209,6 +209,13 @@ class Sessions:
             await driver.end(session)
         return session
 
+    async def end_agents(self) -> None:
+        """Let go of agents on this machine whose sessions were ended by another process."""
+        for driver in set(self._drivers.values()):
+            if session_ids := await driver.open_sessions():
+                for session in await self._store.transact(stored.ended_among, session_ids):
+                    await driver.end(session)
+
     async def remove(
         self,
         user: User,

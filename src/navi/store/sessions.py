@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -166,6 +166,12 @@ def kill(connection: Connection, session_id: str, now: datetime) -> Session:
     announce(connection, session, now)
     notices.lost(connection, session, removed, now)
     return session
+
+
+def ended_among(connection: Connection, session_ids: Collection[str]) -> list[Session]:
+    """Those of the given sessions that have ended."""
+    is_one = sessions.c.id.in_(session_ids), sessions.c.state == SessionState.STOPPED.value
+    return [session_of(row) for row in connection.execute(SESSIONS.where(*is_one))]
 
 
 def kill_for_removal(

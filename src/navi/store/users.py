@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, insert, select
+from sqlalchemy import Connection, Row, insert, select
 
-from navi.domain.errors import Conflict, NotFound
+from navi.domain.errors import Conflict
 from navi.domain.user import LOCAL_USER_ID, Role, User
-from navi.store.tables import sessions, users
+from navi.store.tables import users
 
 
 def add(connection: Connection, user: User, token_sha256: str) -> None:
@@ -31,14 +31,6 @@ def add(connection: Connection, user: User, token_sha256: str) -> None:
 def listing(connection: Connection) -> list[User]:
     rows = connection.execute(select(users).order_by(users.c.created_at))
     return [_user(row) for row in rows]
-
-
-def remove(connection: Connection, user_id: str) -> int:
-    """Take away the access; the sessions stay. Returns how many there are."""
-    if connection.execute(delete(users).where(users.c.id == user_id)).rowcount == 0:
-        raise NotFound(f"there is no user {user_id}", hint="`navi user list` shows all of them")
-    owned = select(sessions.c.id).where(sessions.c.user_id == user_id)
-    return len(connection.execute(owned).all())
 
 
 def by_token(connection: Connection, token_sha256: str) -> User | None:
