@@ -218,3 +218,40 @@ async def test_an_agent_is_refused_the_same_as_a_person(client: Client) -> None:
          {**AUTOMATION, "every_seconds": 10**12}),
     ):  # fmt: skip
         assert await call(tool, **arguments) == await refused(client, "POST", call_path, body)
+
+
+@pytest.mark.parametrize("cwd", ["~\0", "~nobody-here", "/" + "x" * 5_000, "/x" * 3_000, "tmp"])
+async def test_a_folder_that_can_not_be_is_refused(client: Client, cwd: str) -> None:
+    await refused(client, "POST", "/sessions", {"driver": "scripted", "cwd": cwd})
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "1e30"])
+async def test_a_number_that_is_not_finite_or_far_too_large_is_refused(
+    client: Client, number: str
+) -> None:
+    session_id = await client.session()
+    body = f'{{"session_id": "{session_id}", "message": "look", "delay_seconds": {number}}}'
+    response = await client.http.post("/scheduler/remind", content=body)
+    assert response.status_code == 422, response.text
+
+
+@pytest.mark.parametrize("name", [[], {}, [[]], None, 7, "\ud800", "nothing"])
+async def test_a_tool_that_does_not_exist_is_refused_whatever_its_name(
+    client: Client, name: object
+) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name}}
+    answer = (await client.http.post("/mcp", content=json.dumps(call))).json()
+    assert answer["error"]["code"] == -32602
+    assert "there is no tool" in answer["error"]["message"]
+
+
+async def test_arguments_that_are_no_object_are_refused(client: Client) -> None:
+    params = {"name": "report_status", "arguments": ["text"]}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    answer = await client.call("POST", "/mcp", call)
+    assert answer["error"]["code"] == -32602
+
+
+async def test_an_origin_that_is_no_address_is_refused(client: Client) -> None:
+    response = await client.http.get("/sessions", headers={"Origin": "http://[::1"})
+    assert response.status_code == 403

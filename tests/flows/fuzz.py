@@ -188,12 +188,13 @@ class Fuzz:
     ) -> None:
         # Each request has a generator of its own: a seed and a number name the same one every time.
         left = iter(range(requests))
+        refurnishing = asyncio.Lock()
 
         async def work() -> None:
             for number in left:
                 if number % REFURNISHED_AFTER == REFURNISHED_AFTER - 1:
-                    for caller in callers[:3]:
-                        caller.ids.update(await _furnish(caller.client))
+                    async with refurnishing:
+                        await _refurnish(callers[:3], ada=callers[3])
                 attempt, words = self._attempt(random.Random(f"{self._seed}.{number}"), callers)
                 await self._judge(number, attempt, words)
                 on_progress(self._report.count)
@@ -443,6 +444,18 @@ async def _furnish(client: Client) -> Ids:
         ):
             ids.setdefault(kind, []).append(made)
     return ids
+
+
+async def _refurnish(callers: Sequence[Caller], *, ada: Caller) -> None:
+    """New sessions for all but Ada; the old ones go, so that lists stay short."""
+    for caller in callers:
+        caller.ids.update(await _furnish(caller.client))
+    kept = {each for caller in (*callers, ada) for each in caller.ids["session"]}
+    admin = callers[-1].client
+    for session in await admin.call("GET", "/sessions"):
+        if session["id"] not in kept:
+            path = f"/sessions/{session['id']}?delete_automations=true"
+            await admin.http.delete(path)
 
 
 async def _state(client: Client) -> Any:
