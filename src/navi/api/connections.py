@@ -43,8 +43,11 @@ def welcome(connection: HTTPConnection) -> None:
 
 
 class Strangers:
-    """The connections on which nobody has shown a token yet. The oldest makes way for the newest:
-    whoever has a token shows it at once."""
+    """Connections on which nobody has shown a token yet.
+
+    The oldest makes way for the newest, not the other way round: whoever has a token shows it at
+    once, so those that have waited long are the least likely to have one.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -77,7 +80,7 @@ class State(ServerState):
         self.strangers = strangers
 
 
-class HttpConnection(HttpToolsProtocol):
+class HttpProtocol(HttpToolsProtocol):
     def __init__(
         self,
         config: Config,
@@ -146,7 +149,7 @@ class HttpConnection(HttpToolsProtocol):
         self._strangers.forget(self)
 
 
-class SocketConnection(WebSocketsSansIOProtocol):
+class SocketProtocol(WebSocketsSansIOProtocol):
     def __init__(
         self,
         config: Config,

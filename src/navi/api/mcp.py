@@ -87,7 +87,7 @@ async def _answer(navi: Navi, user: User, headers: Mapping[str, str], said: Any)
 
 
 def _greeting(params: Mapping[str, Any]) -> Json:
-    wanted = str(params.get("protocolVersion"))
+    wanted = params.get("protocolVersion")
     return {
         "protocolVersion": wanted if wanted in PROTOCOLS else PROTOCOLS[0],
         "capabilities": {"tools": {"listChanged": False}},

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import uvicorn
 
 from navi.api.app import build
-from navi.api.connections import HttpConnection, SocketConnection, State, Strangers
+from navi.api.connections import HttpProtocol, SocketProtocol, State, Strangers
 from navi.runtime.app import Navi
 
 FRAME_LIMIT_BYTES = 16_000_000
@@ -26,8 +26,8 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 build(navi),
-                http=HttpConnection,
-                ws=SocketConnection,
+                http=HttpProtocol,
+                ws=SocketProtocol,
                 ws_max_size=FRAME_LIMIT_BYTES,
                 # Compressing costs more time than loopback and local networks save.
                 ws_per_message_deflate=False,

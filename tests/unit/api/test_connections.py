@@ -17,7 +17,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from navi.api import connections
-from navi.api.connections import HttpConnection, SocketConnection, State, Strangers, welcome
+from navi.api.connections import HttpProtocol, SocketProtocol, State, Strangers, welcome
 
 PATIENCE_SECONDS = 60
 MOST = 3
@@ -63,12 +63,10 @@ class Door:
 @asynccontextmanager
 async def open_door() -> AsyncIterator[Door]:
     routes = [Route("/", greet), WebSocketRoute("/ws", echo)]
-    config = Config(
-        Starlette(routes=routes), http=HttpConnection, ws=SocketConnection, lifespan="off"
-    )
+    config = Config(Starlette(routes=routes), http=HttpProtocol, ws=SocketProtocol, lifespan="off")
     state = State(Strangers(MOST))
     server = await asyncio.get_running_loop().create_server(
-        lambda: HttpConnection(config, state, {}), "127.0.0.1", 0
+        lambda: HttpProtocol(config, state, {}), "127.0.0.1", 0
     )
     door = Door(server.sockets[0].getsockname()[1])
     try:
