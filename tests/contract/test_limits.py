@@ -255,3 +255,23 @@ async def test_arguments_that_are_no_object_are_refused(client: Client) -> None:
 async def test_an_origin_that_is_no_address_is_refused(client: Client) -> None:
     response = await client.http.get("/sessions", headers={"Origin": "http://[::1"})
     assert response.status_code == 403
+
+
+async def test_what_a_hook_reports_has_a_size(client: Client) -> None:
+    hook = {"hook_event_name": "Stop", "session_id": "long-folder", "cwd": "/" + "x" * 255}
+    too_long = {"hook": {**hook, "cwd": "/x" * 2_049}, "emitted_at": 1_790_000_000.0}
+    await refused(client, "POST", "/hooks/claude_code", too_long)
+    body = {"hook": hook, "emitted_at": 1_790_000_000.0}
+    await client.call("POST", "/hooks/claude_code", body)
+    (name,) = [
+        session["name"]
+        for session in await client.call("GET", "/sessions")
+        if session["cwd"] == hook["cwd"]
+    ]
+    assert len(name) < 200
+
+
+async def test_a_batch_of_mcp_requests_has_a_size(client: Client) -> None:
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    assert len(await client.call("POST", "/mcp", [ping] * 50)) == 50
+    await client.call("POST", "/mcp", [ping] * 51, expect=400)

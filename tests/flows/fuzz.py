@@ -232,8 +232,7 @@ class Fuzz:
             status = await attempt()
         except httpx2.TransportError as error:
             status = type(error).__name__
-            if not isinstance(error, httpx2.LocalProtocolError):
-                self._report.breaks.append(f"request {number}: {error!r} for {words}")
+            self._report.breaks.append(f"request {number}: {error!r} for {words}")
         self._report.statuses[str(status)] += 1
         has_failed = status >= 500 if isinstance(status, int) else "Timeout" in status
         if has_failed:
@@ -241,9 +240,15 @@ class Fuzz:
 
     async def _send(
         self, caller: Caller, method: str, path: str, headers: dict[str, str], content: bytes
-    ) -> int:
+    ) -> int | str:
         sent = [(name.encode(), value.encode()) for name, value in headers.items()]
-        response = await caller.client.http.request(method, path, headers=sent, content=content)
+        try:
+            response = await caller.client.http.request(method, path, headers=sent, content=content)
+        except httpx2.LocalProtocolError:
+            # The client is more careful than the server may rely on.
+            lines = [f"{method} {path} HTTP/1.1".encode(), *(b": ".join(each) for each in sent)]
+            lines += [f"{name}: {value}".encode() for name, value in caller.client.headers.items()]
+            return await self._send_raw(b"\r\n".join([*lines, b"Host: localhost", b"", content]))
         return response.status_code
 
     async def _send_frames(self, caller: Caller, path: str, frames: Sequence[str | bytes]) -> str:

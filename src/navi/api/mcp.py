@@ -32,6 +32,7 @@ INSTRUCTIONS = (
     "Navi is this session's clock and memory. With schedule_recall you wake yourself later, even "
     "after this process has ended; with search_sessions you find what any agent did before."
 )
+BATCH_LIMIT = 50
 PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
 
 Json = dict[str, Any]
@@ -49,6 +50,9 @@ async def ask(request: Request) -> Response:
     except (ValueError, RecursionError):
         return answer(_failed(None, PARSE_ERROR, "this is not JSON"), 400)
     if isinstance(said, list):
+        if len(said) > BATCH_LIMIT:
+            problem = f"a batch may have {BATCH_LIMIT} requests"
+            return answer(_failed(None, INVALID_REQUEST, problem), 400)
         answers = [await _answer(navi, user, request.headers, each) for each in said]
         given = [each for each in answers if each is not None]
         return answer(given) if given else Response(status_code=202)

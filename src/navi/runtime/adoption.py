@@ -29,6 +29,9 @@ from navi.store.store import Store
 LOOK_SECONDS = 3.0
 """How long a terminal that was closed without a word may keep its session's inputs waiting."""
 
+LONGEST_FOLDER_NAME = 100
+"""Characters of a folder's name in the name of its session."""
+
 NUDGE_PATIENCE = timedelta(seconds=0.5)
 """A hook that reported longer ago may have given up (`NUDGE_SECONDS` in hook.py). What it was
 given would be lost, so it waits for the next report."""
@@ -127,7 +130,7 @@ def _session(user: User, driver: str, cwd: str, now: datetime) -> Session:
     session_id = new_id()
     return Session(
         id=session_id,
-        name=generated_name(session_id, Path(cwd).name or "terminal"),
+        name=generated_name(session_id, Path(cwd).name[:LONGEST_FOLDER_NAME] or "terminal"),
         driver=driver,
         model=None,
         cwd=cwd,
