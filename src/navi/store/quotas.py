@@ -5,7 +5,7 @@ Two transactions at the same moment may both take the last place: a limit is not
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import BindParameter, Connection, Select, bindparam, func, select
@@ -26,76 +26,80 @@ _OWNER: BindParameter[str] = bindparam("owner")
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """Things that count as one, by user or by session."""
+    """What is counted, and for whom."""
 
     things: str
     owner: str
-    rows: Select[Any]
     remedy: str
-    count: Select[Any] = field(init=False)
+    count: Select[Any]
 
-    def __post_init__(self) -> None:
-        # No further than the limit, so that a look costs the same however many there are.
-        bounded = self.rows.limit(bindparam("most")).subquery()
-        object.__setattr__(self, "count", select(func.count()).select_from(bounded))
+
+def _bounded(rows: Select[Any]) -> Select[Any]:
+    """Count no further than the limit, so that a look costs no more the more there are."""
+    return select(func.count()).select_from(rows.limit(bindparam("most")).subquery())
 
 
 SESSIONS = Quota(
     "sessions",
     "user",
-    select(sessions.c.id).where(sessions.c.user_id == _OWNER),
     "delete sessions that are no longer needed",
+    _bounded(select(sessions.c.id).where(sessions.c.user_id == _OWNER)),
 )
 RECALLS = Quota(
     "pending recalls",
     "user",
-    select(session_recalls.c.id)
-    .join(sessions, sessions.c.id == session_recalls.c.session_id)
-    .where(IS_PENDING, sessions.c.user_id == _OWNER),
     "cancel one first",
+    _bounded(
+        select(session_recalls.c.id)
+        .join(sessions, sessions.c.id == session_recalls.c.session_id)
+        .where(IS_PENDING, sessions.c.user_id == _OWNER)
+    ),
 )
 AUTOMATIONS = Quota(
     "automations",
     "user",
-    select(automations.c.id).where(automations.c.user_id == _OWNER),
     "delete one first",
+    _bounded(select(automations.c.id).where(automations.c.user_id == _OWNER)),
 )
 AUTOMATIONS_OF_SESSION = Quota(
     "automations",
     "session",
-    select(automations.c.id).where(automations.c.session_key == _OWNER),
     "delete one first, or use another session",
+    _bounded(select(automations.c.id).where(automations.c.session_key == _OWNER)),
 )
 REMINDERS = Quota(
     "pending reminders",
     "user",
-    select(scheduled_reminders.c.id)
-    .join(sessions, sessions.c.id == scheduled_reminders.c.session_id)
-    .where(scheduled_reminders.c.status == "pending", sessions.c.user_id == _OWNER),
     "cancel one first",
+    _bounded(
+        select(scheduled_reminders.c.id)
+        .join(sessions, sessions.c.id == scheduled_reminders.c.session_id)
+        .where(scheduled_reminders.c.status == "pending", sessions.c.user_id == _OWNER)
+    ),
 )
+_IS_WAITING = message_queue.c.delivered_at.is_(None)
 INPUTS = Quota(
     "waiting inputs",
     "user",
-    select(message_queue.c.id)
-    .join(lanes, lanes.c.session_id == message_queue.c.session_id)
-    .where(message_queue.c.delivered_at.is_(None), lanes.c.user_id == _OWNER),
     "wait until some have had their turn, or remove some",
+    _bounded(
+        select(message_queue.c.id)
+        .join(lanes, lanes.c.session_id == message_queue.c.session_id)
+        .where(_IS_WAITING, lanes.c.user_id == _OWNER)
+    ),
 )
 INPUTS_OF_SESSION = Quota(
     "waiting inputs",
     "session",
-    select(message_queue.c.id).where(
-        message_queue.c.delivered_at.is_(None), message_queue.c.session_id == _OWNER
-    ),
     "wait until some have had their turn, or remove some",
+    _bounded(select(message_queue.c.id).where(_IS_WAITING, message_queue.c.session_id == _OWNER)),
 )
 
 
 def require_room(
     connection: Connection, quota: Quota, owner_id: str, most: int | None, *, used: int = 0
 ) -> None:
-    """Refuse what would be more than `most`; `used` of those that are there are new."""
+    """Refuse one more than `most`. `used` is 1 if it was stored already, in this transaction."""
     if most is None:
         return
     values = {"owner": owner_id, "most": most + used}

@@ -29,6 +29,7 @@ from navi.runtime import scheduler
 from navi.runtime.scheduler import Scheduler
 from navi.store import lanes, recalls, schema, sessions, turns
 from navi.store.connection import sqlite_url
+from navi.store.due.contract import Claimed
 from navi.store.due.recalls import DueRecalls
 from navi.store.store import Store
 from tests.hand_clock import HandClock
@@ -74,8 +75,8 @@ class Machine:
         # Only `expect` is needed of a queue.
         self.scheduler = Scheduler(self.store, self.clock, [DueRecalls()], self)  # type: ignore[arg-type]
 
-    def expect(self, inputs: Sequence[Input]) -> None:
-        for each in inputs:
+    def expect(self, claimed: Claimed) -> None:
+        for each in claimed.inputs:
             assert each.not_before is not None
             assert self.now >= each.not_before - timedelta(seconds=1)
             self.expected.append(each.not_before)
