@@ -197,7 +197,7 @@ async def test_a_removed_user_is_locked_out_at_once(server: ServerProcess) -> No
         async with eve.watch() as socket:
             await socket.send('{"type": "ping"}')
             assert (await receive(socket))["type"] == "pong"
-            navi(server, "user", "remove", "eve")
+            navi(server, "user", "remove", "eve", "--yes")
             await eve.call("GET", "/sessions", expect=401)
             await socket.send('{"type": "ping"}')
             assert (await receive(socket))["kind"] == "not_authenticated"

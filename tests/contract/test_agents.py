@@ -197,7 +197,7 @@ async def test_an_agents_token_ends_with_its_user(
 ) -> None:
     agent = await agent_in(stack, bob)
     name = (await bob.call("GET", f"/sessions/{agent.id}"))["user_id"]
-    navi(server, "user", "remove", name)
+    navi(server, "user", "remove", name, "--yes")
     await agent.call("GET", "/sessions", expect=401)
 
 

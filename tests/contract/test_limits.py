@@ -257,3 +257,60 @@ async def test_a_name_has_one_line_and_a_task_may_have_several(client: Client) -
     changes = {"name": "👩‍👩‍👧 שלום", "task": "first\n\tsecond"}
     changed = await client.call("PATCH", f"/sessions/{session_id}", changes)
     assert {key: changed[key] for key in changes} == changes
+
+
+@pytest.mark.parametrize("cwd", ["~\0", "~nobody-here", "/" + "x" * 5_000, "/x" * 3_000, "tmp"])
+async def test_a_folder_that_can_not_be_is_refused(client: Client, cwd: str) -> None:
+    await refused(client, "POST", "/sessions", {"driver": "scripted", "cwd": cwd})
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "1e30"])
+async def test_a_number_that_is_not_finite_or_far_too_large_is_refused(
+    client: Client, number: str
+) -> None:
+    session_id = await client.session()
+    body = f'{{"session_id": "{session_id}", "message": "look", "delay_seconds": {number}}}'
+    response = await client.http.post("/scheduler/remind", content=body)
+    assert response.status_code == 422, response.text
+
+
+@pytest.mark.parametrize("name", [[], {}, [[]], None, 7, "\ud800", "nothing"])
+async def test_a_tool_that_does_not_exist_is_refused_whatever_its_name(
+    client: Client, name: object
+) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name}}
+    answer = (await client.http.post("/mcp", content=json.dumps(call))).json()
+    assert answer["error"]["code"] == -32602
+    assert "there is no tool" in answer["error"]["message"]
+
+
+async def test_arguments_that_are_no_object_are_refused(client: Client) -> None:
+    params = {"name": "report_status", "arguments": ["text"]}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    answer = await client.call("POST", "/mcp", call)
+    assert answer["error"]["code"] == -32602
+
+
+async def test_an_origin_that_is_no_address_is_refused(client: Client) -> None:
+    response = await client.http.get("/sessions", headers={"Origin": "http://[::1"})
+    assert response.status_code == 403
+
+
+async def test_what_a_hook_reports_has_a_size(client: Client) -> None:
+    hook = {"hook_event_name": "Stop", "session_id": "long-folder", "cwd": "/" + "x" * 255}
+    too_long = {"hook": {**hook, "cwd": "/x" * 2_049}, "emitted_at": 1_790_000_000.0}
+    await refused(client, "POST", "/hooks/claude_code", too_long)
+    body = {"hook": hook, "emitted_at": 1_790_000_000.0}
+    await client.call("POST", "/hooks/claude_code", body)
+    (name,) = [
+        session["name"]
+        for session in await client.call("GET", "/sessions")
+        if session["cwd"] == hook["cwd"]
+    ]
+    assert len(name) < 200
+
+
+async def test_a_batch_of_mcp_requests_has_a_size(client: Client) -> None:
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    assert len(await client.call("POST", "/mcp", [ping] * 50)) == 50
+    await client.call("POST", "/mcp", [ping] * 51, expect=400)

@@ -223,7 +223,7 @@ async def test_a_login_ends_with_the_token_it_was_made_with(
     assert await browser.status() == 401
     await browser.log_in(token=new)
     assert await browser.status() == 200
-    navi(server, "user", "remove", "hal")
+    navi(server, "user", "remove", "hal", "--yes")
     assert await browser.status() == 401
     navi(server, "user", "add", "hal")
     assert await browser.status() == 401

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
+from navi.client import Client as NaviClient
+from navi.client import Server
+from navi.domain import places
+from tests.contract.conftest import PATIENCE_SECONDS
 from tests.contract.person import Person
+from tests.contract.test_access import navi
+from tests.server import ServerProcess
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -39,7 +47,7 @@ def test_output_shows_what_a_command_in_tmux_printed(person: Person, spawn: Spaw
     person.said("send", session_id, "echo $((2 + 3))", "--wait", "60")
     shown = person.said("output", session_id)
     assert "\n5\n" in shown
-    assert "42" not in shown
+    assert "\n42\n" not in shown
 
 
 def test_a_command_that_ends_at_once_is_told_with_its_exit_code_and_last_words(
@@ -77,6 +85,30 @@ def test_a_command_that_ends_because_of_its_input_shows_what_it_printed(
     assert "ended with exit code 4" in badly.stderr
     killed = person.sm("send", spawn("sh -c 'read x; kill -9 $$'"), "one", "--wait", "60")
     assert "was killed by signal 9" in killed.stderr
+
+
+def is_open(server: ServerProcess, session_id: str) -> bool:
+    socket, name = places.tmux_socket(server.environment), places.pane_name(session_id)
+    asked = ["tmux", "-L", socket, "has-session", "-t", f"={name}"]
+    return subprocess.run(asked, capture_output=True).returncode == 0
+
+
+def test_removing_a_user_closes_the_panes_of_their_sessions(
+    person: Person, server: ServerProcess
+) -> None:
+    token = navi(server, "user", "add", "pat")
+    pat = NaviClient(Server(server.address, token, "the test"))
+    session_id = pat.create_session(driver="tmux", model="cat", cwd="/tmp")["id"]
+    person.said("send", session_id, "hello", "--wait", "60")
+    assert is_open(server, session_id)
+
+    navi(server, "user", "remove", "pat", "--yes")
+
+    give_up_at = time.monotonic() + PATIENCE_SECONDS
+    while is_open(server, session_id):
+        assert time.monotonic() < give_up_at
+        time.sleep(0.05)
+    assert person.navi.session(session_id)["state"] == "stopped"
 
 
 def test_remind_is_refused_for_a_command_that_can_not_report(person: Person, spawn: Spawn) -> None:

@@ -38,6 +38,7 @@ BUSY = mutant(SHORT_BEATS + SHORT_HEARTBEAT + FAILPOINTS)
 MOVES_ON_AND_ADMITS_APART = """
 from navi.runtime import scheduler
 from navi.store import automation_runs, automations, lanes, queue
+from navi.store.due.contract import Claimed
 begin = automation_runs.begin
 def move_on(connection, kind, now, until):
     apart = []
@@ -51,12 +52,13 @@ def move_on(connection, kind, now, until):
         automation_runs.begin = begin
     return apart
 def admit(connection, apart, now):
-    inputs = []
+    inputs, owners = [], {}
     for automation, its, keep in apart:
         lane = lanes.lock(connection, automation.session_id)
+        owners[lane.session.id] = lane.session.user_id
         new = begin(connection, lane, automation, its, keep, now)
         inputs += queue.admit_all(connection, [(lane, new)], now)
-    return inputs
+    return Claimed(len(apart), inputs, owners)
 async def claim_batch(self, kind):
     now = self._clock.now()
     apart = await self._store.transact(move_on, kind, now, now + kind.lead)

@@ -18,6 +18,7 @@ from tests.server import NAVI, ServerProcess
 CLAIMS_AND_ADMITS_APART = """
 from navi.runtime import scheduler
 from navi.store import lanes, queue
+from navi.store.due.contract import Claimed
 admit_all = queue.admit_all
 def claim(connection, kind, now, until):
     apart = []
@@ -32,7 +33,8 @@ def claim(connection, kind, now, until):
     return apart
 def admit_claimed(connection, apart, now):
     arrivals = [(lanes.lock(connection, new.session_id), new) for new in apart]
-    return admit_all(connection, arrivals, now)
+    owners = {lane.session.id: lane.session.user_id for lane, _ in arrivals}
+    return Claimed(len(apart), admit_all(connection, arrivals, now), owners)
 async def claim_batch(self, kind):
     now = self._clock.now()
     apart = await self._store.transact(claim, kind, now, now + kind.lead)
@@ -59,12 +61,12 @@ from datetime import timedelta
 from navi.runtime import queue as running
 from navi.store import lanes, queue
 ready, next_input, lead = lanes.ready, queue.next_input, timedelta(seconds=1)
-def ready_ahead(connection, origins, now, limit):
-    return ready(connection, origins, now + lead, limit)
+def ready_ahead(connection, now, limit, *, full):
+    return ready(connection, now + lead, limit, full=full)
 def next_input_ahead(connection, session_id, origins, now):
     return next_input(connection, session_id, origins, now + lead)
 lanes.ready, queue.next_input = ready_ahead, next_input_ahead
-running.Queue.expect = lambda self, inputs: self.poke()
+running.Queue.expect = lambda self, claimed: self.poke()
 """
 
 MOVES_ON_TWICE = """

@@ -11,7 +11,6 @@ from navi.domain.caller import Caller
 from navi.domain.errors import FenceLost, NotYours
 from navi.domain.event import TextDelta, ToolStarted, TurnEvent, Usage
 from navi.domain.ids import new_id
-from navi.domain.input import Origin
 from navi.domain.message import drafts_of
 from navi.domain.news import News
 from navi.domain.session import Session, SessionState, generated_name
@@ -201,4 +200,5 @@ async def test_an_agent_that_navi_runs_reports_its_compactions_and_is_in_no_term
 
 
 async def ready(world: World) -> list[str]:
-    return await world.store.transact(lanes.ready, frozenset(Origin), world.now, 10)
+    waiting = await world.store.transact(lanes.ready, world.now, 10)
+    return [each.session_id for each in waiting]

@@ -12,6 +12,7 @@ from navi.domain.input import Input
 from navi.domain.recall import Recall
 from navi.runtime.scheduler import FIRST_RETRY, LONGEST_SLEEP, USED_LEAD, Scheduler
 from navi.store import recalls
+from navi.store.due.contract import Claimed
 from navi.store.due.recalls import DueRecalls
 from tests.hand_clock import HandClock
 from tests.store.conftest import World
@@ -32,8 +33,8 @@ class Machine:
     """What was claimed, and when."""
     passes: int = 0
 
-    def expect(self, inputs: list[Input]) -> None:
-        self.expected += [(self.clock.moment, each) for each in inputs]
+    def expect(self, claimed: Claimed) -> None:
+        self.expected += [(self.clock.moment, each) for each in claimed.inputs]
 
     async def schedule(self, after: timedelta) -> Recall:
         session = await self.world.session()

@@ -8,7 +8,6 @@ import pytest
 
 from navi.domain.event import TextDelta, Usage
 from navi.domain.ids import new_id
-from navi.domain.input import Origin
 from navi.domain.message import drafts_of
 from navi.domain.recall import (
     LIMIT_PAUSE,
@@ -267,13 +266,12 @@ async def test_a_recall_claimed_ahead_is_not_delivered_before_its_instant(world:
     assert [each.not_before for each in result.inputs] == [recall.due_at]
 
     world.now = recall.due_at - 2 * SECOND
-    assert await world.store.transact(lanes.ready, frozenset(Origin), world.now, 9) == []
+    assert await world.store.transact(lanes.ready, world.now, 9) == []
     assert await world.begin(session) is None
 
     world.now = recall.due_at - SECOND
-    assert await world.store.transact(lanes.ready, frozenset(Origin), recall.due_at, 9) == [
-        session.id
-    ]
+    (ready,) = await world.store.transact(lanes.ready, recall.due_at, 9)
+    assert ready.session_id == session.id
     assert await world.begin(session) is not None
 
 

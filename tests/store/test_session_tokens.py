@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from navi.domain.caller import Caller
 from navi.domain.user import Role, User
-from navi.store import session_tokens, sessions, users
+from navi.store import session_tokens, sessions, user_removal, users
 from tests.store.conftest import NOON, World
 
 
@@ -54,7 +54,7 @@ async def test_the_agents_of_a_removed_user_have_no_access_even_if_the_name_come
     session = await world.session(user_id="ada")
     await world.store.transact(session_tokens.add, session.id, "before", world.later())
 
-    await world.store.transact(users.remove, "ada")
+    await world.store.transact(user_removal.remove, "ada", world.later())
     await world.store.transact(session_tokens.add, session.id, "after", world.later())
     assert await caller_of(world, "before") is None
     assert await caller_of(world, "after") is None

@@ -14,7 +14,7 @@ from navi.domain.event import (
     TurnEvent,
     Usage,
 )
-from navi.domain.input import DeliveryMode, NewInput, Origin
+from navi.domain.input import DeliveryMode, NewInput
 from navi.domain.message import MessageRole, drafts_of
 from navi.domain.session import Session, SessionState
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
@@ -366,7 +366,8 @@ async def test_sessions_are_ready_when_something_waits_and_nothing_runs(world: W
     await world.admit(waiting)
 
     async def ready(limit: int) -> list[str]:
-        return await world.store.transact(lanes.ready, frozenset(Origin), world.now, limit)
+        waiting = await world.store.transact(lanes.ready, world.now, limit)
+        return [each.session_id for each in waiting]
 
     assert await ready(10) == [longer.id, waiting.id]
     assert await ready(1) == [longer.id]

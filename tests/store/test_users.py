@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from navi.domain.errors import Conflict, NotFound
+from navi.domain.errors import Conflict
 from navi.domain.user import Role, User
 from navi.store import sessions, users
 from tests.store.conftest import NOON, World
@@ -21,19 +21,6 @@ async def test_a_name_is_given_once(world: World, name: str) -> None:
     await world.store.transact(users.add, User("ada", Role.USER, NOON), "one")
     with pytest.raises(Conflict):
         await world.store.transact(users.add, User(name, Role.USER, NOON), "two")
-
-
-async def test_a_removed_user_leaves_their_sessions(world: World) -> None:
-    await world.store.transact(users.add, User("ada", Role.ADMIN, NOON), "one")
-    session = await world.session(user_id="ada")
-
-    assert await world.store.transact(users.remove, "ada") == 1
-
-    assert (await world.store.transact(sessions.get, session.id)).user_id == "ada"
-    left = await world.store.transact(users.get, "ada", NOON)
-    assert left.role is Role.USER
-    with pytest.raises(NotFound):
-        await world.store.transact(users.remove, "ada")
 
 
 async def test_sessions_are_listed_by_owner_and_parent_newest_activity_first(world: World) -> None:

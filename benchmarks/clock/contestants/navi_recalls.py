@@ -73,10 +73,10 @@ class NaviRecalls:
             self._user: User = (await navi.accounts.authenticate(TOKEN)).user
 
             def on_deliverable(inputs: Sequence[Expected]) -> None:
-                for _, session_id, _ in inputs:
-                    if session_id in self._numbers:
+                for each in inputs:
+                    if each.session_id in self._numbers:
                         self._since_tidy += 1
-                        note(self._numbers[session_id])
+                        note(self._numbers[each.session_id])
 
             navi.queue.on_deliverable = on_deliverable
             yield

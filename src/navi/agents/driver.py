@@ -85,5 +85,9 @@ class Driver:
     async def end(self, session: Session) -> None:
         """The session was killed, or gets a new context: let its agent go."""
 
+    async def open_sessions(self) -> list[str]:
+        """The ids of the sessions whose agents it keeps open between turns, on this machine."""
+        return []
+
     async def aclose(self) -> None:
         """Let go of what turns share, such as connections."""

@@ -87,6 +87,13 @@ class PaneDriver(Driver):
         for launch in (self._runs / session.id).glob(f"*/{LAUNCH}*"):
             launch.unlink(missing_ok=True)  # of a pane that was never started
 
+    async def open_sessions(self) -> list[str]:
+        if shutil.which("tmux", path=self._environment.get("PATH")) is None:
+            return []
+        names = await Tmux(self._socket, self._environment).names()
+        start = pane_name("")
+        return [name.removeprefix(start) for name in names if name.startswith(start)]
+
     def can_report(self, session: Session) -> bool:
         return self.agent_of(session) is not None
 

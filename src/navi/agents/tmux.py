@@ -177,6 +177,11 @@ class Tmux:
     async def end(self, name: str) -> None:
         await self._run("kill-session", "-t", f"={name}", may_fail=True)
 
+    async def names(self) -> list[str]:
+        """Of all sessions; none if no tmux server runs."""
+        order = ("list-sessions", "-F", "#{session_name}")
+        return (await self._run(*order, may_fail=True)).splitlines()
+
     async def screen(self, pane: Pane) -> list[str]:
         """The lines as they are shown, with their colours."""
         return await self._look("capture-pane", "-p", "-e", "-t", pane.id)

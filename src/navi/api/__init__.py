@@ -1,6 +1,7 @@
 """HTTP and WebSocket: translates, never decides.
 
 server.py    the server process around the app
+connections.py  what a connection may cost before anybody has shown a token on it
 app.py       routes and middleware, put together
 access.py    who is asking: token, browser login, Host and Origin
 bodies.py    what requests may say

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from navi.api import login_cookie
 from navi.api.answers import refusal
+from navi.api.connections import welcome
 from navi.domain.caller import Caller
 from navi.domain.errors import NotAllowed, NotAuthenticated
 from navi.domain.stored_text import require_storable
@@ -73,6 +74,7 @@ async def identify(connection: HTTPConnection) -> tuple[Navi, Caller]:
             hint="send 'Authorization: Bearer TOKEN'; the token is in $NAVI_HOME/token",
         )
     who = await authenticate(navi, token, connection.headers)
+    welcome(connection)
     # A store can't even be asked for a text that it can't keep.
     for name, text in (*connection.path_params.items(), *connection.query_params.items()):
         require_storable(name, str(text))

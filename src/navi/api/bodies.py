@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from datetime import tzinfo
 from typing import Any, TypeVar
 
@@ -14,7 +15,7 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from navi.domain.errors import InvalidInput, TooLarge
 from navi.domain.input import TEXT_LIMIT_BYTES, DeliveryMode
@@ -171,10 +172,25 @@ async def read(request: Request, model: type[Model]) -> Model:
 
 def parse(data: bytes | str, model: type[Model]) -> Model:
     try:
-        value: Any = json.loads(data or "{}")
+        value = parse_json(data or "{}")
     except (ValueError, RecursionError) as error:
         raise InvalidInput("this is not JSON", hint='send an object like {"text": "…"}') from error
     return validate(value, model)
+
+
+def parse_json(data: bytes | str) -> Any:
+    """Strictly: Python would also take NaN and numbers that become infinite.
+
+    Raises `ValueError` or `RecursionError`.
+    """
+    return json.loads(data, parse_constant=_finite, parse_float=_finite)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not a finite number")
+    return number
 
 
 def validate(value: Any, model: type[Model]) -> Model:
@@ -246,8 +262,11 @@ async def read_bytes(request: Request) -> bytes:
     if announced.isdecimal() and int(announced) > BODY_LIMIT_BYTES:
         raise too_large
     data = bytearray()
-    async for chunk in request.stream():
-        data += chunk
-        if len(data) > BODY_LIMIT_BYTES:
-            raise too_large
+    try:
+        async for chunk in request.stream():
+            data += chunk
+            if len(data) > BODY_LIMIT_BYTES:
+                raise too_large
+    except ClientDisconnect as error:
+        raise InvalidInput("the request ended before its body did", hint="send it again") from error
     return bytes(data)

@@ -17,6 +17,8 @@ from navi.api.answers import answer
 from navi.domain.news import News
 from navi.domain.session import first_line
 
+LONGEST_PATH = 4_096
+"""What Linux takes as a path."""
 LATEST = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
 EARLY_BYTES = 256 * 1024
 """What is read before it is known who sends it: nearly every report is smaller."""
@@ -27,11 +29,11 @@ class Hook(bodies.Body):
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
-    hook_event_name: str
+    hook_event_name: str = Field(max_length=200)
     session_id: str = Field(min_length=1, max_length=200)
-    cwd: str = ""
-    transcript_path: str | None = None
-    notification_type: str | None = None
+    cwd: str = Field("", max_length=LONGEST_PATH)
+    transcript_path: str | None = Field(None, max_length=LONGEST_PATH)
+    notification_type: str | None = Field(None, max_length=200)
     tool_use_id: str | None = Field(None, max_length=200)
     agent_id: str | None = None
     """Of the sub-agent that used a tool."""

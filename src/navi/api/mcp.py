@@ -6,7 +6,6 @@ one JSON value, and the server never speaks first.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,11 +18,12 @@ from starlette.routing import Route
 from navi import __version__
 from navi.api.access import identify
 from navi.api.answers import answer
-from navi.api.bodies import read_bytes
+from navi.api.bodies import parse_json, read_bytes
 from navi.domain.caller import Caller
 from navi.domain.errors import InvalidInput, NaviError
 from navi.domain.session import Session
-from navi.domain.tool import ToolContext
+from navi.domain.stored_text import require_storable
+from navi.domain.tool import Tool, ToolContext
 from navi.runtime.app import Navi
 
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -32,6 +32,7 @@ INSTRUCTIONS = (
     "Navi is this session's clock and memory. With schedule_recall you wake yourself later, even "
     "after this process has ended; with search_sessions you find what any agent did before."
 )
+BATCH_LIMIT = 50
 PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
 
 Json = dict[str, Any]
@@ -45,10 +46,13 @@ def routes() -> list[Route]:
 async def ask(request: Request) -> Response:
     navi, who = await identify(request)
     try:
-        said = json.loads(await read_bytes(request))
+        said = parse_json(await read_bytes(request))
     except (ValueError, RecursionError):
         return answer(_failed(None, PARSE_ERROR, "this is not JSON"), 400)
     if isinstance(said, list):
+        if len(said) > BATCH_LIMIT:
+            problem = f"a batch may have {BATCH_LIMIT} requests"
+            return answer(_failed(None, INVALID_REQUEST, problem), 400)
         answers = [await _answer(navi, who, request.headers, each) for each in said]
         given = [each for each in answers if each is not None]
         return answer(given) if given else Response(status_code=202)
@@ -72,11 +76,15 @@ async def _answer(navi: Navi, who: Caller, headers: Mapping[str, str], said: Any
         case "tools/list":
             result = {"tools": [_described(tool) for tool in navi.tools.values()]}
         case "tools/call":
-            if params.get("name") not in navi.tools:
+            name, arguments = params.get("name"), params.get("arguments") or {}
+            if not isinstance(name, str) or name not in navi.tools:
                 known = ", ".join(navi.tools)
-                problem = f"there is no tool {params.get('name')!r}; the tools are {known}"
+                problem = f"there is no tool {name!r}; the tools are {known}"
                 return _failed(said["id"], INVALID_PARAMS, problem)
-            result = await _called(navi, who, headers, params)
+            if not isinstance(arguments, dict):
+                return _failed(said["id"], INVALID_PARAMS, "the arguments must be a JSON object")
+            meta = params.get("_meta")
+            result = await _called(navi, who, headers, navi.tools[name], arguments, meta)
         case _:
             return _failed(said["id"], UNKNOWN_METHOD, f"there is no method {method}")
     return {"jsonrpc": "2.0", "id": said["id"], "result": result}
@@ -98,13 +106,16 @@ def _described(tool: Any) -> Json:
 
 
 async def _called(
-    navi: Navi, who: Caller, headers: Mapping[str, str], params: Mapping[str, Any]
+    navi: Navi,
+    who: Caller,
+    headers: Mapping[str, str],
+    tool: Tool,
+    arguments: Mapping[str, Any],
+    meta: object,
 ) -> Json:
     """A refusal is a result, too: the agent is told what a person would see."""
-    tool = navi.tools[params["name"]]
-    arguments = params.get("arguments") or {}
     try:
-        session = await _session(navi, who, headers, params.get("_meta"))
+        session = await _session(navi, who, headers, meta)
         # An agent has the rights of its session's user, even if an admin's token brought it here.
         user = await navi.accounts.owner(session)
         context = ToolContext(session.id, Path(session.cwd), user.id, user.role, user.info)
@@ -128,7 +139,7 @@ async def _session(navi: Navi, who: Caller, headers: Mapping[str, str], meta: ob
             "Navi can't tell which session this call comes from",
             hint="`navi setup claude-code` or `navi setup codex` makes sessions known to it",
         )
-    return await navi.sessions.of_agent(user, agent_session_id)
+    return await navi.sessions.of_agent(user, require_storable("session_id", agent_session_id))
 
 
 def _codex_thread(meta: object) -> str | None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import uvicorn
 
 from navi.api.app import build
+from navi.api.connections import HttpProtocol, SocketProtocol, State, Strangers
 from navi.runtime.app import Navi
 
 FRAME_LIMIT_BYTES = 16_000_000
@@ -25,8 +26,8 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 build(navi),
-                http="httptools",
-                ws="websockets-sansio",
+                http=HttpProtocol,
+                ws=SocketProtocol,
                 ws_max_size=FRAME_LIMIT_BYTES,
                 # Compressing costs more time than loopback and local networks save.
                 ws_per_message_deflate=False,
@@ -36,6 +37,8 @@ class Server(uvicorn.Server):
                 timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             )
         )
+        strangers = Strangers(navi.settings.server.max_anonymous_connections)
+        self.server_state = State(strangers)
         self.stopped_by: list[signal.Signals] = []
 
     async def serve_on(self, listening: socket.socket) -> None:

@@ -11,14 +11,20 @@ import json
 import logging
 import time
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 from starlette.routing import WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+from starlette.websockets import (
+    WebSocket,
+    WebSocketDisconnect,
+    WebSocketDisconnected,
+    WebSocketState,
+)
 
 from navi.api import bodies, login_cookie
 from navi.api.access import authenticate, token_of
+from navi.api.connections import welcome
 from navi.api.inputs import admit
 from navi.domain.caller import Caller
 from navi.domain.errors import InvalidInput, NaviError, NotAuthenticated
@@ -31,6 +37,8 @@ from navi.runtime.index_follower import index_state_json
 
 FIRST_FRAME_SECONDS = 10.0
 CHECK_AGAIN_SECONDS = 5.0
+GONE = (WebSocketDisconnect, WebSocketDisconnected)
+"""The client has left, before or while something was sent to it."""
 
 log = logging.getLogger("navi.api")
 
@@ -40,11 +48,13 @@ def routes() -> list[WebSocketRoute]:
 
 
 async def watch_session(socket: WebSocket) -> None:
-    await _Watch(socket, socket.path_params["id"]).run()
+    with suppress(*GONE):
+        await _Watch(socket, socket.path_params["id"]).run()
 
 
 async def watch_all(socket: WebSocket) -> None:
-    await _Watch(socket, None).run()
+    with suppress(*GONE):
+        await _Watch(socket, None).run()
 
 
 class _Watch:
@@ -70,8 +80,6 @@ class _Watch:
             frames = await self._frames(user)
         except NaviError as error:
             refusal = error
-        except WebSocketDisconnect:
-            return
         if token is not None:
             # Only now: whatever happens after the socket is open, its client will see.
             await self._socket.accept(subprotocol)
@@ -99,7 +107,9 @@ class _Watch:
     async def _caller(self) -> Caller:
         """Asked again and again: whoever is removed loses open sockets too."""
         self._checked_at = time.monotonic()
-        return await authenticate(self._navi, self._token, self._socket.headers)
+        who = await authenticate(self._navi, self._token, self._socket.headers)
+        welcome(self._socket)
+        return who
 
     async def _next_frame(self) -> str | None:
         message = await self._socket.receive()
@@ -140,7 +150,7 @@ class _Watch:
             if isinstance(result, NaviError):
                 await self._tell(result)
                 await self._close(4000 + result.http_status)
-            elif isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect):
+            elif isinstance(result, Exception) and not isinstance(result, GONE):
                 log.error("a socket failed: %r", result)
                 await self._close(1011)
 
@@ -231,7 +241,7 @@ def _parsed(text: str | None) -> dict[str, Any]:
     if text is None:
         raise InvalidInput("this is a binary frame", hint="send JSON in text frames")
     try:
-        value = json.loads(text)
+        value = bodies.parse_json(text)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
             "this frame is not JSON", hint='like {"type": "input", "text": "…"}'

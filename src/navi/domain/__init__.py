@@ -8,6 +8,7 @@ session.py  a conversation and the states it moves through
 recall.py   a wake-up that a session schedules for itself
 prompts/    templates of what agents read at scheduled turns; scheduled_prompt.py fills them
 reminder.py nudges for an agent that has not reported, and reminders for once
+quota.py    how many of each thing a user or a session may have
 limits.py   how large numbers may be; stored_text.py which texts the stores can keep
 control_characters.py  what could command a terminal, taken out of texts that people read
 when.py     what people write for a time, read as an instant and said back

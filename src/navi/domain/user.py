@@ -27,3 +27,17 @@ class User:
 
     def may_touch(self, owner_id: str) -> bool:
         return self.role is Role.ADMIN or owner_id == self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """What a user has; all but the sessions is stopped when they are removed."""
+
+    sessions: int
+    turns: int
+    """Running, anywhere."""
+    inputs: int
+    """Waiting for their turn."""
+    recalls: int
+    automations: int
+    reminders: int

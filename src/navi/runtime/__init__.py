@@ -9,7 +9,7 @@ listener.py      what the signals of transactions mean here
 recalls.py       what people and agents do with recalls
 adoption.py      sessions of people's own terminals
 library.py       the memory, for agents that ask
-slots.py         how many turns run at once
+slots.py         how many turns run at once, and whose
 pump.py          how a turn's events get stored without slowing its agent
 feed.py          stored events, told to whoever watches
 recovery.py      leases, requests to stop, and turns whose process died

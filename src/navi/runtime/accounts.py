@@ -11,9 +11,9 @@ from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput, NotAuthenticated
 from navi.domain.session import Session
 from navi.domain.token import SESSION_TOKEN, USER_TOKEN
-from navi.domain.user import LOCAL_USER_ID, Role, User
+from navi.domain.user import LOCAL_USER_ID, Belongings, Role, User
 from navi.runtime.server_token import ServerToken, digest, new_token
-from navi.store import logins, users
+from navi.store import logins, signals, user_removal, users
 from navi.store.store import Store
 
 USER_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -98,11 +98,25 @@ class Accounts:
         local = User(LOCAL_USER_ID, Role.ADMIN, self._clock.now())
         return [local, *await self._store.transact(users.listing)]
 
-    async def remove(self, name: str) -> int:
-        """End a user's access; returns how many sessions they leave behind."""
-        if name == LOCAL_USER_ID:
-            raise InvalidInput(
-                "the user local is the server's own and can't be removed",
-                hint="to change its token, run `navi token rotate`",
-            )
-        return await self._store.transact(users.remove, name)
+    async def survey(self, name: str) -> Belongings:
+        """What removing a user would stop."""
+        _require_removable(name)
+        return await self._store.transact(user_removal.survey, name)
+
+    async def remove(self, name: str) -> Belongings:
+        """End a user's access and all they had going on, in one transaction.
+
+        Running servers notice at once; sessions and transcripts stay.
+        """
+        _require_removable(name)
+        stopped = await self._store.transact(user_removal.remove, name, self._clock.now())
+        signals.ring(self._store.url)
+        return stopped
+
+
+def _require_removable(name: str) -> None:
+    if name == LOCAL_USER_ID:
+        raise InvalidInput(
+            "the user local is the server's own and can't be removed",
+            hint="to change its token, run `navi token rotate`",
+        )

@@ -15,6 +15,7 @@ from navi.domain.clock import Clock
 from navi.domain.errors import Conflict, InvalidInput, NaviError
 from navi.domain.ids import new_id
 from navi.domain.news import News
+from navi.domain.quota import Limits
 from navi.domain.session import Session, SessionState, generated_name
 from navi.domain.user import User
 from navi.runtime.archive import Resumable
@@ -28,6 +29,9 @@ from navi.store.store import Store
 
 LOOK_SECONDS = 3.0
 """How long a terminal that was closed without a word may keep its session's inputs waiting."""
+
+LONGEST_FOLDER_NAME = 100
+"""Characters of a folder's name in the name of its session."""
 
 NUDGE_PATIENCE = timedelta(seconds=0.5)
 """A hook that reported longer ago may have given up (`NUDGE_SECONDS` in hook.py). What it was
@@ -46,12 +50,14 @@ class Adoption(Service):
         turns: Turns,
         queue: Queue,
         drivers: Mapping[str, Driver],
+        limits: Limits,
     ) -> None:
         self._store = store
         self._clock = clock
         self._turns = turns
         self._queue = queue
         self._drivers = drivers
+        self._limits = limits
 
     async def report(self, sender: Caller, news: News) -> str | None:
         """Keep what a hook said. If its agent asks what to do next: what waits for it."""
@@ -62,10 +68,11 @@ class Adoption(Service):
             )
         now = self._clock.now()
         new = _session(sender.user, news.driver, news.cwd, now)
-        session = await self._store.transact(stored.report, sender, news, new, now)
+        most = self._limits.of(sender.user).sessions
+        session = await self._store.transact(stored.report, sender, news, new, now, most)
         if news.asks_what_next:
             self._turns.terminal_stopped(session.id)
-            return await self._turns.hand_over(session.id)
+            return await self._turns.hand_over(session)
         if not news.is_open:
             self._queue.poke()
         return None
@@ -94,7 +101,8 @@ class Adoption(Service):
             raise Conflict(f"its folder {past.cwd or ''} is gone", hint="make the folder again")
         now = self._clock.now()
         new = _session(user, past.source, past.cwd, now)
-        return await self._store.transact(stored.adopt, user, past.agent_session_id, new, now)
+        name, most = past.agent_session_id, self._limits.of(user).sessions
+        return await self._store.transact(stored.adopt, user, name, new, now, most)
 
     async def step(self) -> None:
         """Notice terminals that were closed without a report."""
@@ -123,7 +131,7 @@ def _session(user: User, driver: str, cwd: str, now: datetime) -> Session:
     session_id = new_id()
     return Session(
         id=session_id,
-        name=generated_name(session_id, Path(cwd).name or "terminal"),
+        name=generated_name(session_id, Path(cwd).name[:LONGEST_FOLDER_NAME] or "terminal"),
         driver=driver,
         model=None,
         cwd=cwd,

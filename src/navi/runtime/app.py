@@ -51,8 +51,8 @@ from navi.runtime.server_token import ServerToken
 from navi.runtime.service import Service
 from navi.runtime.session_tokens import SessionTokens
 from navi.runtime.sessions import DEFAULT_DRIVER, Sessions
-from navi.runtime.settings import Settings, model_of, timezone_of
-from navi.runtime.slots import TurnSlots
+from navi.runtime.settings import Settings, limits_of, model_of, timezone_of
+from navi.runtime.slots import Pool, TurnSlots
 from navi.runtime.system_clock import SystemClock
 from navi.runtime.system_jobs import SystemJobs, remembered, wishes_of
 from navi.runtime.turns import Turns
@@ -127,15 +127,17 @@ async def running(
     accounts = Accounts(store, clock, token, login_lifetime)
     feed = Feed(store)
     slots = TurnSlots(
-        settings.turns.max_concurrent, {Origin.RECALL: settings.recalls.max_concurrent}
+        Pool(settings.turns.max_concurrent, settings.turns.always_per_user),
+        {Origin.RECALL: Pool(settings.recalls.max_concurrent, settings.recalls.always_per_user)},
     )
     system_jobs = SystemJobs(store, clock, places.workspace(), DEFAULT_DRIVER, zone)
     chosen_drivers: dict[str, Driver] = {}
     turns = Turns(store, clock, owner, chosen_drivers, lease, slots, system_jobs, zone)
-    queue = Queue(store, clock, turns, slots)
-    sessions = Sessions(store, clock, turns, chosen_drivers)
-    recalls = Recalls(store, clock, sessions, zone, settings.recalls.keep_finished)
-    automations = Automations(store, clock, sessions, defaults_of(settings))
+    limits = limits_of(settings)
+    queue = Queue(store, clock, turns, slots, limits)
+    sessions = Sessions(store, clock, turns, chosen_drivers, limits)
+    recalls = Recalls(store, clock, sessions, zone, settings.recalls.keep_finished, limits)
+    automations = Automations(store, clock, sessions, defaults_of(settings), limits)
     thresholds = Thresholds(
         settings.remind.soft_threshold_seconds, settings.remind.hard_gap_seconds
     )
@@ -147,10 +149,10 @@ async def running(
     chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
     deliveries = Deliveries(store, clock, builtin.is_worth_telling)
     scheduler = Scheduler(store, clock, due_kinds(settings), queue)
-    recovery = Recovery(store, clock, owner, turns, queue, lease)
-    adoption = Adoption(store, clock, turns, queue, chosen_drivers)
+    recovery = Recovery(store, clock, owner, turns, queue, sessions, lease)
+    adoption = Adoption(store, clock, turns, queue, chosen_drivers, limits)
     index_follower = IndexFollower(database_url)
-    listener = Listener(store, feed, turns, queue, scheduler, index_follower)
+    listener = Listener(store, feed, turns, queue, scheduler, recovery, index_follower)
 
     def on_events(events: Sequence[Event]) -> None:
         feed.publish(events)
@@ -179,7 +181,7 @@ async def running(
             automations=automations,
             messages=messages,
             queue=queue,
-            reminders=Reminders(store, clock, sessions, thresholds),
+            reminders=Reminders(store, clock, sessions, thresholds, limits),
             waiting=Waiting(store, feed, sessions),
             feed=feed,
             archive=Archive(clock),

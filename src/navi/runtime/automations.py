@@ -26,6 +26,7 @@ from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput, NotYours
 from navi.domain.ids import new_id
 from navi.domain.input import Origin
+from navi.domain.quota import Limits
 from navi.domain.schedule import (
     At,
     Cron,
@@ -69,7 +70,15 @@ def defaults_of(settings: Settings) -> Defaults:
 
 
 class Automations:
-    def __init__(self, store: Store, clock: Clock, sessions: Sessions, defaults: Defaults) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        sessions: Sessions,
+        defaults: Defaults,
+        limits: Limits,
+    ) -> None:
+        self._limits = limits
         self._store = store
         self._clock = clock
         self._sessions = sessions
@@ -126,7 +135,7 @@ class Automations:
             updated_at=now,
         )
         require_open_guards(automation, next_run_at)
-        return await self._store.transact(stored.add, automation)
+        return await self._store.transact(stored.add, automation, self._limits.of(user))
 
     def preview(
         self,

@@ -7,6 +7,7 @@ import json
 from navi.runtime.feed import Feed
 from navi.runtime.index_follower import IndexFollower
 from navi.runtime.queue import Queue
+from navi.runtime.recovery import Recovery
 from navi.runtime.scheduler import Scheduler
 from navi.runtime.service import Service
 from navi.runtime.turns import Turns
@@ -24,6 +25,7 @@ class Listener(Service):
         turns: Turns,
         queue: Queue,
         scheduler: Scheduler,
+        recovery: Recovery,
         index_follower: IndexFollower,
     ) -> None:
         self._store = store
@@ -31,6 +33,7 @@ class Listener(Service):
         self._turns = turns
         self._queue = queue
         self._scheduler = scheduler
+        self._recovery = recovery
         self._index_follower = index_follower
 
     async def step(self) -> None:
@@ -54,6 +57,10 @@ class Listener(Service):
                 self._feed.look_again()
             case signals.STOPS if payload:
                 self._turns.interrupt(payload)
+            case signals.STOPS:
+                self._recovery.look_soon()
+            case signals.ENDS:
+                self._recovery.sessions_ended()
             case signals.CLOCK:
                 self._scheduler.wake()
             case signals.WORK:

@@ -10,6 +10,7 @@ from typing import Any
 
 from navi.domain.clock import Clock
 from navi.domain.ids import new_id
+from navi.domain.quota import Limits
 from navi.domain.recall import (
     CallType,
     NoPendingRecall,
@@ -61,8 +62,10 @@ class Recalls:
         sessions: Sessions,
         timezone: tzinfo,
         keep_finished: int,
+        limits: Limits,
     ) -> None:
         self._keep_finished = keep_finished
+        self._limits = limits
         self._store = store
         self._clock = clock
         self._sessions = sessions
@@ -107,7 +110,9 @@ class Recalls:
             scheduled_by=scheduled_by,
         )
         try:
-            kept = await self._store.transact(stored.schedule, recall, self._keep_finished)
+            kept = await self._store.transact(
+                stored.schedule, recall, self._keep_finished, self._limits.of(user).recalls
+            )
         except RecallAlreadyPending as error:
             raise RecallAlreadyPending(session_id, error.trigger_at, timezone) from error
         return Scheduled(kept, describe(at, now, timezone), instruction_warning(instruction))

@@ -1,8 +1,7 @@
-"""Leases, requests to stop, and turns whose process died."""
+"""Leases, requests to stop, turns whose process died, and agents whose session was ended."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from datetime import timedelta
 
@@ -11,7 +10,8 @@ from navi.domain.errors import NaviError
 from navi.domain.turn import RunningTurn
 from navi.runtime.owner import is_surely_dead
 from navi.runtime.queue import Queue
-from navi.runtime.service import Service
+from navi.runtime.service import Service, Wake
+from navi.runtime.sessions import Sessions
 from navi.runtime.turns import Turns
 from navi.store import bad_turns, lanes
 from navi.store import turns as stored
@@ -33,6 +33,7 @@ class Recovery(Service):
         owner: str,
         turns: Turns,
         queue: Queue,
+        sessions: Sessions,
         lease: timedelta,
     ) -> None:
         self._store = store
@@ -40,12 +41,28 @@ class Recovery(Service):
         self._owner = owner
         self._turns = turns
         self._queue = queue
+        self._sessions = sessions
+        self._wake = Wake()
+        self._has_ended_sessions = False
         self._lease = lease
+
+    def look_soon(self) -> None:
+        """Somewhere a turn was asked to stop."""
+        self._wake.set()
+
+    def sessions_ended(self) -> None:
+        """Another process has ended sessions whose agents may be open here."""
+        self._has_ended_sessions = True
+        self._wake.set()
 
     async def step(self) -> None:
         """Look after the running turns, ours and others', several times per lease."""
-        await asyncio.sleep(self._lease.total_seconds() / LOOKS_PER_LEASE)
+        await self._wake.wait(self._lease.total_seconds() / LOOKS_PER_LEASE)
+        self._wake.clear()
         await self.look()
+        if self._has_ended_sessions:
+            self._has_ended_sessions = False
+            await self._sessions.end_agents()
 
     async def look(self) -> None:
         now = self._clock.now()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from navi.domain.clock import Clock
 from navi.domain.ids import new_id
 from navi.domain.input import require_text
+from navi.domain.quota import Limits
 from navi.domain.reminder import (
     NoRegistration,
     Registration,
@@ -23,8 +24,14 @@ from navi.store.store import Store
 
 class Reminders:
     def __init__(
-        self, store: Store, clock: Clock, sessions: Sessions, thresholds: Thresholds
+        self,
+        store: Store,
+        clock: Clock,
+        sessions: Sessions,
+        thresholds: Thresholds,
+        limits: Limits,
     ) -> None:
+        self._limits = limits
         self._store = store
         self._clock = clock
         self._sessions = sessions
@@ -66,7 +73,8 @@ class Reminders:
             created_at=now,
             updated_at=now,
         )
-        return await self._store.transact(scheduled_reminders.schedule, new)
+        most = self._limits.of(user).reminders
+        return await self._store.transact(scheduled_reminders.schedule, new, most)
 
     async def upcoming(
         self, user: User, session_id: str | None = None

@@ -96,7 +96,7 @@ class Scheduler(Service):
         except Exception:
             log.exception("can't claim due rows of kind %s together", kind.name)
             return await self._claim_singly(kind, now, until)
-        self._queue.expect(claimed.inputs)
+        self._queue.expect(claimed)
         return claimed.count
 
     async def _claim_singly(self, kind: DueKind, now: datetime, until: datetime) -> int:
@@ -104,7 +104,7 @@ class Scheduler(Service):
             claimed: Claimed = await self._store.transact(claim_one, kind, now, until)
             if not claimed.count:
                 return count
-            self._queue.expect(claimed.inputs)
+            self._queue.expect(claimed)
         return BATCH
 
     async def _sleep_until(self, end: datetime) -> None:

@@ -15,6 +15,7 @@ from navi.domain.errors import InvalidInput, NotAllowed, NotYours, SessionNotFou
 from navi.domain.ids import new_id
 from navi.domain.input import Input, require_text
 from navi.domain.message import Message
+from navi.domain.quota import Limits
 from navi.domain.reminder import CannotReport
 from navi.domain.session import (
     Session,
@@ -37,16 +38,24 @@ from navi.store.store import Store
 DEFAULT_DRIVER = "builtin"
 STOP_PATIENCE_SECONDS = 10.0
 REMOTE_LOOK_SECONDS = 0.05
+SHOWN_PATH = 200
+"""Characters of a path in an error."""
 
 
 class Sessions:
     def __init__(
-        self, store: Store, clock: Clock, turns: Turns, drivers: Mapping[str, Driver]
+        self,
+        store: Store,
+        clock: Clock,
+        turns: Turns,
+        drivers: Mapping[str, Driver],
+        limits: Limits,
     ) -> None:
         self._store = store
         self._clock = clock
         self._turns = turns
         self._drivers = drivers
+        self._limits = limits
 
     async def create(
         self,
@@ -83,7 +92,7 @@ class Sessions:
             created_at=now,
             updated_at=now,
         )
-        return await self._store.transact(stored.create, session)
+        return await self._store.transact(stored.create, session, self._limits.of(user).sessions)
 
     async def get(self, user: User, session_id: str) -> Session:
         session = await self._store.transact(stored.get, session_id)
@@ -206,6 +215,13 @@ class Sessions:
             await driver.end(session)
         return session
 
+    async def end_agents(self) -> None:
+        """Let go of agents on this machine whose sessions were ended by another process."""
+        for driver in set(self._drivers.values()):
+            if session_ids := await driver.open_sessions():
+                for session in await self._store.transact(stored.ended_among, session_ids):
+                    await driver.end(session)
+
     async def remove(
         self,
         user: User,
@@ -266,9 +282,16 @@ _CHECKS = {"name": require_session_name, "task": require_task, "model": require_
 
 
 def _folder(cwd: str | None) -> str:
-    folder = Path(cwd).expanduser() if cwd else places.workspace()
-    if not folder.is_absolute() or not folder.is_dir():
-        raise InvalidInput(
-            f"there is no folder {cwd}", hint="give the absolute path of a folder that exists"
-        )
+    no_folder = InvalidInput(
+        f"there is no folder {(cwd or '')[:SHOWN_PATH]}",
+        hint="give the absolute path of a folder that exists",
+    )
+    try:
+        folder = Path(require_storable("cwd", cwd)).expanduser() if cwd else places.workspace()
+        is_folder = folder.is_absolute() and folder.is_dir()
+    except (OSError, RuntimeError) as error:
+        # A name that is too long, or the home of somebody who does not exist.
+        raise no_folder from error
+    if not is_folder:
+        raise no_folder
     return require_storable("cwd", str(folder.resolve()))

@@ -20,6 +20,7 @@ from navi.agents.models import default_model
 from navi.domain.errors import InvalidInput, UsageError
 from navi.domain.limits import HIGHEST_COUNT, LONGEST_SECONDS
 from navi.domain.places import DEFAULT_HOST, DEFAULT_PORT
+from navi.domain.quota import Limits
 from navi.domain.reminder import LONGEST_SECONDS as LONGEST_THRESHOLD_SECONDS
 from navi.domain.schedule import require_cron
 from navi.runtime import places
@@ -46,6 +47,12 @@ class ServerSettings(Section):
     login_days: int = Field(
         30, ge=1, le=3650, description="After how many days without use a browser is logged out."
     )
+    max_anonymous_connections: int = Field(
+        100,
+        ge=1,
+        description="How many connections may be open on which nobody has shown a valid token. "
+        "The oldest is closed for a new one.",
+    )
 
 
 class TurnSettings(Section):
@@ -53,6 +60,12 @@ class TurnSettings(Section):
 
     max_concurrent: int = Field(
         32, ge=1, description="How many turns one server process runs at the same time."
+    )
+    always_per_user: int = Field(
+        4,
+        ge=1,
+        description="A user who runs fewer turns than this may begin another one even if other "
+        "users' turns have taken all slots.",
     )
     lease_seconds: float = Field(
         15.0,
@@ -67,6 +80,12 @@ class RecallSettings(Section):
 
     max_concurrent: int = Field(
         3, ge=1, description="How many turns of recalls one server process runs at the same time."
+    )
+    always_per_user: int = Field(
+        1,
+        ge=1,
+        description="A user who runs fewer turns of recalls than this may begin another one even "
+        "if other users' recalls have taken all slots.",
     )
     time_limit_seconds: int | None = Field(
         3600, ge=1, description="How long the turn of a recall may take."
@@ -229,6 +248,22 @@ class ToolSettings(Section):
     )
 
 
+class LimitSettings(Section):
+    """How much one user may have. Admins are held only to the limits of a session."""
+
+    sessions: int = Field(10_000, ge=1, description="Sessions of one user, those that ended too.")
+    recalls: int = Field(1_000, ge=1, description="Pending recalls of one user.")
+    automations: int = Field(1_000, ge=1, description="Automations of one user.")
+    reminders: int = Field(1_000, ge=1, description="Pending one-off reminders of one user.")
+    waiting_inputs: int = Field(
+        10_000, ge=1, description="Inputs of one user that wait for their turn."
+    )
+    automations_per_session: int = Field(100, ge=1, description="Automations of one session.")
+    waiting_inputs_per_session: int = Field(
+        1_000, ge=1, description="Inputs of one session that wait for their turn."
+    )
+
+
 class IndexSettings(Section):
     """The memory that `recall` searches."""
 
@@ -250,6 +285,7 @@ class Settings(Section):
     claude_code: ClaudeCodeSettings = ClaudeCodeSettings()
     codex: CodexSettings = CodexSettings()
     tools: ToolSettings = ToolSettings()
+    limits: LimitSettings = LimitSettings()
     index: IndexSettings = IndexSettings()
 
 
@@ -279,6 +315,10 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
 def model_of(chosen: Settings, environment: Mapping[str, str] = os.environ) -> str:
     """The model of sessions that name none."""
     return default_model(environment, chosen.agent.model)
+
+
+def limits_of(chosen: Settings) -> Limits:
+    return Limits(**chosen.limits.model_dump())
 
 
 def timezone_of(chosen: Settings) -> tzinfo:

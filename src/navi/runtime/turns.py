@@ -29,13 +29,23 @@ from navi.domain.errors import (
 from navi.domain.event import Asking, Compacting, Conversation, Usage
 from navi.domain.ids import new_id
 from navi.domain.input import TIME_LIMIT, Admission, NewInput, Origin, prompt_of
+from navi.domain.quota import Limits
 from navi.domain.scheduled_prompt import ScheduledPrompt
+from navi.domain.session import Session
 from navi.domain.tool import ToolContext
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, Turn
 from navi.domain.user import User
 from navi.runtime.pump import Pump
 from navi.runtime.slots import TurnSlots
-from navi.store import agent_sessions, automation_runs, compactions, queue, reminders, steering
+from navi.store import (
+    agent_sessions,
+    automation_runs,
+    compactions,
+    queue,
+    reminders,
+    sessions,
+    steering,
+)
 from navi.store import turns as stored
 from navi.store.store import Store
 
@@ -112,23 +122,27 @@ class Turns:
             local.turn.id == turn_id for local in self._local.values()
         )
 
-    async def begin(self, session_id: str) -> bool:
-        """Start the session's next turn. False if nothing may be delivered, or a turn runs."""
-        with self._beginning_turn(new_id()) as claim:
+    async def begin(self, session_id: str, user_id: str) -> bool:
+        """Start the next turn of the user's session.
+
+        False if nothing may be delivered, or a turn runs.
+        """
+        with self._beginning_turn(new_id(), user_id) as claim:
             begun = await self._store.transact(stored.begin, session_id, claim)
             self._start(begun)
             return begun is not None
 
-    async def hand_over(self, session_id: str) -> str | None:
+    async def hand_over(self, session: Session) -> str | None:
         """Begin the session's next turn in the terminal that asks for it; returns the prompt.
 
         None if nothing waits, or the terminal's last turn is not over yet.
         """
+        session_id = session.id
         if not await self._store.transact(queue.waiting, session_id):
             return None
         await self._terminal_is_done(session_id)
         hand_over = HandOver()
-        with self._beginning_turn(new_id()) as claim:
+        with self._beginning_turn(new_id(), session.user_id) as claim:
             claim = replace(claim, is_hand_over=True)
             begun = await self._store.transact(stored.begin, session_id, claim)
             self._start(begun, hand_over)
@@ -150,23 +164,27 @@ class Turns:
                 async with asyncio.timeout(TERMINAL_SECONDS):
                     await asyncio.shield(local.task)
 
-    async def admit(self, new: NewInput, sender: User) -> Admission:
+    async def admit(self, new: NewInput, sender: User, limits: Limits) -> Admission:
         """Make the input durable and start its session's next turn, in one transaction."""
-        with self._beginning_turn(new_id(), [new.origin]) as claim:
-            admission, begun = await self._store.transact(stored.admit, new, sender, claim)
+        with self._beginning_turn(new_id(), sender.id, [new.origin]) as claim:
+            admission, begun = await self._store.transact(stored.admit, new, sender, claim, limits)
             self._start(begun)
-            return admission
+        if not admission.delivered and admission.position == 0:
+            # Perhaps the session is not the sender's: then it begins in its own user's slot.
+            self.on_change()
+        return admission
 
     @contextmanager
     def _beginning_turn(
-        self, turn_id: str, origins: Collection[Origin] = tuple(Origin)
+        self, turn_id: str, user_id: str, origins: Collection[Origin] = tuple(Origin)
     ) -> Iterator[stored.Claim]:
-        """Hold slots for a turn until it is known whether it begins."""
+        """Hold the user's slots for a turn until it is known whether it begins."""
         now = self._clock.now()
-        free = self._slots.reserve(turn_id, origins)
+        free = self._slots.reserve(turn_id, user_id, origins)
         self._beginning.add(turn_id)
         try:
-            yield stored.Claim(turn_id, self._owner, now + self._lease, now, free, self._zone)
+            until = now + self._lease
+            yield stored.Claim(turn_id, self._owner, until, now, free, user_id, self._zone)
         finally:
             self._beginning.discard(turn_id)
             self._stopped_early.discard(turn_id)
@@ -178,10 +196,11 @@ class Turns:
 
         False if it is none of that kind: then there is nothing left of it but its record.
         """
-        surviving = {name for name, driver in self._drivers.items() if driver.survives}
-        if not await self._store.transact(stored.is_driven_by, dead.session_id, surviving):
+        session = await self._store.transact(sessions.get, dead.session_id)
+        driver = self._drivers.get(session.driver)
+        if driver is None or not driver.survives:
             return False
-        with self._beginning_turn(dead.id) as claim:
+        with self._beginning_turn(dead.id, session.user_id) as claim:
             begun = await self._store.transact(stored.take_over, dead, claim)
             # Perhaps it was handed over to a terminal, which will say when it has stopped.
             hand_over = HandOver()

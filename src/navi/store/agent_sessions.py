@@ -118,12 +118,17 @@ def all_open(connection: Connection) -> list[Open]:
 
 
 def adopt(
-    connection: Connection, user: User, agent_session_id: str, new: Session, now: datetime
+    connection: Connection,
+    user: User,
+    agent_session_id: str,
+    new: Session,
+    now: datetime,
+    most: int | None = None,
 ) -> Session:
     """Our session of that name. If there is none, it becomes one of ours: `new`."""
     session_id = session_of(connection, agent_session_id)
     if session_id is None:
-        sessions.create(connection, new)
+        sessions.create(connection, new, most)
         remember(connection, new, agent_session_id, now)
         return new
     session = lock(connection, session_id).session
@@ -144,10 +149,15 @@ def require_reporter(sender: Caller, session: Session) -> None:
 
 
 def report(
-    connection: Connection, sender: Caller, news: News, new: Session, now: datetime
+    connection: Connection,
+    sender: Caller,
+    news: News,
+    new: Session,
+    now: datetime,
+    most: int | None = None,
 ) -> Session:
-    """Keep what a hook said."""
-    session = adopt(connection, sender.user, news.agent_session_id, new, now)
+    """Keep what a hook said. Its session becomes `new` if the user has fewer than `most`."""
+    session = adopt(connection, sender.user, news.agent_session_id, new, now, most)
     require_reporter(sender, session)
     session_id = session.id
     lane = lock(connection, session_id)

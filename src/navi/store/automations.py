@@ -20,10 +20,11 @@ from navi.domain.automation import (
     Target,
 )
 from navi.domain.errors import SessionStopped
+from navi.domain.quota import UNLIMITED, Limits
 from navi.domain.schedule import At, Cron, Every, Schedule
 from navi.domain.session import SessionState
 from navi.domain.wire import automation_json
-from navi.store import signals
+from navi.store import quotas, signals
 from navi.store.events import emit
 from navi.store.lanes import lock
 from navi.store.tables import automations
@@ -39,13 +40,16 @@ _BLOCKING = (
 )
 
 
-def add(connection: Connection, automation: Automation) -> Automation:
+def add(connection: Connection, automation: Automation, limits: Limits = UNLIMITED) -> Automation:
     """Keep it. The session it runs in must exist, and not have ended."""
     lane = lock(connection, automation.session_id)
     if (known := find(connection, automation.id)) is not None:
         return known
     if lane.session.state is SessionState.STOPPED:
         raise SessionStopped(automation.session_id)
+    own, most = automation.session_id, limits.automations_per_session
+    quotas.require_room(connection, quotas.AUTOMATIONS_OF_SESSION, own, most)
+    quotas.require_room(connection, quotas.AUTOMATIONS, automation.user_id, limits.automations)
     connection.execute(insert(automations).values(**_values(automation)))
     announce(connection, automation, automation.created_at)
     return automation

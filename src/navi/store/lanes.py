@@ -9,9 +9,20 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, bindparam, exists, func, or_, select, update
+from sqlalchemy import (
+    Connection,
+    Row,
+    Select,
+    bindparam,
+    exists,
+    func,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 
 from navi.domain.errors import SessionNotFound
 from navi.domain.input import Origin
@@ -38,6 +49,11 @@ class Lane:
         return max(now, self.session.updated_at)
 
 
+class Ready(NamedTuple):
+    session_id: str
+    user_id: str
+
+
 def with_lane(session_rows: Select[Any]) -> Select[Any]:
     """The query of session rows, extended by what `lane_of` reads."""
     columns = (lanes.c.turn_id, lanes.c.fence, lanes.c.next_idx, lanes.c.next_ordinal)
@@ -52,8 +68,20 @@ _LOCK = (
     .where(lanes.c.session_id == bindparam("session_id"))
     .with_for_update(key_share=True, of=[sessions, lanes])
 )
-_READY = (
-    select(message_queue.c.session_id)
+_RUNNING = (
+    select(lanes.c.user_id, func.count().label("count"))
+    .where(lanes.c.turn_id.is_not(None))
+    .group_by(lanes.c.user_id)
+    .cte("running")
+)
+_PLACE = func.min(func.coalesce(message_queue.c.not_before, message_queue.c.queued_at))
+_WAITING = (
+    select(
+        message_queue.c.session_id,
+        lanes.c.user_id,
+        _PLACE.label("place"),
+        func.row_number().over(partition_by=lanes.c.user_id, order_by=_PLACE).label("number"),
+    )
     .join(lanes, lanes.c.session_id == message_queue.c.session_id)
     .where(
         message_queue.c.delivered_at.is_(None),
@@ -62,14 +90,20 @@ _READY = (
         ~exists().where(
             agent_sessions.c.session_id == message_queue.c.session_id, agent_sessions.c.is_open
         ),
-        message_queue.c.origin.in_(bindparam("origins", expanding=True)),
+        tuple_(message_queue.c.origin, lanes.c.user_id).not_in(bindparam("full", expanding=True)),
         or_(
             message_queue.c.not_before.is_(None),
             message_queue.c.not_before <= bindparam("now", type_=Instant),
         ),
     )
-    .group_by(message_queue.c.session_id)
-    .order_by(func.min(func.coalesce(message_queue.c.not_before, message_queue.c.queued_at)))
+    .group_by(message_queue.c.session_id, lanes.c.user_id)
+    .cte("waiting")
+)
+# As if each of a user's sessions began in turn: the next slot is for the user who has the fewest.
+_READY = (
+    select(_WAITING.c.session_id, _WAITING.c.user_id)
+    .outerjoin(_RUNNING, _RUNNING.c.user_id == _WAITING.c.user_id)
+    .order_by(func.coalesce(_RUNNING.c.count, 0) + _WAITING.c.number, _WAITING.c.place)
     .limit(bindparam("most"))
 )
 
@@ -88,11 +122,19 @@ def lane_of(connection: Connection, row: Row[Any]) -> Lane:
 
 
 def ready(
-    connection: Connection, origins: Collection[Origin], now: datetime, limit: int
-) -> list[str]:
-    """Sessions that could begin a turn with an input of these origins. Longest wait first."""
-    values = {"origins": sorted(origins), "now": now, "most": limit}
-    return list(connection.execute(_READY, values).scalars())
+    connection: Connection,
+    now: datetime,
+    limit: int,
+    *,
+    full: Collection[tuple[Origin, str]] = (),
+) -> list[Ready]:
+    """Sessions that could begin a turn, in the order in which they should.
+
+    Users with the fewest running turns come first, then whoever waits longest. Left out are inputs
+    whose origin and user are `full`.
+    """
+    values = {"full": sorted(full), "now": now, "most": limit}
+    return [Ready(*row) for row in connection.execute(_READY, values)]
 
 
 def renew(connection: Connection, owner: str, lease_until: datetime) -> None:

@@ -44,10 +44,12 @@ from navi.domain.input import (
     may_join,
     modes_before,
 )
-from navi.domain.session import SessionState
+from navi.domain.quota import UNLIMITED, Limits
+from navi.domain.session import Session, SessionState
 from navi.domain.turn import StopReason
 from navi.domain.user import User
 from navi.domain.wire import input_json
+from navi.store import quotas
 from navi.store.events import emit
 from navi.store.lanes import Lane, lock, request_stop
 from navi.store.tables import Instant, lanes, message_queue, sessions, turns
@@ -146,7 +148,12 @@ def admit_all(
 
 
 def admit_in_lane(
-    connection: Connection, lane: Lane, new: NewInput, now: datetime, sender: User | None = None
+    connection: Connection,
+    lane: Lane,
+    new: NewInput,
+    now: datetime,
+    sender: User | None = None,
+    limits: Limits = UNLIMITED,
 ) -> tuple[Admission, Input]:
     """`admit_all` for one input, if the sender may and the session has not ended."""
     if sender is not None and not sender.may_touch(lane.session.user_id):
@@ -156,14 +163,23 @@ def admit_in_lane(
     if lane.session.state is SessionState.STOPPED:
         raise SessionStopped(new.session_id)
     (admitted,) = admit_all(connection, [(lane, new)], now)
-    return Admission(new.id, delivered=False, position=_position(connection, admitted)), admitted
+    position = _position(connection, admitted)
+    if position > 0:
+        # Only behind others: what is next has no queue to fill, and should begin without delay.
+        _require_room(connection, lane.session, limits)
+    return Admission(new.id, delivered=False, position=position), admitted
 
 
 def admit(
-    connection: Connection, new: NewInput, now: datetime, sender: User | None = None
+    connection: Connection,
+    new: NewInput,
+    now: datetime,
+    sender: User | None = None,
+    limits: Limits = UNLIMITED,
 ) -> Admission:
     """Make an input durable without beginning its turn."""
-    admission, _ = admit_in_lane(connection, lock(connection, new.session_id), new, now, sender)
+    lane = lock(connection, new.session_id)
+    admission, _ = admit_in_lane(connection, lane, new, now, sender, limits)
     return admission
 
 
@@ -314,6 +330,15 @@ def give_back(connection: Connection, turn_id: str) -> list[Input]:
         .returning(message_queue)
     )
     return [_input(row) for row in rows]
+
+
+def _require_room(connection: Connection, session: Session, limits: Limits) -> None:
+    """Whether the input that was admitted just now is one too many."""
+    for quota, owner_id, most in (
+        (quotas.INPUTS_OF_SESSION, session.id, limits.waiting_inputs_per_session),
+        (quotas.INPUTS, session.user_id, limits.waiting_inputs),
+    ):
+        quotas.require_room(connection, quota, owner_id, most, used=1)
 
 
 def _second_lane(connection: Connection, session_id: str) -> Lane:

@@ -26,7 +26,7 @@ from navi.domain.scheduled_prompt import recall_prompt
 from navi.domain.session import SessionState
 from navi.domain.turn import Ending, Outcome
 from navi.domain.wire import recall_json
-from navi.store import queue, recall_history, signals
+from navi.store import queue, quotas, recall_history, signals
 from navi.store.events import emit
 from navi.store.lanes import Lane, lock
 from navi.store.rows import IS_PENDING, recall_of
@@ -41,10 +41,13 @@ _PENDING = select(session_recalls).where(
 )
 
 
-def schedule(connection: Connection, recall: Recall, keep_finished: int = 100) -> Recall:
+def schedule(
+    connection: Connection, recall: Recall, keep_finished: int = 100, most: int | None = None
+) -> Recall:
     """Keep the recall; refused while another one of the session is pending.
 
-    Of the session's finished recalls the newest `keep_finished` stay on record.
+    Refused also if `most` are pending in the user's sessions. Of the session's finished recalls the
+    newest `keep_finished` stay on record.
 
     The turn of a recurring recall may schedule another one, which takes its place.
     """
@@ -58,6 +61,7 @@ def schedule(connection: Connection, recall: Recall, keep_finished: int = 100) -
             raise RecallAlreadyPending(recall.session_id, other.trigger_at)
         fired = {"status": RecallStatus.FIRED, "outcome": REPLACED_OUTCOME, "error": None}
         _change(connection, other, recall.created_at, **fired)
+    quotas.require_room(connection, quotas.RECALLS, lane.session.user_id, most)
     connection.execute(_INSERT, _values(recall))
     recall_history.forget_old(connection, recall.session_id, keep_finished)
     announce(connection, recall.session_id, recall, recall.created_at)

@@ -12,7 +12,7 @@ from navi.domain.errors import SessionStopped
 from navi.domain.reminder import Reminder, ReminderNotFound, ReminderStatus
 from navi.domain.session import SessionState
 from navi.domain.wire import reminder_json
-from navi.store import signals
+from navi.store import quotas, signals
 from navi.store.events import emit
 from navi.store.lanes import lock
 from navi.store.tables import scheduled_reminders
@@ -22,12 +22,14 @@ IS_PENDING = scheduled_reminders.c.status == ReminderStatus.PENDING.value
 _FIND = select(scheduled_reminders).where(scheduled_reminders.c.id == bindparam("reminder_id"))
 
 
-def schedule(connection: Connection, new: Reminder) -> Reminder:
+def schedule(connection: Connection, new: Reminder, most: int | None = None) -> Reminder:
+    """Refused if `most` are pending in the user's sessions."""
     lane = lock(connection, new.session_id)
     if (known := find(connection, new.id)) is not None:
         return known
     if lane.session.state is SessionState.STOPPED:
         raise SessionStopped(new.session_id)
+    quotas.require_room(connection, quotas.REMINDERS, lane.session.user_id, most)
     values = {name: getattr(new, name) for name in _FIELDS}
     connection.execute(insert(scheduled_reminders).values(**values, due_at=new.fires_at))
     _announce(connection, new, new.created_at)

@@ -56,9 +56,3 @@ def session_of(connection: Connection, token_sha256: str) -> Owner | None:
 def void(connection: Connection, session_id: str) -> None:
     """The session has ended."""
     connection.execute(delete(session_tokens).where(session_tokens.c.session_id == session_id))
-
-
-def void_of_user(connection: Connection, user_id: str) -> None:
-    """The user was removed."""
-    owned = select(sessions.c.id).where(sessions.c.user_id == user_id)
-    connection.execute(delete(session_tokens).where(session_tokens.c.session_id.in_(owned)))

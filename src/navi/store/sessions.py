@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -21,6 +21,7 @@ from navi.store import (
     notices,
     origins,
     queue,
+    quotas,
     recalls,
     reminders,
     scheduled_reminders,
@@ -39,9 +40,11 @@ _MOVE = (
 )
 
 
-def create(connection: Connection, session: Session) -> Session:
+def create(connection: Connection, session: Session, most: int | None = None) -> Session:
+    """Refused if the user has `most` sessions already."""
     if (known := connection.execute(_GET, {"session_id": session.id}).one_or_none()) is not None:
         return session_of(known)
+    quotas.require_room(connection, quotas.SESSIONS, session.user_id, most)
     connection.execute(insert(sessions).values(**_values(session)))
     connection.execute(
         insert(lanes).values(
@@ -165,6 +168,12 @@ def kill(connection: Connection, session_id: str, now: datetime) -> Session:
     announce(connection, session, now)
     notices.lost(connection, session, removed, now)
     return session
+
+
+def ended_among(connection: Connection, session_ids: Collection[str]) -> list[Session]:
+    """Those of the given sessions that have ended."""
+    is_one = sessions.c.id.in_(session_ids), sessions.c.state == SessionState.STOPPED.value
+    return [session_of(row) for row in connection.execute(SESSIONS.where(*is_one))]
 
 
 def kill_for_removal(

@@ -21,7 +21,9 @@ EVENTS = "navi_events"
 STOPS = "navi_stops"
 WORK = "navi_work"
 CLOCK = "navi_clock"
-CHANNELS = (EVENTS, STOPS, WORK, CLOCK)
+ENDS = "navi_ends"
+"""Sessions were ended: whoever has their agents open lets them go."""
+CHANNELS = (EVENTS, STOPS, WORK, CLOCK, ENDS)
 
 RECONNECT_SECONDS = 1.0
 BELL_SECONDS = 0.5

@@ -6,7 +6,7 @@ ownership and fails with `FenceLost` once another process took over.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 
@@ -16,6 +16,7 @@ from navi.domain.errors import FenceLost
 from navi.domain.event import HistoryCompacted, Payload, TurnEvent, Usage, turn_event
 from navi.domain.input import Admission, Answer, Input, NewInput, Origin
 from navi.domain.message import Draft, Message, Notice, closed, drafts_of
+from navi.domain.quota import UNLIMITED, Limits
 from navi.domain.session import Session, SessionState, Step
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
 from navi.domain.user import User
@@ -100,6 +101,8 @@ class Claim:
     now: datetime
     origins: frozenset[Origin] = frozenset(Origin)
     """The origins for which the process holds a free slot."""
+    user_id: str | None = None
+    """The user whose slots these are; None for whoever the session belongs to."""
     zone: tzinfo = UTC
     """The zone of the times in prompts."""
     is_hand_over: bool = False
@@ -107,11 +110,15 @@ class Claim:
 
 
 def admit(
-    connection: Connection, new: NewInput, sender: User | None, claim: Claim
+    connection: Connection,
+    new: NewInput,
+    sender: User | None,
+    claim: Claim,
+    limits: Limits = UNLIMITED,
 ) -> tuple[Admission, Begun | None]:
     """Make the input durable and, if its session is free, begin the next turn."""
     lane = lock(connection, new.session_id)
-    admission, admitted = queue.admit_in_lane(connection, lane, new, claim.now, sender)
+    admission, admitted = queue.admit_in_lane(connection, lane, new, claim.now, sender, limits)
     if lane.turn_id is not None and lane.turn_id != claim.turn_id:
         return admission, None
     is_next = admission.position == 0 and not admission.delivered
@@ -136,7 +143,7 @@ def _begin(
     session_id, turn_id = lane.session.id, claim.turn_id
     if lane.turn_id == turn_id:
         return _begun_before(connection, lane, turn_id)
-    if lane.turn_id is not None:
+    if lane.turn_id is not None or claim.user_id not in (None, lane.session.user_id):
         return None
     if not claim.is_hand_over and agent_sessions.is_open(connection, lane.session):
         return None
@@ -225,10 +232,6 @@ def finish(
         return
     last = _Last(counted, _items(happened), drafts, usage)
     _conclude(connection, lane, turn.inputs, turn.id, last, ending, now)
-
-
-def is_driven_by(connection: Connection, session_id: str, drivers: Collection[str]) -> bool:
-    return sessions.get(connection, session_id).driver in drivers
 
 
 def take_over(connection: Connection, dead: RunningTurn, claim: Claim) -> Begun | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, insert, select, update
 
 from navi.domain.caller import Caller
 from navi.domain.errors import Conflict, NotFound
 from navi.domain.user import LOCAL_USER_ID, Role, User
 from navi.store import session_tokens
-from navi.store.tables import sessions, users
+from navi.store.tables import users
 
 
 def add(connection: Connection, user: User, token_sha256: str) -> None:
@@ -33,15 +33,6 @@ def add(connection: Connection, user: User, token_sha256: str) -> None:
 def listing(connection: Connection) -> list[User]:
     rows = connection.execute(select(users).order_by(users.c.created_at))
     return [_user(row) for row in rows]
-
-
-def remove(connection: Connection, user_id: str) -> int:
-    """Take away the access; the sessions stay. Returns how many there are."""
-    if connection.execute(delete(users).where(users.c.id == user_id)).rowcount == 0:
-        raise NotFound(f"there is no user {user_id}", hint="`navi user list` shows all of them")
-    session_tokens.void_of_user(connection, user_id)
-    owned = select(sessions.c.id).where(sessions.c.user_id == user_id)
-    return len(connection.execute(owned).all())
 
 
 def replace_token(connection: Connection, user_id: str, token_sha256: str) -> None:

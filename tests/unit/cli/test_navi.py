@@ -125,8 +125,12 @@ def test_users_are_added_listed_and_removed_without_a_server() -> None:
     assert added.stdout.strip() not in json.dumps(listed)
     assert "ada" in navi("user", "list").stdout
 
-    assert navi("user", "remove", "ada").returncode == 0
-    refused = navi("user", "remove", "ada")
+    unconfirmed = navi("user", "remove", "ada")
+    assert (unconfirmed.returncode, "hint: add --yes" in unconfirmed.stderr) == (1, True)
+    removed = navi("user", "remove", "ada", "--yes")
+    assert removed.returncode == 0
+    assert "ada has 0 sessions. Nothing is running or scheduled there." in removed.stderr
+    refused = navi("user", "remove", "ada", "--yes")
     assert (refused.returncode, refused.stderr.startswith("error: ")) == (1, True)
 
 

@@ -15,7 +15,7 @@ from navi.runtime.accounts import Accounts
 from navi.runtime.server_token import ServerToken
 from navi.runtime.session_tokens import SessionTokens
 from navi.runtime.system_clock import SystemClock
-from navi.store import sessions, users
+from navi.store import session_tokens, sessions, users
 from navi.store.store import Store
 from tests.store.conftest import NOON
 from tests.store.conftest import World as StoreWorld
@@ -70,8 +70,7 @@ async def test_plain_tokens_are_not_stored(world: StoreWorld, session: Session) 
 async def test_a_void_token_is_replaced_and_stays_void(world: StoreWorld, session: Session) -> None:
     server = Server(world.store)
     void = await server.tokens.of(session.id)
-    await world.store.transact(users.remove, "ada")
-    await world.store.transact(users.add, User("ada", Role.USER, NOON), "new")
+    await world.store.transact(session_tokens.void, session.id)
 
     assert await server.tokens.of(session.id) != void
     with pytest.raises(NotAuthenticated, match="no longer valid"):

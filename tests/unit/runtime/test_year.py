@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 
 from navi.domain.event import TextDelta, Usage
 from navi.domain.ids import new_id
-from navi.domain.input import Input, Origin
+from navi.domain.input import Input
 from navi.domain.message import drafts_of
 from navi.domain.recall import CallType, Recall, RecallStatus
 from navi.domain.session import Session, SessionState
@@ -29,6 +29,7 @@ from navi.runtime import scheduler
 from navi.runtime.scheduler import Scheduler
 from navi.store import lanes, recalls, schema, sessions, turns
 from navi.store.connection import sqlite_url
+from navi.store.due.contract import Claimed
 from navi.store.due.recalls import DueRecalls
 from navi.store.store import Store
 from tests.hand_clock import HandClock
@@ -74,8 +75,8 @@ class Machine:
         # Only `expect` is needed of a queue.
         self.scheduler = Scheduler(self.store, self.clock, [DueRecalls()], self)  # type: ignore[arg-type]
 
-    def expect(self, inputs: Sequence[Input]) -> None:
-        for each in inputs:
+    def expect(self, claimed: Claimed) -> None:
+        for each in claimed.inputs:
             assert each.not_before is not None
             assert self.now >= each.not_before - timedelta(seconds=1)
             self.expected.append(each.not_before)
@@ -106,7 +107,8 @@ class Machine:
 
     async def work(self) -> bool:
         """Run the turns of everything that waits. Some take so long that beats pass meanwhile."""
-        ready = await self.store.transact(lanes.ready, frozenset(Origin), self.now, 2_000)
+        waiting = await self.store.transact(lanes.ready, self.now, 2_000)
+        ready = [each.session_id for each in waiting]
         for ran, ended_at in await self.store.transact(self.run_turns, ready):
             assert ran.not_before is not None
             self.fires[ran.metadata["recall_id"]].append(

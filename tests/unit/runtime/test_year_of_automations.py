@@ -22,7 +22,6 @@ from sqlalchemy import Connection
 from navi.domain.automation import ON_TIME, Automation, CatchUp, Guards, Kind, Target
 from navi.domain.event import TextDelta, Usage
 from navi.domain.ids import new_id
-from navi.domain.input import Input, Origin
 from navi.domain.message import drafts_of
 from navi.domain.schedule import At, Cron, Every, Schedule
 from navi.domain.session import Session, SessionState
@@ -33,6 +32,7 @@ from navi.runtime.system_jobs import hidden_session
 from navi.store import automations, hidden, lanes, schema, sessions, turns
 from navi.store.connection import sqlite_url
 from navi.store.due.automations import DueAutomations
+from navi.store.due.contract import Claimed
 from navi.store.store import Store
 from tests.hand_clock import HandClock
 from tests.postgres import PostgresServer
@@ -108,8 +108,8 @@ class Machine:
         # Only `expect` is needed of a queue.
         self.scheduler = Scheduler(self.store, self.clock, [DueAutomations(5)], self)  # type: ignore[arg-type]
 
-    def expect(self, inputs: Sequence[Input]) -> None:
-        for each in inputs:
+    def expect(self, claimed: Claimed) -> None:
+        for each in claimed.inputs:
             assert each.not_before is not None
             assert self.now >= each.not_before - timedelta(seconds=1)
             self.expected.append(each.not_before)
@@ -154,7 +154,8 @@ class Machine:
             await self.store.transact(self.finish, over)
 
     async def begin_turns(self) -> bool:
-        ready = await self.store.transact(lanes.ready, frozenset(Origin), self.now, 1_000)
+        waiting = await self.store.transact(lanes.ready, self.now, 1_000)
+        ready = [each.session_id for each in waiting]
         if ready:
             await self.store.transact(self.begin, ready)
         return bool(ready)

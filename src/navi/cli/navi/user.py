@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from navi.cli import output
 from navi.cli.navi.opened_store import with_accounts
-from navi.domain.user import Role
+from navi.domain.errors import Conflict
+from navi.domain.user import Belongings, Role
 from navi.domain.wire import user_json
 
 
@@ -48,8 +51,43 @@ def token(name: str) -> None:
     output.say(new)
 
 
-@command.command("remove", help="End a user's access. Their sessions stay.")
+@command.command(
+    "remove",
+    help="Remove a user and stop all they had going on. What was said in their sessions stays.",
+)
 @click.argument("name")
-def remove(name: str) -> None:
-    left = with_accounts(lambda accounts: accounts.remove(name))
-    output.note(f"removed {name}; {left} of their sessions stay, an admin can see them")
+@click.option("-y", "--yes", is_flag=True, help="Don't ask.")
+def remove(name: str, yes: bool) -> None:
+    belongings = with_accounts(lambda accounts: accounts.survey(name))
+    output.note(f"{name} has {_counted(belongings.sessions, 'session')}. {_stopped(belongings)}")
+    if not yes:
+        _require_consent(name)
+    stopped = with_accounts(lambda accounts: accounts.remove(name))
+    left = "; their sessions have ended, and admins can still read them"
+    output.note(f"removed {name}" + (left if stopped.sessions else ""))
+
+
+def _require_consent(name: str) -> None:
+    if not sys.stdin.isatty():
+        raise Conflict(f"nobody is here to confirm the removal of {name}", hint="add --yes")
+    if not click.confirm(f"Remove {name}?", err=True):
+        raise Conflict("nothing was changed")
+
+
+def _stopped(belongings: Belongings) -> str:
+    """What removing the user stops, in a sentence."""
+    counts = [
+        _counted(belongings.turns, "running turn"),
+        _counted(belongings.inputs, "waiting input"),
+        _counted(belongings.recalls, "pending recall"),
+        _counted(belongings.automations, "automation"),
+        _counted(belongings.reminders, "reminder"),
+    ]
+    things = [each for each in counts if not each.startswith("0 ")]
+    if not things:
+        return "Nothing is running or scheduled there."
+    return f"Removing the user stops {', '.join(things)}."
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

@@ -59,17 +59,18 @@ class DueAutomations:
     def claim(self, connection: Connection, now: datetime, until: datetime, limit: int) -> Claimed:
         values = {"now": now, "until": until, "limit": limit}
         rows = connection.execute(_CLAIMABLE, values).all()
-        inputs = []
+        inputs, owners = [], {}
         for row in rows:
             automation = automation_of(row)
             assert automation.next_run_at is not None
             lane = lock(connection, automation.session_id)
+            owners[lane.session.id] = lane.session.user_id
             moment = lane.not_before(now)
             its = plan(automation, max(now, automation.next_run_at))
             new = automation_runs.begin(connection, lane, automation, its, self._keep_runs, moment)
             if new is not None:
                 inputs += queue.admit_all(connection, [(lane, new)], moment)
-        return Claimed(len(rows), inputs)
+        return Claimed(len(rows), inputs, owners)
 
     def first_due(self, connection: Connection, until: datetime) -> set_aside.Reference | None:
         values = {"now": until - self.lead, "until": until, "limit": 1}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -21,6 +21,8 @@ class Claimed:
     """How many due rows were dealt with; as many as the limit means there may be more."""
     inputs: Sequence[Input] = ()
     """What was admitted for them."""
+    owners: Mapping[str, str] = field(default_factory=dict)
+    """Whose sessions the inputs are for: user ids by session id."""
 
 
 class DueKind(Protocol):

@@ -51,11 +51,13 @@ class DueNudges:
     def claim(self, connection: Connection, now: datetime, until: datetime, limit: int) -> Claimed:
         rows = connection.execute(_CLAIMABLE, {"until": until, "limit": limit}).all()
         inputs: list[Input] = []
+        owners = {}
         for row in rows:
             registration = reminders.registration_of(row)
             lane = lock(connection, registration.target_session_id)
+            owners[lane.session.id] = lane.session.user_id
             inputs += _claim(connection, lane, registration, now)
-        return Claimed(len(rows), inputs)
+        return Claimed(len(rows), inputs, owners)
 
     def first_due(self, connection: Connection, until: datetime) -> set_aside.Reference | None:
         row = connection.execute(_FIRST, {"until": until, "limit": 1}).one_or_none()

@@ -75,7 +75,8 @@ class DueRecalls:
         for lane in lanes_of_rows:
             if lane.turn_id is not None:
                 recalls.announce(connection, lane.session.id, None, now)
-        return Claimed(len(rows), inputs)
+        owners = {lane.session.id: lane.session.user_id for lane in lanes_of_rows}
+        return Claimed(len(rows), inputs, owners)
 
     def first_due(self, connection: Connection, until: datetime) -> set_aside.Reference | None:
         row = connection.execute(_FIRST, {"until": until}).one_or_none()

@@ -42,9 +42,11 @@ class DueReminders:
     def claim(self, connection: Connection, now: datetime, until: datetime, limit: int) -> Claimed:
         rows = connection.execute(_CLAIMABLE, {"until": until, "limit": limit}).all()
         inputs: list[Input] = []
+        owners = {}
         for row in rows:
             reminder = scheduled_reminders.reminder_of(row)
             lane = lock(connection, reminder.session_id)
+            owners[lane.session.id] = lane.session.user_id
             held_until = compactions.held_until(connection, reminder.session_id)
             if lane.session.state is SessionState.STOPPED:
                 scheduled_reminders.change(connection, reminder, ReminderStatus.CANCELLED, now)
@@ -53,7 +55,7 @@ class DueReminders:
             else:
                 inputs += queue.admit_all(connection, [(lane, reminder_input(reminder))], now)
                 scheduled_reminders.change(connection, reminder, ReminderStatus.FIRED, now)
-        return Claimed(len(rows), inputs)
+        return Claimed(len(rows), inputs, owners)
 
     def first_due(self, connection: Connection, until: datetime) -> set_aside.Reference | None:
         row = connection.execute(_FIRST, {"until": until, "limit": 1}).one_or_none()

@@ -1,0 +1,59 @@
+"""Send bad requests to a real server: every route, WebSocket frame and MCP call.
+
+    python -m benchmarks.fuzz --requests 100000 --store both --seed 1
+
+Prints how they were answered and a verdict; ends with 1 if one was answered with 500 or more, if
+the server logged a traceback, or if another user's data changed. The short version of this is
+tests/flows/test_fuzz.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+
+from benchmarks.chaos import STORES, judge, place_of
+from tests.flows.fuzz import SETTINGS, Fuzz, Report
+from tests.server import ServerProcess
+
+
+def main() -> None:
+    options = _options()
+    stores = STORES if options.store == "both" else (options.store,)
+    wrong = []
+    for store in stores:
+        started = time.monotonic()
+        report = asyncio.run(_fuzz(store, options))
+        seconds = time.monotonic() - started
+        print(f"{store}: {report.count:,} requests in {seconds:.0f} s")
+        for status, count in sorted(report.statuses.items(), key=lambda each: -each[1]):
+            print(f"  {status:24}{count:9,}")
+        print(*report.breaks[:5], sep="\n")
+        wrong += [f"{store}: {each}" for each in report.failures]
+    judge(wrong)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--requests", type=int, default=100_000)
+    parser.add_argument("--store", choices=[*STORES, "both"], default="sqlite")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+async def _fuzz(store: str, options: argparse.Namespace) -> Report:
+    def on_progress(count: int) -> None:
+        if count % 1_000 == 0:
+            print(f"\r{store}: {count} of {options.requests}", end="", file=sys.stderr, flush=True)
+
+    with place_of(store) as (home, database_url):
+        with ServerProcess(home, database_url=database_url, settings=SETTINGS) as server:
+            report = await Fuzz(server, options.seed).run(options.requests, on_progress)
+    print(file=sys.stderr)
+    return report
+
+
+if __name__ == "__main__":
+    main()
