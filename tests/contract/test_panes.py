@@ -39,7 +39,7 @@ def test_output_shows_what_a_command_in_tmux_printed(person: Person, spawn: Spaw
     person.said("send", session_id, "echo $((2 + 3))", "--wait", "60")
     shown = person.said("output", session_id)
     assert "\n5\n" in shown
-    assert "42" not in shown
+    assert "\n42\n" not in shown
 
 
 def test_a_command_that_ends_at_once_is_told_with_its_exit_code_and_last_words(
