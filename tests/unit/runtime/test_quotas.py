@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from navi.domain.caller import Caller
 from navi.domain.ids import new_id
 from navi.domain.input import NewInput
 from navi.domain.news import News
