@@ -165,9 +165,9 @@ class Completion(Body):
     text: str | None = None
 
 
-async def read(request: Request, model: type[Model]) -> Model:
+async def read(request: Request, model: type[Model], limit: int = BODY_LIMIT_BYTES) -> Model:
     """The request's body, or a refusal that names the field."""
-    return parse(await read_bytes(request), model)
+    return parse(await read_bytes(request, limit), model)
 
 
 def parse(data: bytes | str, model: type[Model]) -> Model:
@@ -253,19 +253,18 @@ def whole_number(name: str, text: str) -> int:
     return int(text)
 
 
-async def read_bytes(request: Request) -> bytes:
+async def read_bytes(request: Request, limit: int = BODY_LIMIT_BYTES) -> bytes:
     too_large = TooLarge(
-        f"the request has more than {BODY_LIMIT_BYTES:,} bytes",
-        hint=f"one input may have {TEXT_LIMIT_BYTES:,} bytes of text",
+        f"the request has more than {limit:,} bytes", hint="send less in one request"
     )
     announced = request.headers.get("content-length", "0")
-    if announced.isdecimal() and int(announced) > BODY_LIMIT_BYTES:
+    if announced.isdecimal() and int(announced) > limit:
         raise too_large
     data = bytearray()
     try:
         async for chunk in request.stream():
             data += chunk
-            if len(data) > BODY_LIMIT_BYTES:
+            if len(data) > limit:
                 raise too_large
     except ClientDisconnect as error:
         raise InvalidInput("the request ended before its body did", hint="send it again") from error

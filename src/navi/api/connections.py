@@ -19,7 +19,7 @@ from uvicorn.server import ServerState
 HEADER_SECONDS = 10.0
 HEADER_LIMIT_BYTES = 64_000
 FIRST_FRAME_LIMIT_BYTES = 4_000
-"""A frame that brings a token has about 80."""
+"""A frame with a token has about 80."""
 
 log = logging.getLogger("navi.api")
 _VISITOR = "visitor"
@@ -92,7 +92,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._strangers = server_state.strangers
         self._is_in_header = False
         self._header_bytes = 0
-        self._patience: asyncio.TimerHandle | None = None
+        self._header_timer: asyncio.TimerHandle | None = None
 
     def welcome(self) -> None:
         self._strangers.forget(self)
@@ -136,13 +136,13 @@ class HttpProtocol(HttpToolsProtocol):
         super().handle_websocket_upgrade()
 
     def _expect_header(self) -> None:
-        if self._patience is None:
-            self._patience = self.loop.call_later(HEADER_SECONDS, self.transport.close)
+        if self._header_timer is None:
+            self._header_timer = self.loop.call_later(HEADER_SECONDS, self.transport.close)
 
     def _stop_waiting(self) -> None:
-        if self._patience is not None:
-            self._patience.cancel()
-            self._patience = None
+        if self._header_timer is not None:
+            self._header_timer.cancel()
+            self._header_timer = None
 
     def _leave(self) -> None:
         self._stop_waiting()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import ConfigDict, Field, field_validator
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -21,7 +22,7 @@ LONGEST_PATH = 4_096
 """What Linux takes as a path."""
 LATEST = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
 EARLY_BYTES = 256 * 1024
-"""What is read before it is known who sends it: nearly every report is smaller."""
+"""How much is read before the sender is known. Nearly every report is smaller."""
 
 
 class Hook(bodies.Body):
@@ -91,7 +92,8 @@ async def _read_early(request: Request) -> None:
     """Most hooks hang up once they have sent their report. What is not read by then is lost."""
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) <= EARLY_BYTES:
-        await request.body()
+        with suppress(ClientDisconnect):  # reported when the body is read in earnest
+            await request.body()
 
 
 def _read_with_result(event: str, texts: Sequence[str]) -> dict[str, Any]:

@@ -21,19 +21,19 @@ PAGE_SUBPROTOCOL = "navi.page."
 COOKIE_SECONDS = 400 * 24 * 3600
 """As long as browsers keep any cookie. When a login expires is up to the store."""
 TOKEN_COOKIE = "navi_token"
-"""Version 0.1 kept the user's token itself in it. Browsers may still have it."""
+"""Earlier versions kept the user's token itself in it. Browsers may still have it."""
 
 
 def token_of(headers: Mapping[str, str]) -> str | None:
     """The token of the login, if both halves are there."""
     cookie = _cookies(headers).get(_name(headers))
-    page_secret = headers.get(PAGE_HEADER) or _offered(headers)
+    page_secret = headers.get(PAGE_HEADER) or _page_secret_in_subprotocols(headers)
     return join(cookie, page_secret) if cookie and page_secret else None
 
 
 def subprotocol(headers: Mapping[str, str]) -> str | None:
-    """What to agree on with a page that brought its half. Browsers insist on an answer."""
-    return SUBPROTOCOL if _offered(headers) else None
+    """What to agree on with a page that sent its half. Browsers insist on an answer."""
+    return SUBPROTOCOL if _page_secret_in_subprotocols(headers) else None
 
 
 def keep(request: Request, response: Response, cookie: str) -> None:
@@ -65,13 +65,13 @@ def _name(headers: Mapping[str, str]) -> str:
 
 def _cookies(headers: Mapping[str, str]) -> dict[str, str]:
     try:
-        found = SimpleCookie(headers.get("cookie", ""))
+        cookies = SimpleCookie(headers.get("cookie", ""))
     except CookieError:
         return {}
-    return {name: morsel.value for name, morsel in found.items()}
+    return {name: morsel.value for name, morsel in cookies.items()}
 
 
-def _offered(headers: Mapping[str, str]) -> str:
+def _page_secret_in_subprotocols(headers: Mapping[str, str]) -> str:
     for each in headers.get("sec-websocket-protocol", "").split(","):
         if each.strip().startswith(PAGE_SUBPROTOCOL):
             return each.strip().removeprefix(PAGE_SUBPROTOCOL)

@@ -9,12 +9,13 @@ from starlette.routing import Route
 from navi.api import bodies, login_cookie
 from navi.api.access import identify, token_of
 from navi.api.answers import answer
-from navi.domain.errors import InvalidInput, NotAllowed, TooLarge
+from navi.domain.errors import InvalidInput, NotAllowed
 from navi.runtime.app import Navi
 
 BODY_LIMIT_BYTES = 10_000
+"""Strangers may send this, so it is kept small."""
 OWN_PAGES = {"same-origin", "none"}
-"""What browsers say in `Sec-Fetch-Site` of requests that no other site brought about."""
+"""What browsers say in `Sec-Fetch-Site` about requests that no other site caused."""
 
 
 def routes() -> list[Route]:
@@ -32,7 +33,7 @@ async def login(request: Request) -> Response:
         raise NotAllowed(
             "another site may not log you in", hint="log in on the page at the server's own address"
         )
-    body = bodies.parse(await _read(request), bodies.NewLogin)
+    body = await bodies.read(request, bodies.NewLogin, BODY_LIMIT_BYTES)
     if body.token is not None:
         new = await navi.logins.with_token(body.token.strip())
     elif body.code is not None and body.user is not None:
@@ -60,13 +61,3 @@ async def logout(request: Request) -> Response:
     response = answer({"ended": ended})
     login_cookie.drop(request, response)
     return response
-
-
-async def _read(request: Request) -> bytes:
-    """A stranger may send this, so it is kept small."""
-    data = b""
-    async for chunk in request.stream():
-        data += chunk
-        if len(data) > BODY_LIMIT_BYTES:
-            raise TooLarge(f"a login has at most {BODY_LIMIT_BYTES:,} bytes")
-    return data

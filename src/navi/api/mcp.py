@@ -51,7 +51,7 @@ async def ask(request: Request) -> Response:
         return answer(_failed(None, PARSE_ERROR, "this is not JSON"), 400)
     if isinstance(said, list):
         if len(said) > BATCH_LIMIT:
-            problem = f"a batch may have {BATCH_LIMIT} requests"
+            problem = f"a batch may have at most {BATCH_LIMIT} requests"
             return answer(_failed(None, INVALID_REQUEST, problem), 400)
         answers = [await _answer(navi, who, request.headers, each) for each in said]
         given = [each for each in answers if each is not None]

@@ -179,12 +179,12 @@ class _Watch:
                 await self._tell(error)
 
     async def _obey(self, who: Caller, frame: dict[str, Any]) -> None:
-        named = frame.pop("type", None)
-        if not isinstance(named, str) or named not in FRAMES:
+        kind = frame.pop("type", None)
+        if not isinstance(kind, str) or kind not in FRAMES:
             raise InvalidInput(
-                f"there is no frame of type {named!r}", hint=f"one of: {', '.join(FRAMES)}"
+                f"there is no frame of type {kind!r}", hint=f"one of: {', '.join(FRAMES)}"
             )
-        await FRAMES[named](self, who, frame)
+        await FRAMES[kind](self, who, frame)
 
     async def admit_input(self, who: Caller, frame: dict[str, Any]) -> None:
         session_id = self._addressed(frame)
@@ -200,7 +200,7 @@ class _Watch:
         await self._say({"type": "pong"})
 
     async def welcome(self, who: Caller, frame: dict[str, Any]) -> None:
-        """Already introduced; a client that always does so is welcome."""
+        """The client is known already; it may introduce itself again."""
 
     def _addressed(self, frame: dict[str, Any]) -> str:
         """The session meant: the socket's own, or on the general socket the one named."""
