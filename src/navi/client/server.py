@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 from navi.domain import places
 from navi.domain.errors import UsageError
 
+TOKEN_HINT = "set NAVI_TOKEN to your token; the server's own is in its $NAVI_HOME/token"
+
 
 @dataclass(frozen=True, slots=True)
 class Server:
@@ -49,7 +51,7 @@ def bearer(server: Server) -> dict[str, str]:
     if not token.isascii() or not token.isprintable():
         raise UsageError(
             f"the access token of {server.token_place} has characters that no token has",
-            hint="set NAVI_TOKEN to your token; the server's own is in its $NAVI_HOME/token",
+            hint=TOKEN_HINT,
         )
     return {"Authorization": f"Bearer {token}"}
 

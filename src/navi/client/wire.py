@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from navi.client.exchange import Answer, NotHttp, exchange
 from navi.client.failures import NoServer, ServerRefused
-from navi.client.server import Server, bearer
+from navi.client.server import TOKEN_HINT, Server, bearer
 from navi.domain.errors import NaviError, NotAuthenticated
 from navi.domain.token import SESSION_TOKEN
 
@@ -116,12 +116,11 @@ class Wire:
         server = self._server
         if status != 401 or (server.token or "").startswith(SESSION_TOKEN):
             return ServerRefused(status, said)
-        hint = "set NAVI_TOKEN to your token; the server's own is in its $NAVI_HOME/token"
         if server.token is None:
             message = f"there is no access token: neither NAVI_TOKEN nor {server.token_place}"
         else:
             message = f"{server.address} does not accept the access token of {server.token_place}"
-        return NotAuthenticated(message, hint=hint)
+        return NotAuthenticated(message, hint=TOKEN_HINT)
 
     def _nobody(self, error: OSError | UnicodeError) -> NoServer:
         why = "" if isinstance(error, ConnectionRefusedError) else f": {error}"

@@ -50,6 +50,11 @@ class NotFound(NaviError):
     kind, http_status = "not_found", 404
 
 
+class UserNotFound(NotFound):
+    def __init__(self, user_id: str) -> None:
+        super().__init__(f"there is no user {user_id}", hint="`navi user list` shows all of them")
+
+
 class SessionNotFound(NotFound):
     kind = "session_not_found"
 

@@ -24,18 +24,18 @@ def _argument(commands: str, needle: str, flag: str, example: str) -> SecretKind
         rf"(?<![\w.-])(?:{commands}) [^\n|;&]{{0,200}}?{flag}{QUOTE}?"
         rf"(?P<secret>(?![-/~.]){VALUE}{{4,200}})",
         example,
-        is_secret=value.is_given,
+        is_secret=value.is_no_placeholder,
         may_stand=follows_the_command,
     )
 
 
 def _has_a_colon(text: str, start: int, end: int) -> bool:
-    """Not so `git push -u origin`. A name has at most 64 characters."""
+    """Not `git push -u origin`. A name has at most 64 characters."""
     return ":" in text[end : end + 75]
 
 
 def _is_in_a_flag(text: str, start: int, end: int) -> bool:
-    """Not so `key` in `the key is`. The words before the last of a flag have a limit, too."""
+    """Not `key` in `the key is`. The words before the last of a flag have a limit, too."""
     return text[max(0, start - 75) : end].split()[-1].startswith("-")
 
 
@@ -137,6 +137,6 @@ ARGUMENTS = [
             r"(?:sudo [^|\n]{0,60}-\w{0,5}S|[^|\n]{0,200}--password-stdin|(?:sudo )?chpasswd)"
         ),
         f"echo {_PASSWORD} | sudo -S ls",
-        is_secret=value.is_given,
+        is_secret=value.is_no_placeholder,
     ),
 ]

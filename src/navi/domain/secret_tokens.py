@@ -42,7 +42,7 @@ def _token(
 
 
 def _begins_a_word(text: str, start: int, end: int) -> bool:
-    """Not so `sk-` in `task-1`."""
+    """Not `sk-` in `task-1`."""
     before = text[start - 1 : start]
     return not ((before.isascii() and before.isalnum()) or before in ("_", "-"))
 
@@ -78,20 +78,20 @@ _AWS_SECRET = (
 _AWS_EXAMPLE = "wJalrXUtnFEMI/K7MDENG" + "+bPxRfiCY" + RUN[:10]
 
 
-def _is_near_an_aws_key_id(found: re.Match[str]) -> bool:
+def _is_near_an_aws_key_id(match: re.Match[str]) -> bool:
     import re
 
-    near = found.string[max(0, found.start() - 220) : found.end() + 220]
+    near = match.string[max(0, match.start() - 220) : match.end() + 220]
     return re.search(_AWS_KEY_ID, near) is not None
 
 
 def _is_before_a_long_run(text: str, start: int, end: int) -> bool:
-    """Not so `secret` in `a secret place`."""
+    """Not `secret` in `a secret place`."""
     return any(len(word) >= 40 for word in text[end : end + 70].split())
 
 
 def _follows_hex(text: str, start: int, end: int) -> bool:
-    """Not so `-us` in `en-us`."""
+    """Not `-us` in `en-us`."""
     return text[end : end + 1].isdigit() and text[start - 32 : start].isalnum()
 
 

@@ -125,8 +125,8 @@ def _secrets(line: str, commands: Sequence[ShellCommand]) -> list[bool]:
     """Which of a line's commands have a secret; all of them if only the whole line shows one."""
     if mask(line) is line:
         return [False] * len(commands)
-    found = [mask(text) is not text for text in map(_text, commands)]
-    return found if any(found) else [True] * len(commands)
+    has_secret = [mask(text) is not text for text in map(_text, commands)]
+    return has_secret if any(has_secret) else [True] * len(commands)
 
 
 def _text(command: ShellCommand) -> str:

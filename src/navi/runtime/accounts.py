@@ -104,7 +104,7 @@ class Accounts:
         return await self._store.transact(user_removal.survey, name)
 
     async def remove(self, name: str) -> Belongings:
-        """End a user's access and all they had going on, in one transaction.
+        """End a user's access and everything they have running, in one transaction.
 
         Running servers notice at once; sessions and transcripts stay.
         """

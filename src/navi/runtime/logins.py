@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from navi.domain.clock import Clock
-from navi.domain.errors import NotAuthenticated, NotFound
+from navi.domain.errors import NotAuthenticated, UserNotFound
 from navi.domain.login import Login
 from navi.runtime.accounts import Accounts
 from navi.runtime.server_token import TOKEN_BYTES, digest
@@ -47,7 +47,7 @@ class Logins:
     async def make_code(self, user_id: str) -> str:
         """A code that logs one browser in as this user, once, within a few minutes."""
         if await self._accounts.token_digest(user_id) is None:
-            raise NotFound(f"there is no user {user_id}", hint="`navi user list` shows all of them")
+            raise UserNotFound(user_id)
         code = secrets.token_urlsafe(TOKEN_BYTES)
         now = self._clock.now()
         expires_at = now + CODE_LIFETIME
@@ -87,9 +87,9 @@ class Logins:
         return await self._store.transact(logins.end_all, user_id)
 
     async def listing(self) -> list[Login]:
-        """Those that are good, the last used first."""
-        found = await self._store.transact(logins.listing, self._oldest())
-        return [each for each in found if await self._accounts.holder(each.owner_sha256)]
+        """Those that are valid, the last used first."""
+        recent = await self._store.transact(logins.listing, self._oldest())
+        return [each for each in recent if await self._accounts.holder(each.owner_sha256)]
 
     def _login(self, user_id: str, owner_sha256: str) -> Login:
         now = self._clock.now()

@@ -21,6 +21,9 @@ __all__ = [
     "workspace",
 ]
 
+STORE_SUFFIXES = ("", "-wal", "-shm", "-journal", "-bell")
+"""The files of an SQLite store: the database, SQLite's own, and the bell of `store/signals.py`."""
+
 
 def workspace(environment: Mapping[str, str] = os.environ) -> Path:
     """Where sessions work that name no folder: an empty one, not wherever the server started."""
@@ -57,5 +60,5 @@ def own_files(environment: Mapping[str, str] = os.environ) -> list[str]:
     url = database_url(environment)
     if url.startswith("sqlite:///"):
         store = url.removeprefix("sqlite:///")
-        files += [f"{store}{suffix}" for suffix in ("", "-wal", "-shm", "-journal")]
+        files += [f"{store}{suffix}" for suffix in STORE_SUFFIXES]
     return files

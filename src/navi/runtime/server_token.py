@@ -40,10 +40,10 @@ class ServerToken:
     @classmethod
     def find(cls, home: Path) -> ServerToken:
         """`NAVI_TOKEN`, else the file in the home folder, which is made at the first start."""
-        named = os.environ.get("NAVI_TOKEN")
+        token = os.environ.get("NAVI_TOKEN")
         # An agent that starts a server of its own has its session's token there.
-        if named and not named.startswith(SESSION_TOKEN):
-            return cls(_long_enough(named, "NAVI_TOKEN"))
+        if token and not token.startswith(SESSION_TOKEN):
+            return cls(_long_enough(token, "NAVI_TOKEN"))
         path = home / "token"
         try:
             return cls(_long_enough(_read_or_make(path), str(path)), path)
@@ -97,10 +97,10 @@ def rotate(home: Path) -> Path:
 def _version(path: Path | None) -> tuple[int, int] | None:
     """Changes whenever the file is replaced or written to; None if there is none."""
     try:
-        found = None if path is None else path.stat()
+        status = None if path is None else path.stat()
     except OSError:
         return None
-    return None if found is None else (found.st_ino, found.st_mtime_ns)
+    return None if status is None else (status.st_ino, status.st_mtime_ns)
 
 
 def _long_enough(token: str, place: str) -> str:

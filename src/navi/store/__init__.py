@@ -24,7 +24,7 @@ lost connection without doing its work twice:
     history.py     sessions as the memory reads them
     snapshot.py    a session at one moment, for whoever begins to watch it
     events.py      number, store and read events
-    users.py       who may log in; user_removal.py ends what a removed user had going on
+    users.py       who may log in; user_removal.py ends what a removed user has running
     logins.py      browsers that are logged in, and the codes that log them in
     session_tokens.py  with which sessions' agents call the server
     quotas.py      whether a user or a session may have one more of something

@@ -28,7 +28,7 @@ def add_code(
 def redeem(
     connection: Connection, code_sha256: str, token_sha256: str, login: Login, oldest: datetime
 ) -> bool:
-    """Begin the login if the code is its user's and still good; each code works once."""
+    """Begin the login if the code is its user's and still valid; each code works once."""
     if _find(connection, token_sha256) is not None:
         return True
     spent = connection.execute(
@@ -98,5 +98,5 @@ def _find(connection: Connection, token_sha256: str) -> Login | None:
 
 
 def _has_code(connection: Connection, code_sha256: str) -> bool:
-    asked = select(login_codes.c.code_sha256).where(login_codes.c.code_sha256 == code_sha256)
-    return connection.execute(asked).one_or_none() is not None
+    query = select(login_codes.c.code_sha256).where(login_codes.c.code_sha256 == code_sha256)
+    return connection.execute(query).one_or_none() is not None

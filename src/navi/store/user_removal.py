@@ -1,4 +1,4 @@
-"""Removing a user: their access, and everything they had going on. What was said stays."""
+"""Removing a user: their access, and everything they have running. Transcripts stay."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Table, delete, func, select
 
 from navi.domain.automation import Ended
-from navi.domain.errors import NotFound
+from navi.domain.errors import UserNotFound
 from navi.domain.session import SessionState
 from navi.domain.user import Belongings
 from navi.store import automation_runs, automations, lanes, reminder_list, sessions, signals
@@ -22,7 +22,7 @@ ACCESS = (logins, login_codes)
 
 def survey(connection: Connection, user_id: str) -> Belongings:
     if connection.execute(select(users.c.id).where(users.c.id == user_id)).one_or_none() is None:
-        raise NotFound(f"there is no user {user_id}", hint="`navi user list` shows all of them")
+        raise UserNotFound(user_id)
     owned = select(session_rows.c.id).where(session_rows.c.user_id == user_id)
     is_waiting = message_queue.c.delivered_at.is_(None), message_queue.c.session_id.in_(owned)
     is_running = lane_rows.c.user_id == user_id, lane_rows.c.turn_id.is_not(None)

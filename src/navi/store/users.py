@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select, update
 
 from navi.domain.caller import Caller
-from navi.domain.errors import Conflict, NotFound
+from navi.domain.errors import Conflict, UserNotFound
 from navi.domain.user import LOCAL_USER_ID, Role, User
 from navi.store import session_tokens
 from navi.store.tables import users
@@ -41,13 +41,13 @@ def replace_token(connection: Connection, user_id: str, token_sha256: str) -> No
         update(users).where(users.c.id == user_id).values(token_sha256=token_sha256)
     )
     if changed.rowcount == 0:
-        raise NotFound(f"there is no user {user_id}", hint="`navi user list` shows all of them")
+        raise UserNotFound(user_id)
 
 
 def token_digest(connection: Connection, user_id: str) -> str | None:
     """None for a user who does not exist."""
-    asked = select(users.c.token_sha256).where(users.c.id == user_id)
-    return connection.execute(asked).scalar_one_or_none()
+    query = select(users.c.token_sha256).where(users.c.id == user_id)
+    return connection.execute(query).scalar_one_or_none()
 
 
 def by_token(connection: Connection, token_sha256: str) -> User | None:

@@ -36,26 +36,27 @@ def processes_of(mark: str, root: int | None, earlier: Set[Process] = frozenset(
     `root` is the command's own number; None once it is reaped and may be somebody else's.
     """
     living = _living_processes()
-    found = {
+    processes = {
         process
         for process in living.values()
         if process.pid == root or process in earlier or _is_marked(process.pid, mark)
     }
     while (
-        children := {each for each in living.values() if living.get(each.parent) in found} - found
+        children := {each for each in living.values() if living.get(each.parent) in processes}
+        - processes
     ):
-        found |= children
-    return found
+        processes |= children
+    return processes
 
 
 def kill_all(mark: str, root: int | None, earlier: Set[Process], seconds: float) -> set[Process]:
     """Kill them until none is left; after that time, say which ones still are."""
     deadline = time.monotonic() + seconds
-    while found := processes_of(mark, root, earlier):
+    while processes := processes_of(mark, root, earlier):
         if time.monotonic() > deadline:
-            return found
-        earlier = earlier | found
-        send(signal.SIGKILL, found)
+            return processes
+        earlier = earlier | processes
+        send(signal.SIGKILL, processes)
         time.sleep(LOOK_SECONDS)
     return set()
 

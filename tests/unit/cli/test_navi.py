@@ -126,7 +126,7 @@ def test_users_are_added_listed_and_removed_without_a_server() -> None:
     assert "ada" in navi("user", "list").stdout
 
     unconfirmed = navi("user", "remove", "ada")
-    assert (unconfirmed.returncode, "hint: add --yes" in unconfirmed.stderr) == (1, True)
+    assert (unconfirmed.returncode, "hint: add --yes" in unconfirmed.stderr) == (2, True)
     removed = navi("user", "remove", "ada", "--yes")
     assert removed.returncode == 0
     assert "ada has 0 sessions. Nothing is running or scheduled there." in removed.stderr

@@ -96,7 +96,7 @@ def test_without_a_terminal_nothing_is_removed_unless_it_is_confirmed(
     installed = contents(before)
     done = uninstall()
     assert done.returncode == 2
-    assert "hint: navi uninstall --yes" in done.stderr
+    assert "hint: add --yes" in done.stderr
     assert contents(before) == installed
 
 
@@ -140,6 +140,16 @@ def test_data_that_is_not_navis_stays(data: list[Path], private_home: Path) -> N
     assert uninstall("--yes", "--data").returncode == 0
     assert all(path.exists() for path in foreign if path.parent.name != "recall.texts")
     assert not any(path.exists() for path in data)
+
+
+def test_nothing_that_navi_made_in_its_home_is_left(private_home: Path) -> None:
+    home = private_home / "navi"
+    (home / "runs").mkdir(parents=True)
+    names = ["navi.sqlite3", "navi.sqlite3-wal", "navi.sqlite3-bell", "open-page.html", "runs/x"]
+    for name in names:
+        (home / name).touch()
+    assert uninstall("--yes", "--data").returncode == 0
+    assert not home.exists()
 
 
 def test_a_broken_settings_file_is_reported_and_the_others_are_restored(
@@ -213,5 +223,5 @@ def test_the_program_is_removed_the_way_it_was_installed(
     assert removal_command(prefix, prefix / "bin/python") == command.format(prefix)
 
 
-def test_a_checkout_is_removed_as_a_folder() -> None:
-    assert removal_command(CHECKOUT / ".venv") == f"rm -rf {CHECKOUT}"
+def test_of_a_checkout_only_the_environment_is_removed() -> None:
+    assert removal_command(CHECKOUT / ".venv") == f"rm -rf {CHECKOUT}/.venv"

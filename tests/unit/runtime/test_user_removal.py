@@ -1,4 +1,4 @@
-"""Removing a user stops all they had going on, while servers run."""
+"""Removing a user stops everything they have running, while servers run."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import webbrowser
 from html import escape
 from pathlib import Path
 
+PAGE_FILE = "open-page.html"
 PAGE = """\
 <!doctype html>
 <title>Navi</title>
@@ -28,7 +29,7 @@ def open_link(link: str, home: Path) -> None:
 
 
 def forwarding_page(link: str, home: Path) -> Path:
-    path = home / "open-page.html"
+    path = home / PAGE_FILE
     handle, new = tempfile.mkstemp(prefix=".open-page-", dir=home)  # for the owner only: 0600
     with os.fdopen(handle, "w") as file:
         file.write(PAGE.format(link=escape(link)))

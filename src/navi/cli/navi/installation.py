@@ -19,7 +19,7 @@ def removal_command(prefix: Path, python: Path = Path(sys.executable)) -> str:
         return shlex.join(["uv", "tool", "uninstall", prefix.name])
     checkout = _checkout()
     if checkout is not None and prefix.is_relative_to(checkout):
-        return shlex.join(["rm", "-rf", str(checkout)])
+        return shlex.join(["rm", "-rf", str(prefix)])
     if find_spec("pip") is None:
         return shlex.join(["uv", "pip", "uninstall", "--python", str(python), "navi"])
     return shlex.join([str(python), "-m", "pip", "uninstall", "navi"])

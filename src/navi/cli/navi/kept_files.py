@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
 
+from navi.cli.navi.browser import PAGE_FILE
 from navi.index.places import places as index_places
 from navi.index.places import settings_files
 from navi.runtime import places
 
-IN_HOME = ("token", "runs", "workspace")
+IN_HOME = ("token", "runs", "workspace", PAGE_FILE)
 PERMISSIONS = "permissions.json"
 """What `recall stats bash` needs to take its rules back out of Claude Code's settings."""
 
@@ -71,8 +72,8 @@ def kept_files() -> list[KeptFiles]:
 
 
 def store_names(name: str) -> list[str]:
-    """The files of a SQLite database."""
-    return [name, f"{name}-wal", f"{name}-shm", f"{name}-journal"]
+    """The files of an SQLite store."""
+    return [f"{name}{suffix}" for suffix in places.STORE_SUFFIXES]
 
 
 def processes_using(files: Iterable[KeptFiles]) -> list[int]:

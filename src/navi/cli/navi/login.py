@@ -28,7 +28,7 @@ def command(user: str | None, no_open: bool, lists: bool) -> None:
     if lists:
         _list(user)
         return
-    address = _running_server()
+    address = running_server()
     code = with_logins(lambda logins: logins.make_code(user or LOCAL_USER_ID))
     link = login_link(address, user or LOCAL_USER_ID, code)
     output.say(link)
@@ -48,7 +48,8 @@ def _list(user: str | None) -> None:
     output.table(["USER", "SINCE", "LAST USED"], rows)
 
 
-def _running_server() -> str:
+def running_server() -> str:
+    """The address of the server, which must answer."""
     address = find_server().address
     # Without the token: what listens there may be anything.
     Client(Server(address, None, "")).health()

@@ -43,7 +43,7 @@ def command(agent: str | None, remove: bool, dry_run: bool) -> None:
         for change in changes:
             output.say(change.difference())
     else:
-        problems += written(changes)
+        problems += write_all(changes)
         if agent is not None and changes and not remove and not problems:
             output.note(NEXT_STEPS[agent])
     for problem in problems:
@@ -51,8 +51,8 @@ def command(agent: str | None, remove: bool, dry_run: bool) -> None:
     sys.exit(1 if problems else 0)
 
 
-def written(changes: Iterable[Change]) -> list[NaviError]:
-    """Why some changes could not be made; the others are."""
+def write_all(changes: Iterable[Change]) -> list[NaviError]:
+    """Returns why some changes could not be made; the others are."""
     problems = []
     for change in changes:
         try:

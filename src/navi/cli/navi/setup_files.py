@@ -106,10 +106,10 @@ def section(path: Path, settings: Json, name: str) -> Json:
     """The object of that name in the settings, made if it is missing."""
     if settings.get(name) is None:
         settings[name] = {}
-    found = settings[name]
-    if not isinstance(found, dict):
+    value = settings[name]
+    if not isinstance(value, dict):
         raise unusable(path, f'"{name}" in it is not a JSON object')
-    return found
+    return value
 
 
 def unusable(path: Path, problem: str) -> InvalidInput:

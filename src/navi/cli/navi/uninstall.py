@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import http.client
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import click
 
 from navi.cli import formats, output
+from navi.cli.confirmation import require_confirmation
 from navi.cli.navi import agent_settings, setup_files
 from navi.cli.navi.installation import removal_command
 from navi.cli.navi.kept_files import PERMISSIONS, KeptFiles, kept_files, processes_using
-from navi.cli.navi.setup import AGENTS, written
+from navi.cli.navi.login import running_server
+from navi.cli.navi.setup import AGENTS, write_all
 from navi.cli.navi.setup_files import Change
 from navi.domain import places
-from navi.domain.errors import Conflict, NaviError, UsageError
+from navi.domain.errors import Conflict, NaviError
 
 
 @click.command("uninstall")
@@ -53,7 +53,7 @@ def command(data: bool, yes: bool, dry_run: bool) -> None:
             output.say(change.difference())
     else:
         _ask(changes, doomed, yes)
-        problems += _removed(changes, doomed, keep_originals=bool(problems))
+        problems += _remove(changes, doomed, keep_originals=bool(problems))
     output.note("to remove the program itself:")
     output.say(removal_command(Path(sys.prefix)))
     sys.exit(1 if problems else 0)
@@ -78,20 +78,15 @@ def _ask(changes: Sequence[Change], doomed: Sequence[KeptFiles], yes: bool) -> N
     if doomed:
         total = formats.size(sum(each.size() for each in doomed))
         questions.append(f"Delete {total} of data for good?")
-    if yes or not questions:
-        return
-    if not sys.stdin.isatty():
-        raise UsageError("can't ask you without a terminal", hint="navi uninstall --yes")
-    if not all(click.confirm(question, err=True) for question in questions):
-        output.note("nothing was removed")
-        sys.exit(1)
+    if questions and not yes:
+        require_confirmation(*questions)
 
 
-def _removed(
+def _remove(
     changes: Sequence[Change], doomed: Sequence[KeptFiles], *, keep_originals: bool
 ) -> list[NaviError]:
-    """Why some of it could not be removed; the rest is."""
-    problems = written(changes)
+    """Returns why some of it could not be removed; the rest is."""
+    problems = write_all(changes)
     if not problems and not keep_originals:
         shutil.rmtree(setup_files.originals(), ignore_errors=True)
         with suppress(OSError):
@@ -128,17 +123,10 @@ def _remarks(files: Sequence[KeptFiles]) -> list[str]:
 
 
 def _running_server() -> str | None:
-    from navi.client import find_server
-
     try:
-        address = find_server().address
-        parts = urlsplit(address)
-        connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=2)
-        connection.request("GET", "/health")
-        connection.getresponse()
-    except (NaviError, OSError, http.client.HTTPException):
+        return running_server()
+    except NaviError:
         return None
-    return address
 
 
 def _has_panes(socket: str) -> bool:

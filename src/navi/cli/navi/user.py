@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from navi.cli import output
+from navi.cli import formats, output
+from navi.cli.confirmation import require_confirmation
 from navi.cli.navi.opened_store import with_accounts
-from navi.domain.errors import Conflict
 from navi.domain.user import Belongings, Role
 from navi.domain.wire import user_json
 
@@ -53,41 +51,31 @@ def token(name: str) -> None:
 
 @command.command(
     "remove",
-    help="Remove a user and stop all they had going on. What was said in their sessions stays.",
+    help="Remove a user and stop everything they have running. Transcripts stay.",
 )
 @click.argument("name")
 @click.option("-y", "--yes", is_flag=True, help="Don't ask.")
 def remove(name: str, yes: bool) -> None:
     belongings = with_accounts(lambda accounts: accounts.survey(name))
-    output.note(f"{name} has {_counted(belongings.sessions, 'session')}. {_stopped(belongings)}")
+    sessions = formats.count(belongings.sessions, "session")
+    output.note(f"{name} has {sessions}. {_consequences(belongings)}")
     if not yes:
-        _require_consent(name)
+        require_confirmation(f"Remove {name}?")
     stopped = with_accounts(lambda accounts: accounts.remove(name))
     left = "; their sessions have ended, and admins can still read them"
     output.note(f"removed {name}" + (left if stopped.sessions else ""))
 
 
-def _require_consent(name: str) -> None:
-    if not sys.stdin.isatty():
-        raise Conflict(f"nobody is here to confirm the removal of {name}", hint="add --yes")
-    if not click.confirm(f"Remove {name}?", err=True):
-        raise Conflict("nothing was changed")
-
-
-def _stopped(belongings: Belongings) -> str:
+def _consequences(belongings: Belongings) -> str:
     """What removing the user stops, in a sentence."""
-    counts = [
-        _counted(belongings.turns, "running turn"),
-        _counted(belongings.inputs, "waiting input"),
-        _counted(belongings.recalls, "pending recall"),
-        _counted(belongings.automations, "automation"),
-        _counted(belongings.reminders, "reminder"),
-    ]
-    things = [each for each in counts if not each.startswith("0 ")]
+    counts = {
+        "running turn": belongings.turns,
+        "waiting input": belongings.inputs,
+        "pending recall": belongings.recalls,
+        "automation": belongings.automations,
+        "reminder": belongings.reminders,
+    }
+    things = [formats.count(number, noun) for noun, number in counts.items() if number]
     if not things:
         return "Nothing is running or scheduled there."
     return f"Removing the user stops {', '.join(things)}."
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
