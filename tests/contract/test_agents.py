@@ -136,7 +136,9 @@ async def test_an_agent_can_not_act_as_another_session_of_its_user(
     )
 
 
-async def test_nor_in_a_header_nor_in_a_frame(client: Client, agent: Agent) -> None:
+async def test_an_agent_can_not_name_another_session_in_a_header_or_a_frame(
+    client: Client, agent: Agent
+) -> None:
     other = await client.session()
     response = await agent.client.http.get("/sessions", headers={"Navi-Session": other})
     assert response.status_code == 403
@@ -237,7 +239,7 @@ def report(event: str, name: str, **fields: Any) -> dict[str, Any]:
     return {"emitted_at": time(), "hook": hook, **fields}
 
 
-async def test_who_names_a_terminals_session_first_does_not_speak_into_that_terminal(
+async def test_whoever_reports_a_terminals_session_first_can_not_speak_into_it(
     client: Client, bob: Client
 ) -> None:
     """Even though the terminal is an admin's, who may see Bob's sessions."""

@@ -304,7 +304,7 @@ async def test_every_tool_for_other_agents_is_tried(world: World) -> None:
     ),
 )
 async def test_ada_herself_is_shown_what_bob_is_refused(world: World, route: str) -> None:
-    """Else the next test would show nothing: a wrong address is refused to everybody."""
+    """Otherwise the next test would prove nothing: everybody is refused a wrong address."""
     response = await send(world, world.ada, route)
     assert response.status_code == 200
 

@@ -246,7 +246,7 @@ async def test_the_commands_list_logins_and_end_them(
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-async def test_a_login_that_another_site_brings_about_is_refused(
+async def test_a_login_that_another_site_causes_is_refused(
     server: ServerProcess, browser: Browser, site: str
 ) -> None:
     headers = {"Sec-Fetch-Site": site}

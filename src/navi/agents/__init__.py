@@ -17,7 +17,9 @@ headless.py     turns that are one run of a command line
 client_run.py   such a run, which outlives the server
 client_environment.py  what those programs find in their environment
 claude_code.py, claude_code_lines.py, claude_code_files.py  Claude Code
-codex.py, codex_lines.py, codex_ending.py  Codex
+codex.py, codex_lines.py, codex_files.py, codex_ending.py  Codex
+following.py    what an agent in a terminal says, read from its transcript
+claude_code_transcript.py, codex_transcript.py  those transcripts
 shielding.py    work that goes on to its end when the turn is cancelled
 panes.py        turns in a pane of tmux that a person can look into
 pane_turn.py    one turn in a pane: submitting, following, interrupting

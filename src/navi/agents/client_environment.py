@@ -50,8 +50,8 @@ CLOUDS = {
     "CLAUDE_CODE_USE_VERTEX": ("GOOGLE_*", "GCLOUD_PROJECT", "CLOUD_ML_REGION", "VERTEX_REGION_*"),
     "CLAUDE_CODE_USE_FOUNDRY": ("AZURE_*",),
 }
-# Most variables that begin so say whose child a process is, and would make an agent believe that
-# it runs inside another. A pattern for anything does not pass them on.
+# Most variables with these prefixes say whose child a process is, and would make an agent believe
+# that it runs inside another. A general pattern such as `*` does not pass them on.
 NESTING = ("CLAUDE", "CODEX", "TMUX")
 TOKEN = "NAVI_TOKEN"
 
@@ -74,7 +74,7 @@ def visible_variables(
 
 
 def claude_code_names(environment: Mapping[str, str]) -> list[str]:
-    """What only Claude Code needs, with the keys of the cloud that it is told to use."""
+    """What only Claude Code needs, with the keys of the cloud that it is set to use."""
     clouds = [names for switch, names in CLOUDS.items() if environment.get(switch)]
     return [*CLAUDE_CODE, *(name for names in clouds for name in names)]
 

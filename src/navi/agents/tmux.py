@@ -259,7 +259,7 @@ class Tmux:
                 capture_output=True,
                 timeout=PATIENCE_SECONDS,
                 check=False,
-                # The first order starts tmux's server, from which all panes have theirs.
+                # The first command starts tmux's server, from which all panes inherit it.
                 umask=person_umask(),
             )
         except subprocess.TimeoutExpired as error:

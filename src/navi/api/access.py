@@ -82,7 +82,7 @@ async def identify(connection: HTTPConnection) -> tuple[Navi, Caller]:
 
 
 async def authenticate(navi: Navi, token: str, headers: Mapping[str, str]) -> Caller:
-    """Refuses an agent that says it is that of another session."""
+    """Refuses an agent that claims to belong to another session."""
     who = await navi.accounts.authenticate(token)
     who.acting_session(headers.get("navi-session") or None)
     return who

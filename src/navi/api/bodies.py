@@ -179,7 +179,7 @@ def parse(data: bytes | str, model: type[Model]) -> Model:
 
 
 def parse_json(data: bytes | str) -> Any:
-    """Strictly: Python would also take NaN and numbers that become infinite.
+    """Strict JSON: Python would also accept NaN, and numbers that overflow to infinity.
 
     Raises `ValueError` or `RecursionError`.
     """

@@ -25,7 +25,7 @@ STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "
 RAW = "navi.cli.output.raw"
 """Set in `meta` of a click context whose command prints control characters as they are."""
 # Begins each of Navi's own colours until they are printed: a private character that each process
-# chooses anew, so that no text can be written to hold it.
+# chooses anew, so that no text can be made to contain it.
 _MARK = chr(0xF0000 + int.from_bytes(os.urandom(2), "big") % 0xFFFE)
 _COLOUR = re.compile(_MARK + "([0-9;]*m)")
 
@@ -60,7 +60,7 @@ def screen(lines: Sequence[str]) -> None:
 
 @contextmanager
 def whole_screen() -> Iterator[None]:
-    """A screen of its own, without a cursor; the one before is back afterwards."""
+    """A separate screen without a cursor; afterwards the previous one is restored."""
     _send(sys.stdout, "\x1b[?1049h\x1b[?25l")
     try:
         yield
@@ -133,7 +133,7 @@ def aligned(rows: Sequence[Sequence[str]], separator: str) -> list[str]:
 
 
 def _cell(text: str) -> str:
-    """What a row can hold: a text with a line break in it could pass for another row."""
+    """Text for one row: with a line break in it, it could pass for another row."""
     return without_control_characters(text).replace("\n", " ").replace("\t", " ")
 
 
@@ -179,7 +179,7 @@ def fail(error: NaviError) -> NoReturn:
 
 
 def complain(error: NaviError) -> None:
-    """Of what went wrong, where the command goes on."""
+    """Report what went wrong in a command that goes on."""
     note(f"{styled('error:', 'red')} {error.message}")
     if error.hint:
         note(f"{styled('hint:', 'cyan')} {error.hint}")
@@ -195,7 +195,7 @@ def _with_colours(text: str) -> str:
 
 
 def _send(stream: TextIO, text: str) -> None:
-    """As it is: for what holds Navi's own control characters and no others."""
+    """Write it unchanged: for text whose only control characters are Navi's own."""
     try:
         try:
             stream.write(text)

@@ -31,7 +31,7 @@ def find_server(environment: Mapping[str, str] = os.environ) -> Server:
     else:
         address = _local_address(environment)
     token = environment.get("NAVI_TOKEN", "").strip()
-    # An agent that Navi started has its session's token, and never takes that of the person.
+    # An agent that Navi started has its session's token, and never uses the person's.
     is_agent = "NAVI_TOKEN" in environment and "NAVI_SESSION_ID" in environment
     if token or is_agent:
         return Server(address, token or None, "NAVI_TOKEN")

@@ -1,8 +1,8 @@
-"""Characters that command a terminal, or that turn the direction of the text after them around.
+"""Characters that control a terminal, or that reverse the direction of the text after them.
 
 Texts of agents, web pages and other people's files may hold them. Where people read such a text,
 they are taken out: on a terminal they could clear the screen, fill the clipboard or make a line
-look like another one. Letters of right-to-left scripts and joined emoji are no such characters.
+look like another one. Letters of right-to-left scripts and joined emoji are not among them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 # All but newline and tab: C0, DEL, C1, the marks that Unicode calls bidirectional controls, and
-# halves of surrogate pairs, which are no characters.
+# halves of surrogate pairs, which are not characters.
 CONTROL_CHARACTER = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )

@@ -39,7 +39,7 @@ def person_umask() -> int:
 
 
 def close_to_others(paths: Iterable[str]) -> None:
-    """Take away what other users may do with these files and folders, as far as they are ours."""
+    """Take other users' permissions on these files and folders away, where they are ours."""
     for path in paths:
         mode = _mode(path)
         if mode & OTHERS:
@@ -73,7 +73,7 @@ def exposure(folder: str, paths: Iterable[str]) -> Exposure | None:
 
 
 def _mode(path: str) -> int:
-    """0 for what is not there."""
+    """0 for what does not exist."""
     try:
         return stat.S_IMODE(os.stat(path).st_mode)
     except OSError:

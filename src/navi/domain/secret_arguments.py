@@ -1,4 +1,4 @@
-"""Passwords in command lines: behind the flags of commands that take them there."""
+"""Passwords in command lines: after the flags of commands that take them there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VALUE = r"""[^\s"'`,;<>(){}\[\]\\&|]"""
 
 
 def _argument(commands: str, needle: str, flag: str, example: str) -> SecretKind:
-    """What stands behind the flag of one of the commands, unless it is a flag or a path."""
+    """What follows the flag of one of the commands, unless it is a flag or a path."""
     names = [f"{command} " for command in commands.split("|")]
 
     def follows_the_command(text: str, start: int, end: int) -> bool:

@@ -55,7 +55,7 @@ def _is_before_a_long_run(text: str, start: int, end: int) -> bool:
 
 
 def _has_a_value(text: str, start: int, end: int) -> bool:
-    """Not `token` in `the token is`. A needle and its `:` or `=` are at most 50 signs apart."""
+    """Not `token` in `the token is`. The `:` or `=` is at most 50 characters on."""
     return text[end : end + 60].lstrip(_KEY_SIGNS).lstrip("\\'\" \t").startswith((":", "="))
 
 
@@ -300,7 +300,7 @@ PLACES = [
     SecretKind(
         "secret",
         ("password", "passwd", "passphrase"),
-        # A line of YAML or of settings; the password may have any signs.
+        # A line of YAML or of settings; the password may have any characters.
         (
             r"(?im)^[ \t]{0,40}(?:- )?['\"]?[\w.-]{0,60}pass(?:word|wd|phrase)['\"]?"
             r"(?:[ \t]{0,2}:[ \t]{1,8}|=)(?P<secret>(?!['\"])[^\s\\]{6,200})[ \t]*$"

@@ -48,7 +48,7 @@ def _begins_a_word(text: str, start: int, end: int) -> bool:
 
 
 def _is_followed_by(sign: str, distance: int) -> Callable[[str, int, int], bool]:
-    """For a short beginning: the sign stands so many characters behind it."""
+    """For a short beginning: the symbol follows after that many characters."""
 
     def may_stand(text: str, start: int, end: int) -> bool:
         return text[end + distance : end + distance + 1] == sign
@@ -57,7 +57,7 @@ def _is_followed_by(sign: str, distance: int) -> Callable[[str, int, int], bool]
 
 
 def _runs_for(length: int) -> Callable[[str, int, int], bool]:
-    """For a short beginning: so many letters and digits follow it."""
+    """For a short beginning: that many letters and digits follow."""
 
     def may_stand(text: str, start: int, end: int) -> bool:
         return text[end : end + length].isalnum() and _begins_a_word(text, start, end)
@@ -65,8 +65,8 @@ def _runs_for(length: int) -> Callable[[str, int, int], bool]:
     return may_stand
 
 
-# AWS writes a secret access key without any mark of its own: forty characters, of both cases, with
-# a digit or a sign. Only its company tells it from other text.
+# AWS's secret access keys have no mark of their own: forty characters, of both cases, with a digit
+# or a symbol. Only what stands near one tells it from other text.
 _AWS_KEY_ID = (
     r"(?<![A-Za-z0-9_-])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])|masked: AWS key id"
 )

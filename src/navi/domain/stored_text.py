@@ -34,7 +34,7 @@ def require_printable(name: str, text: str, longest: int) -> str:
         raise InvalidInput(
             f"{name} contains the control character U+{ord(match[0]):04X}, "
             f"at character {match.start()}",
-            hint="remove it and send again; letters, signs and emoji are fine",
+            hint="remove it and send again; letters, symbols and emoji are fine",
         )
     return text
 

@@ -332,7 +332,7 @@ def _group_head(command: ShellCommand) -> Key:
     words = command.words
     sub = subcommand(words, command.dynamic)
     head = words[:2] if sub is not None and words[1] == sub else words[:1]
-    # Masked before they are cut: half a secret is none to a mask, but still half a secret.
+    # Masked before they are cut: half a secret would no longer be recognised.
     return tuple(mask(word)[:LONGEST_WORD] if len(word) > LONGEST_WORD else word for word in head)
 
 

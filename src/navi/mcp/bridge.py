@@ -52,8 +52,8 @@ def _answer(client: Client, headers: Mapping[str, str], line: str) -> Any:
 
 
 def _failed(line: str, error: NaviError) -> Any:
-    """An agent that starts without Navi goes on without its tools: it would call that a failure
-    of its own otherwise. One that calls a tool is told what a person would be."""
+    """An agent that starts while no server runs gets no tools, rather than an error that it would
+    report. One that calls a tool is told what a person would be."""
     try:
         request = json.loads(line)
         request_id, method = request["id"], request.get("method")

@@ -55,7 +55,7 @@ class Logins:
         return code
 
     async def with_code(self, code: str, user_id: str) -> NewLogin:
-        """`user_id` is who the person expects to be: with somebody else's code it is refused."""
+        """`user_id` is whom the person expects to log in as; somebody else's code is refused."""
         owner_sha256 = await self._accounts.token_digest(user_id)
         new = _new_login(user_id)
         if owner_sha256 is None or not await self._store.transact(

@@ -51,7 +51,7 @@ class ServerSettings(Section):
         100,
         ge=1,
         description="How many connections may be open on which nobody has shown a valid token. "
-        "The oldest is closed for a new one.",
+        "When one more comes, the oldest is closed.",
     )
 
 
@@ -251,7 +251,7 @@ class ToolSettings(Section):
 class LimitSettings(Section):
     """How much one user may have. Admins are held only to the limits of a session."""
 
-    sessions: int = Field(10_000, ge=1, description="Sessions of one user, those that ended too.")
+    sessions: int = Field(10_000, ge=1, description="Sessions of one user, including ended ones.")
     recalls: int = Field(1_000, ge=1, description="Pending recalls of one user.")
     automations: int = Field(1_000, ge=1, description="Automations of one user.")
     reminders: int = Field(1_000, ge=1, description="Pending one-off reminders of one user.")

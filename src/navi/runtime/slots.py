@@ -14,8 +14,8 @@ class Pool:
 
     size: int
     per_user: int
-    """Whoever holds fewer may take another one even if all are taken: nobody waits for others'
-    turns alone."""
+    """A user who holds fewer may take another one even if all are taken, so that nobody waits only
+    for others' turns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@
     connection.py  opening a database by its URL
     store.py       `Store.transact`: run an operation in a transaction, off the event loop
     schema.py      bringing a database to the current version (migrations/)
+    signals.py     what a transaction tells the processes that share the store
+    rows.py        rows as values, where more than one file reads them
 
 The operations. Each takes a connection first, is one transaction, and may be run again after a
 lost connection without doing its work twice:
@@ -12,6 +14,8 @@ lost connection without doing its work twice:
     due/           what comes due: when the next one is, and claiming what is
     recalls.py     schedule, cancel, skip; what their turns make of them;
                    recall_history.py forgets the old ones
+    automations.py add, read, change, remove; automation_runs.py fires them, hidden.py keeps those
+                   that run apart, deliveries.py what they answered
     origins.py     what the source of an input learns about it
     set_aside.py   rows that can't be handled; bad_inputs.py and bad_turns.py use it
     notices.py     what senders wanted to know about their messages
@@ -20,6 +24,7 @@ lost connection without doing its work twice:
     steering.py    soft nudges for an agent at work
     turns.py       begin, extend and finish a turn; close one whose process died
     lanes.py       who owns which session: leases, fences, requests to stop
+    agent_sessions.py  what agents themselves call their sessions
     transcript.py  messages
     history.py     sessions as the memory reads them
     snapshot.py    a session at one moment, for whoever begins to watch it

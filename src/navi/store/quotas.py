@@ -35,7 +35,7 @@ class Quota:
 
 
 def _bounded(rows: Select[Any]) -> Select[Any]:
-    """Count no further than the limit, so that a look costs no more the more there are."""
+    """Count no further than the limit, so that the cost does not grow with the number of rows."""
     return select(func.count()).select_from(rows.limit(bindparam("most")).subquery())
 
 

@@ -76,8 +76,8 @@ users = Table(
     Column("created_at", Instant, nullable=False),
 )
 
-# Browsers that are logged in. `owner_sha256` is the digest of the user's own token: a login is good
-# for as long as that token is.
+# Browsers that are logged in. `owner_sha256` is the digest of the user's own token: a login is
+# valid for as long as that token is.
 logins = Table(
     "logins",
     metadata,

@@ -56,7 +56,7 @@ def remove(connection: Connection, user_id: str, now: datetime) -> Belongings:
     )
     for session_id in connection.execute(alive).scalars().all():
         sessions.kill(connection, session_id, now)
-    # Those that run apart name no session that could have ended them.
+    # Automations that run apart do not end with a session of the user's.
     for automation in automations.listing(connection, user_id=user_id):
         if automation.enabled:
             lanes.lock(connection, automation.session_id)

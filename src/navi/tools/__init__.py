@@ -4,8 +4,10 @@ filesystem.py    read, list, write and edit inside the session's folder
 terminal.py      run a command
 http_request.py  fetch a page or call a web API
 schedule_recall.py, manage_recall.py  wake this session later
+cron.py          schedule turns of this session
+report_status.py, send_message.py  say what it is doing; write to another session
 search_sessions.py  find what any agent did before
-address.py       which addresses of the network http_request may reach
+address.py       which network addresses http_request may reach; response.py what it shows
 arguments.py     reading the arguments of a call, with refusals that an agent understands
 editing.py       which text of a file an edit means
 folder.py        what lies inside the session's folder; opening and replacing files safely

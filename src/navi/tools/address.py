@@ -51,7 +51,8 @@ NOT_PUBLIC_IPV6 = tuple(
         ],
     )
 )
-# How IPv6-only networks reach IPv4 (NAT64, RFC 6052). Other prefixes are a network's own secret.
+# How IPv6-only networks reach IPv4 (NAT64, RFC 6052). A network may choose another prefix, which
+# can't be known here.
 TRANSLATED = IPv6Network("64:ff9b::/96")
 
 

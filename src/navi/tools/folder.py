@@ -1,8 +1,8 @@
 """The session's folder: what lies inside it, and opening and replacing files safely.
 
 Where a path leads is found out first, with all its links. The way there is then opened folder by
-folder without following any link, so whoever swaps a folder for a link in between, even while a
-file is being used, leads nobody outside.
+folder without following any link, so swapping a folder for a link in between, even while a file is
+in use, leads nobody outside.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _make_folder(parent: int, name: str) -> None:
 def _give_usual_mode(descriptor: int, mode: int, parent: int) -> None:
     """As if the person had made it: this process has a stricter umask."""
     if _has_default_acl(parent):
-        return  # there the umask counts for nothing, so the mode is the usual one already
+        return  # the umask is ignored there, so the mode is the usual one already
     os.fchmod(descriptor, os.fstat(descriptor).st_mode & 0o7777 | mode & ~person_umask())
 
 

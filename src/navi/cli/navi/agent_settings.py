@@ -29,14 +29,14 @@ class Agent:
     driver: str
     program: str
     events: tuple[str, ...]
-    """Not all that there are: each takes a moment of the agent's time, and one that an older
-    version does not know makes it ignore the whole file."""
+    """Not all of its events: each costs the agent a moment, and one that an older version does not
+    know makes it ignore the whole file."""
     hooks_file: Path
     server_file: Path
 
 
 def agents() -> dict[str, Agent]:
-    """By the names that commands know them by."""
+    """By the names that people type."""
     return {"claude-code": _claude_code(), "codex": _codex()}
 
 
@@ -86,8 +86,8 @@ def installation(name: str) -> list[Change]:
 
 
 def removal(names: Sequence[str]) -> tuple[list[Change], list[NaviError]]:
-    """What has to change for nothing of Navi to be left in these agents' settings, and why some
-    of it can't: a file that can't be changed does not keep the others from it."""
+    """The changes that remove Navi from these agents' settings, and what is wrong with files that
+    can't be changed; they don't hold up the others."""
     changes, problems = [], []
     for path, is_hooks_file in _files(names).items():
         try:
@@ -122,14 +122,14 @@ def defects(agent: Agent) -> list[str]:
     hooks, server = hooks_in(agent.hooks_file), server_in(agent.server_file)
     problems = []
     if missing := [event for event in agent.events if event not in hooks]:
-        problems.append(f"no hook of Navi at {', '.join(missing)}")
+        problems.append(f"Navi's hook is missing at {', '.join(missing)}")
     if server is None:
         problems.append("Navi's tools are missing")
     if not all(HOOK_GUARD in words_of(command) for command in hooks.values()):
         harm = f"they block {agent.title} once Navi is removed"
-        problems.append(f"the hooks are of an earlier version: {harm}")
+        problems.append(f"the hooks are from an earlier version: {harm}")
     if server is not None and MCP_GUARD not in server.command:
-        problems.append("the tools are of an earlier version: they fail once Navi is removed")
+        problems.append("the tools are from an earlier version: they fail once Navi is removed")
     for place in _destinations(hooks.values(), server):
         is_address = "://" in place
         if not is_address and not Path(place).exists() and shutil.which(place) is None:
@@ -138,7 +138,7 @@ def defects(agent: Agent) -> list[str]:
 
 
 def detours(agent: Agent) -> list[str]:
-    """What of Navi's entries in the agent's settings leads to another Navi than this one."""
+    """Where Navi's entries in the agent's settings lead, if that is not this Navi."""
     hooks, server = hooks_in(agent.hooks_file), server_in(agent.server_file)
     own = _destinations([_hook(agent)], _server())
     return [place for place in _destinations(hooks.values(), server) if place not in own]
@@ -163,7 +163,7 @@ def _hook(agent: Agent) -> str:
 
 
 def _server() -> Server:
-    """With its home and server: an agent has another environment."""
+    """With its home and server, because an agent has a different environment."""
     return Server(mcp_command(), {"NAVI_URL": _address(), "NAVI_HOME": str(places.home())})
 
 

@@ -1,4 +1,4 @@
-"""Opening a login link in the browser of whoever sits at this machine."""
+"""Opening a login link in the person's browser."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from navi.domain.user import LOCAL_USER_ID
 @click.option("--user", help=f"Whose browsers.  [default: {LOCAL_USER_ID}]")
 @click.option("--all", "everybody", is_flag=True, help="Everybody's browsers.")
 def command(user: str | None, everybody: bool) -> None:
-    """Log a user's browsers out, all of them. Tokens stay valid."""
+    """Log all of a user's browsers out. Tokens stay valid."""
     if everybody and user is not None:
         raise UsageError("--user and --all exclude each other", hint="leave one of them out")
     whose = None if everybody else user or LOCAL_USER_ID

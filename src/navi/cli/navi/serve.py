@@ -121,9 +121,9 @@ async def _serve(
 
 
 async def _announce(navi: Navi, address: str, opens: bool) -> None:
-    """Where the page is; to a person at a terminal with a link that logs their browser in."""
+    """Say where the page is; at a terminal, with a link that logs the person's browser in."""
     if not sys.stdout.isatty():
-        # A log or a program reads this: a link that works would be seen by the wrong people.
+        # A log or a program reads this: the wrong people could see a link that works.
         output.note("`navi login` prints a link that logs a browser in")
         output.say(f"Navi is ready: {address}")
         return

@@ -139,7 +139,7 @@ def _text(settings: Json, before: bytes | None) -> bytes:
 
 
 def originals() -> Path:
-    """The folder of what agents' settings files were before Navi changed them."""
+    """The folder with agents' settings files as they were before Navi changed them."""
     return places.home() / "setup"
 
 

@@ -10,7 +10,7 @@ from navi.cli import output
 from navi.runtime import places, server_token
 
 
-@click.group("token", help="Replace the server's own token, which makes you the user local.")
+@click.group("token", help="The server's own token: whoever has it is the user local.")
 def command() -> None:
     pass
 

@@ -1,4 +1,4 @@
-"""`navi uninstall`: take Navi out of everything that it was put into."""
+"""`navi uninstall`: remove Navi from everything that it was installed in."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from navi.domain.errors import Conflict, NaviError
 
 @click.command("uninstall")
 @click.option("--data", is_flag=True, help="Delete sessions, the index, settings and the token.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Don't ask.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 def command(data: bool, yes: bool, dry_run: bool) -> None:
     """Remove Navi from the settings of your agents, after showing what that changes.
@@ -105,7 +105,7 @@ def _remove(
 
 
 def _remarks(files: Sequence[KeptFiles]) -> list[str]:
-    """What goes on, or stays, without Navi."""
+    """What keeps running, or stays behind, without Navi."""
     remarks = []
     if address := _running_server():
         remarks.append(f"a server is running at {address}: stop it with Ctrl-C where it runs")

@@ -159,7 +159,7 @@ def length(seconds: int) -> str:
 
 
 def plain(text: str, longest: int | None = None) -> str:
-    """On one line, and cut to so many characters."""
+    """On one line, cut to `longest` characters."""
     shown = one_line(text)
     if longest is not None and len(shown) > longest:
         return shown[: longest - 1] + "…"
