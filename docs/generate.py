@@ -83,8 +83,9 @@ settings file. |
 | `ANTHROPIC_BASE_URL`, `OPENAI_BASE_URL` | the provider's own | Another endpoint, if the setting \
 does not name one. |
 
-Navi itself sets `NAVI_SESSION_ID` for every agent that it starts, and so for every command that
-the agent runs: the id of the session it works for. Runs of Claude Code and Codex without a terminal
+For every agent that it starts, and so for every command that the agent runs, Navi itself sets
+`NAVI_SESSION_ID`, the id of the session it works for, `NAVI_TOKEN`, the token of that session, and
+`NAVI_URL`. Runs of Claude Code and Codex without a terminal
 also have `NAVI_TURN_ID`, by which the processes of a turn that was killed are found and ended, and
 commands of the `terminal` tool have `NAVI_COMMAND_ID` for the same purpose.
 """

@@ -31,7 +31,7 @@ class Sample:
 
 
 def made_of(signs: str, length: int) -> str:
-    """Random, and with a digit, a small and a capital letter where the signs have them."""
+    """Random, and with a digit, a small and a capital letter where the alphabet has them."""
     while True:
         made = "".join(_random.choice(signs) for _ in range(length))
         kinds = (str.isdigit, str.islower, str.isupper)

@@ -51,7 +51,7 @@ def test_each_agent_sees_the_keys_of_its_own_models() -> None:
     assert set(visible_variables(SERVER, CODEX)) == {*PLAIN, "OPENAI_API_KEY"}
 
 
-def test_claude_code_sees_the_keys_of_the_cloud_that_it_is_told_to_use() -> None:
+def test_claude_code_sees_the_keys_of_the_cloud_that_it_is_set_to_use() -> None:
     server = {**SERVER, "CLAUDE_CODE_USE_BEDROCK": "1"}
     seen = visible_variables(server, claude_code_names(server))
     assert {"CLAUDE_CODE_USE_BEDROCK", "AWS_SECRET_ACCESS_KEY"} <= set(seen)
@@ -70,7 +70,7 @@ def test_a_person_can_pass_on_more(passed: list[str], more: set[str]) -> None:
     assert set(visible_variables(SERVER, passed)) == PLAIN | more
 
 
-def test_everything_is_all_but_the_servers_token_and_what_says_whose_child_it_is() -> None:
+def test_a_star_passes_on_all_but_the_servers_token_and_what_says_whose_child_it_is() -> None:
     hidden = {"NAVI_TOKEN", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_THREAD_ID", "TMUX"}
     assert set(visible_variables(SERVER, ["*"])) == set(SERVER) - hidden
 

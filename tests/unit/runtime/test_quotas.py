@@ -74,7 +74,7 @@ async def refused(attempt: Awaitable[Any]) -> str:
     return refusal.value.sentence
 
 
-async def test_a_user_has_a_number_of_sessions_and_others_theirs(home: Home) -> None:
+async def test_sessions_are_limited_for_each_user_separately(home: Home) -> None:
     sessions = [await home.session(BOB) for _ in range(5)]
 
     assert "user bob has 5 sessions" in await refused(home.session(BOB))
@@ -97,7 +97,7 @@ async def test_a_user_has_a_number_of_sessions_and_others_theirs(home: Home) -> 
         (Home.reminder, 2, "pending reminders"),
     ],
 )
-async def test_a_user_has_a_number_of_things_to_come_and_others_theirs(
+async def test_scheduled_things_are_limited_for_each_user_separately(
     home: Home, make: Callable[..., Awaitable[Any]], most: int, things: str
 ) -> None:
     for _ in range(most):
@@ -123,7 +123,7 @@ async def test_a_cancelled_recall_makes_room(home: Home) -> None:
     await home.recall(BOB, sessions[2])
 
 
-async def test_a_session_has_a_number_of_automations_for_admins_too(home: Home) -> None:
+async def test_automations_of_a_session_are_limited_for_admins_too(home: Home) -> None:
     session = await home.session(LOCAL)
     for _ in range(2):
         await home.automation(LOCAL, session)
@@ -134,7 +134,7 @@ async def test_a_session_has_a_number_of_automations_for_admins_too(home: Home) 
     await home.automation(LOCAL, await home.session(LOCAL))
 
 
-async def test_a_queue_has_an_end_for_admins_too(home: Home) -> None:
+async def test_waiting_inputs_of_a_session_are_limited_for_admins_too(home: Home) -> None:
     session = await home.session(LOCAL)
     await home.say(LOCAL, session, LONG)
     for _ in range(3):
@@ -146,7 +146,7 @@ async def test_a_queue_has_an_end_for_admins_too(home: Home) -> None:
     assert len(await home.navi.sessions.queue(LOCAL, session.id)) == 3
 
 
-async def test_a_users_inputs_wait_in_a_number_over_all_sessions(home: Home) -> None:
+async def test_waiting_inputs_of_a_user_are_limited_over_all_sessions(home: Home) -> None:
     sessions = [await home.session(BOB) for _ in range(2)]
     for session in sessions:
         await home.say(BOB, session, LONG)

@@ -64,7 +64,7 @@ async def test_a_user_who_fills_all_slots_stops_nobody_elses_clock(start: Start)
 
 
 @pytest.mark.parametrize("prepared_url", ["postgresql"], indirect=True)
-async def test_on_two_servers_too(start: Start) -> None:
+async def test_a_user_who_fills_two_servers_stops_nobody_elses_clock(start: Start) -> None:
     async with AsyncExitStack() as stack:
         one = await stack.enter_async_context(start(max_concurrent=4))
         two = await stack.enter_async_context(start(max_concurrent=4))
