@@ -172,7 +172,12 @@ def is_json_web_key(match: re.Match[str]) -> bool:
 
 def is_listed_secret(match: re.Match[str]) -> bool:
     """Unlike a list of names: `["password", "user_name"]`."""
-    return is_value(match) and not _is_word(match["secret"])
+    import re
+
+    before = match.string[max(0, match.start() - 60) : match.start()]
+    call = r"(?i)(?:define|env|set\w*|put\w*|header|config)\(\s*\W{1,8}[\w.-]*$"
+    is_set = "value=" in match[0].lower() or re.search(call, before) is not None
+    return is_set and is_value(match) and not _is_word(match["secret"])
 
 
 _SECRET_KEYS = (
