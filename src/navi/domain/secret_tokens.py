@@ -1,4 +1,4 @@
-"""Keys and tokens that are known by how they look, wherever they stand.
+"""Keys and tokens recognized by how they begin, wherever they are.
 
 Examples are put together from parts, so that no scanner takes one for a real key.
 """
@@ -42,13 +42,13 @@ def _token(
 
 
 def _begins_a_word(text: str, start: int, end: int) -> bool:
-    """Not so `sk-` in `task-1`."""
+    """False for `sk-` in `task-1`."""
     before = text[start - 1 : start]
     return not ((before.isascii() and before.isalnum()) or before in ("_", "-"))
 
 
 def _is_followed_by(sign: str, distance: int) -> Callable[[str, int, int], bool]:
-    """For a short beginning: the sign stands so many characters behind it."""
+    """For a short beginning: the sign is that many characters after it."""
 
     def may_stand(text: str, start: int, end: int) -> bool:
         return text[end + distance : end + distance + 1] == sign
@@ -57,7 +57,7 @@ def _is_followed_by(sign: str, distance: int) -> Callable[[str, int, int], bool]
 
 
 def _runs_for(length: int) -> Callable[[str, int, int], bool]:
-    """For a short beginning: so many letters and digits follow it."""
+    """For a short beginning: that many letters and digits follow it."""
 
     def may_stand(text: str, start: int, end: int) -> bool:
         return text[end : end + length].isalnum() and _begins_a_word(text, start, end)
@@ -78,20 +78,20 @@ _AWS_SECRET = (
 _AWS_EXAMPLE = "wJalrXUtnFEMI/K7MDENG" + "+bPxRfiCY" + RUN[:10]
 
 
-def _is_near_an_aws_key_id(found: re.Match[str]) -> bool:
+def _is_near_an_aws_key_id(match: re.Match[str]) -> bool:
     import re
 
-    near = found.string[max(0, found.start() - 220) : found.end() + 220]
+    near = match.string[max(0, match.start() - 220) : match.end() + 220]
     return re.search(_AWS_KEY_ID, near) is not None
 
 
 def _is_before_a_long_run(text: str, start: int, end: int) -> bool:
-    """Not so `secret` in `a secret place`."""
+    """False for `secret` in `a secret place`."""
     return any(len(word) >= 40 for word in text[end : end + 70].split())
 
 
 def _follows_hex(text: str, start: int, end: int) -> bool:
-    """Not so `-us` in `en-us`."""
+    """False for `-us` in `en-us`."""
     return text[end : end + 1].isdigit() and text[start - 32 : start].isalnum()
 
 

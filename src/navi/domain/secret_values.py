@@ -1,4 +1,4 @@
-"""Whether what stands where a secret could stand is one: told from code, prose and placeholders."""
+"""Decides whether a value in a secret's place is one, or only code, prose or a placeholder."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ def is_placeholder(value: str) -> bool:
     return re.match(_PLACEHOLDER, value) is not None
 
 
-def is_given(found: re.Match[str]) -> bool:
-    return not is_placeholder(found["secret"])
+def is_value(match: re.Match[str]) -> bool:
+    """Anything but a placeholder."""
+    return not is_placeholder(match["secret"])
 
 
-def has_digit(found: re.Match[str]) -> bool:
-    return _has_digit(found["secret"])
+def has_digit(match: re.Match[str]) -> bool:
+    return _has_digit(match["secret"])
 
 
 def _has_digit(text: str) -> bool:
@@ -47,38 +48,38 @@ KNOWN_SCHEMES = (
 )
 
 
-def is_authorization(found: re.Match[str]) -> bool:
-    """Told from prose: `Authorization: Bearer authentication is required`."""
-    scheme, value = (found["scheme"] or "").lower(), found["secret"]
+def is_authorization(match: re.Match[str]) -> bool:
+    """Unlike prose: `Authorization: Bearer authentication is required`."""
+    scheme, value = (match["scheme"] or "").lower(), match["secret"]
     if is_placeholder(value):
         return False
     is_random = _has_digit(value) or value.endswith("=") or len(value) >= 24
     return is_random and (not scheme or scheme in KNOWN_SCHEMES or len(value) >= 16)
 
 
-def is_cookie(found: re.Match[str]) -> bool:
-    """Told from settings: `Cookie: theme=dark`."""
-    values = (pair.partition("=")[2].strip() for pair in found["secret"].split(";"))
+def is_cookie(match: re.Match[str]) -> bool:
+    """Unlike settings: `Cookie: theme=dark`."""
+    values = (pair.partition("=")[2].strip() for pair in match["secret"].split(";"))
     return any(
         len(value) >= 8 and _has_digit(value) and not is_placeholder(value) for value in values
     )
 
 
-def is_password_of_user(found: re.Match[str]) -> bool:
-    """Told from a user and a group: `docker run -u node:node`."""
-    value = found["secret"]
-    line = found.string[max(0, found.start() - 100) : found.start()].rpartition("\n")[2]
+def is_password_of_user(match: re.Match[str]) -> bool:
+    """Unlike a user and a group: `docker run -u node:node`."""
+    value = match["secret"]
+    line = match.string[max(0, match.start() - 100) : match.start()].rpartition("\n")[2]
     if any(command in line for command in ("docker ", "podman ", "chown ", "nerdctl ")):
         return False
-    if found["flag"] in ("-a", "--auth") and "http" not in line:  # of httpie
+    if match["flag"] in ("-a", "--auth") and "http" not in line:  # of httpie
         return False
-    return not (value.isdigit() or value == found["name"] or is_placeholder(value))
+    return not (value.isdigit() or value == match["name"] or is_placeholder(value))
 
 
-def is_token_in_address(found: re.Match[str]) -> bool:
+def is_token_in_address(match: re.Match[str]) -> bool:
     """Sentry's addresses hold a key that is public by design."""
-    host = found.string[found.end() : found.end() + 100].partition("/")[0]
-    return has_digit(found) and "sentry" not in host and "ingest" not in host
+    host = match.string[match.end() : match.end() + 100].partition("/")[0]
+    return has_digit(match) and "sentry" not in host and "ingest" not in host
 
 
 _AFTER_FLAGS = frozenset(
@@ -89,34 +90,34 @@ _AFTER_FLAGS = frozenset(
 )
 
 
-def is_flag_value(found: re.Match[str]) -> bool:
-    """Told from prose and from names: `the --password option`, `--secret id=npm`."""
-    value = found["secret"]
+def is_flag_value(match: re.Match[str]) -> bool:
+    """Unlike prose and names: `the --password option`, `--secret id=npm`."""
+    value = match["secret"]
     if value.lower() in _AFTER_FLAGS or value.startswith(("id=", "type=", "env=")):
         return False
     return not is_placeholder(value)
 
 
-def is_connection_password(found: re.Match[str]) -> bool:
-    """Told from a folder: `PWD=/home/me`, `pwd = os.getcwd()`."""
-    value = found["secret"]
+def is_connection_password(match: re.Match[str]) -> bool:
+    """Unlike a folder: `PWD=/home/me`, `pwd = os.getcwd()`."""
+    value = match["secret"]
     if is_placeholder(value) or value[0] in "/.~`":
         return False
-    return not _is_called(found) and not _is_word(value)
+    return not _is_called(match) and not _is_word(value)
 
 
-def is_quoted_password(found: re.Match[str]) -> bool:
-    """Told from prose: `the password 'field'`. SQL is written in capitals, or says more."""
-    is_sql = found[0].startswith("PASSWORD") or found[0].lower().startswith("identified")
-    return is_given(found) and (is_sql or not _is_word(found["secret"]))
+def is_quoted_password(match: re.Match[str]) -> bool:
+    """Unlike prose: `the password 'field'`. SQL is written in capitals, or says more."""
+    is_sql = match[0].startswith("PASSWORD") or match[0].lower().startswith("identified")
+    return is_value(match) and (is_sql or not _is_word(match["secret"]))
 
 
-def is_basic_login(found: re.Match[str]) -> bool:
+def is_basic_login(match: re.Match[str]) -> bool:
     """`name:password` in base64, as Docker and npm keep it."""
     from base64 import b64decode
 
     try:
-        login = b64decode(found["secret"], validate=True).decode("ascii")
+        login = b64decode(match["secret"], validate=True).decode("ascii")
     except ValueError:
         return False
     return ":" in login and login.isprintable()
@@ -131,9 +132,9 @@ def _is_about_passwords(value: str) -> bool:
     return value.lower().startswith(_ABOUT_PASSWORDS)
 
 
-def is_password_in_sentence(found: re.Match[str]) -> bool:
-    """Told from what is said about passwords: `the password is sha256-hashed`."""
-    value = found["secret"].rstrip(".!?:")
+def is_password_in_sentence(match: re.Match[str]) -> bool:
+    """Unlike a remark about passwords: `the password is sha256-hashed`."""
+    value = match["secret"].rstrip(".!?:")
     if is_placeholder(value) or _is_about_passwords(value) or len(value) < 6:
         return False
     is_amount = value[0].isdigit() and value.lstrip("0123456789")[:1] in ("", "-", "+", ".", "%")
@@ -143,35 +144,40 @@ def is_password_in_sentence(found: re.Match[str]) -> bool:
 _KUBERNETES = ("kind: Secret\n", "kind: Secret\r\n", '"kind": "Secret"', '"kind":"Secret"')
 
 
-def is_kubernetes_secret(found: re.Match[str]) -> bool:
+def is_kubernetes_secret(match: re.Match[str]) -> bool:
     """In the same document as `kind: Secret`."""
-    text, start, end = found.string, found.start(), found.end()
+    text, start, end = match.string, match.start(), match.end()
     before = text[max(0, start - 5_000) : start].rpartition("\n---")[2]
     after = text[end : end + 5_000].partition("\n---")[0]
     return any(kind in part for part in (before + "\n", after + "\n") for kind in _KUBERNETES)
 
 
-def is_random(found: re.Match[str]) -> bool:
-    """Told from names and hashes: digits, and letters of both cases."""
-    value = found["secret"]
+def is_random(match: re.Match[str]) -> bool:
+    """Unlike names and hashes: digits, and letters of both cases."""
+    value = match["secret"]
     digits = sum(map(str.isdigit, value))
     return digits >= 3 and any(map(str.isupper, value)) and any(map(str.islower, value))
 
 
-def is_line_of_settings(found: re.Match[str]) -> bool:
-    """Told from code: `password: str = Field(…)` has more in its line, `password: z.string()`."""
-    value = found["secret"]
+def is_line_of_settings(match: re.Match[str]) -> bool:
+    """Unlike code: `password: z.string()`, `password: {`."""
+    value = match["secret"]
     is_code = value[-1] in ",;{" or "(" in value or "[" in value
     return not (is_code or is_placeholder(value) or _is_word(value) or _is_about_passwords(value))
 
 
-def is_json_web_key(found: re.Match[str]) -> bool:
-    return '"kty"' in found.string[max(0, found.start() - 3_000) : found.end() + 3_000]
+def is_json_web_key(match: re.Match[str]) -> bool:
+    return '"kty"' in match.string[max(0, match.start() - 3_000) : match.end() + 3_000]
 
 
-def is_listed_secret(found: re.Match[str]) -> bool:
-    """Told from a list of names: `["password", "user_name"]`."""
-    return is_given(found) and not _is_word(found["secret"])
+def is_listed_secret(match: re.Match[str]) -> bool:
+    """Unlike a list of names: `["password", "user_name"]`."""
+    import re
+
+    before = match.string[max(0, match.start() - 60) : match.start()]
+    call = r"(?i)(?:define|env|set\w*|put\w*|header|config)\(\s*\W{1,8}[\w.-]*$"
+    is_set = "value=" in match[0].lower() or re.search(call, before) is not None
+    return is_set and is_value(match) and not _is_word(match["secret"])
 
 
 _SECRET_KEYS = (
@@ -189,53 +195,53 @@ _ABOUT_SECRETS = frozenset(
         *("ref", "usage", "budget", "strength", "column", "attempts", "reset"),
     )
 )
-"""The last part of a name for something else than the secret itself."""
+"""The last part of names such as `token_type`, whose value is not the secret itself."""
 
 
-def is_assigned_secret(found: re.Match[str]) -> bool:
-    """Told from code and prose: `token: str`, `tokens = 4096`, `password = get_password()`."""
-    key, value = found["key"].lower(), found["secret"]
+def is_assigned_secret(match: re.Match[str]) -> bool:
+    """Unlike code and prose: `token: str`, `tokens = 4096`, `password = get_password()`."""
+    key, value = match["key"].lower(), match["secret"]
     if is_placeholder(value) or key.replace("-", "_").rpartition("_")[2] in _ABOUT_SECRETS:
         return False
-    if key.startswith("key") and not _is_secret_key(found):
+    if key.startswith("key") and not _is_secret_key(match):
         return False
     is_password = any(word in key for word in _PASSWORDS)
     if " " in value:
-        return is_password and bool(found["quote"])
+        return is_password and bool(match["quote"])
     is_long_and_random = len(value) >= 12 and _has_digit(value) and _has_letter(value)
-    if found["quote"]:
+    if match["quote"]:
         return is_password or is_long_and_random
-    if _is_called(found):
+    if _is_called(match):
         return False
-    if found["key"].isupper() and found["sign"] == "=" and not key.startswith("key"):
+    if match["key"].isupper() and match["sign"] == "=" and not key.startswith("key"):
         # A shell's or an .env file's own way of writing.
         return is_password or _has_letter(value)
     if key.startswith("pass") and (
-        _is_parameter(found) or _is_setting(found) or is_password_in_sentence(found)
+        _is_parameter(match) or _is_setting(match) or is_password_in_sentence(match)
     ):
         return True
-    if is_password and found["sign"] == "=":
+    if is_password and match["sign"] == "=":
         return _has_digit(value) or not value.isidentifier()
     return is_long_and_random and "." not in value
 
 
-def _is_secret_key(found: re.Match[str]) -> bool:
-    before = found.string[max(0, found.start() - 20) : found.start()].lower().rstrip("_-")
+def _is_secret_key(match: re.Match[str]) -> bool:
+    before = match.string[max(0, match.start() - 20) : match.start()].lower().rstrip("_-")
     if before.endswith((*_SECRET_KEYS, *_PASSWORDS)):
         return True
     # A setting such as SEARCH_KEY may be anything; if it is long and random it is a secret.
-    is_setting = found["key"].isupper() and found["sign"] == "=" and before[-1:].isalpha()
-    return is_setting and len(found["secret"]) >= 20 and not before.endswith(_PUBLIC_KEYS)
+    is_setting = match["key"].isupper() and match["sign"] == "=" and before[-1:].isalpha()
+    return is_setting and len(match["secret"]) >= 20 and not before.endswith(_PUBLIC_KEYS)
 
 
-def _is_called(found: re.Match[str]) -> bool:
-    return found.string[found.end() : found.end() + 1] in ("(", "[", "<")
+def _is_called(match: re.Match[str]) -> bool:
+    return match.string[match.end() : match.end() + 1] in ("(", "[", "<")
 
 
-def _is_parameter(found: re.Match[str]) -> bool:
+def _is_parameter(match: re.Match[str]) -> bool:
     """Of an address: `?password=…`."""
-    before = found.string[max(0, found.start() - 1) : found.start()]
-    return found["sign"] == "=" and before in ("?", "&")
+    before = match.string[max(0, match.start() - 1) : match.start()]
+    return match["sign"] == "=" and before in ("?", "&")
 
 
 _NO_PASSWORDS = frozenset(
@@ -248,21 +254,21 @@ _NO_PASSWORDS = frozenset(
 )
 
 
-def _is_setting(found: re.Match[str]) -> bool:
-    """A line of YAML or of settings, told from types and variables: `password: UserPassword`."""
-    value = found["secret"]
-    if not _is_whole_line(found) or (found["sign"] == "=" and " " in found[0]):
+def _is_setting(match: re.Match[str]) -> bool:
+    """A line of YAML or of settings, unlike types and variables: `password: UserPassword`."""
+    value = match["secret"]
+    if not _is_whole_line(match) or (match["sign"] == "=" and " " in match[0]):
         return False
     if not _is_word(value):
         return not _is_about_passwords(value)
     return value.islower() and value.isalpha() and value not in _NO_PASSWORDS
 
 
-def _is_whole_line(found: re.Match[str]) -> bool:
+def _is_whole_line(match: re.Match[str]) -> bool:
     import re
 
-    before = found.string[max(0, found.start() - 100) : found.start()]
-    after = found.string[found.end() : found.end() + 100]
+    before = match.string[max(0, match.start() - 100) : match.start()]
+    after = match.string[match.end() : match.end() + 100]
     # In JSON a line end is `\n`.
     before = before.replace("\\n", "\n").rpartition("\n")[2]
     return (
