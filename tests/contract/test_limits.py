@@ -298,6 +298,15 @@ async def test_an_origin_that_is_no_address_is_refused(client: Client) -> None:
     assert response.status_code == 403
 
 
+@pytest.mark.parametrize("name", ["--yolo", "", "a b", "../a", "x" * 201, "a\n--yolo"])
+async def test_a_hook_reports_no_session_whose_id_could_be_an_option(
+    client: Client, name: str
+) -> None:
+    hook = {"hook_event_name": "Stop", "session_id": name, "cwd": "/"}
+    body = {"hook": hook, "emitted_at": 1_790_000_000.0}
+    assert "session_id" in await refused(client, "POST", "/hooks/codex", body)
+
+
 async def test_what_a_hook_reports_has_a_size(client: Client) -> None:
     hook = {"hook_event_name": "Stop", "session_id": "long-folder", "cwd": "/" + "x" * 255}
     too_long = {"hook": {**hook, "cwd": "/x" * 2_049}, "emitted_at": 1_790_000_000.0}

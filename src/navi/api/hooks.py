@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import AfterValidator, ConfigDict, Field, field_validator
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -15,6 +15,7 @@ from starlette.routing import Route
 from navi.api import bodies
 from navi.api.access import identify
 from navi.api.answers import answer
+from navi.domain.ids import is_agent_session_id
 from navi.domain.news import News
 from navi.domain.session import first_line
 
@@ -25,13 +26,19 @@ EARLY_BYTES = 256 * 1024
 """How much is read before the sender is known. Nearly every report is smaller."""
 
 
+def _agent_session_id(name: str) -> str:
+    if not is_agent_session_id(name):
+        raise ValueError("this can't be the id of an agent's session")
+    return name
+
+
 class Hook(bodies.Body):
     """The agents' own words; all that is not named here is of no interest."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
     hook_event_name: str = Field(max_length=200)
-    session_id: str = Field(min_length=1, max_length=200)
+    session_id: Annotated[str, AfterValidator(_agent_session_id)]
     cwd: str = Field("", max_length=LONGEST_PATH)
     transcript_path: str | None = Field(None, max_length=LONGEST_PATH)
     notification_type: str | None = Field(None, max_length=200)

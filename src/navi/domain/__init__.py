@@ -30,7 +30,7 @@ agent_commands.py  what stands in agents' settings to reach Navi
 history.py  what sources find in agents' own files
 shell.py    what a shell line runs; shell_command.py and shell_tree.py are its parts
 secrets.py  keys and passwords in texts, masked; secret_kind.py is a row of its tables, which are
-            secret_tokens.py, secret_places.py and secret_arguments.py; secret_values.py tells
-            secrets from what only stands where they do
+            secret_tokens.py, secret_places.py and secret_arguments.py; secret_values.py
+            decides whether a value in a secret's place is one
 light_typing.py  quick to import, for short commands
 """

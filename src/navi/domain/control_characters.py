@@ -1,21 +1,21 @@
-"""Characters that control a terminal, or that reverse the direction of the text after them.
+"""Characters that a terminal obeys instead of showing, or that reverse the text after them.
 
-Texts of agents, web pages and other people's files may hold them. Where people read such a text,
-they are taken out: on a terminal they could clear the screen, fill the clipboard or make a line
-look like another one. Letters of right-to-left scripts and joined emoji are not among them.
+Agents read web pages and other people's files, so any text may hold them. They are removed from
+what people read, because they could clear the screen, fill the clipboard or disguise a line.
+Letters of right-to-left scripts and joined emoji are left alone.
 """
 
 from __future__ import annotations
 
 import re
 
-# All but newline and tab: C0, DEL, C1, the marks that Unicode calls bidirectional controls, and
-# halves of surrogate pairs, which are not characters.
+# C0 but for newline and tab, DEL, C1, Unicode's bidirectional controls, and halves of surrogate
+# pairs, which cannot be printed.
 CONTROL_CHARACTER = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-# Colours and cursor movements are dropped whole. Of other sequences, which carry text, only the
-# control characters are: otherwise text could hide in them.
+# Colours and cursor movements are dropped whole. Other sequences carry text; only their control
+# characters are dropped, so that no text can hide in them.
 _COLOUR_OR_MOVEMENT = re.compile(r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]")
 
 
@@ -28,4 +28,5 @@ def without_control_characters(text: str) -> str:
 
 def one_line(text: str) -> str:
     """The same on a single line, with single spaces."""
-    return " ".join(without_control_characters(text).split())
+    # Split before, too: a carriage return between two words is a space.
+    return " ".join(without_control_characters(" ".join(text.split())).split())

@@ -1,4 +1,4 @@
-"""Passwords in command lines: after the flags of commands that take them there."""
+"""Passwords in command lines: the arguments of flags that take them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VALUE = r"""[^\s"'`,;<>(){}\[\]\\&|]"""
 
 
 def _argument(commands: str, needle: str, flag: str, example: str) -> SecretKind:
-    """What follows the flag of one of the commands, unless it is a flag or a path."""
+    """The argument of a flag of one of the commands, unless it is another flag or a path."""
     names = [f"{command} " for command in commands.split("|")]
 
     def follows_the_command(text: str, start: int, end: int) -> bool:
@@ -24,18 +24,18 @@ def _argument(commands: str, needle: str, flag: str, example: str) -> SecretKind
         rf"(?<![\w.-])(?:{commands}) [^\n|;&]{{0,200}}?{flag}{QUOTE}?"
         rf"(?P<secret>(?![-/~.]){VALUE}{{4,200}})",
         example,
-        is_secret=value.is_no_placeholder,
+        is_secret=value.is_value,
         may_stand=follows_the_command,
     )
 
 
 def _has_a_colon(text: str, start: int, end: int) -> bool:
-    """Not `git push -u origin`. A name has at most 64 characters."""
+    """False for `git push -u origin`. A name has at most 64 characters."""
     return ":" in text[end : end + 75]
 
 
 def _is_in_a_flag(text: str, start: int, end: int) -> bool:
-    """Not `key` in `the key is`. The words before the last of a flag have a limit, too."""
+    """False for `key` in `the key is`. The part of a flag before its last word is bounded."""
     return text[max(0, start - 75) : end].split()[-1].startswith("-")
 
 
@@ -137,6 +137,6 @@ ARGUMENTS = [
             r"(?:sudo [^|\n]{0,60}-\w{0,5}S|[^|\n]{0,200}--password-stdin|(?:sudo )?chpasswd)"
         ),
         f"echo {_PASSWORD} | sudo -S ls",
-        is_secret=value.is_no_placeholder,
+        is_secret=value.is_value,
     ),
 ]

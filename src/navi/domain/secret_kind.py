@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SHORTEST_WORD = 16
-"""Characters of the shortest secret that is known by how it begins."""
+"""Characters of the shortest secret that is recognized by how it begins."""
 
 
 class SecretKind(NamedTuple):
@@ -33,7 +33,7 @@ class SecretKind(NamedTuple):
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Made when first needed: a search that shows no secret makes hardly any of them."""
+        """Compiled when first needed: a search that shows no secret compiles hardly any."""
         import re
 
         return re.compile(self.expression)

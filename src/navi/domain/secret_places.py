@@ -1,4 +1,4 @@
-"""Secrets that are known by where they stand: in a header, in an address, after a name."""
+"""Secrets recognized by their place: in a header, in an address, after a name."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from navi.domain.secret_kind import RUN, SecretKind
 
 
 def _follows_a_name(text: str, start: int, end: int) -> bool:
-    """Not `authorization` in `authorization fails`."""
+    """False for `authorization` in `authorization fails`."""
     return text[end : end + 14].lstrip("\\'\" \t").startswith((":", "="))
 
 
 def _ends_its_line(text: str, start: int, end: int) -> bool:
-    """Not `data:` in `data:image/png`."""
+    """False for `data:` in `data:image/png`."""
     return text[end : end + 40].lstrip(" \t\r").startswith("\n")
 
 
 def _has_a_login(text: str, start: int, end: int) -> bool:
-    """Not `https://host/path`. A name has at most 100 characters, a password 200."""
+    """False for `https://host/path`. A name has at most 100 characters, a password 200."""
     return "@" in text[end : end + 310].partition("/")[0]
 
 
 def _has_a_token(text: str, start: int, end: int) -> bool:
-    """Not `https://host`, nor one with a name and a password."""
+    """False for `https://host`, and for an address with a name and a password."""
     before, at, _ = text[end : end + 210].partition("@")
     return at == "@" and len(before) >= 20 and "/" not in before and ":" not in before
 
 
-def _is_told(text: str, start: int, end: int) -> bool:
-    """Not `password ` in `the password field`."""
+def _continues_with_a_verb(text: str, start: int, end: int) -> bool:
+    """False for `password ` in `the password field`."""
     verbs = ("is", "was", "has been", "now", "set", "changed", "reset", "to")
     return text.startswith(verbs, end)
 
 
 def _has_a_neighbour(text: str, start: int, end: int) -> bool:
-    """Not `password` in `the password`."""
+    """False for `password` in `the password`."""
     after = text[end : end + 40].lstrip(_KEY_SIGNS + ".")
     return after.startswith(("'", '"', "\\")) and (
         after.lstrip("'\"\\").lstrip(" ").startswith((",", "value="))
@@ -55,7 +55,7 @@ def _is_before_a_long_run(text: str, start: int, end: int) -> bool:
 
 
 def _has_a_value(text: str, start: int, end: int) -> bool:
-    """Not `token` in `the token is`. The `:` or `=` is at most 50 characters on."""
+    """False for `token` in `the token is`. The `:` or `=` is at most 50 characters away."""
     return text[end : end + 60].lstrip(_KEY_SIGNS).lstrip("\\'\" \t").startswith((":", "="))
 
 
@@ -172,7 +172,7 @@ PLACES = [
             r":(?P<secret>[^\s/@\"'`<>]{1,200})@"
         ),
         f"postgresql://me:{_PASSWORD}@localhost/db",
-        is_secret=value.is_no_placeholder,
+        is_secret=value.is_value,
         may_stand=_has_a_login,
     ),
     SecretKind(
@@ -189,7 +189,7 @@ PLACES = [
         r"(?i)\blogin\s{1,8}\S{1,100}\s{1,8}password\s{1,8}(?P<secret>[^\s'\"]{4,200})",
         f"machine localhost login me password {_PASSWORD}",
         ignores_case=True,
-        is_secret=value.is_no_placeholder,
+        is_secret=value.is_value,
         may_stand=_follows_a_login,
     ),
     SecretKind(
@@ -221,14 +221,14 @@ PLACES = [
         "the password is hunter" + "22",
         ignores_case=True,
         is_secret=value.is_password_in_sentence,
-        may_stand=_is_told,
+        may_stand=_continues_with_a_verb,
     ),
     SecretKind(
         "password",
         (":5432:",),
         r"(?<![^\s'\"])[\w.*-]{1,100}:5432:[\w*.-]{1,64}:[\w*.-]{1,64}:(?P<secret>[^\s:'\"]{4,200})",
         f"localhost:5432:db:me:{_PASSWORD}",
-        is_secret=value.is_no_placeholder,
+        is_secret=value.is_value,
     ),
     SecretKind(
         "login",
@@ -263,7 +263,7 @@ PLACES = [
         ),
         f"<password>{_PASSWORD}</password>",
         ignores_case=True,
-        is_secret=value.is_no_placeholder,
+        is_secret=value.is_value,
     ),
     SecretKind(
         "secret",
@@ -295,12 +295,12 @@ PLACES = [
         ("requirepass ", "masterauth "),
         r"(?:requirepass|masterauth) {1,4}(?P<secret>[^\s'\"]{4,200})",
         f"requirepass {_PASSWORD}",
-        is_secret=value.is_no_placeholder,
+        is_secret=value.is_value,
     ),
     SecretKind(
         "secret",
         ("password", "passwd", "passphrase"),
-        # A line of YAML or of settings; the password may have any characters.
+        # A line of YAML or of settings; the password may have any signs.
         (
             r"(?im)^[ \t]{0,40}(?:- )?['\"]?[\w.-]{0,60}pass(?:word|wd|phrase)['\"]?"
             r"(?:[ \t]{0,2}:[ \t]{1,8}|=)(?P<secret>(?!['\"])[^\s\\]{6,200})[ \t]*$"

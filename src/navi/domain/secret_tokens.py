@@ -1,4 +1,4 @@
-"""Keys and tokens that are known by how they look, wherever they stand.
+"""Keys and tokens recognized by how they begin, wherever they are.
 
 Examples are put together from parts, so that no scanner takes one for a real key.
 """
@@ -42,13 +42,13 @@ def _token(
 
 
 def _begins_a_word(text: str, start: int, end: int) -> bool:
-    """Not `sk-` in `task-1`."""
+    """False for `sk-` in `task-1`."""
     before = text[start - 1 : start]
     return not ((before.isascii() and before.isalnum()) or before in ("_", "-"))
 
 
 def _is_followed_by(sign: str, distance: int) -> Callable[[str, int, int], bool]:
-    """For a short beginning: the symbol follows after that many characters."""
+    """For a short beginning: the sign is that many characters after it."""
 
     def may_stand(text: str, start: int, end: int) -> bool:
         return text[end + distance : end + distance + 1] == sign
@@ -57,7 +57,7 @@ def _is_followed_by(sign: str, distance: int) -> Callable[[str, int, int], bool]
 
 
 def _runs_for(length: int) -> Callable[[str, int, int], bool]:
-    """For a short beginning: that many letters and digits follow."""
+    """For a short beginning: that many letters and digits follow it."""
 
     def may_stand(text: str, start: int, end: int) -> bool:
         return text[end : end + length].isalnum() and _begins_a_word(text, start, end)
@@ -65,8 +65,8 @@ def _runs_for(length: int) -> Callable[[str, int, int], bool]:
     return may_stand
 
 
-# AWS's secret access keys have no mark of their own: forty characters, of both cases, with a digit
-# or a symbol. Only what stands near one tells it from other text.
+# AWS writes a secret access key without any mark of its own: forty characters, of both cases, with
+# a digit or a sign. Only its company tells it from other text.
 _AWS_KEY_ID = (
     r"(?<![A-Za-z0-9_-])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])|masked: AWS key id"
 )
@@ -86,12 +86,12 @@ def _is_near_an_aws_key_id(match: re.Match[str]) -> bool:
 
 
 def _is_before_a_long_run(text: str, start: int, end: int) -> bool:
-    """Not `secret` in `a secret place`."""
+    """False for `secret` in `a secret place`."""
     return any(len(word) >= 40 for word in text[end : end + 70].split())
 
 
 def _follows_hex(text: str, start: int, end: int) -> bool:
-    """Not `-us` in `en-us`."""
+    """False for `-us` in `en-us`."""
     return text[end : end + 1].isdigit() and text[start - 32 : start].isalnum()
 
 

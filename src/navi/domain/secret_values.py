@@ -1,4 +1,4 @@
-"""Whether a text in the place of a secret is one, and not code, prose or a placeholder."""
+"""Decides whether a value in a secret's place is one, or only code, prose or a placeholder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def is_placeholder(value: str) -> bool:
     return re.match(_PLACEHOLDER, value) is not None
 
 
-def is_no_placeholder(match: re.Match[str]) -> bool:
+def is_value(match: re.Match[str]) -> bool:
+    """Anything but a placeholder."""
     return not is_placeholder(match["secret"])
 
 
@@ -48,7 +49,7 @@ KNOWN_SCHEMES = (
 
 
 def is_authorization(match: re.Match[str]) -> bool:
-    """Not prose: `Authorization: Bearer authentication is required`."""
+    """Unlike prose: `Authorization: Bearer authentication is required`."""
     scheme, value = (match["scheme"] or "").lower(), match["secret"]
     if is_placeholder(value):
         return False
@@ -57,7 +58,7 @@ def is_authorization(match: re.Match[str]) -> bool:
 
 
 def is_cookie(match: re.Match[str]) -> bool:
-    """Not settings: `Cookie: theme=dark`."""
+    """Unlike settings: `Cookie: theme=dark`."""
     values = (pair.partition("=")[2].strip() for pair in match["secret"].split(";"))
     return any(
         len(value) >= 8 and _has_digit(value) and not is_placeholder(value) for value in values
@@ -65,7 +66,7 @@ def is_cookie(match: re.Match[str]) -> bool:
 
 
 def is_password_of_user(match: re.Match[str]) -> bool:
-    """Not a user and a group: `docker run -u node:node`."""
+    """Unlike a user and a group: `docker run -u node:node`."""
     value = match["secret"]
     line = match.string[max(0, match.start() - 100) : match.start()].rpartition("\n")[2]
     if any(command in line for command in ("docker ", "podman ", "chown ", "nerdctl ")):
@@ -90,7 +91,7 @@ _AFTER_FLAGS = frozenset(
 
 
 def is_flag_value(match: re.Match[str]) -> bool:
-    """Not prose or a name: `the --password option`, `--secret id=npm`."""
+    """Unlike prose and names: `the --password option`, `--secret id=npm`."""
     value = match["secret"]
     if value.lower() in _AFTER_FLAGS or value.startswith(("id=", "type=", "env=")):
         return False
@@ -98,7 +99,7 @@ def is_flag_value(match: re.Match[str]) -> bool:
 
 
 def is_connection_password(match: re.Match[str]) -> bool:
-    """Not a folder: `PWD=/home/me`, `pwd = os.getcwd()`."""
+    """Unlike a folder: `PWD=/home/me`, `pwd = os.getcwd()`."""
     value = match["secret"]
     if is_placeholder(value) or value[0] in "/.~`":
         return False
@@ -106,9 +107,9 @@ def is_connection_password(match: re.Match[str]) -> bool:
 
 
 def is_quoted_password(match: re.Match[str]) -> bool:
-    """Not prose: `the password 'field'`. SQL is written in capitals, or says more."""
+    """Unlike prose: `the password 'field'`. SQL is written in capitals, or says more."""
     is_sql = match[0].startswith("PASSWORD") or match[0].lower().startswith("identified")
-    return is_no_placeholder(match) and (is_sql or not _is_word(match["secret"]))
+    return is_value(match) and (is_sql or not _is_word(match["secret"]))
 
 
 def is_basic_login(match: re.Match[str]) -> bool:
@@ -132,7 +133,7 @@ def _is_about_passwords(value: str) -> bool:
 
 
 def is_password_in_sentence(match: re.Match[str]) -> bool:
-    """Not a remark about passwords: `the password is sha256-hashed`."""
+    """Unlike a remark about passwords: `the password is sha256-hashed`."""
     value = match["secret"].rstrip(".!?:")
     if is_placeholder(value) or _is_about_passwords(value) or len(value) < 6:
         return False
@@ -152,14 +153,14 @@ def is_kubernetes_secret(match: re.Match[str]) -> bool:
 
 
 def is_random(match: re.Match[str]) -> bool:
-    """Not a name or a hash: digits, and letters of both cases."""
+    """Unlike names and hashes: digits, and letters of both cases."""
     value = match["secret"]
     digits = sum(map(str.isdigit, value))
     return digits >= 3 and any(map(str.isupper, value)) and any(map(str.islower, value))
 
 
 def is_line_of_settings(match: re.Match[str]) -> bool:
-    """Not code: `password: z.string()`; `password: str = Field(…)` has more in its line."""
+    """Unlike code: `password: z.string()`, `password: {`."""
     value = match["secret"]
     is_code = value[-1] in ",;{" or "(" in value or "[" in value
     return not (is_code or is_placeholder(value) or _is_word(value) or _is_about_passwords(value))
@@ -170,8 +171,13 @@ def is_json_web_key(match: re.Match[str]) -> bool:
 
 
 def is_listed_secret(match: re.Match[str]) -> bool:
-    """Not a list of names: `["password", "user_name"]`."""
-    return is_no_placeholder(match) and not _is_word(match["secret"])
+    """Unlike a list of names: `["password", "user_name"]`."""
+    import re
+
+    before = match.string[max(0, match.start() - 60) : match.start()]
+    call = r"(?i)(?:define|env|set\w*|put\w*|header|config)\(\s*\W{1,8}[\w.-]*$"
+    is_set = "value=" in match[0].lower() or re.search(call, before) is not None
+    return is_set and is_value(match) and not _is_word(match["secret"])
 
 
 _SECRET_KEYS = (
@@ -189,11 +195,11 @@ _ABOUT_SECRETS = frozenset(
         *("ref", "usage", "budget", "strength", "column", "attempts", "reset"),
     )
 )
-"""How names end that stand for something other than the secret itself."""
+"""The last part of names such as `token_type`, whose value is not the secret itself."""
 
 
 def is_assigned_secret(match: re.Match[str]) -> bool:
-    """Not code or prose: `token: str`, `tokens = 4096`, `password = get_password()`."""
+    """Unlike code and prose: `token: str`, `tokens = 4096`, `password = get_password()`."""
     key, value = match["key"].lower(), match["secret"]
     if is_placeholder(value) or key.replace("-", "_").rpartition("_")[2] in _ABOUT_SECRETS:
         return False
@@ -249,7 +255,7 @@ _NO_PASSWORDS = frozenset(
 
 
 def _is_setting(match: re.Match[str]) -> bool:
-    """A line of YAML or of settings, not a type or a variable: `password: UserPassword`."""
+    """A line of YAML or of settings, unlike types and variables: `password: UserPassword`."""
     value = match["secret"]
     if not _is_whole_line(match) or (match["sign"] == "=" and " " in match[0]):
         return False

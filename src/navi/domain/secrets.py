@@ -1,12 +1,12 @@
 """Keys, tokens and passwords in texts, masked: one list for everything that shows the memory.
 
-Each row of the tables carries the example that proves it. A search for fixed pieces of text comes
-before the patterns: a text without secrets costs little more than reading it, and no pattern, which
-takes long to make, is made for it. No pattern can take more than linear time: each begins where no
-run of its own characters is already under way, or has a limit.
+Each row of the tables carries the example that proves it. A search for fixed pieces of text decides
+which patterns are tried, so a text without secrets costs little more than reading it, and patterns,
+which take long to compile, are compiled only when needed. Every pattern takes linear time: it
+cannot start inside a run of its own characters, or its length is bounded.
 
 Not masked, on purpose: keys that are public by design (PostHog's `phc_`, Stripe's `pk_`, the key in
-an address of Sentry), hashes, and a password of letters only in a sentence: it looks like any word.
+an address of Sentry), hashes, and a password of letters only in a sentence, which is like any word.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 DEEPEST = 100
-"""How many levels of JSON are read; deeper values are masked as plain text."""
+"""Levels of JSON that are looked into; deeper ones stay a text."""
 TELLING = ("key", "secret", "pass", "pwd", "token", "credential", "auth", "cookie")
-"""One of these is in every name whose value is a secret."""
+"""Every name that marks its value as a secret contains one of these."""
 KINDS: tuple[SecretKind, ...] = (*TOKENS, *ARGUMENTS, *PLACES)
 
 
@@ -107,7 +107,7 @@ def _masked_inner(text: str, depth: int) -> str:
 
 
 def _kinds_in(text: str) -> list[SecretKind]:
-    """Those that may be in the text, by the pieces that they can't be without."""
+    """Those that may be in the text, judged by the pieces that they always contain."""
     words, lower = _long_words(text), _lower(text)
     places = _tokens_in(words) if words else []
     for part, needles in ((words, _IN_WORDS), (text, _IN_TEXT), (lower, _IN_LOWER)):
@@ -117,7 +117,7 @@ def _kinds_in(text: str) -> list[SecretKind]:
 
 
 def _tokens_in(words: str) -> list[int]:
-    """The kinds that begin like a piece of these words. Quicker than looking for each kind."""
+    """The kinds that begin like a piece of these words. Faster than looking for each of them."""
     pieces = set(words.encode("ascii", "replace").translate(_APART).decode("ascii").split())
     candidates = {
         place
@@ -167,7 +167,7 @@ _note_needles()
 
 
 def _masked(kind: SecretKind) -> Callable[[re.Match[str]], str]:
-    def replaced(match: re.Match[str]) -> str:
+    def replace(match: re.Match[str]) -> str:
         if kind.is_secret is not None and not kind.is_secret(match):
             return match[0]
         if "secret" not in kind.pattern.groupindex:
@@ -177,4 +177,4 @@ def _masked(kind: SecretKind) -> Callable[[re.Match[str]], str]:
         start, stop = (place - match.start() for place in match.span("secret"))
         return f"{match[0][:start]}[masked: {kind.name}]{match[0][stop:]}"
 
-    return replaced
+    return replace

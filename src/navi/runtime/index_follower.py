@@ -27,7 +27,8 @@ from navi.index.places import places
 from navi.runtime.service import Service
 
 COMMAND = (sys.executable, "-m", "navi.cli.recall.main", "watch", "--json")
-LOW_PRIORITY = 10
+NICER_BY = 10
+"""How far below the server's own priority; the system stops at the lowest there is."""
 NEWS = frozenset(("session_sync", "session_update", "message_added"))
 """Events after which a session has something new to find."""
 GATHER_SECONDS = 0.2
@@ -105,9 +106,10 @@ class IndexFollower(Service):
         )
         self._process = process
         try:
+            niceness = os.getpriority(os.PRIO_PROCESS, 0) + NICER_BY
             # Gone already: its end is reported below.
             with suppress(ProcessLookupError):
-                os.setpriority(os.PRIO_PROCESS, process.pid, LOW_PRIORITY)
+                os.setpriority(os.PRIO_PROCESS, process.pid, niceness)
             assert process.stdout is not None
             async for line in process.stdout:
                 self._hear(json.loads(line))
