@@ -229,8 +229,10 @@ async def test_a_login_ends_with_the_token_it_was_made_with(
     server: ServerProcess, browser: Browser
 ) -> None:
     await browser.log_in(token=navi(server, "user", "add", "hal"))
+    unused = login_link(server, "--user", "hal")
     new = navi(server, "user", "token", "hal")
     assert await browser.status() == 401
+    assert (await browser.log_in(**unused)).status_code == 401
     await browser.log_in(token=new)
     assert await browser.status() == 200
     navi(server, "user", "remove", "hal", "--yes")
