@@ -15,7 +15,7 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from navi.domain.errors import InvalidInput, TooLarge
 from navi.domain.input import TEXT_LIMIT_BYTES, DeliveryMode
@@ -262,11 +262,8 @@ async def read_bytes(request: Request) -> bytes:
     if announced.isdecimal() and int(announced) > BODY_LIMIT_BYTES:
         raise too_large
     data = bytearray()
-    try:
-        async for chunk in request.stream():
-            data += chunk
-            if len(data) > BODY_LIMIT_BYTES:
-                raise too_large
-    except ClientDisconnect as error:
-        raise InvalidInput("the request ended before its body did", hint="send it again") from error
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > BODY_LIMIT_BYTES:
+            raise too_large
     return bytes(data)
