@@ -165,7 +165,12 @@ class Sessions:
         return await self._store.transact(queue.waiting, session_id)
 
     async def edit_input(
-        self, user: User, session_id: str, input_id: str, changes: Mapping[str, Any]
+        self,
+        user: User,
+        session_id: str,
+        input_id: str,
+        changes: Mapping[str, Any],
+        agent_session_id: str | None = None,
     ) -> Input:
         await self.get(user, session_id)
         if not changes:
@@ -173,7 +178,7 @@ class Sessions:
         if "text" in changes:
             require_text(changes["text"])
         return await self._store.transact(
-            queue.edit, session_id, input_id, dict(changes), self._clock.now()
+            queue.edit, session_id, input_id, dict(changes), self._clock.now(), agent_session_id
         )
 
     async def remove_input(self, user: User, session_id: str, input_id: str) -> None:
