@@ -114,6 +114,20 @@ async def test_what_an_agent_sends_names_its_session(client: Client, agent: Agen
     assert {each["metadata"]["sender"]["id"] for each in messages} == {agent.id}
 
 
+async def test_an_agent_rewords_only_what_it_sent_itself(client: Client, agent: Agent) -> None:
+    other = await client.session()
+    await client.say(other, "[[sleep: 600]]")
+    of_person = await client.say(other, "[[say: as I said]]")
+    own = await agent.client.say(other, "[[say: one]]")
+    change = {"text": "[[say: two]]"}
+    queue = f"/sessions/{other}/queue"
+    await agent.call("PATCH", f"{queue}/{of_person['input_id']}", change, expect=403)
+    await agent.call("PATCH", f"{queue}/{own['input_id']}", change)
+    texts = [each["text"] for each in await client.call("GET", queue)]
+    assert texts == ["[[say: as I said]]", "[[say: two]]"]
+    await client.call("POST", f"/sessions/{other}/kill", {})
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body"),
     [

@@ -131,6 +131,16 @@ async def test_a_socket_needs_both_halves_too(server: ServerProcess, browser: Br
         assert (await receive(socket))["kind"] == "not_authenticated"
 
 
+@pytest.mark.parametrize("odd", ['prefs={"a": [1, 2]}', "a=b c", "a[b]=c", "a/b=c", "flag", '"='])
+async def test_odd_cookies_of_other_servers_of_the_host_do_no_harm(
+    server: ServerProcess, browser: Browser, odd: str
+) -> None:
+    await browser.log_in(token=server.token)
+    both = {"Cookie": f"{odd}; {browser.cookie()['Cookie']}", "Navi-Page": browser.page_secret}
+    async with stranger(server) as http:
+        assert (await http.get("/sessions", headers=both)).status_code == 200
+
+
 def _socket(server: ServerProcess, cookie: dict[str, str], offered: Any) -> connect:
     address = server.address.replace("http://", "ws://") + "/ws"
     return connect(address, additional_headers=cookie, subprotocols=offered, proxy=None)
@@ -219,8 +229,10 @@ async def test_a_login_ends_with_the_token_it_was_made_with(
     server: ServerProcess, browser: Browser
 ) -> None:
     await browser.log_in(token=navi(server, "user", "add", "hal"))
+    unused = login_link(server, "--user", "hal")
     new = navi(server, "user", "token", "hal")
     assert await browser.status() == 401
+    assert (await browser.log_in(**unused)).status_code == 401
     await browser.log_in(token=new)
     assert await browser.status() == 200
     navi(server, "user", "remove", "hal", "--yes")

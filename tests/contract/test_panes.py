@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 
+import httpx2
 import pytest
 
 from navi.client import Client as NaviClient
@@ -109,6 +110,18 @@ def test_removing_a_user_closes_the_panes_of_their_sessions(
         assert time.monotonic() < give_up_at
         time.sleep(0.05)
     assert person.navi.session(session_id)["state"] == "stopped"
+
+
+def test_deleting_a_session_closes_its_pane(person: Person, server: ServerProcess) -> None:
+    session_id = person.navi.create_session(driver="tmux", model="cat", cwd="/tmp")["id"]
+    person.said("send", session_id, "hello", "--wait", "60")
+    assert is_open(server, session_id)
+
+    with httpx2.Client(base_url=server.address, trust_env=False) as http:
+        token = {"Authorization": f"Bearer {server.token}"}
+        assert http.delete(f"/sessions/{session_id}", headers=token).status_code == 200
+
+    assert not is_open(server, session_id)
 
 
 def test_remind_is_refused_for_a_command_that_can_not_report(person: Person, spawn: Spawn) -> None:

@@ -64,6 +64,14 @@ async def test_the_next_recall_may_be_scheduled(person: Person, working: str) ->
     assert recall["scheduled_by"] == "agent"
 
 
+async def test_a_recall_by_another_sessions_agent_is_not_taken_for_a_persons(
+    person: Person, working: str
+) -> None:
+    other, _ = person.session()
+    person.agent_of(working).said("recall", other, "1h", "Read build.log with filesystem.")
+    assert person.navi.recall(other)["scheduled_by"] == "other_agent"
+
+
 async def test_a_person_may_add_an_automation_meanwhile(person: Person, working: str) -> None:
     before = len(person.navi.automations(working))
     person.said("automation", "add", working, "look", "--every", "1h")

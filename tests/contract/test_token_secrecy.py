@@ -7,7 +7,7 @@ import pty
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
@@ -29,6 +29,7 @@ async def test_a_running_server_takes_the_rotated_token_and_refuses_the_old_one(
     async with httpx2.AsyncClient(base_url=own_server.address, trust_env=False) as browser:
         made = await browser.post("/login", json={"token": own_server.token})
         page = {"Navi-Page": made.json()["page_secret"]}
+        unused = parse_qs(urlsplit(navi(own_server, "login", "--no-open")).fragment)
         assert (await browser.get("/sessions", headers=page)).status_code == 200
         async with own_server.client() as client, client.watch() as socket:
             navi(own_server, "token", "rotate")
@@ -37,6 +38,8 @@ async def test_a_running_server_takes_the_rotated_token_and_refuses_the_old_one(
             await socket.send('{"type": "ping"}')
             assert (await receive(socket))["kind"] == "not_authenticated"
         assert (await browser.get("/sessions", headers=page)).status_code == 401
+        link = {name: values[0] for name, values in unused.items()}
+        assert (await browser.post("/login", json=link)).status_code == 401
     token = (own_server.home / "navi" / "token").read_text().strip()
     async with Client(own_server.address, token, 30) as client:
         await client.call("GET", "/sessions")

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from navi.domain.errors import NaviError
+from navi.domain.errors import InvalidInput, NaviError
 from navi.domain.wire import error_json
 
 log = logging.getLogger("navi.api")
@@ -46,6 +46,11 @@ async def on_http_exception(request: Request, error: Exception) -> Response:
     message = f"{request.method} {request.url.path}: {error.detail}"
     hint = "docs/reference/http.md lists all calls"
     return answer({"error": {"kind": kind, "message": message, "hint": hint}}, error.status_code)
+
+
+async def on_disconnect(request: Request, error: Exception) -> Response:
+    """Nobody reads the answer; handled here, it leaves no traceback in the log."""
+    return refusal(InvalidInput("the request ended before its body did", hint="send it again"))
 
 
 async def on_surprise(request: Request, error: Exception) -> Response:

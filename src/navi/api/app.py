@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute
 
 from navi.api import (
@@ -21,7 +22,7 @@ from navi.api import (
     sockets,
 )
 from navi.api.access import SameSiteOnly
-from navi.api.answers import on_http_exception, on_navi_error, on_surprise
+from navi.api.answers import on_disconnect, on_http_exception, on_navi_error, on_surprise
 from navi.domain.errors import NaviError
 from navi.runtime.app import Navi
 
@@ -51,6 +52,7 @@ def build(navi: Navi) -> Starlette:
         exception_handlers={
             NaviError: on_navi_error,
             HTTPException: on_http_exception,
+            ClientDisconnect: on_disconnect,
             Exception: on_surprise,
         },
     )

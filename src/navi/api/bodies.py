@@ -15,7 +15,7 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from navi.domain.errors import InvalidInput, TooLarge
 from navi.domain.input import TEXT_LIMIT_BYTES, DeliveryMode
@@ -261,11 +261,8 @@ async def read_bytes(request: Request, limit: int = BODY_LIMIT_BYTES) -> bytes:
     if announced.isdecimal() and int(announced) > limit:
         raise too_large
     data = bytearray()
-    try:
-        async for chunk in request.stream():
-            data += chunk
-            if len(data) > limit:
-                raise too_large
-    except ClientDisconnect as error:
-        raise InvalidInput("the request ended before its body did", hint="send it again") from error
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > limit:
+            raise too_large
     return bytes(data)

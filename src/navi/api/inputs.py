@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from navi.api import bodies
-from navi.api.access import caller, identify
+from navi.api.access import caller, calling_session, identify
 from navi.api.answers import answer
 from navi.domain.caller import Caller
 from navi.domain.input import Admission
@@ -47,11 +47,12 @@ async def waiting(request: Request) -> Response:
 
 
 async def edit(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, who = await identify(request)
     body = await bodies.read(request, bodies.InputChange)
     changes = body.model_dump(exclude_unset=True, exclude_none=True)
+    path = request.path_params
     edited = await navi.sessions.edit_input(
-        user, request.path_params["id"], request.path_params["input_id"], changes
+        who.user, path["id"], path["input_id"], changes, calling_session(request, who)
     )
     return answer(input_json(edited))
 

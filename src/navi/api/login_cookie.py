@@ -8,9 +8,8 @@ header. A WebSocket can't have one: there it is the name of a subprotocol.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from http.cookies import CookieError, SimpleCookie
 
-from starlette.requests import Request
+from starlette.requests import Request, cookie_parser
 from starlette.responses import Response
 
 from navi.runtime.logins import join
@@ -64,11 +63,8 @@ def _name(headers: Mapping[str, str]) -> str:
 
 
 def _cookies(headers: Mapping[str, str]) -> dict[str, str]:
-    try:
-        cookies = SimpleCookie(headers.get("cookie", ""))
-    except CookieError:
-        return {}
-    return {name: morsel.value for name, morsel in cookies.items()}
+    """Ours are found among any others: every server of this host adds its own, however odd."""
+    return cookie_parser(headers.get("cookie", ""))
 
 
 def _page_secret_in_subprotocols(headers: Mapping[str, str]) -> str:

@@ -33,8 +33,11 @@ async def schedule(request: Request) -> Response:
     navi, who = await identify(request)
     body = await bodies.read(request, bodies.NewRecall)
     session_id = request.path_params["id"]
-    is_own = calling_session(request, who) == session_id
-    by = Scheduler.AGENT if is_own else Scheduler.PERSON
+    match calling_session(request, who):
+        case None:
+            by = Scheduler.PERSON
+        case agent:
+            by = Scheduler.AGENT if agent == session_id else Scheduler.OTHER_AGENT
     made = await navi.recalls.schedule(who.user, session_id, **body.model_dump(), scheduled_by=by)
     said = {"reading": made.reading, "warning": made.warning}
     return answer({**recall_json(made.recall), **said}, 201)

@@ -51,6 +51,8 @@ class Scheduler(StrEnum):
     """Who scheduled a recall."""
 
     AGENT = "agent"
+    """That of the session itself."""
+    OTHER_AGENT = "other_agent"
     PERSON = "person"
 
 

@@ -18,6 +18,7 @@ LATE_SECONDS = 120
 
 _SCHEDULERS = {
     Scheduler.AGENT: "You scheduled it yourself, earlier in this session.",
+    Scheduler.OTHER_AGENT: "The agent of another session scheduled it for you.",
     Scheduler.PERSON: "The person scheduled it for you.",
 }
 

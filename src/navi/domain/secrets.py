@@ -11,6 +11,7 @@ an address of Sentry), hashes, and a password of letters only in a sentence, whi
 
 from __future__ import annotations
 
+from navi.domain.control_characters import without_control_characters
 from navi.domain.light_typing import overload
 from navi.domain.secret_arguments import ARGUMENTS
 from navi.domain.secret_kind import SHORTEST_WORD, SecretKind
@@ -31,7 +32,20 @@ KINDS: tuple[SecretKind, ...] = (*TOKENS, *ARGUMENTS, *PLACES)
 
 
 def mask(text: str) -> str:
-    """The text with `[masked: …]` in the place of every secret; the same object if it has none."""
+    """The text with `[masked: …]` in the place of every secret; the same object if it has none.
+
+    Colours may cut a secret into pieces, as `grep --color` does. Such a text loses its control
+    characters: they would be taken out to show it, and the secret would be whole again.
+    """
+    masked = _mask(text)
+    cleaned = without_control_characters(masked)
+    if cleaned is masked:
+        return masked
+    joined = _mask(cleaned)
+    return masked if joined is cleaned else joined
+
+
+def _mask(text: str) -> str:
     for kind in _kinds_in(text):
         masked = kind.pattern.sub(_masked(kind), text)
         text = text if masked == text else masked

@@ -165,7 +165,12 @@ class Sessions:
         return await self._store.transact(queue.waiting, session_id)
 
     async def edit_input(
-        self, user: User, session_id: str, input_id: str, changes: Mapping[str, Any]
+        self,
+        user: User,
+        session_id: str,
+        input_id: str,
+        changes: Mapping[str, Any],
+        agent_session_id: str | None = None,
     ) -> Input:
         await self.get(user, session_id)
         if not changes:
@@ -173,7 +178,7 @@ class Sessions:
         if "text" in changes:
             require_text(changes["text"])
         return await self._store.transact(
-            queue.edit, session_id, input_id, dict(changes), self._clock.now()
+            queue.edit, session_id, input_id, dict(changes), self._clock.now(), agent_session_id
         )
 
     async def remove_input(self, user: User, session_id: str, input_id: str) -> None:
@@ -210,9 +215,7 @@ class Sessions:
         """End the session for good."""
         await self._mastered(user, session_id, requester_session_id, "kill")
         session = await self._store.transact(stored.kill, session_id, self._clock.now())
-        await self._stop_turn(session_id, StopReason.KILLED)
-        if driver := self._drivers.get(session.driver):
-            await driver.end(session)
+        await self._end_agent(session)
         return session
 
     async def end_agents(self) -> None:
@@ -232,14 +235,19 @@ class Sessions:
     ) -> None:
         """Delete the session with everything it had; its automations only if they are named."""
         await self._mastered(user, session_id, requester_session_id, "delete")
-        await self._store.transact(
+        session = await self._store.transact(
             stored.kill_for_removal,
             session_id,
             self._clock.now(),
             with_automations=with_automations,
         )
-        await self._stop_turn(session_id, StopReason.KILLED)
+        await self._end_agent(session)
         await self._store.transact(stored.remove, session_id, self._clock.now())
+
+    async def _end_agent(self, session: Session) -> None:
+        await self._stop_turn(session.id, StopReason.KILLED)
+        if driver := self._drivers.get(session.driver):
+            await driver.end(session)
 
     async def _mastered(
         self, user: User, session_id: str, requester_session_id: str | None, verb: str

@@ -28,6 +28,7 @@ from sqlalchemy import (
 from navi.domain.errors import (
     Conflict,
     InputNotFound,
+    NotAllowed,
     NotYours,
     SessionNotFound,
     SessionStopped,
@@ -211,13 +212,19 @@ def edit(
     input_id: str,
     changes: dict[str, Any],
     now: datetime,
+    agent_session_id: str | None = None,
 ) -> Input:
-    """Change an input that was not delivered yet."""
+    """Change an input that was not delivered yet. An agent rewords only what it sent itself."""
     lock(connection, session_id)
-    if _waiting_input(connection, session_id, input_id).origin in SCHEDULED and "text" in changes:
+    waiting = _waiting_input(connection, session_id, input_id)
+    if waiting.origin in SCHEDULED and "text" in changes:
         raise Conflict(
             "a scheduled input can't be reworded once it is queued",
             hint="remove it from the queue and schedule it again",
+        )
+    if agent_session_id not in (None, waiting.sender_session_id) and "text" in changes:
+        raise NotAllowed(
+            "an agent can't reword what somebody else has sent", hint="send an input of your own"
         )
     connection.execute(
         update(message_queue).where(message_queue.c.id == input_id).values(**changes)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, insert, select, update
 from navi.domain.caller import Caller
 from navi.domain.errors import Conflict, UserNotFound
 from navi.domain.user import LOCAL_USER_ID, Role, User
-from navi.store import session_tokens
+from navi.store import logins, session_tokens
 from navi.store.tables import users
 
 
@@ -36,12 +36,13 @@ def listing(connection: Connection) -> list[User]:
 
 
 def replace_token(connection: Connection, user_id: str, token_sha256: str) -> None:
-    """The old token is void, and so are the browser logins that were made with it."""
+    """The old token is void, and so are browser logins made with it and links not yet opened."""
     changed = connection.execute(
         update(users).where(users.c.id == user_id).values(token_sha256=token_sha256)
     )
     if changed.rowcount == 0:
         raise UserNotFound(user_id)
+    logins.end_all(connection, user_id)
 
 
 def token_digest(connection: Connection, user_id: str) -> str | None:

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from navi.api import bodies
-from navi.domain.errors import InvalidInput, TooLarge
+from navi.domain.errors import TooLarge
 
 
 def request(messages: Sequence[Message]) -> Request:
@@ -21,11 +21,6 @@ def request(messages: Sequence[Message]) -> Request:
 
 def part(body: bytes) -> Message:
     return {"type": "http.request", "body": body, "more_body": True}
-
-
-async def test_a_client_that_leaves_in_the_middle_of_its_request_is_no_failure() -> None:
-    with pytest.raises(InvalidInput):
-        await bodies.read_bytes(request([part(b'{"te'), {"type": "http.disconnect"}]))
 
 
 async def test_a_body_is_read_no_further_than_it_may_be_long() -> None:

@@ -35,6 +35,20 @@ def test_what_stands_around_a_secret_stays() -> None:
 @pytest.mark.parametrize(
     ("text", "masked"),
     [
+        ("\x1b[1;31m\x1b[Kghp_\x1b[m\x1b[K" + "aB3d" * 9, "[masked: GitHub token]"),
+        ("\x1b[31mpassword\x1b[m: hunter2299", "password: [masked: secret]"),
+        ("gh\u200ep_" + "aB3d" * 9, "[masked: GitHub token]"),
+        ("\x1b[31mghp_" + "aB3d" * 9 + "\x1b[m", "[masked: GitHub token]"),
+        ("\x1b[31mharmless\x1b[m", "\x1b[31mharmless\x1b[m"),
+    ],
+)
+def test_a_secret_that_is_cut_by_control_characters_is_masked(text: str, masked: str) -> None:
+    assert mask(text) == masked
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
         ("API_KEY=abc123def456", "API_KEY=[masked: secret]"),
         ("PASSWORD=correcthorse", "PASSWORD=[masked: secret]"),
         ('export X_TOKEN="abcdef1234567890"', 'export X_TOKEN="[masked: secret]"'),

@@ -7,6 +7,8 @@ import os
 import click
 
 from navi.cli import output
+from navi.cli.navi.opened_store import with_logins
+from navi.domain.user import LOCAL_USER_ID
 from navi.runtime import places, server_token
 
 
@@ -20,10 +22,12 @@ def rotate() -> None:
     """Replace the server's token with a new one.
 
     A running server accepts the new token at once and refuses the old one. Browsers that are logged
-    in as the user local are logged out.
+    in as the user local are logged out, and links from `navi login` that nobody has opened yet stop
+    working.
     """
     path = server_token.rotate(places.prepare_home())
     output.note(f"the new token is in {path}; the old one is void")
+    with_logins(lambda logins: logins.end_all(LOCAL_USER_ID))
     if os.environ.get("NAVI_TOKEN"):
         output.note(
             "but NAVI_TOKEN is set here, and a server that was started with it ignores the file; "
