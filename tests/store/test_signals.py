@@ -9,9 +9,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from navi.store import signals
+from navi.store import schema, sessions, signals
 from navi.store.connection import sqlite_url
+from navi.store.store import Store
 from tests.postgres import PostgresServer
+from tests.store.conftest import NOON, World
 
 Heard = asyncio.Queue[tuple[str, str]]
 MISSED = {(channel, "") for channel in signals.CHANNELS}
@@ -74,6 +76,19 @@ async def test_signals_are_heard_again_after_the_connection_was_lost(
     assert {await next_of(heard) for _ in signals.CHANNELS} == MISSED
     await tell(url, (signals.STOPS, "a session"))
     assert await next_of(heard) == (signals.STOPS, "a session")
+
+
+async def test_other_servers_hear_that_a_session_was_ended(heard: Heard, url: str) -> None:
+    for _ in signals.CHANNELS:
+        await next_of(heard)
+    schema.prepare(url)
+    store = Store(url)
+    store.start()
+    session = await World(store, url).session()
+    await store.transact(sessions.kill, session.id, NOON)
+    await store.close()
+    while await next_of(heard) != (signals.ENDS, ""):
+        pass
 
 
 async def next_of(heard: Heard) -> tuple[str, str]:

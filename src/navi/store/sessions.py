@@ -26,6 +26,7 @@ from navi.store import (
     reminders,
     scheduled_reminders,
     session_tokens,
+    signals,
 )
 from navi.store.events import emit, forget_session
 from navi.store.lanes import Lane, lock, request_stop
@@ -157,6 +158,7 @@ def kill(connection: Connection, session_id: str, now: datetime) -> Session:
     if lane.turn_id is not None:
         request_stop(connection, session_id, StopReason.KILLED)
     session_tokens.void(connection, session_id)
+    signals.send(connection, signals.ENDS)
     reminders.cancel(connection, session_id, now)
     scheduled_reminders.session_ended(connection, session_id, now)
     removed = queue.remove_all(connection, session_id, now)

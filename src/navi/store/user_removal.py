@@ -10,7 +10,7 @@ from navi.domain.automation import Ended
 from navi.domain.errors import UserNotFound
 from navi.domain.session import SessionState
 from navi.domain.user import Belongings
-from navi.store import automation_runs, automations, lanes, reminder_list, sessions, signals
+from navi.store import automation_runs, automations, lanes, reminder_list, sessions
 from navi.store.rows import IS_PENDING
 from navi.store.tables import lanes as lane_rows
 from navi.store.tables import login_codes, logins, message_queue, session_recalls, users
@@ -61,5 +61,4 @@ def remove(connection: Connection, user_id: str, now: datetime) -> Belongings:
         if automation.enabled:
             lanes.lock(connection, automation.session_id)
             automation_runs.end(connection, automation, Ended.SESSION_ENDED, now)
-    signals.send(connection, signals.ENDS)
     return belongings
