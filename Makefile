@@ -10,8 +10,8 @@ INSTALL_LOCKED := $(PIP) install --quiet --no-deps --require-hashes -r
 CHECK_INSTALLED = @problems=$$($(PIP) check) || { echo "$$problems" >&2; exit 1; }
 ARGS ?=
 PYTEST_ARGS ?=
-# Three for two cores: many tests wait for other processes.
-WORKERS ?= 3
+# Four for two cores: many tests wait for other processes.
+WORKERS ?= 4
 
 .DEFAULT_GOAL := help
 .PHONY: help install run test proof format docs web web-check screenshots pictures lock bench clean

@@ -37,6 +37,7 @@ PROOF = (
     "tests/flows/test_kills.py",
     "tests/flows/test_message_kills.py",
     "tests/flows/test_mutants.py",
+    "tests/flows/test_outages.py",
     "tests/flows/test_recall_kills.py",
     "tests/flows/test_recall_mutants.py",
     "tests/flows/test_recalls.py::test_a_recall_killed",

@@ -70,6 +70,7 @@ async def test_an_urgent_input_interrupts_and_is_next(
     assert "never said" not in text_of(frames)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("fault", ["escape", "refuse"])
 async def test_an_escape_that_did_not_arrive_is_pressed_again(
     world: World, tmux: UnreliableTmux, client: Client, agent: str, fault: str
@@ -177,6 +178,7 @@ async def test_a_server_that_dies_before_it_interrupts_leaves_that_to_the_next(
         assert "never said" not in text_of(frames)
 
 
+@pytest.mark.proof
 async def test_a_lost_enter_is_pressed_again(
     world: World, tmux: UnreliableTmux, client: Client, agent: str
 ) -> None:
@@ -194,6 +196,7 @@ async def test_a_lost_enter_is_pressed_again(
     assert prompt.strip() == AWKWARD.strip()
 
 
+@pytest.mark.proof
 async def test_a_stop_before_the_prompt_is_submitted_takes_it_out_again(
     world: World, tmux: UnreliableTmux, client: Client, agent: str
 ) -> None:
