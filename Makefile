@@ -29,10 +29,10 @@ test: .venv/.test .venv/.system build/clients/.installed ## Check format, lint a
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n $(WORKERS) -m "not proof" $(PYTEST_ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not proof" $(PYTEST_ARGS)
 
 proof: .venv/.test .venv/.system build/clients/.installed ## Run the tests that take long: years, storms of kills, planted faults, the benchmarks
-	$(BIN)/pytest -n $(WORKERS) -m proof $(PYTEST_ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m proof $(PYTEST_ARGS)
 
 format: .venv/.test ## Format the code and apply the safe lint fixes
 	$(BIN)/ruff check --fix .

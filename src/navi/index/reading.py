@@ -41,7 +41,7 @@ Piece = tuple[int, list[Column]]
 """Rows of one table: how many, and their columns."""
 
 
-class Frame(msgspec.Struct, array_like=True):
+class Frame(msgspec.Struct, array_like=True, tag=True):
     """A stretch of a file. Everything in it is written in one transaction."""
 
     number: int
@@ -67,7 +67,7 @@ class Frame(msgspec.Struct, array_like=True):
     """How many lines of the file were already known to be damaged."""
 
 
-class Failure(msgspec.Struct, array_like=True):
+class Failure(msgspec.Struct, array_like=True, tag=True):
     """A file that could not be read to its end."""
 
     number: int

@@ -13,6 +13,7 @@ import sys
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from threading import Condition, Thread
 from typing import IO
 
 import msgspec
@@ -24,10 +25,10 @@ Result = Frame | Failure
 
 WORTH_A_PROCESS_BYTES = 24 * 1024 * 1024
 """Less than this is read sooner than a process has started."""
+MOST_BYTES_AHEAD = 32 * 1024 * 1024
 LENGTH_BYTES = 8
 
-_frames = msgspec.msgpack.Decoder(Frame)
-_failures = msgspec.msgpack.Decoder(Failure)
+_results: msgspec.msgpack.Decoder[Result] = msgspec.msgpack.Decoder(Frame | Failure)
 
 
 def read_all(
@@ -66,18 +67,48 @@ def _reading(tasks: Sequence[Task], sources: Mapping[str, Source]) -> Iterator[I
             # If it died at once, its silence will say so.
             with suppress(BrokenPipeError), process.stdin as pipe:
                 pickle.dump((dict(sources), list(tasks)), pipe)
-            yield _received(process.stdout)
+            ahead = _Ahead()
+            Thread(target=ahead.receive, args=[process.stdout], daemon=True).start()
+            yield ahead.results()
         finally:
             process.kill()
 
 
-def _received(pipe: IO[bytes]) -> Iterator[Result]:
-    while head := pipe.read(LENGTH_BYTES + 1):
-        data = pipe.read(int.from_bytes(head[1:], "little"))
-        try:
-            yield _frames.decode(data) if head[:1] == b"F" else _failures.decode(data)
-        except msgspec.DecodeError:
-            return  # cut off in the middle
+class _Ahead:
+    """What the process has read while the writer was busy. A pipe alone would hold it up."""
+
+    def __init__(self) -> None:
+        self._messages: deque[bytes] = deque()
+        self._bytes = 0
+        self._has_ended = False
+        self._changed = Condition()
+
+    def receive(self, pipe: IO[bytes]) -> None:
+        """Runs in a thread of its own, until the process ends."""
+        while head := pipe.read(LENGTH_BYTES):
+            message = pipe.read(int.from_bytes(head, "little"))
+            with self._changed:
+                self._changed.wait_for(lambda: self._bytes < MOST_BYTES_AHEAD)
+                self._messages.append(message)
+                self._bytes += len(message)
+                self._changed.notify_all()
+        with self._changed:
+            self._has_ended = True
+            self._changed.notify_all()
+
+    def results(self) -> Iterator[Result]:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._messages or self._has_ended)
+                if not self._messages:
+                    return
+                message = self._messages.popleft()
+                self._bytes -= len(message)
+                self._changed.notify_all()
+            try:
+                yield _results.decode(message)
+            except msgspec.DecodeError:
+                return  # cut off in the middle
 
 
 def _read() -> None:
@@ -91,8 +122,7 @@ def _read() -> None:
     for task in tasks:
         for result in frames_of(task, sources[task.source]):
             data = encode(result)
-            kind = b"F" if isinstance(result, Frame) else b"X"
-            pipe.write(kind + len(data).to_bytes(LENGTH_BYTES, "little"))
+            pipe.write(len(data).to_bytes(LENGTH_BYTES, "little"))
             pipe.write(data)
             pipe.flush()
 
