@@ -5,7 +5,7 @@ import json
 
 import pytest
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.contract.conftest import finished, receive, receive_until
 from tests.server import Client, ServerProcess
@@ -189,3 +189,13 @@ async def test_a_socket_for_what_is_not_there_says_why_and_closes(
         assert (error["type"], bool(error["hint"])) == ("error", True)
         with pytest.raises(ConnectionClosed):
             await receive(socket)
+
+
+async def test_a_socket_whose_address_is_too_long_is_refused_at_once(
+    server: ServerProcess,
+) -> None:
+    address = server.address.replace("http", "ws") + "/ws?x=" + "x" * 9_000
+    with pytest.raises(InvalidStatus) as refusal:
+        async with connect(address, proxy=None):
+            pass
+    assert refusal.value.response.status_code == 400

@@ -21,6 +21,8 @@ HEADER_LIMIT_BYTES = 64_000
 FIRST_FRAME_LIMIT_BYTES = 4_000
 """A frame with a token has about 80."""
 
+BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
 log = logging.getLogger("navi.api")
 _VISITOR = "visitor"
 
@@ -175,6 +177,13 @@ class SocketProtocol(WebSocketsSansIOProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._strangers.forget(self)
         super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.handshake_exc is not None and not self.handshake_initiated:
+            # Such as an address of more than 8 KB. uvicorn would say nothing and keep it open.
+            self.transport.write(BAD_REQUEST)
+            self.transport.close()
 
     def send_receive_event_to_app(self) -> None:
         if self.curr_msg_data_type == "text" and not _is_utf8(b"".join(self.frames)):
