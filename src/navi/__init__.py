@@ -1,16 +1,26 @@
-"""Navi: a memory and a clock for AI agents.
+"""Navi: memory and a clock for AI agents.
 
-The life of an input, file by file:
-    api/inputs.py      takes a person's text from the wire
-    store/due/         claims what comes due: recalls, automations, reminders
-    store/queue.py     the only door: makes it durable
-    runtime/queue.py   decides when its session may take it
-    runtime/turns.py   runs the turn it causes
-    agents/            the driver that produces the turn's events
-    store/             keeps sessions, inputs, turns, events and messages
-    runtime/feed.py    sends the stored events to watchers
-    runtime/index_follower.py, index/refresh.py    make its words searchable
-    index/search.py    finds them
+base/         small things that every other package uses
+permissions/  what a command line does, and how risky that is
+memory/       the memory wing: works without a server
+live/         the clock wing: sessions that run under a server
+vendors/      one folder per agent program that Navi knows
+client/       the typed HTTP client
+cli/          the commands `navi`, `recall` and `sm`
+web/          the built page
+agents/ domain/ index/ sources/  wait for vendors/
+hook.py       what agents run at their hooks: one file that imports nothing of ours
+
+The life of an input, station by station:
+    1  live/store/inputs.py              admitted: the only door
+    2  live/runtime/turns/admission.py   chosen: its session may take a turn
+    3  live/runtime/turns/turn_runner.py the turn it causes
+    4  live/agents/                      the driver that produces the turn's events
+    5  live/store/transcript.py          what was said, kept
+    6  live/runtime/index_follower.py    indexed, by memory/ingest/
+    7  memory/read/search.py             found
+A person's text comes in through live/api/routes/input_routes.py; what comes due, through
+live/store/due/. Events reach watchers through live/runtime/broadcast.py.
 """
 
 __version__ = "0.1.0"

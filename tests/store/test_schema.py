@@ -6,10 +6,10 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
-from navi.domain.errors import StoreUnusable
-from navi.store import schema
-from navi.store.connection import open_engine
-from navi.store.tables import metadata
+from navi.base.errors import StoreUnusable
+from navi.live.store.engine import schema
+from navi.live.store.engine.connection import open_engine
+from navi.live.store.engine.tables import metadata
 
 
 def test_a_migrated_database_has_exactly_the_tables_the_code_expects(database_url: str) -> None:
@@ -23,7 +23,7 @@ def test_a_migrated_database_has_exactly_the_tables_the_code_expects(database_ur
 
 
 def test_the_known_head_is_the_newest_migration() -> None:
-    scripts = ScriptDirectory("src/navi/store/migrations")
+    scripts = ScriptDirectory("src/navi/live/store/engine/migrations")
     assert scripts.get_current_head() == schema.HEAD
 
 

@@ -1,15 +1,16 @@
-"""The typed HTTP client: Navi's calls, for `sm` and other programs on a person's machine.
+"""The typed HTTP client, used by `sm`, the MCP bridge and other programs.
 
-calls.py     every call that `sm` makes
-wire.py      calls as JSON, and what is said when they fail
-events.py    what happens, as it happens
-server.py    where the server is, and the token for it
-exchange.py  one request and its answer
-failures.py  what can go wrong in between
+calls.py           every call the server offers
+json_calls.py      sends a call as JSON and reports failures
+exchange.py        one request and its response
+event_stream.py    a WebSocket connection that receives events
+server_address.py  finds the server and its token
+client_errors.py   what can go wrong in between
+mcp_bridge.py      MCP over standard input and output, forwarded to the server
 """
 
 from navi.client.calls import Client
-from navi.client.failures import NoServer, ServerRefused
-from navi.client.server import Server, find_server
+from navi.client.client_errors import NoServer, ServerRefused
+from navi.client.server_address import Server, find_server
 
 __all__ = ["Client", "NoServer", "Server", "ServerRefused", "find_server"]

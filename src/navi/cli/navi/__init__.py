@@ -1,9 +1,13 @@
-"""`navi`: the server and its set-up, one command per file.
+"""`navi`: the server and its set-up.
 
-agent_settings.py  Navi's entries in agents' own settings, for setup.py, uninstall.py and doctor.py
-setup_hooks.py, setup_servers.py  what those entries are
-setup_files.py     how such a file is changed, and restored
-kept_files.py      what Navi keeps on this machine; installation.py how it got there
-opened_store.py    users and logins, without a server
-browser.py         opening a link in the person's browser
+main.py          the entry point, and the table of commands
+commands/        one command per file
+agent_settings.py the settings files of agents
+browser.py       opens the page in a browser
+installation.py  how Navi was installed
+kept_files.py    files that stay after uninstalling
+opened_store.py  the store, opened for one command
+setup_files.py   settings files, edited
+setup_hooks.py   hooks in agents' settings
+setup_servers.py MCP servers in agents' settings
 """

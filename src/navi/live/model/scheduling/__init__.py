@@ -1,0 +1,11 @@
+"""What happens later: recalls, automations, reminders.
+
+recall.py              a session's own wake-up
+schedule.py            once, at an interval, or by a cron expression
+automation.py          a scheduled turn that belongs to a session
+jobs_file.py           automations read from the jobs.json of an older system
+reminder.py            nudges for a silent agent, and one-time reminders
+limits.py              how large the numbers may be
+prompts/               templates of the prompts for scheduled turns
+scheduled_prompt.py    a prompt, rendered when its turn begins
+"""

@@ -1,0 +1,13 @@
+"""Recalls, automations and reminders, stored.
+
+recalls.py             schedule, cancel, skip, and what follows from their turns
+recall_history.py      keeps the newest finished recalls of each session
+automations.py         add, read, change, remove
+automation_runs.py     the record of each firing
+hidden_sessions.py     the sessions of automations that run in the background
+background_answers.py  what those automations answered
+reminders.py           sessions that are reminded until they report
+one_time_reminders.py  reminders that fire once
+reminder_list.py       both kinds in one list
+compactions.py         which agents are compacting; no reminder reaches them meanwhile
+"""

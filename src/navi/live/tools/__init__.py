@@ -1,0 +1,13 @@
+"""What agents can call, one file per tool.
+
+schedule_recall.py  schedule a wake-up
+manage_recall.py    cancel, skip and list recalls
+cron.py             manage the session's automations
+report_status.py    say what the agent is doing
+send_message.py     write to another session
+search_sessions.py  search the memory
+arguments.py        typed arguments of a call
+files/              read, write and edit files
+processes/          run commands
+web/                fetch pages and call web APIs
+"""

@@ -1,0 +1,7 @@
+"""The tool `http_request`.
+
+http_request.py    the tool
+web_request.py     a request, and how redirects change it
+web_response.py    what an agent sees of a response
+public_address.py  which network addresses are public
+"""

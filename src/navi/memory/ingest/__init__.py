@@ -1,0 +1,17 @@
+"""From agents' files to the index.
+
+refresh.py          one pass: bring the index up to date
+watch.py            passes for as long as agents work
+freshness.py        how old the index is, and what a pass would cost
+plan.py             which files have to be read
+unchanged.py        recognises an unchanged disk without opening a database
+file_reader.py      one file to frames of columns
+reading_process.py  runs file_reader.py in a process of its own
+pipeline.py         writes changed files to both engines, batch by batch
+report.py           progress and result of a pass
+index_lock.py       one writer at a time
+backup.py           `--recreate`: keeps the old index beside the new one
+upgrade.py          brings an index of an earlier version up to date
+derived/            what is derived from a session while reading it
+write/              the two engines: DuckDB and tantivy
+"""

@@ -1,0 +1,14 @@
+"""What people wait for: search, list, show, count. Keep imports light.
+
+search.py              search the full text
+query.py               what a person typed, parsed
+snippets.py            the part of a text that shows the match
+full_text.py           opens the tantivy folder for reading
+session_list.py        sessions, latest first
+session_lookup.py      a session by id, prefix or name
+session_transcript.py  one session with everything said and done in it
+statistics.py          counts of sessions, messages, tools, commands, tokens
+copies.py              messages that a resumed session copied from another one
+json_views.py          these values as JSON, with secrets masked
+health.py              the state of the index, for `recall doctor`
+"""

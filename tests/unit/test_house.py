@@ -1,0 +1,153 @@
+"""The rules of the house, checked on the source itself: imports, maps, clocks, printing, names."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import navi
+
+ROOT = Path(navi.__file__).parent
+
+VALUES = {"base", "live.model", "memory.model"}
+MAY_IMPORT: dict[str, set[str]] = {
+    "base": set(),
+    "permissions": {"base"},
+    "client": VALUES,
+    "live.model": {"base"},
+    "memory.model": {"base"},
+    "vendors": VALUES | {"permissions", "live.agents"},
+    # Navi's own sessions are read through the store's code.
+    "vendors.navi": VALUES | {"vendors", "live.store"},
+    "memory": VALUES | {"permissions", "vendors"},
+    "live.store": VALUES,
+    "live.agents": VALUES,
+    "live.tools": VALUES,
+    "live.runtime": VALUES
+    | {"permissions", "vendors", "memory", "live.store", "live.agents", "live.tools"},
+    "live.api": VALUES | {"live.runtime", "live.tools"},
+    "cli": VALUES | {"client", "memory", "vendors", "permissions"},
+    # The command that runs the server builds it, and checks or prepares its store.
+    "cli.navi": VALUES
+    | {"cli", "client", "memory", "vendors", "permissions"}
+    | {"live.runtime", "live.api", "live.store"},
+}
+CLOCKS = ("datetime.now", "datetime.utcnow", "date.today", "time.time")
+CLOCK_READERS = {"navi.base.system_clock", "navi.hook"}
+DATABASES = {"sqlalchemy", "alembic", "sqlite3", "pysqlite3", "psycopg", "duckdb", "tantivy"}
+PRINTERS = {"print", "click.echo", "click.secho", "sys.stdout.write", "sys.stderr.write"}
+PARTICIPLES = {"told", "known", "asked", "found", "given", "meant", "said", "shown"}
+
+
+def modules() -> dict[str, ast.Module]:
+    """Every module of Navi, parsed."""
+    files = {
+        ".".join(["navi", *file.relative_to(ROOT).with_suffix("").parts]): file
+        for file in ROOT.rglob("*.py")
+    }
+    return {module: ast.parse(file.read_text()) for module, file in files.items()}
+
+
+def room_of(module: str) -> str | None:
+    """The entry of MAY_IMPORT that a module falls under: the longest one that fits."""
+    parts = module.split(".")[1:]
+    candidates = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+    return next((room for room in candidates if room in MAY_IMPORT), None)
+
+
+def imports_of(source: ast.Module) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(source):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            # `from navi.live.runtime import settings` imports navi.live.runtime.settings.
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def calls_of(source: ast.Module) -> list[str]:
+    return [ast.unparse(node.func) for node in ast.walk(source) if isinstance(node, ast.Call)]
+
+
+def forbidden_imports(module: str, source: ast.Module) -> list[str]:
+    own = room_of(module)
+    if own is None:
+        return []
+    allowed = MAY_IMPORT[own] | {own, None}
+    return [
+        f"{module} imports {name}"
+        for name in sorted(imports_of(source))
+        if name.startswith("navi.") and room_of(name) not in allowed
+    ]
+
+
+def test_every_module_imports_only_what_its_room_may() -> None:
+    violations = [
+        line for name, source in modules().items() for line in forbidden_imports(name, source)
+    ]
+    assert violations == []
+
+
+def test_a_forbidden_import_would_be_noticed() -> None:
+    source = ast.parse("from navi.live.store.engine import tables")
+    assert forbidden_imports("navi.live.model.culprit", source) == [
+        "navi.live.model.culprit imports navi.live.store.engine.tables"
+    ]
+    assert forbidden_imports("navi.live.runtime.fine", source) == []
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [file.parent for file in sorted(ROOT.rglob("__init__.py")) if "migrations" not in file.parts],
+    ids=lambda folder: str(folder.relative_to(ROOT)),
+)
+def test_every_package_has_a_map_of_its_files(folder: Path) -> None:
+    words = (folder / "__init__.py").read_text().replace("`", " ").replace(",", " ").split()
+    entries = {file.name for file in folder.glob("*.py") if file.name != "__init__.py"}
+    entries |= {f"{file.parent.name}/" for file in folder.glob("*/__init__.py")}
+    missing = sorted(entry for entry in entries if entry.rstrip(";.") not in words)
+    assert missing == []
+    stale = [
+        word
+        for word in words
+        if word.endswith(".py") and "/" not in word and not (folder / word).exists()
+    ]
+    assert stale == []
+
+
+def test_only_the_runtime_reads_the_clock() -> None:
+    readers = [
+        f"{module}: {call}"
+        for module, source in modules().items()
+        for call in calls_of(source)
+        if call.endswith(CLOCKS)
+        and room_of(module) != "live.runtime"
+        and module not in CLOCK_READERS
+    ]
+    assert readers == []
+
+
+def test_only_the_store_and_the_memory_know_databases() -> None:
+    imports = [
+        f"{module} imports {name}"
+        for module, source in modules().items()
+        for name in imports_of(source)
+        if name.split(".")[0] in DATABASES
+        and room_of(module) not in ("live.store", "memory")
+        # Only the name of a type.
+        and name != "sqlalchemy.Connection"
+    ]
+    assert imports == []
+
+
+def test_only_the_output_module_prints() -> None:
+    prints = [
+        f"{module}: {call}"
+        for module, source in modules().items()
+        for call in calls_of(source)
+        if call in PRINTERS and module != "navi.cli.output"
+    ]
+    assert prints == []
