@@ -94,13 +94,13 @@ _WRITE = names("--fix --write -w")
 
 
 def checks() -> dict[Key, Entry]:
-    found: dict[Key, Entry] = {}
+    table: dict[Key, Entry] = {}
     for key, reason, rules in _GUARDED:
-        found[tuple(key.split())] = Entry(Harm.PROJECT, reason, guards=rules)
+        table[tuple(key.split())] = Entry(Harm.PROJECT, reason, guards=rules)
     for key, reason, only in _EXACT_ONLY:
-        found[tuple(key.split())] = Entry(Harm.PROJECT, reason, _WRITE, names(only))
+        table[tuple(key.split())] = Entry(Harm.PROJECT, reason, _WRITE, names(only))
     for key, needs, only in _EXACT_NEEDS:
-        found[tuple(key.split())] = Entry(
+        table[tuple(key.split())] = Entry(
             Harm.PROJECT, CHECKS, _WRITE, names(f"{needs} {only}"), needs=names(needs)
         )
-    return found
+    return table

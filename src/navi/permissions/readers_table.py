@@ -110,22 +110,22 @@ _PRINT_THEIR_VERSION = (
 
 
 def readers() -> dict[Key, Entry]:
-    found: dict[Key, Entry] = {}
+    table: dict[Key, Entry] = {}
     for key in _WIDE.split(","):
-        found[tuple(key.split())] = Entry(Harm.NONE, READS, guards=())
+        table[tuple(key.split())] = Entry(Harm.NONE, READS, guards=())
     for key, rules in _GUARDED:
-        found[tuple(key.split())] = Entry(Harm.NONE, READS, guards=rules)
+        table[tuple(key.split())] = Entry(Harm.NONE, READS, guards=rules)
     # The document wants a rule for it: reading from a cluster is what people do all day.
-    found["kubectl", "get"] = Entry(Harm.NONE, "only reads from the cluster", guards=_KUBECTL)
+    table["kubectl", "get"] = Entry(Harm.NONE, "only reads from the cluster", guards=_KUBECTL)
     for key, unless in _EXACT_UNLESS:
-        found[tuple(key.split())] = Entry(Harm.NONE, READS, names(unless))
+        table[tuple(key.split())] = Entry(Harm.NONE, READS, names(unless))
     for key, only in _EXACT_ONLY:
-        found[tuple(key.split())] = Entry(Harm.NONE, READS, only=names(only))
+        table[tuple(key.split())] = Entry(Harm.NONE, READS, only=names(only))
     for key, operands, unless in _EXACT_OPERANDS:
-        found[tuple(key.split())] = Entry(Harm.NONE, READS, names(unless), operands=operands)
+        table[tuple(key.split())] = Entry(Harm.NONE, READS, names(unless), operands=operands)
     for name in names(_PRINT_THEIR_VERSION):
         for option in ("--version", "--help"):
-            found[name, option] = Entry(Harm.NONE, READS, operands=-1)
+            table[name, option] = Entry(Harm.NONE, READS, operands=-1)
     for name, option in [("python", "-V"), ("python3", "-V"), ("node", "-v"), ("npm", "-v")]:
-        found[name, option] = Entry(Harm.NONE, READS, operands=-1)
-    return found
+        table[name, option] = Entry(Harm.NONE, READS, operands=-1)
+    return table

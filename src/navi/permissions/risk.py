@@ -154,7 +154,7 @@ def _judge_words(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     worst = max((judgement.harm for judgement in inner), default=Harm.NONE)
     own = _judge_named(name, command)
     if worst > own.harm:
-        return Judgement(worst, next(found.reason for found in inner if found.harm == worst))
+        return Judgement(worst, next(each.reason for each in inner if each.harm == worst))
     return own._replace(head=None, guards=None) if inner else own
 
 

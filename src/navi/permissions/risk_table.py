@@ -113,19 +113,19 @@ _OPEN = {
 
 
 def _table() -> dict[Key, Entry]:
-    found: dict[Key, Entry] = {}
+    table: dict[Key, Entry] = {}
     for reason, commands in _HARM.items():
         for name in names(commands):
-            found[(name,)] = Entry(Harm.DONE, reason)
+            table[(name,)] = Entry(Harm.DONE, reason)
     for reason, tools in _HARMFUL_SUBCOMMANDS.items():
         for tool in tools.strip().splitlines():
             name, _, subs = tool.partition(":")
             for sub in names(subs):
-                found[(name.strip(), sub)] = Entry(Harm.DONE, reason)
+                table[(name.strip(), sub)] = Entry(Harm.DONE, reason)
     for reason, keys in _OPEN.items():
         for key in keys:
-            found[tuple(key.split())] = Entry(Harm.UNKNOWN, reason)
-    return {**found, **readers(), **checks()}
+            table[tuple(key.split())] = Entry(Harm.UNKNOWN, reason)
+    return {**table, **readers(), **checks()}
 
 
 TABLE: dict[Key, Entry] = _table()

@@ -109,16 +109,16 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
             elif command.words and command.words[0] not in _NEVER_ASKED_FOR:
                 head = judgement.head or _group_head(command)
                 groups.setdefault(head, _Group(head)).add(command, judgement, counted)
-    found = Suggestions([], [])
+    result = Suggestions([], [])
     for group in groups.values():
-        group.conclude(found)
-    found.skipped.extend(
+        group.conclude(result)
+    result.skipped.extend(
         uses.skipped(pattern, reason) for (pattern, reason), uses in refused.items()
     )
     order = list(Confidence)
-    found.suggestions.sort(key=lambda one: (order.index(one.confidence), -one.count, one.pattern))
-    found.skipped.sort(key=lambda one: (-one.count, one.pattern))
-    return Suggestions(_without_covered(_without_shadowed(found.suggestions)), found.skipped)
+    result.suggestions.sort(key=lambda one: (order.index(one.confidence), -one.count, one.pattern))
+    result.skipped.sort(key=lambda one: (-one.count, one.pattern))
+    return Suggestions(_without_covered(_without_shadowed(result.suggestions)), result.skipped)
 
 
 def _secrets(line: str, commands: Sequence[ShellCommand]) -> list[bool]:
@@ -225,12 +225,12 @@ class _Group:
         if command.assignments and text:
             # Claude Code looks through harmless ones such as CI=1.
             text = shlex.join(command.words)
-        known = self.forms.get(text)
-        if known is None or known[0].harm < judgement.harm:
-            self.forms[text] = known = (judgement, known[1] if known else _Uses())
-        known[1].add(counted)
+        form = self.forms.get(text)
+        if form is None or form[0].harm < judgement.harm:
+            self.forms[text] = form = (judgement, form[1] if form else _Uses())
+        form[1].add(counted)
 
-    def conclude(self, found: Suggestions) -> None:
+    def conclude(self, result: Suggestions) -> None:
         rest = dict(self.forms)
         wide = {
             text: judgement
@@ -241,10 +241,10 @@ class _Group:
             uses = _Uses()
             for text in wide:
                 uses.merge(rest.pop(text)[1])
-            found.suggestions.append(self._wide_rule(next(iter(wide.values())), uses))
-        self._conclude_each(rest, found)
+            result.suggestions.append(self._wide_rule(next(iter(wide.values())), uses))
+        self._conclude_each(rest, result)
         if rest:
-            self._conclude_others(rest, found)
+            self._conclude_others(rest, result)
 
     def _is_worth_a_wide_rule(self, wide: dict[str, Judgement]) -> bool:
         if not wide or self.is_seen_to_do_harm:
@@ -271,7 +271,7 @@ class _Group:
             guards=(*(judgement.guards or ()), *SHARED),
         )
 
-    def _conclude_each(self, rest: dict[str, tuple[Judgement, _Uses]], found: Suggestions) -> None:
+    def _conclude_each(self, rest: dict[str, tuple[Judgement, _Uses]], result: Suggestions) -> None:
         """The very commands: those often used, and a few that came more than once."""
         ranked = sorted(rest, key=lambda text: (-rest[text][1].count, text))
         reviewed = sure = 0
@@ -290,12 +290,12 @@ class _Group:
                 sure += 1
             del rest[text]
             reason = f"{judgement.reason}{why}"
-            found.suggestions.append(
+            result.suggestions.append(
                 Suggestion(text, f"Bash({text})", uses.count, confidence, reason, *uses.where())
             )
 
     def _conclude_others(
-        self, rest: dict[str, tuple[Judgement, _Uses]], found: Suggestions
+        self, rest: dict[str, tuple[Judgement, _Uses]], result: Suggestions
     ) -> None:
         """What was run only once or twice in each form."""
         uses = _Uses()
@@ -305,7 +305,7 @@ class _Group:
         reason = judgement.reason
         if judgement.harm <= Harm.PROJECT:
             reason += " as it was run, with other arguments each time; but others can do harm"
-        found.skipped.append(uses.skipped(f"{' '.join(self.head)} *", reason))
+        result.skipped.append(uses.skipped(f"{' '.join(self.head)} *", reason))
 
 
 def _confidence(harm: Harm, uses: _Uses) -> tuple[Confidence, str]:

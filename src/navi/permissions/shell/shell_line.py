@@ -81,7 +81,7 @@ class ShellLine:
         self,
         text: str,
         summary: tuple[str | None, str | None, bool],
-        found: list[ShellCommand] | None = None,
+        parts: list[ShellCommand] | None = None,
         is_understood: bool | None = None,
         depth: int = 0,
     ) -> None:
@@ -92,25 +92,25 @@ class ShellLine:
         """Its subcommand, for the tools that have them."""
         self.is_compound: bool
         self.base, self.sub, self.is_compound = summary
-        self._found = found
+        self._parts = parts
         self._is_understood = is_understood
         self._depth = depth
 
     @cached_property
     def commands(self) -> tuple[ShellCommand, ...]:
         """Every simple command that may run, a wrapper directly followed by what it runs."""
-        if self._found is None:
-            self._found, _, self._is_understood = _read_whole(self.text)
-        found: list[ShellCommand] = []
-        for command in self._found:
-            _append(command, found, self._depth, 0)
-        return tuple(found)
+        if self._parts is None:
+            self._parts, _, self._is_understood = _read_whole(self.text)
+        commands: list[ShellCommand] = []
+        for command in self._parts:
+            _append(command, commands, self._depth, 0)
+        return tuple(commands)
 
     @property
     def is_understood(self) -> bool:
         """False if it may run more than `commands` says."""
         if self._is_understood is None:
-            self._found, _, self._is_understood = _read_whole(self.text)
+            self._parts, _, self._is_understood = _read_whole(self.text)
         return self._is_understood
 
     def __repr__(self) -> str:
@@ -157,7 +157,7 @@ def _plain_parts(text: str) -> list[ShellCommand] | None:
     """The commands of a line of plain commands joined by `&&`, `|`, `;` and the like."""
     if _JOINED_PARTS.fullmatch(text) is None:
         return None
-    found: list[ShellCommand] = []
+    commands: list[ShellCommand] = []
     words: list[str] = []
     redirections: list[Redirection] = []
     start = stop = 0
@@ -171,7 +171,7 @@ def _plain_parts(text: str) -> list[ShellCommand] | None:
                 if "=" in words[0] or _GLOBS.search(words[0]):
                     return None
                 is_before_pipe = token is not None and token[1] == "|"
-                found.append(
+                commands.append(
                     ShellCommand(
                         tuple(map(_unquoted, words)),
                         text=text[start:stop],
@@ -191,7 +191,7 @@ def _plain_parts(text: str) -> list[ShellCommand] | None:
             start = start if words else token.start()
             stop = token.end()
             words.append(token[0])
-    return found
+    return commands
 
 
 def _head_words(text: str) -> tuple[str, ...] | None:
@@ -200,7 +200,7 @@ def _head_words(text: str) -> tuple[str, ...] | None:
     if head is None or _JOINED.match(text, head.end()) is None:
         return None
     words = tuple(
-        _unquoted(found[0]) for found in _HEAD_WORDS.finditer(head[1]) if found[1] is None
+        _unquoted(match[0]) for match in _HEAD_WORDS.finditer(head[1]) if match[1] is None
     )
     first = words[0]
     if first in _KEYWORDS or "=" in first or _GLOBS.search(first):
@@ -211,7 +211,7 @@ def _head_words(text: str) -> tuple[str, ...] | None:
 def _unquoted(word: str) -> str:
     if "'" not in word and '"' not in word:
         return word
-    return _QUOTES.sub(lambda found: found[1] if found[1] is not None else found[2], word)
+    return _QUOTES.sub(lambda match: match[1] if match[1] is not None else match[2], word)
 
 
 def _runs_others(word: str) -> bool:
@@ -262,16 +262,16 @@ def subcommand(words: tuple[str, ...], dynamic: frozenset[int] = frozenset()) ->
     return words[at] if at < len(words) and at not in dynamic and words[at] else None
 
 
-def _append(command: ShellCommand, found: list[ShellCommand], depth: int, wrappers: int) -> None:
-    place = len(found)
-    found.append(command)
+def _append(command: ShellCommand, commands: list[ShellCommand], depth: int, wrappers: int) -> None:
+    place = len(commands)
+    commands.append(command)
     if not command.words or 0 in command.dynamic or not _runs_others(command.words[0]):
         return
     for inner in runs(command.words):
         if wrappers > 20:
-            found.append(command._replace(words=(), text="", parent=place, is_unknown=True))
+            commands.append(command._replace(words=(), text="", parent=place, is_unknown=True))
         elif inner.script is not None:
-            _append_script(command, inner, found, depth, place)
+            _append_script(command, inner, commands, depth, place)
         else:
             part = command._replace(
                 words=command.words[inner.start : inner.stop],
@@ -283,25 +283,25 @@ def _append(command: ShellCommand, found: list[ShellCommand], depth: int, wrappe
                 parent=place,
                 is_unknown=command.is_unknown or not inner.is_sure,
             )
-            _append(part, found, depth, wrappers + 1)
+            _append(part, commands, depth, wrappers + 1)
 
 
 def _append_script(
-    command: ShellCommand, inner: Inner, found: list[ShellCommand], depth: int, place: int
+    command: ShellCommand, inner: Inner, commands: list[ShellCommand], depth: int, place: int
 ) -> None:
     """The commands of a script that is given as a word; unknown if the word itself is."""
     is_unknown = command.is_unknown or bool(command.dynamic) or depth >= DEEPEST_SCRIPT
     if depth < DEEPEST_SCRIPT and inner.script is not None:
         line = _read(inner.script, depth + 1)
         is_unknown = is_unknown or not line.is_understood
-        start = len(found)
+        start = len(commands)
         for part in line.commands:
             parent = place if part.parent < 0 else part.parent + start
             unknown = part.is_unknown or is_unknown
             piped = part.is_piped or command.is_piped
-            found.append(part._replace(parent=parent, is_unknown=unknown, is_piped=piped))
+            commands.append(part._replace(parent=parent, is_unknown=unknown, is_piped=piped))
     if is_unknown:
-        found.append(ShellCommand((), parent=place, is_unknown=True))
+        commands.append(ShellCommand((), parent=place, is_unknown=True))
 
 
 def _read_whole(text: str) -> tuple[list[ShellCommand], bool, bool]:
@@ -330,12 +330,12 @@ _MOST_CUTS = 1_000
 
 def _cut_commands(text: str) -> list[ShellCommand]:
     """Guesses for a line that the grammar can't read."""
-    found: list[ShellCommand] = []
+    commands: list[ShellCommand] = []
     for piece in _CUTS.split(text[:100_000], maxsplit=_MOST_CUTS)[:_MOST_CUTS]:
         words = [word.strip("\"'") for word in piece.replace("$", " ").split()]
         while words and (words[0] in _KEYWORDS or words[0] in ("", "!") or is_assignment(words[0])):
             words.pop(0)
         words = [word for word in words if word and word[0] not in "<>"]
         if words:
-            found.append(ShellCommand(tuple(words), is_unknown=True))
-    return found
+            commands.append(ShellCommand(tuple(words), is_unknown=True))
+    return commands
