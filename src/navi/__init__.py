@@ -12,7 +12,7 @@ agents/ domain/ index/ sources/  wait for vendors/
 hook.py       what agents run at their hooks: one file that imports nothing of ours
 
 The life of an input, station by station:
-    1  live/store/inputs.py              admitted: the only door
+    1  live/store/input_queue.py              admitted: the only door
     2  live/runtime/turns/admission.py   chosen: its session may take a turn
     3  live/runtime/turns/turn_runner.py the turn it causes
     4  live/agents/                      the driver that produces the turn's events

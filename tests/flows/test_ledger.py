@@ -17,7 +17,7 @@ from navi.live.model.input import NewInput
 from navi.live.model.message import drafts_of
 from navi.live.model.session import Session, SessionState
 from navi.live.model.turn import Ending, Outcome, RunningTurn
-from navi.live.store import inputs, sessions, turns
+from navi.live.store import input_queue, sessions, turns
 from navi.live.store.engine import schema
 from navi.live.store.engine.connection import open_engine, sqlite_url
 from navi.live.store.events import store_emitted
@@ -59,7 +59,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for session_id in ("a", "b"):
             sessions.create(connection, session_row(session_id))
         for each in SENT:
-            inputs.admit(connection, NewInput(each.input_id, each.session_id, each.text), NOW)
+            input_queue.admit(connection, NewInput(each.input_id, each.session_id, each.text), NOW)
         answer(connection, "a", "turn-1")
         die(connection, "a", "turn-2", said="")
         answer(connection, "a", "turn-3")
@@ -235,7 +235,7 @@ def test_the_checker_objects_to_an_input_that_was_answered_twice(books: Books) -
     with books.engine.begin() as connection:
         connection.execute(text("DELETE FROM messages WHERE turn_id = 'turn-6'"))
         connection.execute(text("UPDATE lanes SET next_idx = 2 WHERE session_id = 'b'"))
-        inputs.give_back(connection, "turn-6")
+        input_queue.give_back(connection, "turn-6")
         answer(connection, "b", "turn-7")
         store_emitted(connection)
 

@@ -16,7 +16,7 @@ from navi.live.model.hook_report import News
 from navi.live.model.message import drafts_of
 from navi.live.model.session import Session, SessionState, generated_name
 from navi.live.model.turn import Ending, Outcome, RunningTurn
-from navi.live.store import inputs, lanes, sessions, terminals, transcript, turns
+from navi.live.store import input_queue, lanes, sessions, terminals, transcript, turns
 from navi.live.store.scheduling import compactions
 from tests.store.conftest import NOON, World
 
@@ -83,12 +83,12 @@ async def test_an_agent_keeps_its_first_name_until_the_session_is_cleared(world:
     session = await world.session(driver="codex")
     await world.store.transact(terminals.remember, session, "thread-1", world.later())
     await world.store.transact(terminals.remember, session, "thread-2", world.later())
-    known = await world.store.transact(terminals.known, session)
+    known = await world.store.transact(terminals.conversation, session)
     assert known is not None
     assert known.agent_session_id == "thread-1"
 
     cleared = replace(session, context_from_idx=2)
-    assert await world.store.transact(terminals.known, cleared) is None
+    assert await world.store.transact(terminals.conversation, cleared) is None
 
 
 LOCAL = Caller(User("local", Role.USER, NOON, {}))
@@ -163,7 +163,7 @@ async def test_what_is_sent_to_an_open_terminal_waits_until_it_asks_or_is_gone(
     # It did not arrive after all: it waits again, and goes on without the terminal.
     dead = await running(world, session)
     await world.store.transact(turns.close_dead, dead, world.later(), "not taken")
-    [waiting] = await world.store.transact(inputs.waiting, session.id)
+    [waiting] = await world.store.transact(input_queue.waiting, session.id)
     assert waiting.text == "for the terminal"
     [open_one] = await world.store.transact(terminals.all_open)
     await world.store.transact(terminals.close, open_one, world.later())

@@ -24,7 +24,7 @@ from navi.live.model.scheduling.schedule import Every
 from navi.live.model.session import Session
 from navi.live.model.turn import Ending, Outcome, RunningTurn
 from navi.live.runtime.scheduler.system_jobs import SystemJobs, Wishes, hidden_session
-from navi.live.store import inputs, lanes, transcript, turns
+from navi.live.store import input_queue, lanes, transcript, turns
 from navi.live.store.due.due_automations import DueAutomations
 from navi.live.store.engine import schema
 from navi.live.store.engine.transactions import Store
@@ -130,7 +130,7 @@ async def test_due_and_admitted_and_moved_on_are_one_step(world: World) -> None:
     assert await fire(world, NOON + HOUR) == 1
     assert await fire(world, NOON + HOUR) == 0
 
-    (waiting,) = await world.store.transact(inputs.waiting, session.id)
+    (waiting,) = await world.store.transact(input_queue.waiting, session.id)
     (run,) = await runs_of(world, made)
     assert waiting.id == run.id
     assert run.state is RunState.QUEUED
@@ -149,7 +149,7 @@ async def test_two_servers_that_find_it_due_at_the_same_moment_admit_it_once(wor
     await other.close()
 
     assert sum(each.count for each in claimed) == 1
-    assert len(await world.store.transact(inputs.waiting, session.id)) == 1
+    assert len(await world.store.transact(input_queue.waiting, session.id)) == 1
     assert len(await runs_of(world, made)) == 1
 
 
@@ -354,7 +354,7 @@ async def test_a_system_job_that_had_nothing_to_do_says_what_it_missed(world: Wo
 
     await world.store.transact(turns.drop, idle, world.later())
 
-    assert await world.store.transact(inputs.waiting, "cron:heartbeat") == []
+    assert await world.store.transact(input_queue.waiting, "cron:heartbeat") == []
     assert await world.store.transact(automation_runs.listing, "heartbeat") == []
     heartbeat = await world.store.transact(automations.get, "heartbeat")
     assert (heartbeat.last_status, heartbeat.missed_count) == ("ok", 2)

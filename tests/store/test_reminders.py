@@ -21,7 +21,7 @@ from navi.live.model.scheduling.reminder import (
 )
 from navi.live.model.session import Session
 from navi.live.model.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason
-from navi.live.store import inputs, lanes, sessions, turns
+from navi.live.store import input_queue, lanes, sessions, turns
 from navi.live.store.due.contract import Claimed
 from navi.live.store.due.due_nudges import DueNudges
 from navi.live.store.due.due_reminders import DueReminders
@@ -49,7 +49,7 @@ async def fire(world: World, seconds: float) -> Claimed:
 
 
 async def waiting(world: World, session: Session) -> list[str]:
-    return [each.text for each in await world.store.transact(inputs.waiting, session.id)]
+    return [each.text for each in await world.store.transact(input_queue.waiting, session.id)]
 
 
 async def finish(world: World, begun: turns.Begun, ending: Ending = OK) -> None:
@@ -257,7 +257,7 @@ async def test_a_reminder_for_once_interrupts_and_says_which_turn(world: World) 
     assert (signals.STOPS, begun.turn.id) in stops
     (running,) = await world.store.transact(lanes.running, [session.id])
     assert running.stop_reason is StopReason.URGENT
-    (admitted,) = await world.store.transact(inputs.waiting, session.id)
+    (admitted,) = await world.store.transact(input_queue.waiting, session.id)
     assert (admitted.text, admitted.delivery_mode) == ("[sm remind] hello", DeliveryMode.URGENT)
     assert await earliest(world.store, REMINDERS) is None
 

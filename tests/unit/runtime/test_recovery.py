@@ -11,7 +11,7 @@ from navi.base.system_clock import SystemClock
 from navi.live.model.input import NewInput
 from navi.live.model.turn import SERVER_STOPPED
 from navi.live.runtime.turns.process_identity import is_surely_dead, own_identity
-from navi.live.store import inputs, lanes, turns
+from navi.live.store import input_queue, lanes, turns
 from tests.unit.runtime.conftest import LOCAL, LONG, Start, World
 
 CLOCK = SystemClock()
@@ -36,7 +36,7 @@ async def leave_a_turn(world: World, text: str, owner: str, lease_seconds: float
 
     def admit_and_begin(connection: Connection) -> None:
         # In one transaction: this process would begin an input that waits.
-        inputs.admit(connection, new, now)
+        input_queue.admit(connection, new, now)
         assert turns.begin(connection, session.id, claim) is not None
 
     await world.navi.store.transact(admit_and_begin)

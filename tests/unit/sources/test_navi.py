@@ -19,7 +19,7 @@ from navi.live.model.input import NewInput, Origin
 from navi.live.model.message import drafts_of
 from navi.live.model.session import Session, SessionState
 from navi.live.model.turn import Ending, Outcome
-from navi.live.store import inputs, lanes, sessions, turns
+from navi.live.store import input_queue, lanes, sessions, turns
 from navi.live.store.engine import schema
 from navi.live.store.engine.connection import public_address, sqlite_url
 from navi.live.store.engine.transactions import Store
@@ -62,7 +62,7 @@ class World:
 
     async def begin(self, session: Session, text: str, **fields: Any) -> turns.Begun:
         new = NewInput(id=new_id(), session_id=session.id, text=text, **fields)
-        await self.store.transact(inputs.admit, new, self.later())
+        await self.store.transact(input_queue.admit, new, self.later())
         now = self.later()
         claim = turns.Claim(new_id(), "me", now + timedelta(seconds=15), now)
         begun = await self.store.transact(turns.begin, session.id, claim)

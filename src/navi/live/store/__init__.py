@@ -3,7 +3,7 @@
 Each operation takes a connection first, is one transaction, and can be repeated after a lost
 connection without doing its work twice.
 
-inputs.py           station 1: admits inputs; lists, edits and removes undelivered ones
+input_queue.py      station 1: admits inputs; lists, edits and removes undelivered ones
 turns.py            begins, extends and concludes turns
 sessions.py         creates, reads, changes and deletes sessions
 lanes.py            who owns which session: leases, fences, stop requests

@@ -131,15 +131,15 @@ def read_session(
     connection: Connection, session_id: str, after_seq: int, limit: int
 ) -> list[Event]:
     store_emitted(connection)
-    asked = {"session_id": session_id, "after": after_seq, "page": limit}
-    return [_event(row) for row in connection.execute(_READ_SESSION, asked)]
+    parameters = {"session_id": session_id, "after": after_seq, "page": limit}
+    return [_event(row) for row in connection.execute(_READ_SESSION, parameters)]
 
 
 def read_all(connection: Connection, after_position: int, limit: int) -> list[Event]:
     """Events of all sessions, in the order of their commits."""
     store_emitted(connection)
-    asked = {"after": after_position, "page": limit}
-    return [_event(row) for row in connection.execute(_READ_ALL, asked)]
+    parameters = {"after": after_position, "page": limit}
+    return [_event(row) for row in connection.execute(_READ_ALL, parameters)]
 
 
 def read_turn(connection: Connection, session_id: str, turn_id: str) -> list[Event]:
@@ -181,11 +181,13 @@ def _next_numbers(
         return numbers.last_seq, numbers.user_id
     if numbers is not None:
         store_emitted(connection)
-    asked: dict[str, Any] = {"key": session_id, "count": count}
+    parameters: dict[str, Any] = {"key": session_id, "count": count}
     if fence is None:
-        row = connection.execute(_NEXT_SEQ, asked).one_or_none()
+        row = connection.execute(_NEXT_SEQ, parameters).one_or_none()
     else:
-        row = connection.execute(_NEXT_SEQ_FENCED, {**asked, "held_fence": fence}).one_or_none()
+        row = connection.execute(
+            _NEXT_SEQ_FENCED, {**parameters, "held_fence": fence}
+        ).one_or_none()
     if row is None:
         raise FenceLost(session_id) if fence is not None else SessionNotFound(session_id)
     return row.last_seq, row.user_id

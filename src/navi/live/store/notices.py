@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from navi.live.model.input import DeliveryMode, Input, NewInput, Origin
 from navi.live.model.session import Session
 from navi.live.model.turn import Ending, Outcome
-from navi.live.store import inputs as queue
+from navi.live.store import input_queue
 
 QUOTED = 80
 ANSWER = 1000
@@ -24,12 +24,12 @@ def delivered(
     connection: Connection, receiver: Session, inputs: Sequence[Input], now: datetime
 ) -> bool:
     """True if somebody was told."""
-    told = False
+    has_told = False
     for each in inputs:
         if each.notify_on_delivery:
             text = f"[sm] {_named(receiver)} was given your message: {_quoted(each.text)}"
-            told |= _tell(connection, receiver, each, "delivered", text, now)
-    return told
+            has_told |= _tell(connection, receiver, each, "delivered", text, now)
+    return has_told
 
 
 def stopped(
@@ -40,23 +40,23 @@ def stopped(
     answer: str,
     now: datetime,
 ) -> bool:
-    told = False
+    has_told = False
     for each in _one_per_sender(inputs):
         text = f"[sm] {_named(receiver)} {_end(ending)} after your message: {_quoted(each.text)}"
         if answer:
             text += f"\nIt said last:\n{_shortened(answer, ANSWER)}"
-        told |= _tell(connection, receiver, each, "stopped", text, now)
-    return told
+        has_told |= _tell(connection, receiver, each, "stopped", text, now)
+    return has_told
 
 
 def lost(connection: Connection, receiver: Session, inputs: Sequence[Input], now: datetime) -> bool:
     """The session was killed before these messages reached it."""
-    told = False
+    has_told = False
     for each in inputs:
         if each.notify_on_delivery or each.notify_on_stop:
             text = f"[sm] {_named(receiver)} was killed and never got: {_quoted(each.text)}"
-            told |= _tell(connection, receiver, each, "lost", text, now)
-    return told
+            has_told |= _tell(connection, receiver, each, "lost", text, now)
+    return has_told
 
 
 def _tell(
@@ -74,7 +74,7 @@ def _tell(
         sender_session_id=receiver.id,
         metadata={"notice": what, "input_id": about.id},
     )
-    return queue.tell(connection, notice, now)
+    return input_queue.tell(connection, notice, now)
 
 
 def _one_per_sender(inputs: Sequence[Input]) -> list[Input]:

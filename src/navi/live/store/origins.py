@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from navi.base.errors import NaviError
 from navi.live.model.input import Input, Origin
 from navi.live.model.turn import Ending
-from navi.live.store import inputs
+from navi.live.store import input_queue
 from navi.live.store.damage import set_aside
 from navi.live.store.due.contract import DueKind
 from navi.live.store.due.due_automations import DueAutomations
@@ -87,7 +87,7 @@ def input_removed(connection: Connection, removed: Input, why: str, now: datetim
 
 def withdraw(connection: Connection, session_id: str, input_id: str, now: datetime) -> None:
     """Remove an input that was not delivered yet."""
-    removed = inputs.remove(connection, session_id, input_id, now)
+    removed = input_queue.remove(connection, session_id, input_id, now)
     input_removed(connection, removed, BY_PERSON, now)
 
 

@@ -15,7 +15,7 @@ from navi.live.model.scheduling.automation import HIDDEN_PREFIX, BlockedByAutoma
 from navi.live.model.session import Session, SessionState, Step, after, step_between
 from navi.live.model.turn import StopReason
 from navi.live.model.wire_format import session_json
-from navi.live.store import inputs, notices, origins
+from navi.live.store import input_queue, notices, origins
 from navi.live.store.access import quotas, session_tokens
 from navi.live.store.engine import signals
 from navi.live.store.engine.mappers import SESSIONS, session_of
@@ -40,8 +40,8 @@ _MOVE = (
 
 def create(connection: Connection, session: Session, most: int | None = None) -> Session:
     """Refused if the user has `most` sessions already."""
-    if (known := connection.execute(_GET, {"session_id": session.id}).one_or_none()) is not None:
-        return session_of(known)
+    if (existing := connection.execute(_GET, {"session_id": session.id}).one_or_none()) is not None:
+        return session_of(existing)
     quotas.require_room(connection, quotas.SESSIONS, session.user_id, most)
     connection.execute(insert(sessions).values(**_values(session)))
     connection.execute(
@@ -120,7 +120,7 @@ def report(connection: Connection, session_id: str, text: str | None, now: datet
 
 
 def complete_task(
-    connection: Connection, session_id: str, told: NewInput | None, now: datetime
+    connection: Connection, session_id: str, notice: NewInput | None, now: datetime
 ) -> bool:
     """The agent says that it is done: nobody reminds it any more, and `told` goes to its parent.
 
@@ -130,7 +130,7 @@ def complete_task(
     if lane.session.task is not None:
         change(connection, session_id, {"task": None}, now)
     reminders.cancel(connection, session_id, lane.not_before(now))
-    return told is not None and inputs.tell(connection, told, now)
+    return notice is not None and input_queue.tell(connection, notice, now)
 
 
 def clear(connection: Connection, session_id: str, now: datetime) -> bool:
@@ -158,7 +158,7 @@ def kill(connection: Connection, session_id: str, now: datetime) -> Session:
     signals.send(connection, signals.ENDS)
     reminders.cancel(connection, session_id, now)
     one_time_reminders.session_ended(connection, session_id, now)
-    removed = inputs.remove_all(connection, session_id, now)
+    removed = input_queue.remove_all(connection, session_id, now)
     for each in removed:
         origins.input_removed(connection, each, recalls.SESSION_ENDED, now)
     recalls.session_ended(connection, session_id, now)
@@ -194,7 +194,7 @@ def remove(connection: Connection, session_id: str, now: datetime) -> None:
     gone = {"session": session_json(lane.session), "deleted": True}
     last_seq = emit(connection, session_id, None, [("session_update", gone)], now)
     forget_session(connection, session_id, last_seq)
-    inputs.forget_session(connection, session_id)
+    input_queue.forget_session(connection, session_id)
     connection.execute(delete(sessions).where(sessions.c.id == session_id))
 
 

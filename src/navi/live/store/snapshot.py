@@ -9,8 +9,7 @@ from sqlalchemy import Connection, func, select
 from navi.live.model.input import Input
 from navi.live.model.message import Message
 from navi.live.model.session import Session
-from navi.live.store import events, sessions, transcript
-from navi.live.store import inputs as queue
+from navi.live.store import events, input_queue, sessions, transcript
 from navi.live.store.engine.tables import events as stored_events
 from navi.live.store.lanes import lock
 
@@ -41,6 +40,6 @@ def take(connection: Connection, session_id: str, limit: int) -> Snapshot:
     return Snapshot(
         session=sessions.get(connection, session_id),
         messages=transcript.read(connection, session_id, before_idx=before_idx, limit=limit),
-        queue=list(queue.waiting(connection, session_id)),
+        queue=list(input_queue.waiting(connection, session_id)),
         after=after,
     )

@@ -12,7 +12,7 @@ from navi.live.model.hook_report import News
 from navi.live.model.input import TOOL_CALL, Input, Origin
 from navi.live.model.scheduling.reminder import is_soft_nudge
 from navi.live.model.wire_format import input_json
-from navi.live.store import events, inputs, sessions, terminals, transcript
+from navi.live.store import events, input_queue, sessions, terminals, transcript
 from navi.live.store.engine.tables import lanes, message_queue, messages, turns
 from navi.live.store.lanes import Lane, lock
 from navi.live.store.scheduling import compactions
@@ -89,7 +89,7 @@ def take_for_agent(
 
 
 def _waiting(connection: Connection, session_id: str) -> list[Input]:
-    waiting = inputs.waiting(connection, session_id, Origin.REMINDER)
+    waiting = input_queue.waiting(connection, session_id, Origin.REMINDER)
     return [each for each in waiting if is_soft_nudge(each)]
 
 
@@ -126,5 +126,5 @@ def _deliver(connection: Connection, delivered: Input, idx: int, now: datetime) 
         }
         connection.execute(_DELIVER, values)
     transcript.add_input(connection, delivered, idx, now)
-    told = ("input_delivered", {"input": input_json(delivered)})
-    events.emit(connection, delivered.session_id, delivered.turn_id, [told], now)
+    event = ("input_delivered", {"input": input_json(delivered)})
+    events.emit(connection, delivered.session_id, delivered.turn_id, [event], now)

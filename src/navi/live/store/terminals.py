@@ -28,14 +28,14 @@ _IS_OPEN = select(
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Conversation:
     """The agent's own name for what a session sees now, and what its turns have used."""
 
     agent_session_id: str
     spent: Usage
 
 
-def known(connection: Connection, session: Session) -> Known | None:
+def conversation(connection: Connection, session: Session) -> Conversation | None:
     row = connection.execute(
         select(agent_sessions.c.agent_session_id, agent_sessions.c.created_at).where(
             agent_sessions.c.session_id == session.id,
@@ -58,18 +58,18 @@ def known(connection: Connection, session: Session) -> Known | None:
             )
         ).where(turns.c.session_id == session.id, turns.c.ended_at >= row.created_at)
     ).one()
-    return Known(row.agent_session_id, Usage(*(int(tokens) for tokens in spent)))
+    return Conversation(row.agent_session_id, Usage(*(int(tokens) for tokens in spent)))
 
 
 def session_of(connection: Connection, agent_session_id: str) -> str | None:
     """Our session of that name; the newest, should two agents ever choose the same one."""
-    found: str | None = connection.execute(
+    session_id: str | None = connection.execute(
         select(agent_sessions.c.session_id)
         .where(agent_sessions.c.agent_session_id == agent_session_id)
         .order_by(agent_sessions.c.created_at.desc())
         .limit(1)
     ).scalar()
-    return found
+    return session_id
 
 
 def remember(

@@ -219,11 +219,11 @@ def visible(
     connection: Connection, session_id: str, context_from_idx: int, turn_id: str
 ) -> list[Message]:
     """What the agent still sees before this turn: the last summary, and all since then."""
-    asked = {"session_id": session_id, "context_from_idx": context_from_idx}
-    found = connection.execute(_LAST_SUMMARY, asked).one_or_none()
-    summary = [] if found is None else [_message(found)]
-    after = -1 if found is None else found.compacted_up_to
-    rows = connection.execute(_BEFORE_TURN, {**asked, "after": after, "turn_id": turn_id})
+    parameters = {"session_id": session_id, "context_from_idx": context_from_idx}
+    latest = connection.execute(_LAST_SUMMARY, parameters).one_or_none()
+    summary = [] if latest is None else [_message(latest)]
+    after = -1 if latest is None else latest.compacted_up_to
+    rows = connection.execute(_BEFORE_TURN, {**parameters, "after": after, "turn_id": turn_id})
     return [*summary, *(_message(row) for row in rows)]
 
 

@@ -21,8 +21,7 @@ from navi.live.model.message import Draft, Message, Notice, closed, drafts_of
 from navi.live.model.session import Session, SessionState, Step
 from navi.live.model.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
 from navi.live.model.wire_format import input_json, message_json, session_json
-from navi.live.store import events, notices, origins, sessions, terminals, transcript
-from navi.live.store import inputs as queue
+from navi.live.store import events, input_queue, notices, origins, sessions, terminals, transcript
 from navi.live.store.access import users
 from navi.live.store.engine.tables import lanes, turns
 from navi.live.store.lanes import Lane, lock
@@ -109,7 +108,9 @@ def admit(
 ) -> tuple[Admission, Begun | None]:
     """Make the input durable and, if its session is free, begin the next turn."""
     lane = lock(connection, new.session_id)
-    admission, admitted = queue.admit_in_lane(connection, lane, new, claim.now, sender, limits)
+    admission, admitted = input_queue.admit_in_lane(
+        connection, lane, new, claim.now, sender, limits
+    )
     if lane.turn_id is not None and lane.turn_id != claim.turn_id:
         return admission, None
     is_next = admission.position == 0 and not admission.delivered
@@ -140,11 +141,13 @@ def _begin(
         return None
     chosen = known_next
     if chosen is None or chosen.origin not in claim.origins:
-        chosen = queue.next_input(connection, session_id, claim.origins, lane.not_before(claim.now))
+        chosen = input_queue.next_input(
+            connection, session_id, claim.origins, lane.not_before(claim.now)
+        )
     if chosen is None:
         return None
     # What was admitted just now, and is next, has nobody behind it in its mode.
-    joined = [] if chosen is known_next else queue.followers(connection, chosen, claim.now)
+    joined = [] if chosen is known_next else input_queue.followers(connection, chosen, claim.now)
     fence = lane.fence + 1
     now = max(
         [lane.not_before(claim.now), *(each.queued_at or claim.now for each in (chosen, *joined))]
@@ -161,7 +164,7 @@ def _begin(
         },
     )
     connection.execute(_INSERT, _new_turn(turn_id, session_id, fence, chosen.origin, now))
-    delivered = [queue.deliver(connection, each, turn_id, now) for each in (chosen, *joined)]
+    delivered = [input_queue.deliver(connection, each, turn_id, now) for each in (chosen, *joined)]
     delivered[0] = origins.turn_began(connection, delivered[0], now, claim.zone)
     for idx, each in enumerate(delivered, start=lane.next_idx):
         transcript.add_input(connection, each, idx, now)
@@ -240,7 +243,7 @@ def take_over(connection: Connection, dead: RunningTurn, claim: Claim) -> Begun 
         (dead.fence + 1, claim.owner),
     ):
         return None
-    delivered = queue.delivered_to(connection, dead.id)
+    delivered = input_queue.delivered_to(connection, dead.id)
     if delivered[0].origin not in claim.origins:
         return None
     fence = dead.fence + 1
@@ -276,7 +279,7 @@ def close_dead(
     if row.event_count == 0 and not was_to_stop:
         _give_back(connection, lane, dead.id, last, ending, now)
         return True
-    inputs = queue.delivered_to(connection, dead.id)
+    inputs = input_queue.delivered_to(connection, dead.id)
     happened = drafts_of(_stored_events(connection, dead))
     must_speak = inputs[0].origin is Origin.AUTOMATION
     last = replace(last, drafts=closed(happened, ending, must_speak=must_speak))
@@ -286,19 +289,19 @@ def close_dead(
 
 def drop(connection: Connection, idle: RunningTurn, now: datetime) -> None:
     """End a turn that found nothing to do, and remove its input: it is as if neither had been."""
-    inputs = queue.delivered_to(connection, idle.id)
+    inputs = input_queue.delivered_to(connection, idle.id)
     is_closed = close_dead(connection, idle, now, NOTHING_TO_DO)
-    if not is_closed or queue.delivered_to(connection, idle.id):
+    if not is_closed or input_queue.delivered_to(connection, idle.id):
         # Another process was faster; or it was asked to stop, and has ended as such.
         return
     for each in inputs:
-        queue.remove(connection, each.session_id, each.id, now)
+        input_queue.remove(connection, each.session_id, each.id, now)
         automation_runs.had_nothing_to_do(connection, each, now)
 
 
 def answer(connection: Connection, session_id: str, input_id: str) -> Answer:
     """How far an input has come, and what the agent said to it."""
-    turn_id = queue.find(connection, session_id, input_id).turn_id
+    turn_id = input_queue.find(connection, session_id, input_id).turn_id
     if turn_id is None:
         return Answer(input_id, "queued")
     row = connection.execute(select(turns).where(turns.c.id == turn_id)).one()
@@ -327,7 +330,7 @@ def _give_back(
     freed = transcript.take_back(connection, turn_id)
     # Notices may have come since. They keep their places, and no place is used twice.
     next_idx = min(freed) if max(freed) + 1 == lane.next_idx else lane.next_idx
-    waiting = queue.give_back(connection, turn_id)
+    waiting = input_queue.give_back(connection, turn_id)
     for each in waiting:
         origins.turn_given_back(connection, each, now)
     lane = replace(lane, next_idx=next_idx)
@@ -462,7 +465,7 @@ def _begun_before(connection: Connection, lane: Lane, turn_id: str) -> Begun:
     """The same turn again, after a commit whose answer got lost."""
     query = select(turns.c.started_at).where(turns.c.id == turn_id)
     started_at = connection.execute(query).scalar_one()
-    delivered = queue.delivered_to(connection, turn_id)
+    delivered = input_queue.delivered_to(connection, turn_id)
     return _begun(connection, lane.session, delivered, turn_id, lane.fence, started_at)
 
 

@@ -13,7 +13,7 @@ from navi.live.model.input import Answer
 from navi.live.model.session import Session, SessionState
 from navi.live.runtime.broadcast import Feed
 from navi.live.runtime.services.session_service import Sessions
-from navi.live.store import inputs, turns
+from navi.live.store import input_queue, turns
 from navi.live.store.engine.transactions import Store
 
 LONGEST_SECONDS = 25.0
@@ -45,7 +45,7 @@ class Waiting:
             session = await self._sessions.get(user, session_id)
             is_idle = session.state is SessionState.STOPPED
             if session.state is SessionState.IDLE:
-                is_idle = not await self._store.transact(inputs.waiting, session_id)
+                is_idle = not await self._store.transact(input_queue.waiting, session_id)
             return Rest(is_idle, session), is_idle
 
         return await self._until(session_id, look, seconds)

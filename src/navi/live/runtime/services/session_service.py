@@ -30,8 +30,7 @@ from navi.live.model.session import (
 from navi.live.model.turn import StopReason
 from navi.live.runtime import server_files
 from navi.live.runtime.turns.turn_runner import Turns
-from navi.live.store import inputs as queue
-from navi.live.store import lanes, origins, snapshot, terminals, transcript
+from navi.live.store import input_queue, lanes, origins, snapshot, terminals, transcript
 from navi.live.store import sessions as stored
 from navi.live.store.engine.transactions import Store
 from navi.live.store.snapshot import Snapshot
@@ -163,7 +162,7 @@ class Sessions:
 
     async def queue(self, user: User, session_id: str) -> Sequence[Input]:
         await self.get(user, session_id)
-        return await self._store.transact(queue.waiting, session_id)
+        return await self._store.transact(input_queue.waiting, session_id)
 
     async def edit_input(
         self,
@@ -179,7 +178,12 @@ class Sessions:
         if "text" in changes:
             require_text(changes["text"])
         return await self._store.transact(
-            queue.edit, session_id, input_id, dict(changes), self._clock.now(), agent_session_id
+            input_queue.edit,
+            session_id,
+            input_id,
+            dict(changes),
+            self._clock.now(),
+            agent_session_id,
         )
 
     async def remove_input(self, user: User, session_id: str, input_id: str) -> None:

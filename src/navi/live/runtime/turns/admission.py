@@ -21,7 +21,7 @@ from navi.live.model.input import Admission, NewInput, Origin, require_text
 from navi.live.runtime.service import Service, Wake
 from navi.live.runtime.turns.turn_runner import Turns
 from navi.live.runtime.turns.turn_slots import TurnSlots
-from navi.live.store import inputs as stored
+from navi.live.store import input_queue as stored
 from navi.live.store import lanes
 from navi.live.store.damage import bad_inputs
 from navi.live.store.due.contract import Claimed

@@ -37,7 +37,7 @@ from navi.live.model.tool import ToolContext
 from navi.live.model.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, Turn
 from navi.live.runtime.turns.event_writer import Pump
 from navi.live.runtime.turns.turn_slots import TurnSlots
-from navi.live.store import inputs, sessions, steering, terminals
+from navi.live.store import input_queue, sessions, steering, terminals
 from navi.live.store import turns as stored
 from navi.live.store.engine.transactions import Store
 from navi.live.store.scheduling import automation_runs, compactions, reminders
@@ -131,7 +131,7 @@ class Turns:
         None if nothing waits, or the terminal's last turn is not over yet.
         """
         session_id = session.id
-        if not await self._store.transact(inputs.waiting, session_id):
+        if not await self._store.transact(input_queue.waiting, session_id):
             return None
         await self._terminal_is_done(session_id)
         hand_over = HandOver()
@@ -325,7 +325,7 @@ class Turns:
         driver = self._drivers[session.driver]
         known = None
         if driver.survives:
-            known = await self._store.transact(terminals.known, session)
+            known = await self._store.transact(terminals.conversation, session)
         limit = begun.turn.input.metadata.get(TIME_LIMIT)
         deadline = asyncio.timeout(limit)
         request = TurnRequest(

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, delete, select
 
-from navi.live.store import inputs
+from navi.live.store import input_queue
 from navi.live.store.damage import set_aside as aside
 from navi.live.store.engine.tables import message_queue
 
@@ -19,7 +19,7 @@ def set_aside(connection: Connection, session_id: str, now: datetime) -> int:
     count = 0
     for input_id in connection.execute(waiting).scalars().all():
         try:
-            inputs.find(connection, session_id, input_id)
+            input_queue.find(connection, session_id, input_id)
         except Exception as error:
             count += 1
             reference, why = aside.Reference(input_id, session_id), aside.reason_of(error)

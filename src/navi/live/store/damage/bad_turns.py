@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select, update
 
 from navi.live.model.session import SessionState
 from navi.live.model.turn import Ending, Outcome, RunningTurn
-from navi.live.store import inputs, origins, sessions
+from navi.live.store import input_queue, origins, sessions
 from navi.live.store import lanes as stored_lanes
 from navi.live.store.damage import set_aside as aside
 from navi.live.store.engine.tables import lanes, turns
@@ -49,7 +49,7 @@ def _settle(connection: Connection, turn_id: str, session_id: str, why: str, now
         with connection.begin_nested():
             lane = stored_lanes.lock(connection, session_id)
             sessions.bring_to(connection, lane, SessionState.IDLE, now)
-            for each in inputs.delivered_to(connection, turn_id):
+            for each in input_queue.delivered_to(connection, turn_id):
                 origins.turn_ended(connection, each, Ending(Outcome.ERROR, why), None, now)
     except Exception:
         log.exception("can't settle turn %s of session %s", turn_id, session_id)

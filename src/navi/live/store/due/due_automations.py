@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, literal, or_, select
 
 from navi.live.model.scheduling.automation import HIDDEN_PREFIX, Ended, plan
-from navi.live.store import inputs as queue
+from navi.live.store import input_queue
 from navi.live.store.damage import set_aside
 from navi.live.store.due.contract import Claimed
 from navi.live.store.engine.tables import Instant, automations, lanes, sessions
@@ -71,7 +71,7 @@ class DueAutomations:
             its = plan(automation, max(now, automation.next_run_at))
             new = automation_runs.begin(connection, lane, automation, its, self._keep_runs, moment)
             if new is not None:
-                inputs += queue.admit_all(connection, [(lane, new)], moment)
+                inputs += input_queue.admit_all(connection, [(lane, new)], moment)
         return Claimed(len(rows), inputs, owners)
 
     def first_due(self, connection: Connection, until: datetime) -> set_aside.Reference | None:

@@ -16,7 +16,7 @@ from navi.live.model.scheduling.reminder import (
     nudge_input,
 )
 from navi.live.model.session import SessionState
-from navi.live.store import inputs as queue
+from navi.live.store import input_queue
 from navi.live.store.damage import set_aside
 from navi.live.store.due.contract import Claimed
 from navi.live.store.engine.tables import Instant, lanes, remind_registrations, sessions
@@ -106,6 +106,6 @@ def _nudge(
             # It says all that the soft one would, which came too late.
             reminders.remove_nudges(connection, registration, now)
         new = nudge_input(registration, nudge, interrupts=lane.turn_id is not None)
-        inputs = queue.admit_all(connection, [(lane, new)], now)
+        inputs = input_queue.admit_all(connection, [(lane, new)], now)
     reminders.change(connection, after_nudge(registration, nudge, now), now)
     return inputs

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from navi.live.model.scheduling.recall import DEFERRED_BY, RecallStatus, recall_input
 from navi.live.model.turn import Outcome
-from navi.live.store import inputs as queue
+from navi.live.store import input_queue
 from navi.live.store.damage import set_aside
 from navi.live.store.due.contract import Claimed
 from navi.live.store.engine.mappers import IS_PENDING, SESSIONS_WITH_RECALL, recall_of
@@ -73,7 +73,7 @@ class DueRecalls:
         if not claims:
             return Claimed(0)
         connection.execute(_CLAIM, claims)
-        inputs = queue.admit_all(connection, arrivals, now)
+        inputs = input_queue.admit_all(connection, arrivals, now)
         for lane in lanes_of_rows:
             if lane.turn_id is not None:
                 recalls.announce(connection, lane.session.id, None, now)

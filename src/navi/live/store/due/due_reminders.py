@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, select
 from navi.live.model.input import Input
 from navi.live.model.scheduling.reminder import ReminderStatus, reminder_input
 from navi.live.model.session import SessionState
-from navi.live.store import inputs as queue
+from navi.live.store import input_queue
 from navi.live.store.damage import set_aside
 from navi.live.store.due.contract import Claimed
 from navi.live.store.engine.tables import Instant, lanes, sessions
@@ -55,7 +55,7 @@ class DueReminders:
             elif held_until is not None and held_until > now:
                 one_time_reminders.move(connection, reminder, held_until)
             else:
-                inputs += queue.admit_all(connection, [(lane, reminder_input(reminder))], now)
+                inputs += input_queue.admit_all(connection, [(lane, reminder_input(reminder))], now)
                 one_time_reminders.change(connection, reminder, ReminderStatus.FIRED, now)
         return Claimed(len(rows), inputs, owners)
 

@@ -49,11 +49,11 @@ def _upgrade(connection: Connection) -> None:
     config = Config()
     config.set_main_option("script_location", "navi:live/store/engine/migrations")
     config.attributes["connection"] = connection
-    found = version(connection)
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if found is not None and found not in known:
+    current = version(connection)
+    revisions = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if current is not None and current not in revisions:
         raise StoreUnusable(
-            f"this database was written by a newer Navi (version {found}, this one knows {HEAD})",
+            f"this database was written by a newer Navi (version {current}, this one knows {HEAD})",
             hint="upgrade Navi, or set NAVI_HOME or NAVI_DATABASE_URL to another place",
         )
     try:

@@ -35,7 +35,7 @@ from navi.live.model.scheduling.automation import (
 from navi.live.model.scheduling.scheduled_prompt import ScheduledPrompt, automation_prompt
 from navi.live.model.session import SessionState
 from navi.live.model.turn import Ending, Outcome
-from navi.live.store import inputs, transcript
+from navi.live.store import input_queue, transcript
 from navi.live.store.engine.tables import automation_runs
 from navi.live.store.lanes import Lane, lock
 from navi.live.store.scheduling import automations
@@ -70,7 +70,7 @@ def begin(
         _meet(connection, automation, active, its, now)
         return None
     run = planned_run(automation, its, now)
-    if find(connection, run.id) is not None or inputs.exists(connection, run.id):
+    if find(connection, run.id) is not None or input_queue.exists(connection, run.id):
         # The machine's clock was set back: this very occurrence has had its run.
         automations.change(connection, automation, now, **_following(its))
         return None
@@ -136,7 +136,7 @@ def keep_prompt(connection: Connection, begun: Input, scheduled: ScheduledPrompt
     prompt = scheduled.prompt
     metadata = {**begun.metadata, "automation_prompt_ref": prompt.reference}
     prompted = replace(begun, prompt=prompt.text, metadata=metadata)
-    inputs.keep_prompt(connection, prompted)
+    input_queue.keep_prompt(connection, prompted)
     transcript.change_metadata(connection, begun.id, metadata)
     _update(
         connection,
@@ -199,7 +199,9 @@ def cancel_queued(connection: Connection, automation_id: str, why: str, now: dat
     """A run that still waits is not wanted any more."""
     run = _active(connection, automation_id)
     if run is not None and run.state is RunState.QUEUED:
-        input_removed(connection, inputs.remove(connection, run.session_id, run.id, now), why, now)
+        input_removed(
+            connection, input_queue.remove(connection, run.session_id, run.id, now), why, now
+        )
 
 
 def input_removed(connection: Connection, removed: Input, why: str, now: datetime) -> None:
@@ -231,10 +233,10 @@ def find(connection: Connection, run_id: str) -> Run | None:
 
 
 def get(connection: Connection, run_id: str) -> Run:
-    found = find(connection, run_id)
-    if found is None:
+    run = find(connection, run_id)
+    if run is None:
         raise RunNotFound(run_id)
-    return found
+    return run
 
 
 def listing(connection: Connection, automation_id: str) -> list[Run]:

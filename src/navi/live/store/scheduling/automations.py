@@ -44,8 +44,8 @@ _BLOCKING = (
 def add(connection: Connection, automation: Automation, limits: Limits = UNLIMITED) -> Automation:
     """Keep it. The session it runs in must exist, and not have ended."""
     lane = lock(connection, automation.session_id)
-    if (known := find(connection, automation.id)) is not None:
-        return known
+    if (existing := find(connection, automation.id)) is not None:
+        return existing
     if lane.session.state is SessionState.STOPPED:
         raise SessionStopped(automation.session_id)
     own, most = automation.session_id, limits.automations_per_session
@@ -62,10 +62,10 @@ def find(connection: Connection, automation_id: str) -> Automation | None:
 
 
 def get(connection: Connection, automation_id: str) -> Automation:
-    found = find(connection, automation_id)
-    if found is None:
+    automation = find(connection, automation_id)
+    if automation is None:
         raise AutomationNotFound(automation_id)
-    return found
+    return automation
 
 
 def listing(
@@ -109,8 +109,8 @@ def remove(connection: Connection, automation: Automation, now: datetime) -> Non
 
 def announce(connection: Connection, automation: Automation, now: datetime) -> None:
     """Tell how it stands, and wake the clocks: it may be the earliest of all."""
-    told = {"automation": automation_json(automation), "automation_id": automation.id}
-    emit(connection, automation.session_id, None, [("automation_update", told)], now)
+    payload = {"automation": automation_json(automation), "automation_id": automation.id}
+    emit(connection, automation.session_id, None, [("automation_update", payload)], now)
     if automation.next_run_at is not None:
         signals.send(connection, signals.CLOCK)
 

@@ -95,5 +95,5 @@ def _target(connection: Connection, automation: Automation) -> str | None:
         channel, to = automation.target.channel or "", automation.target.to or ""
         names = [name for name in (to, f"{channel}:{to}") if name.strip(":")]
         query = query.where(or_(sessions.c.id.in_(names), sessions.c.name.in_(names)))
-    found: str | None = connection.execute(query).scalar()
-    return found
+    text: str | None = connection.execute(query).scalar()
+    return text

@@ -21,14 +21,16 @@ def keep(connection: Connection, session: Session, automation: Automation, now: 
     """
     sessions.create(connection, session)
     lock(connection, session.id)
-    known = automations.find(connection, automation.id)
-    if known is None:
+    existing = automations.find(connection, automation.id)
+    if existing is None:
         automations.add(connection, automation)
         return True
-    if known.enabled != automation.enabled or not is_same_beat(known.schedule, automation.schedule):
+    if existing.enabled != automation.enabled or not is_same_beat(
+        existing.schedule, automation.schedule
+    ):
         automations.change(
             connection,
-            known,
+            existing,
             now,
             schedule=automation.schedule,
             enabled=automation.enabled,

@@ -26,8 +26,8 @@ _FIND = select(scheduled_reminders).where(scheduled_reminders.c.id == bindparam(
 def schedule(connection: Connection, new: Reminder, most: int | None = None) -> Reminder:
     """Refused if `most` are pending in the user's sessions."""
     lane = lock(connection, new.session_id)
-    if (known := find(connection, new.id)) is not None:
-        return known
+    if (existing := find(connection, new.id)) is not None:
+        return existing
     if lane.session.state is SessionState.STOPPED:
         raise SessionStopped(new.session_id)
     quotas.require_room(connection, quotas.REMINDERS, lane.session.user_id, most)
@@ -54,10 +54,10 @@ def pending(connection: Connection, session_id: str) -> list[Reminder]:
 
 
 def cancel(connection: Connection, reminder_id: str, now: datetime) -> Reminder:
-    known = find(connection, reminder_id)
-    if known is None:
+    reminder = find(connection, reminder_id)
+    if reminder is None:
         raise ReminderNotFound(reminder_id)
-    lock(connection, known.session_id)
+    lock(connection, reminder.session_id)
     # Read anew: it may have fired while the lane was waited for.
     current = find(connection, reminder_id)
     if current is None or current.status is not ReminderStatus.PENDING:
@@ -100,8 +100,8 @@ def change(
 
 
 def _announce(connection: Connection, reminder: Reminder, now: datetime) -> None:
-    told = [("reminder_update", {"reminder": reminder_json(reminder)})]
-    emit(connection, reminder.session_id, None, told, now)
+    events = [("reminder_update", {"reminder": reminder_json(reminder)})]
+    emit(connection, reminder.session_id, None, events, now)
 
 
 def reminder_of(row: Row[Any]) -> Reminder:

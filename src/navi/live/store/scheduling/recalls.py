@@ -26,7 +26,7 @@ from navi.live.model.scheduling.scheduled_prompt import recall_prompt
 from navi.live.model.session import SessionState
 from navi.live.model.turn import Ending, Outcome
 from navi.live.model.wire_format import recall_json
-from navi.live.store import inputs as queue
+from navi.live.store import input_queue
 from navi.live.store.access import quotas
 from navi.live.store.engine import signals
 from navi.live.store.engine.mappers import IS_PENDING, recall_of
@@ -131,7 +131,7 @@ def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo
     prompt = recall_prompt(begun, missed, now, zone).prompt
     metadata = {**begun.metadata, "missed_count": missed, "prompt_ref": prompt.reference}
     prompted = replace(begun, prompt=prompt.text, metadata=metadata)
-    queue.keep_prompt(connection, prompted)
+    input_queue.keep_prompt(connection, prompted)
     return prompted
 
 
@@ -207,7 +207,7 @@ def _runs(connection: Connection, lane: Lane, recall: Recall) -> bool:
     """Whether the session's running turn is a beat of this recall."""
     if lane.turn_id is None or recall.input_id is None:
         return False
-    inputs = queue.delivered_to(connection, lane.turn_id)
+    inputs = input_queue.delivered_to(connection, lane.turn_id)
     return any(each.id == recall.input_id for each in inputs)
 
 
@@ -215,7 +215,7 @@ def _withdraw(connection: Connection, lane: Lane, recall: Recall, now: datetime)
     """Remove the recall's input from the queue. False if it has none, or its turn runs."""
     if recall.input_id is None or _runs(connection, lane, recall):
         return False
-    queue.remove(connection, recall.session_id, recall.input_id, now)
+    input_queue.remove(connection, recall.session_id, recall.input_id, now)
     return True
 
 

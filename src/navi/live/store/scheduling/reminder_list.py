@@ -29,8 +29,8 @@ def upcoming(
         .join(sessions, sessions.c.id == once.c.session_id)
         .where(one_time_reminders.IS_PENDING, *chosen)
     )
-    found: list[Registration | Reminder] = [
+    entries: list[Registration | Reminder] = [
         *(reminders.registration_of(row) for row in connection.execute(periodic)),
         *(one_time_reminders.reminder_of(row) for row in connection.execute(one_off)),
     ]
-    return sorted(found, key=lambda each: each.due_at)
+    return sorted(entries, key=lambda each: each.due_at)

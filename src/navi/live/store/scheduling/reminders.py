@@ -18,7 +18,7 @@ from navi.live.model.scheduling.reminder import NoRegistration, Nudge, Registrat
 from navi.live.model.session import SessionState
 from navi.live.model.turn import SERVER_STOPPED, Ending, Outcome, StopReason
 from navi.live.model.wire_format import registration_json
-from navi.live.store import inputs
+from navi.live.store import input_queue
 from navi.live.store.engine import signals
 from navi.live.store.engine.tables import message_queue, remind_registrations
 from navi.live.store.events import emit
@@ -160,7 +160,7 @@ def waits(connection: Connection, registration: Registration, nudge: Nudge) -> b
 def waiting_nudges(connection: Connection, registration: Registration) -> list[Input]:
     return [
         each
-        for each in inputs.waiting(connection, registration.target_session_id, Origin.REMINDER)
+        for each in input_queue.waiting(connection, registration.target_session_id, Origin.REMINDER)
         if each.metadata.get("registration_id") == registration.id
     ]
 
@@ -220,8 +220,8 @@ def _announce(
     connection: Connection, session_id: str, registration: Registration | None, now: datetime
 ) -> None:
     """Tell it, and wake the clocks: it may be the earliest of all."""
-    shown = None if registration is None else registration_json(registration)
-    emit(connection, session_id, None, [("remind_update", {"remind": shown})], now)
+    remind = None if registration is None else registration_json(registration)
+    emit(connection, session_id, None, [("remind_update", {"remind": remind})], now)
     if registration is not None:
         signals.send(connection, signals.CLOCK)
 
