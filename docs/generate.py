@@ -1,6 +1,6 @@
 """Writes the parts of the reference that are made from the code.
 
-reference/settings.md   every setting, from runtime/settings.py
+reference/settings.md   every setting, from live/runtime/settings.py
 reference/config.toml   the same as a settings file with everything commented out
 reference/commands.md   what each command says with --help
 
@@ -19,11 +19,11 @@ from typing import Any, get_args
 import click
 from pydantic.fields import FieldInfo
 
-from navi.agents import models
 from navi.cli.navi.main import group as navi
 from navi.cli.recall.main import group as recall
 from navi.cli.sm.main import group as sm
-from navi.runtime.settings import Section, Settings
+from navi.live.agents.builtin import models
+from navi.live.runtime.settings import Section, Settings
 
 REFERENCE = Path(__file__).parent / "reference"
 WIDTH = 88

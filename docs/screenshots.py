@@ -19,8 +19,8 @@ from typing import Any
 from playwright.async_api import Browser, Page
 from sqlalchemy import Connection, insert, update
 
-from navi.store.store import Store
-from navi.store.tables import lanes, messages
+from navi.live.store.engine.tables import lanes, messages
+from navi.live.store.engine.transactions import Store
 from tests.browser.chromium import chromium
 from tests.browser.tab import Tab
 from tests.server import Client, ServerProcess

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import HealthCheck, settings
 
-from navi.domain import file_modes
-from navi.store import schema
-from navi.store.connection import sqlite_url
+from navi.base import file_modes
+from navi.live.store.engine import schema
+from navi.live.store.engine.connection import sqlite_url
 from tests.postgres import PostgresServer
 
 # A busy machine is no failure.

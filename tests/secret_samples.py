@@ -308,7 +308,7 @@ HARMLESS = [
     "Cookie: theme=darkmode; language=english",
     "task-runner-1234567890-abcdefghijklmnop",
     "sk-learn-contrib-examples-for-everyone",
-    "src/navi/domain/secret_tokens.py::test_api_key_is_found",
+    "src/navi/base/secrets/secret_tokens.py::test_api_key_is_found",
     "kind: ConfigMap\ndata:\n  color: Ymx1ZTEyMw==\n",
     "navi_session_storage_of_everything_that_was_said",
     f"phc_{made_of(ALNUM, 43)}",

@@ -168,8 +168,8 @@ def _exactness(stage: Stage) -> list[Row]:
 
 
 def _grow(stage: Stage) -> list[Ran]:
-    from navi.index.places import Places
-    from navi.index.search import Search
+    from navi.memory.index_paths import Places
+    from navi.memory.read.search import Search
 
     stage.recall("index")
     found: list[Ran] = []

@@ -73,8 +73,8 @@ def _queries(stage: Stage) -> dict[str, list[str]]:
 
 
 def _mine(stage: Stage, queries: dict[str, list[str]]) -> dict[str, list[float]]:
-    from navi.index.places import Places
-    from navi.index.search import Search
+    from navi.memory.index_paths import Places
+    from navi.memory.read.search import Search
 
     search = Search(Places(str(stage.database)))
     for each in queries.values():
@@ -87,7 +87,7 @@ def _mine(stage: Stage, queries: dict[str, list[str]]) -> dict[str, list[float]]
 
 
 def _milliseconds(search: object, query: str) -> float:
-    from navi.index.search import Search
+    from navi.memory.read.search import Search
 
     assert isinstance(search, Search)
     started_at = time.perf_counter()

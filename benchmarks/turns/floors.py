@@ -29,7 +29,7 @@ async def agent_run(plan: Plan) -> Spread:
     import pydantic_ai
     from pydantic_ai import Agent
 
-    from navi.agents.scripted import scripted_model
+    from navi.live.agents.builtin.scripted_model import scripted_model
 
     pydantic_ai.BANNER_ENABLED = False
     agent = Agent(scripted_model(), output_type=[str, type(None)])

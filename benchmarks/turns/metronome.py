@@ -10,9 +10,9 @@ import time
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from navi.agents.driver import Driver, TurnRequest
-from navi.domain.event import TextDelta, TurnEvent, Usage
-from navi.runtime import app
+from navi.live.agents.driver import Driver, TurnRequest
+from navi.live.model.event import TextDelta, TurnEvent, Usage
+from navi.live.runtime import app
 
 
 class Metronome(Driver):

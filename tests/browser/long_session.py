@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from playwright.async_api import expect
 from sqlalchemy import Connection, insert, update
 
-from navi.store.store import Store
-from navi.store.tables import lanes, messages
+from navi.live.store.engine.tables import lanes, messages
+from navi.live.store.engine.transactions import Store
 from tests.browser.tab import Tab
 from tests.server import Client, ServerProcess
 

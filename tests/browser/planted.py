@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, update
 
-from navi.store.store import Store
+from navi.live.store.engine.transactions import Store
 from tests.server import ServerProcess
 
 

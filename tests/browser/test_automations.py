@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Locator, expect
 
-from navi.store.tables import automations
+from navi.live.store.engine.tables import automations
 from tests.browser.conftest import OpenTab, in_browser
 from tests.browser.planted import plant
 from tests.browser.tab import Tab

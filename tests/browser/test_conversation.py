@@ -7,7 +7,7 @@ import json
 import pytest
 from playwright.async_api import expect
 
-from navi.store.tables import messages
+from navi.live.store.engine.tables import messages
 from tests.browser.conftest import OpenTab, in_browser
 from tests.browser.planted import plant
 from tests.server import Client, ServerProcess

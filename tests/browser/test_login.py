@@ -15,8 +15,8 @@ from sqlalchemy import Connection, update
 from websockets.asyncio.client import connect
 
 from navi.cli.navi.browser import forwarding_page
-from navi.store import tables
-from navi.store.store import Store
+from navi.live.store.engine import tables
+from navi.live.store.engine.transactions import Store
 from tests.browser.conftest import OpenTab, in_browser
 from tests.browser.tab import PATIENCE_MS, Tab
 from tests.contract.test_access import navi

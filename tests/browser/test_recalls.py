@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
-from navi.store.tables import session_recalls
+from navi.live.store.engine.tables import session_recalls
 from tests.browser.conftest import OpenTab, in_browser
 from tests.browser.planted import plant
 from tests.server import Client, ServerProcess

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 
-from navi.domain.ids import new_id
+from navi.base.ids import new_id
 from tests.clients.world import World
 
 KINDS = (

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from navi.domain.reminder import SOFT_TEXT
+from navi.live.model.scheduling.reminder import SOFT_TEXT
 from tests.clients.conftest import World, outcomes, text_of
 from tests.clients.test_adoption import Terminal, adopted
 from tests.contract.conftest import finished, receive_until

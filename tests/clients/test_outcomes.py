@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from navi.domain.places import pane_name
+from navi.base.paths import pane_name
 from tests.clients.conftest import DRIVERS, World, frames_of, text_of
 from tests.contract.conftest import finished
 

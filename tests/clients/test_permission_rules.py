@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from navi.index.permissions import Confidence, suggest
+from navi.permissions.suggestions import Confidence, suggest
 from tests.clients.world import World
 from tests.unit.index.ordinary_history import ordinary_history
 from tests.unit.index.tricky_commands import OUTSIDE

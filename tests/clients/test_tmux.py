@@ -9,7 +9,7 @@ import signal
 
 import pytest
 
-from navi.domain.places import pane_name
+from navi.base.paths import pane_name
 from tests.clients.conftest import DRIVERS, World, frames_of, outcomes, text_of
 from tests.clients.unreliable_tmux import UnreliableTmux
 from tests.contract.conftest import finished, receive_until

@@ -13,7 +13,7 @@ from typing import Any
 
 import psutil
 
-from navi.domain import places
+from navi.base import paths
 from tests.clients.model_stand_in import ModelStandIn
 from tests.contract.conftest import finished
 from tests.server import NAVI, Client, ServerProcess
@@ -86,7 +86,7 @@ class World:
 
     @property
     def _socket(self) -> str:
-        return places.tmux_socket({"NAVI_HOME": str(self.home / "navi")})
+        return paths.tmux_socket({"NAVI_HOME": str(self.home / "navi")})
 
     def tmux(self, *order: str) -> str:
         """On Navi's own socket, as a person would."""

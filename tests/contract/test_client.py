@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from navi import __version__
+from navi.base.errors import NotAuthenticated
 from navi.client import Client, Server, ServerRefused
-from navi.domain.errors import NotAuthenticated
-from navi.domain.input import DeliveryMode
-from navi.domain.wire import AdmissionJson, RecallJson, ScheduledJson, SessionJson
+from navi.live.model.input import DeliveryMode
+from navi.live.model.wire_format import AdmissionJson, RecallJson, ScheduledJson, SessionJson
 from tests.server import ServerProcess
 
 

@@ -20,12 +20,12 @@ import pytest
 from sqlalchemy import select
 from starlette.routing import Route, WebSocketRoute
 
-from navi.api.app import build
-from navi.api.sockets import FRAMES
-from navi.runtime.app import Navi, machine_tools
-from navi.runtime.settings import Settings
-from navi.store.connection import open_engine
-from navi.store.tables import metadata, sessions
+from navi.live.api.application import build
+from navi.live.api.routes.socket_routes import FRAMES
+from navi.live.runtime.app import Navi, machine_tools
+from navi.live.runtime.settings import Settings
+from navi.live.store.engine.connection import open_engine
+from navi.live.store.engine.tables import metadata, sessions
 from tests.contract.conftest import agent_token, finished, receive, receive_until
 from tests.server import NAVI, Client, ServerProcess
 

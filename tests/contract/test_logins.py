@@ -13,8 +13,8 @@ import pytest
 from sqlalchemy import Connection, update
 from websockets.asyncio.client import connect
 
-from navi.store import tables
-from navi.store.store import Store
+from navi.live.store.engine import tables
+from navi.live.store.engine.transactions import Store
 from tests.contract.conftest import receive
 from tests.contract.test_access import navi
 from tests.server import ServerProcess

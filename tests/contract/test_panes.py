@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 import httpx2
 import pytest
 
+from navi.base import paths
 from navi.client import Client as NaviClient
 from navi.client import Server
-from navi.domain import places
 from tests.contract.conftest import PATIENCE_SECONDS
 from tests.contract.person import Person
 from tests.contract.test_access import navi
@@ -89,7 +89,7 @@ def test_a_command_that_ends_because_of_its_input_shows_what_it_printed(
 
 
 def is_open(server: ServerProcess, session_id: str) -> bool:
-    socket, name = places.tmux_socket(server.environment), places.pane_name(session_id)
+    socket, name = paths.tmux_socket(server.environment), paths.pane_name(session_id)
     asked = ["tmux", "-L", socket, "has-session", "-t", f"={name}"]
     return subprocess.run(asked, capture_output=True).returncode == 0
 

@@ -24,9 +24,9 @@ from typing import Any
 import click
 import pytest
 
+from navi.base.control_characters import CONTROL_CHARACTER
 from navi.cli.recall.main import group as recall_group
 from navi.cli.sm.main import group as sm_group
-from navi.domain.control_characters import CONTROL_CHARACTER
 from tests.contract.person import Person
 from tests.index.world import World
 from tests.server import ServerProcess

@@ -16,12 +16,12 @@ from typing import Any
 
 import httpx2
 
-from navi.domain.automation import Automation, CatchUp, Guards, Kind, Target
-from navi.domain.schedule import Every
-from navi.runtime.system_jobs import hidden_session
-from navi.store import hidden
-from navi.store.connection import open_engine
-from navi.store.events import open_outbox, store_emitted
+from navi.live.model.scheduling.automation import Automation, CatchUp, Guards, Kind, Target
+from navi.live.model.scheduling.schedule import Every
+from navi.live.runtime.scheduler.system_jobs import hidden_session
+from navi.live.store.engine.connection import open_engine
+from navi.live.store.events import open_outbox, store_emitted
+from navi.live.store.scheduling import hidden_sessions
 from tests.flows import automation_ledger
 from tests.flows.automation_ledger import Asked, Books
 from tests.flows.ledger import Sent
@@ -208,6 +208,6 @@ def add_unbound(database_url: str, reader_id: str) -> None:
                 updated_at=now,
             )
             session = hidden_session(automation, "/", "scripted", now)
-            hidden.keep(connection, session, automation, now)
+            hidden_sessions.keep(connection, session, automation, now)
         store_emitted(connection)
     engine.dispose()

@@ -25,7 +25,7 @@ MOST_STEPS = 300
 FAILPOINTS = """
 import os, signal, threading
 from navi.store import store
-from navi.store.due.contract import Claimed
+from navi.live.store.due.contract import Claimed
 
 moment, place = os.environ.get("FAILPOINT", "never x:0").split(" ")
 wanted, number = place.split(":")

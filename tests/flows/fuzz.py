@@ -25,8 +25,9 @@ from starlette.routing import Route, WebSocketRoute
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidHandshake, WebSocketException
 
-from navi.api import bodies, hooks
-from navi.api.app import routes
+from navi.live.api import request_bodies
+from navi.live.api.application import routes
+from navi.live.api.routes import hook_routes
 from tests.server import NAVI, Client, ServerProcess
 
 SETTINGS = {
@@ -156,9 +157,9 @@ class Fuzz:
         self._socket_paths = [each.path for each in routes() if isinstance(each, WebSocketRoute)]
         self._models = {
             name: model
-            for module in (bodies, hooks)
+            for module in (request_bodies, hook_routes)
             for name, model in vars(module).items()
-            if isinstance(model, type) and issubclass(model, bodies.Body)
+            if isinstance(model, type) and issubclass(model, request_bodies.Body)
         }
 
     async def run(
@@ -367,7 +368,7 @@ class Fuzz:
         if rng.random() < 0.7:
             frame["session_id"] = self._value(rng, "session_id", str, caller)
         if rng.random() < 0.7:
-            frame |= self._object(rng, bodies.InputBody, caller)
+            frame |= self._object(rng, request_bodies.InputBody, caller)
         return _encoded(frame).decode()
 
     def _call(self, rng: random.Random, caller: Caller) -> bytes:

@@ -29,7 +29,7 @@ SHORT_HEARTBEAT = """
 import os
 from datetime import timedelta
 from navi.runtime import app
-from navi.runtime.system_jobs import Wishes
+from navi.live.runtime.scheduler.system_jobs import Wishes
 beat = timedelta(seconds=1 if "FAILPOINT" in os.environ else 3600)
 app.wishes_of = lambda settings: Wishes(beat, None)
 """
@@ -38,7 +38,7 @@ BUSY = mutant(SHORT_BEATS + SHORT_HEARTBEAT + FAILPOINTS)
 MOVES_ON_AND_ADMITS_APART = """
 from navi.runtime import scheduler
 from navi.store import automation_runs, automations, lanes, queue
-from navi.store.due.contract import Claimed
+from navi.live.store.due.contract import Claimed
 begin = automation_runs.begin
 def move_on(connection, kind, now, until):
     apart = []
@@ -69,7 +69,7 @@ scheduler.Scheduler._claim_batch = claim_batch
 """
 
 SAYS_HOW_IT_ENDED_WHEN_IT_BEGINS = """
-from navi.domain.turn import Ending, Outcome
+from navi.live.model.turn import Ending, Outcome
 from navi.store import automation_runs
 began, ended = automation_runs.turn_began, automation_runs.turn_ended
 def end_at_once(connection, begun, now, zone):
@@ -81,8 +81,8 @@ automation_runs.turn_ended = lambda *arguments: None
 """
 
 DELIVERS_IN_TWO_STEPS = """
-from navi.domain.automation import Delivery
-from navi.runtime.deliveries import Deliveries
+from navi.live.model.scheduling.automation import Delivery
+from navi.live.runtime.scheduler.answer_posting import Deliveries
 from navi.store import automation_runs, deliveries
 settle_delivery = automation_runs.settle_delivery
 def mark(connection, run_id):

@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection
 
-from navi.domain.automation import Automation, CatchUp, Guards, Kind, Target
-from navi.domain.schedule import At, Every, Schedule
-from navi.runtime.system_jobs import hidden_session
-from navi.store import automations, deliveries, hidden, schema, sessions
-from navi.store.connection import open_engine, sqlite_url
-from navi.store.due.automations import DueAutomations
+from navi.live.model.scheduling.automation import Automation, CatchUp, Guards, Kind, Target
+from navi.live.model.scheduling.schedule import At, Every, Schedule
+from navi.live.runtime.scheduler.system_jobs import hidden_session
+from navi.live.store import sessions
+from navi.live.store.due.due_automations import DueAutomations
+from navi.live.store.engine import schema
+from navi.live.store.engine.connection import open_engine, sqlite_url
+from navi.live.store.scheduling import automations, background_answers, hidden_sessions
 from tests.flows import automation_ledger
 from tests.flows.automation_ledger import Asked
 from tests.flows.test_ledger import NOW, answer, die, session_row
@@ -31,8 +33,8 @@ def claim(connection: Connection, now: datetime, count: int, ahead: timedelta = 
 
 
 def deliver(connection: Any, moment: datetime) -> None:
-    for each in deliveries.waiting(connection):
-        assert deliveries.deliver(connection, each, moment)
+    for each in background_answers.waiting(connection):
+        assert background_answers.deliver(connection, each, moment)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +48,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store.do(automations.add, _automation("once", "a", At(NOW + MINUTE)))
     store.do(automations.add, _automation("beat", "b", Every(60, NOW)))
     apart = _automation("apart", None, At(NOW + 3 * MINUTE))
-    store.do(hidden.keep, hidden_session(apart, "/", "scripted", NOW), apart, NOW)
+    store.do(hidden_sessions.keep, hidden_session(apart, "/", "scripted", NOW), apart, NOW)
 
     # Two at once, a second ahead; of the second, the first turn dies before it says anything.
     store.do(claim, NOW + MINUTE - SECOND, 2)

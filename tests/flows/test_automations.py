@@ -26,7 +26,7 @@ WITH_MOVED_CLOCK = mutant(
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from navi.runtime.system_clock import SystemClock
+from navi.base.system_clock import SystemClock
 moved = Path(os.environ["NAVI_HOME"]) / "moved"
 def now(self):
     by = moved.read_text() if moved.exists() else ""

@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, Engine, text
 
-from navi.domain.event import TextDelta, Usage
-from navi.domain.input import NewInput
-from navi.domain.message import drafts_of
-from navi.domain.session import Session, SessionState
-from navi.domain.turn import Ending, Outcome, RunningTurn
-from navi.store import queue, schema, sessions, turns
-from navi.store.connection import open_engine, sqlite_url
-from navi.store.events import store_emitted
+from navi.live.model.event import TextDelta, Usage
+from navi.live.model.input import NewInput
+from navi.live.model.message import drafts_of
+from navi.live.model.session import Session, SessionState
+from navi.live.model.turn import Ending, Outcome, RunningTurn
+from navi.live.store import input_queue, sessions, turns
+from navi.live.store.engine import schema
+from navi.live.store.engine.connection import open_engine, sqlite_url
+from navi.live.store.events import store_emitted
 from tests.flows import ledger
 from tests.flows.ledger import EventRow, Sent
 
@@ -58,7 +59,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for session_id in ("a", "b"):
             sessions.create(connection, session_row(session_id))
         for each in SENT:
-            queue.admit(connection, NewInput(each.input_id, each.session_id, each.text), NOW)
+            input_queue.admit(connection, NewInput(each.input_id, each.session_id, each.text), NOW)
         answer(connection, "a", "turn-1")
         die(connection, "a", "turn-2", said="")
         answer(connection, "a", "turn-3")
@@ -234,7 +235,7 @@ def test_the_checker_objects_to_an_input_that_was_answered_twice(books: Books) -
     with books.engine.begin() as connection:
         connection.execute(text("DELETE FROM messages WHERE turn_id = 'turn-6'"))
         connection.execute(text("UPDATE lanes SET next_idx = 2 WHERE session_id = 'b'"))
-        queue.give_back(connection, "turn-6")
+        input_queue.give_back(connection, "turn-6")
         answer(connection, "b", "turn-7")
         store_emitted(connection)
 

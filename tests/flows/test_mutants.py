@@ -39,7 +39,7 @@ turns.close_dead = close_and_give_back
 """
 
 FORGETS_ADMISSIONS = """
-from navi.domain.input import Admission
+from navi.live.model.input import Admission
 from navi.store import queue
 def admit_in_lane(connection, lane, new, *_):
     return Admission(new.id, delivered=True, position=0), None

@@ -15,8 +15,8 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
-from navi.store import schema
-from navi.store.connection import open_engine
+from navi.live.store.engine import schema
+from navi.live.store.engine.connection import open_engine
 from tests.flows import ledger
 from tests.flows.conftest import Serve
 from tests.flows.ledger import Sent

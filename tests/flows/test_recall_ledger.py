@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, Engine, text
 
-from navi.domain.recall import CallType, Recall, RecallStatus
-from navi.store import recalls, schema, sessions
-from navi.store.connection import open_engine, sqlite_url
-from navi.store.due.recalls import DueRecalls
-from navi.store.events import open_outbox, store_emitted
+from navi.live.model.scheduling.recall import CallType, Recall, RecallStatus
+from navi.live.store import sessions
+from navi.live.store.due.due_recalls import DueRecalls
+from navi.live.store.engine import schema
+from navi.live.store.engine.connection import open_engine, sqlite_url
+from navi.live.store.events import open_outbox, store_emitted
+from navi.live.store.scheduling import recalls
 from tests.flows import recall_ledger
 from tests.flows.recall_ledger import Asked
 from tests.flows.test_ledger import NOW, answer, die, session_row

@@ -18,7 +18,7 @@ from tests.server import NAVI, ServerProcess
 CLAIMS_AND_ADMITS_APART = """
 from navi.runtime import scheduler
 from navi.store import lanes, queue
-from navi.store.due.contract import Claimed
+from navi.live.store.due.contract import Claimed
 admit_all = queue.admit_all
 def claim(connection, kind, now, until):
     apart = []
@@ -45,7 +45,7 @@ scheduler.Scheduler._claim_batch = claim_batch
 """
 
 ENDS_RECALLS_BEFORE_THEIR_TURNS = """
-from navi.domain.turn import Ending, Outcome
+from navi.live.model.turn import Ending, Outcome
 from navi.store import recalls, turns
 begin = turns.begin
 def begin_and_end(connection, session_id, claim):

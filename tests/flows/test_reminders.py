@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from navi.domain.reminder import RESUME_TEXT, SOFT_TEXT
+from navi.live.model.scheduling.reminder import RESUME_TEXT, SOFT_TEXT
 from tests.contract.conftest import receive_until
 from tests.flows.conftest import Serve
 from tests.flows.failpoints import WITH_FAILPOINTS, set_failpoint, work_until_it_dies

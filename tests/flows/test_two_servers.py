@@ -25,7 +25,7 @@ SESSIONS = 50
 INPUTS_PER_SESSION = 20
 
 IGNORES_THE_FENCE = """
-from navi.runtime.turns import Turns
+from navi.live.runtime.turns.turn_runner import Turns
 from navi.store import events
 advance = events._next_numbers
 events._next_numbers = lambda connection, session_id, count, fence: advance(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from navi.domain.history import FoundFile
+from navi.memory.model import FoundFile
 from navi.sources.claude_code import ClaudeCode
 from navi.sources.source import Reading
 

@@ -12,17 +12,18 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from navi.index import batch, loading, reading_process, refresh, texts
-from navi.index.agents import agents
-from navi.index.places import places
-from navi.index.settings import searchable_fields
+from navi.memory.index_paths import places
+from navi.memory.index_settings import searchable_fields
+from navi.memory.ingest import pipeline, reading_process, refresh
+from navi.memory.ingest.write import duckdb_writer, tantivy_writer
+from navi.memory.resume import agents
 from tests.index.world import FixedClock
 
 
 def main() -> None:
     # Every station is passed many times, so that a kill finds each of them.
-    loading.BATCH_BYTES = 30_000
-    loading.COMMIT_AFTER_SECONDS = (0.05, 0.05, 0.05)
+    pipeline.BATCH_BYTES = 30_000
+    pipeline.COMMIT_AFTER_SECONDS = (0.05, 0.05, 0.05)
     reading_process.WORTH_A_PROCESS_BYTES = 0
     for argument in sys.argv:
         if argument.startswith("--die-at="):
@@ -55,18 +56,18 @@ def die_at(station: str, count: int) -> None:
         return stepped
 
     if station == "rows-written":  # but not committed
-        batch.Batch.write = dying(batch.Batch.write, before=False)  # type: ignore[method-assign]
+        duckdb_writer.Batch.write = dying(duckdb_writer.Batch.write, before=False)  # type: ignore[method-assign]
     elif station == "rows-committed":  # and no text written
-        texts.TextWriter.add_card = dying(  # type: ignore[method-assign]
-            texts.TextWriter.add_card, before=True
+        tantivy_writer.TextWriter.add_card = dying(  # type: ignore[method-assign]
+            tantivy_writer.TextWriter.add_card, before=True
         )
     elif station == "texts-written":  # but not committed
-        texts.TextWriter.commit = dying(  # type: ignore[method-assign]
-            texts.TextWriter.commit, before=True
+        tantivy_writer.TextWriter.commit = dying(  # type: ignore[method-assign]
+            tantivy_writer.TextWriter.commit, before=True
         )
     elif station == "texts-committed":  # but not noted
-        texts.TextWriter.commit = dying(  # type: ignore[method-assign]
-            texts.TextWriter.commit, before=False
+        tantivy_writer.TextWriter.commit = dying(  # type: ignore[method-assign]
+            tantivy_writer.TextWriter.commit, before=False
         )
     else:
         raise ValueError(station)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from navi.index.search import Filters
+from navi.memory.read.search import Filters
 from tests.index.world import World, touch
 
 CORPUS = Path(__file__).parents[1] / "corpus"

@@ -9,11 +9,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from navi.index import reading_process, texts
-from navi.index.cards import Card
-from navi.index.catalogue import Wanted
-from navi.index.errors import IndexUnusable, NoIndex
-from navi.index.search import Search
+from navi.memory.index_errors import IndexUnusable, NoIndex
+from navi.memory.ingest import reading_process
+from navi.memory.ingest.write import tantivy_writer
+from navi.memory.ingest.write.session_cards import Card
+from navi.memory.read.search import Search
+from navi.memory.read.session_list import Wanted
 from tests.index.deadly_source import DeadlyClaudeCode
 from tests.index.world import World
 from tests.rights import rights_that_files_give
@@ -101,7 +102,7 @@ def test_a_lost_full_text_is_made_anew_from_the_database(world: World) -> None:
 
 
 def test_recreate_keeps_tags_and_sessions_without_file(world: World) -> None:
-    from navi.index import database, tags
+    from navi.memory import database, tags
 
     gone = world.file("gone").say("pear")
     world.file("here").say("plum")
@@ -133,7 +134,7 @@ def test_recreate_keeps_tags_and_sessions_without_file(world: World) -> None:
 def test_recreate_keeps_tags_and_sessions_of_an_index_with_other_columns(
     world: World, change: str
 ) -> None:
-    from navi.index import tags
+    from navi.memory import tags
 
     gone = world.file("gone").say("pear").run("ls plums")
     world.index()
@@ -237,7 +238,7 @@ def test_a_full_text_of_an_older_version_is_refused_and_the_next_run_makes_it_an
 
     world.file().say("pear")
     world.index()
-    texts.remove(world.places.texts)
+    tantivy_writer.remove(world.places.texts)
     world.places.texts.mkdir()
     older = tantivy.SchemaBuilder()
     older.add_text_field("text")
@@ -255,13 +256,13 @@ def test_a_full_text_of_an_older_version_is_refused_and_the_next_run_makes_it_an
 def test_files_that_a_killed_commit_left_behind_do_not_stop_the_next_one(tmp_path: Path) -> None:
     card = Card("00000000000000aa", "claude_code", "s1", "/p", 1, True, b"{}")
     other = card._replace(session_id="00000000000000bb")
-    with texts.TextWriter(tmp_path) as writer:
+    with tantivy_writer.TextWriter(tmp_path) as writer:
         writer.add_card(card)
         writer.add_card(other)
         writer.commit()
     committed = (tmp_path / "meta.json").read_bytes()
     for _ in range(3):
-        with texts.TextWriter(tmp_path) as writer:
+        with tantivy_writer.TextWriter(tmp_path) as writer:
             writer.add_card(card)
             writer.commit()
         # As if it had been killed just before it named its files in there.
@@ -269,7 +270,7 @@ def test_files_that_a_killed_commit_left_behind_do_not_stop_the_next_one(tmp_pat
 
 
 def test_a_lost_copy_of_the_tags_is_made_anew_by_the_next_run(world: World) -> None:
-    from navi.index import tags
+    from navi.memory import tags
 
     world.file().say("pear")
     world.index()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from navi.index.search import Filters
+from navi.memory.read.search import Filters
 from tests.index.world import START, File, World
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from navi.domain.errors import NaviError
-from navi.index import following, lock
-from navi.index.following import Follower, pause_after
-from navi.index.outcome import Refreshed
+from navi.base.errors import NaviError
+from navi.memory.ingest import index_lock, watch
+from navi.memory.ingest.report import Refreshed
+from navi.memory.ingest.watch import Follower, pause_after
 from tests.index.world import FixedClock, World
 
 WAIT_SECONDS = 30
@@ -24,10 +24,10 @@ WAIT_SECONDS = 30
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "SHORTEST_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(following, "LONGEST_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(following, "BUSY_SECONDS", 0.01)
-    monkeypatch.setattr(following, "FOLDERS_MILLISECONDS", 100)
+    monkeypatch.setattr(watch, "SHORTEST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(watch, "LONGEST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(watch, "BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(watch, "FOLDERS_MILLISECONDS", 100)
 
 
 class Passes:
@@ -103,7 +103,7 @@ def test_folders_that_cannot_be_watched_are_looked_at_every_few_seconds(
     def no_more_watches(*folders: str, **options: Any) -> Any:
         raise OSError("OS file watch limit reached")
 
-    monkeypatch.setattr(following, "watch", no_more_watches)
+    monkeypatch.setattr(watch, "watch", no_more_watches)
     file = world.file().say("pear")
     with followed(world) as passes:
         passes.next_that_indexed()
@@ -115,7 +115,7 @@ def test_folders_that_cannot_be_watched_are_looked_at_every_few_seconds(
 def test_a_pass_waits_until_another_process_is_done(world: World) -> None:
     world.file().say("pear")
     world.places.prepare()
-    with lock.held(world.places.lock, "recall index", FixedClock().now()):
+    with index_lock.held(world.places.lock, "recall index", FixedClock().now()):
         passes = Passes(world)
         running = Thread(target=passes.follower.run)
         running.start()
@@ -138,18 +138,18 @@ def test_a_problem_is_reported_and_following_goes_on(world: World) -> None:
 
 
 def test_others_can_tell_that_the_index_is_followed(world: World) -> None:
-    assert not lock.is_held(world.places.follower)
+    assert not index_lock.is_held(world.places.follower)
     with followed(world) as one:
         one.next()
-        assert lock.is_held(world.places.follower)
+        assert index_lock.is_held(world.places.follower)
         with followed(world) as another:
             another.next()
-        assert lock.is_held(world.places.follower)
-    assert not lock.is_held(world.places.follower)
+        assert index_lock.is_held(world.places.follower)
+    assert not index_lock.is_held(world.places.follower)
 
 
 def test_agents_that_write_all_the_time_leave_three_quarters_of_a_core() -> None:
-    following.SHORTEST_PAUSE_SECONDS, following.LONGEST_PAUSE_SECONDS = 0.5, 3.0
+    watch.SHORTEST_PAUSE_SECONDS, watch.LONGEST_PAUSE_SECONDS = 0.5, 3.0
     assert [pause_after(each) for each in (0.01, 0.4, 60)] == [0.5, pytest.approx(1.2), 3.0]
 
 
@@ -171,4 +171,4 @@ def test_the_command_reports_passes_and_ends_with_its_input(world: World) -> Non
             pass
         _, errors = process.communicate(timeout=WAIT_SECONDS)
     assert errors.strip() == ""
-    assert not lock.is_held(world.places.follower)
+    assert not index_lock.is_held(world.places.follower)

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from navi.index import freshness as fresh
-from navi.index import lock
-from navi.index.freshness import Freshness, freshness
-from navi.index.settings import searchable_fields
+from navi.memory.index_settings import searchable_fields
+from navi.memory.ingest import freshness as fresh
+from navi.memory.ingest import index_lock
+from navi.memory.ingest.freshness import Freshness, freshness
 from tests.index.world import World, touch
 
 
@@ -51,7 +51,7 @@ def test_a_followed_index_is_not_compared_with_the_files(world: World) -> None:
     file = world.file().say("pear")
     world.index()
     file.say("plum")
-    with lock.shared(world.places.follower):
+    with index_lock.shared(world.places.follower):
         state = look(world)
         assert (state.is_followed, state.is_up_to_date, state.seen) == (True, True, None)
 
@@ -60,7 +60,7 @@ def test_a_follower_that_has_not_looked_for_minutes_is_not_trusted(world: World)
     file = world.file().say("pear")
     world.index()
     file.say("plum")
-    with lock.shared(world.places.follower):
+    with index_lock.shared(world.places.follower):
         assert not look(world, after=timedelta(minutes=2)).is_up_to_date
 
 
@@ -93,12 +93,12 @@ def test_a_run_with_a_time_limit_stops_and_the_next_one_goes_on(
 def test_a_large_file_that_a_time_limit_cut_is_not_indexed_twice(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from navi.index import reading
+    from navi.memory.ingest import file_reader
     from navi.sources import lines
 
     monkeypatch.setattr(lines, "BLOCK_BYTES", 100)
     monkeypatch.setattr(lines, "CHUNK_BYTES", 1)
-    monkeypatch.setattr(reading, "CHUNKS_AT_ONCE", 1)
+    monkeypatch.setattr(file_reader, "CHUNKS_AT_ONCE", 1)
     file = world.file()
     for number in range(20):
         file.say(f"pear {number}")

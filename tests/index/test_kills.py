@@ -105,7 +105,7 @@ def test_the_reader_ends_when_the_process_it_reads_for_is_killed(world: World) -
 
 
 def test_a_killed_recreate_loses_neither_tags_nor_sessions_without_file(world: World) -> None:
-    from navi.index import database, tags
+    from navi.memory import database, tags
 
     gone = world.file("gone").say("pear of old")
     fill(world, files=6, messages=10)

@@ -7,7 +7,8 @@ import os
 import random
 from pathlib import Path
 
-from navi.index import database, reading
+from navi.memory import database
+from navi.memory.ingest import file_reader
 from navi.sources import lines
 from navi.sources.claude_code import ClaudeCodeTranscript
 from tests.index.world import FixedClock, World, touch
@@ -104,7 +105,7 @@ def test_a_message_that_goes_on_in_the_next_stretch_is_counted_once(
 ) -> None:
     monkeypatch.setattr(lines, "BLOCK_BYTES", 100)
     monkeypatch.setattr(lines, "CHUNK_BYTES", 1)
-    monkeypatch.setattr(reading, "CHUNKS_AT_ONCE", 1)
+    monkeypatch.setattr(file_reader, "CHUNKS_AT_ONCE", 1)
     file = world.file().say("question")
     for part in range(5):
         file.say(f"part {part} of the answer", "assistant", id="msg_same")
@@ -261,7 +262,7 @@ def test_a_file_that_fails_half_way_is_read_on_and_nothing_doubles(
 ) -> None:
     monkeypatch.setattr(lines, "BLOCK_BYTES", 100)
     monkeypatch.setattr(lines, "CHUNK_BYTES", 1)
-    monkeypatch.setattr(reading, "CHUNKS_AT_ONCE", 1)
+    monkeypatch.setattr(file_reader, "CHUNKS_AT_ONCE", 1)
     file = world.file()
     for number in range(8):
         file.say(f"pear {number}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from navi.index.search import Filters, Search
+from navi.memory.read.search import Filters, Search
 from tests.index.world import START, World
 
 WRITTEN_AND_ASKED = [

@@ -10,15 +10,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from navi.index import database
-from navi.index.agents import agents
-from navi.index.catalogue import EVERY_SESSION, Wanted, sessions
-from navi.index.outcome import Refreshed
-from navi.index.places import Places, places
-from navi.index.refresh import Refresh
-from navi.index.search import EVERYTHING, Filters, Hit, Search
-from navi.index.settings import searchable_fields
-from navi.index.transcript import Transcript, transcript
+from navi.memory import database
+from navi.memory.index_paths import Places, places
+from navi.memory.index_settings import searchable_fields
+from navi.memory.ingest.refresh import Refresh
+from navi.memory.ingest.report import Refreshed
+from navi.memory.read.search import EVERYTHING, Filters, Hit, Search
+from navi.memory.read.session_list import EVERY_SESSION, Wanted, sessions
+from navi.memory.read.session_transcript import Transcript, transcript
+from navi.memory.resume import agents
 from navi.sources.source import Source
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -143,9 +143,9 @@ class World:
         """Every document of the full-text."""
         import tantivy
 
-        from navi.index import opening
+        from navi.memory.read import full_text
 
-        searcher = opening.opened(str(self.places.texts)).searcher()
+        searcher = full_text.opened(str(self.places.texts)).searcher()
         found = searcher.search(tantivy.Query.all_query(), max(1, searcher.num_docs)).hits
         addresses = [address for _, address in found]
         columns = [

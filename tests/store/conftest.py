@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from navi.domain.event import Event
-from navi.domain.ids import new_id
-from navi.domain.input import Admission, NewInput
-from navi.domain.session import Session, SessionState
-from navi.store import queue, sessions, turns
-from navi.store.connection import sqlite_url
-from navi.store.due.contract import Claimed, DueKind, next_instants, next_of_each
-from navi.store.store import Store
+from navi.base.ids import new_id
+from navi.live.model.event import Event
+from navi.live.model.input import Admission, NewInput
+from navi.live.model.session import Session, SessionState
+from navi.live.store import input_queue, sessions, turns
+from navi.live.store.due.contract import Claimed, DueKind, next_instants, next_of_each
+from navi.live.store.engine.connection import sqlite_url
+from navi.live.store.engine.transactions import Store
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
@@ -56,7 +56,7 @@ class World:
 
     async def admit(self, session: Session, text: str = "hello", **fields: Any) -> Admission:
         new = NewInput(**{"id": new_id(), "session_id": session.id, "text": text, **fields})
-        return await self.store.transact(queue.admit, new, self.later())
+        return await self.store.transact(input_queue.admit, new, self.later())
 
     async def begin(self, session: Session, owner: str = "me") -> turns.Begun | None:
         now = self.later()

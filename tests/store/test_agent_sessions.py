@@ -7,16 +7,17 @@ from datetime import timedelta
 
 import pytest
 
-from navi.domain.caller import Caller
-from navi.domain.errors import FenceLost, NotYours
-from navi.domain.event import TextDelta, ToolStarted, TurnEvent, Usage
-from navi.domain.ids import new_id
-from navi.domain.message import drafts_of
-from navi.domain.news import News
-from navi.domain.session import Session, SessionState, generated_name
-from navi.domain.turn import Ending, Outcome, RunningTurn
-from navi.domain.user import Role, User
-from navi.store import agent_sessions, compactions, lanes, queue, sessions, transcript, turns
+from navi.base.errors import FenceLost, NotYours
+from navi.base.ids import new_id
+from navi.live.model.access.caller import Caller
+from navi.live.model.access.user import Role, User
+from navi.live.model.event import TextDelta, ToolStarted, TurnEvent, Usage
+from navi.live.model.hook_report import News
+from navi.live.model.message import drafts_of
+from navi.live.model.session import Session, SessionState, generated_name
+from navi.live.model.turn import Ending, Outcome, RunningTurn
+from navi.live.store import input_queue, lanes, sessions, terminals, transcript, turns
+from navi.live.store.scheduling import compactions
 from tests.store.conftest import NOON, World
 
 SAID: list[TurnEvent] = [TextDelta("first, "), ToolStarted("1", "Bash", {"command": "ls"})]
@@ -80,14 +81,14 @@ async def test_only_one_server_takes_a_turn_over(world: World) -> None:
 
 async def test_an_agent_keeps_its_first_name_until_the_session_is_cleared(world: World) -> None:
     session = await world.session(driver="codex")
-    await world.store.transact(agent_sessions.remember, session, "thread-1", world.later())
-    await world.store.transact(agent_sessions.remember, session, "thread-2", world.later())
-    known = await world.store.transact(agent_sessions.known, session)
+    await world.store.transact(terminals.remember, session, "thread-1", world.later())
+    await world.store.transact(terminals.remember, session, "thread-2", world.later())
+    known = await world.store.transact(terminals.known, session)
     assert known is not None
     assert known.agent_session_id == "thread-1"
 
     cleared = replace(session, context_from_idx=2)
-    assert await world.store.transact(agent_sessions.known, cleared) is None
+    assert await world.store.transact(terminals.known, cleared) is None
 
 
 LOCAL = Caller(User("local", Role.USER, NOON, {}))
@@ -102,7 +103,7 @@ async def reported(
     news = News("claude_code", "abc", event, "/work", None, None, emitted_at)
     template = await template_session(world)
     news = replace(news, **fields)  # type: ignore[arg-type]
-    return await world.store.transact(agent_sessions.report, sender, news, template, world.now)
+    return await world.store.transact(terminals.report, sender, news, template, world.now)
 
 
 async def template_session(world: World) -> Session:
@@ -162,10 +163,10 @@ async def test_what_is_sent_to_an_open_terminal_waits_until_it_asks_or_is_gone(
     # It did not arrive after all: it waits again, and goes on without the terminal.
     dead = await running(world, session)
     await world.store.transact(turns.close_dead, dead, world.later(), "not taken")
-    [waiting] = await world.store.transact(queue.waiting, session.id)
+    [waiting] = await world.store.transact(input_queue.waiting, session.id)
     assert waiting.text == "for the terminal"
-    [open_one] = await world.store.transact(agent_sessions.all_open)
-    await world.store.transact(agent_sessions.close, open_one, world.later())
+    [open_one] = await world.store.transact(terminals.all_open)
+    await world.store.transact(terminals.close, open_one, world.later())
     assert await ready(world) == [session.id]
     assert await world.begin(session) is not None
 
@@ -182,21 +183,21 @@ async def test_an_agent_that_navi_runs_reports_its_compactions_and_is_in_no_term
     world: World,
 ) -> None:
     session = await world.session(driver="claude_code")
-    await world.store.transact(agent_sessions.remember, session, "abc", world.now)
+    await world.store.transact(terminals.remember, session, "abc", world.now)
     begins = News("claude_code", "abc", "PreCompact", "/work", None, None, world.later())
 
-    await world.store.transact(agent_sessions.report_compaction, LOCAL, begins)
+    await world.store.transact(terminals.report_compaction, LOCAL, begins)
     assert await world.store.transact(compactions.held_until, session.id) is not None
-    assert not await world.store.transact(agent_sessions.is_open, session)
+    assert not await world.store.transact(terminals.is_open, session)
     with pytest.raises(NotYours):
-        await world.store.transact(agent_sessions.report_compaction, STRANGER, begins)
+        await world.store.transact(terminals.report_compaction, STRANGER, begins)
 
     over = replace(begins, event="SessionStart", emitted_at=world.later())
-    await world.store.transact(agent_sessions.report_compaction, LOCAL, over)
+    await world.store.transact(terminals.report_compaction, LOCAL, over)
     assert await world.store.transact(compactions.held_until, session.id) is None
     # Another session of the same agent, which it may have started itself, is nobody's here.
     unknown = replace(begins, agent_session_id="def")
-    await world.store.transact(agent_sessions.report_compaction, LOCAL, unknown)
+    await world.store.transact(terminals.report_compaction, LOCAL, unknown)
 
 
 async def ready(world: World) -> list[str]:

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from navi.domain.automation import (
+from navi.base.ids import new_id
+from navi.live.model.event import TextDelta, Usage
+from navi.live.model.message import drafts_of
+from navi.live.model.scheduling.automation import (
     Automation,
     CatchUp,
     Delivery,
@@ -17,26 +20,20 @@ from navi.domain.automation import (
     RunState,
     Target,
 )
-from navi.domain.event import TextDelta, Usage
-from navi.domain.ids import new_id
-from navi.domain.message import drafts_of
-from navi.domain.schedule import Every
-from navi.domain.session import Session
-from navi.domain.turn import Ending, Outcome, RunningTurn
-from navi.runtime.system_jobs import SystemJobs, Wishes, hidden_session
-from navi.store import (
+from navi.live.model.scheduling.schedule import Every
+from navi.live.model.session import Session
+from navi.live.model.turn import Ending, Outcome, RunningTurn
+from navi.live.runtime.scheduler.system_jobs import SystemJobs, Wishes, hidden_session
+from navi.live.store import input_queue, lanes, transcript, turns
+from navi.live.store.due.due_automations import DueAutomations
+from navi.live.store.engine import schema
+from navi.live.store.engine.transactions import Store
+from navi.live.store.scheduling import (
     automation_runs,
     automations,
-    deliveries,
-    hidden,
-    lanes,
-    queue,
-    schema,
-    transcript,
-    turns,
+    background_answers,
+    hidden_sessions,
 )
-from navi.store.due.automations import DueAutomations
-from navi.store.store import Store
 from tests.store.conftest import NOON, World, claim
 
 DUE = DueAutomations(keep_runs=50)
@@ -82,7 +79,7 @@ async def add_apart(world: World, target: Session) -> Automation:
     """One that runs in a session of its own and wants its answers in another."""
     apart = automation(None, target=Target("web", target.id, deliver=True))
     session = hidden_session(apart, "/", "scripted", NOON)
-    await world.store.transact(hidden.keep, session, apart, NOON)
+    await world.store.transact(hidden_sessions.keep, session, apart, NOON)
     return apart
 
 
@@ -133,7 +130,7 @@ async def test_due_and_admitted_and_moved_on_are_one_step(world: World) -> None:
     assert await fire(world, NOON + HOUR) == 1
     assert await fire(world, NOON + HOUR) == 0
 
-    (waiting,) = await world.store.transact(queue.waiting, session.id)
+    (waiting,) = await world.store.transact(input_queue.waiting, session.id)
     (run,) = await runs_of(world, made)
     assert waiting.id == run.id
     assert run.state is RunState.QUEUED
@@ -152,7 +149,7 @@ async def test_two_servers_that_find_it_due_at_the_same_moment_admit_it_once(wor
     await other.close()
 
     assert sum(each.count for each in claimed) == 1
-    assert len(await world.store.transact(queue.waiting, session.id)) == 1
+    assert len(await world.store.transact(input_queue.waiting, session.id)) == 1
     assert len(await runs_of(world, made)) == 1
 
 
@@ -230,8 +227,8 @@ async def test_what_is_delivered_while_a_silent_turn_dies_keeps_its_place(world:
     await fire(world, NOON + HOUR)
     await finish(world, await begin(world, apart.session_id), "news")
     await world.begun(target, "hello")
-    (waiting,) = await world.store.transact(deliveries.waiting)
-    assert await world.store.transact(deliveries.deliver, waiting, world.later())
+    (waiting,) = await world.store.transact(background_answers.waiting)
+    assert await world.store.transact(background_answers.deliver, waiting, world.later())
     assert await close_dead(world, target)
 
     begun = await begin(world, target.id)
@@ -249,12 +246,15 @@ async def test_an_answer_is_delivered_once_by_whichever_server(world: World) -> 
     apart = await add_apart(world, target)
     await fire(world, NOON + HOUR)
     await finish(world, await begin(world, apart.session_id), "news")
-    (waiting,) = await world.store.transact(deliveries.waiting)
+    (waiting,) = await world.store.transact(background_answers.waiting)
     other = Store(world.url)
     other.start()
 
     delivered = await asyncio.gather(
-        *(each.transact(deliveries.deliver, waiting, world.now) for each in (world.store, other))
+        *(
+            each.transact(background_answers.deliver, waiting, world.now)
+            for each in (world.store, other)
+        )
     )
     await other.close()
 
@@ -262,7 +262,7 @@ async def test_an_answer_is_delivered_once_by_whichever_server(world: World) -> 
     (message,) = await world.store.transact(transcript.read, target.id)
     assert (message.role, message.content, message.source) == ("assistant", "news", "automation")
     assert message.metadata["automation_id"] == apart.id
-    assert await world.store.transact(deliveries.waiting) == []
+    assert await world.store.transact(background_answers.waiting) == []
     (run,) = await runs_of(world, apart)
     assert run.delivery is Delivery.DELIVERED
 
@@ -302,7 +302,7 @@ async def test_what_a_refused_or_limited_run_said_is_not_delivered_as_its_answer
     begun = await begin(world, apart.session_id)
     await finish(world, begun, "half of it", Ending(outcome, "why not"))
 
-    assert await world.store.transact(deliveries.waiting) == []
+    assert await world.store.transact(background_answers.waiting) == []
     (run,) = await runs_of(world, apart)
     assert (run.outcome, run.delivery) == (outcome, None)
 
@@ -317,8 +317,8 @@ async def test_deciding_about_an_answer_does_not_forget_what_went_wrong(world: W
     await world.store.transact(
         turns.finish, begun.turn, 0, happened, drafts_of(happened), limit, Usage(), world.later()
     )
-    (waiting,) = await world.store.transact(deliveries.waiting)
-    assert await world.store.transact(deliveries.deliver, waiting, world.later())
+    (waiting,) = await world.store.transact(background_answers.waiting)
+    assert await world.store.transact(background_answers.deliver, waiting, world.later())
     (run,) = await runs_of(world, apart)
     assert run.error == "it took 25 steps and was ended"
 
@@ -354,7 +354,7 @@ async def test_a_system_job_that_had_nothing_to_do_says_what_it_missed(world: Wo
 
     await world.store.transact(turns.drop, idle, world.later())
 
-    assert await world.store.transact(queue.waiting, "cron:heartbeat") == []
+    assert await world.store.transact(input_queue.waiting, "cron:heartbeat") == []
     assert await world.store.transact(automation_runs.listing, "heartbeat") == []
     heartbeat = await world.store.transact(automations.get, "heartbeat")
     assert (heartbeat.last_status, heartbeat.missed_count) == ("ok", 2)

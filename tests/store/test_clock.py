@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 import psycopg
 import pytest
 
-from navi.domain.input import Input
-from navi.domain.recall import Recall
-from navi.runtime.scheduler import FIRST_RETRY, LONGEST_SLEEP, USED_LEAD, Scheduler
-from navi.store import recalls
-from navi.store.due.contract import Claimed
-from navi.store.due.recalls import DueRecalls
+from navi.live.model.input import Input
+from navi.live.model.scheduling.recall import Recall
+from navi.live.runtime.scheduler.due_loop import FIRST_RETRY, LONGEST_SLEEP, USED_LEAD, Scheduler
+from navi.live.store.due.contract import Claimed
+from navi.live.store.due.due_recalls import DueRecalls
+from navi.live.store.scheduling import recalls
 from tests.hand_clock import HandClock
 from tests.store.conftest import World
 from tests.store.test_recalls import a_recall

@@ -5,9 +5,9 @@ import asyncio
 import psycopg
 import pytest
 
-from navi.domain.errors import SessionNotFound
-from navi.domain.event import Payload
-from navi.store import events, sessions
+from navi.base.errors import SessionNotFound
+from navi.live.model.event import Payload
+from navi.live.store import events, sessions
 from tests.store.conftest import World
 
 

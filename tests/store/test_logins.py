@@ -3,9 +3,9 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
-from navi.domain.login import Login
-from navi.domain.user import Role, User
-from navi.store import logins, users
+from navi.live.model.access.login import Login
+from navi.live.model.access.user import Role, User
+from navi.live.store.access import logins, users
 from tests.store.conftest import NOON, World
 
 MONTH = timedelta(days=30)

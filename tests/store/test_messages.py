@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from navi.domain.event import TextDelta, Usage
-from navi.domain.input import DeliveryMode, Input, Origin, prompt_of
-from navi.domain.message import Draft
-from navi.domain.session import Session
-from navi.domain.turn import Ending, Outcome, RunningTurn
-from navi.store import queue, sessions, transcript, turns
+from navi.live.model.event import TextDelta, Usage
+from navi.live.model.input import DeliveryMode, Input, Origin, prompt_of
+from navi.live.model.message import Draft
+from navi.live.model.session import Session
+from navi.live.model.turn import Ending, Outcome, RunningTurn
+from navi.live.store import input_queue, sessions, transcript, turns
 from tests.store.conftest import World
 
 
@@ -48,7 +48,7 @@ async def next_turn(world: World, session: Session) -> list[str]:
 
 
 async def notices(world: World, session: Session) -> list[Input]:
-    waiting = await world.store.transact(queue.waiting, session.id)
+    waiting = await world.store.transact(input_queue.waiting, session.id)
     return [each for each in waiting if "notice" in each.metadata]
 
 
@@ -68,7 +68,7 @@ async def test_messages_of_agents_that_wait_are_joined_in_their_order(world: Wor
     said = await world.store.transact(transcript.read, session.id)
     assert [each.content for each in said[2:]] == ["one", "two", "three", "done"]
     assert [each.idx for each in said] == list(range(6))
-    assert await world.store.transact(queue.waiting, session.id) == []
+    assert await world.store.transact(input_queue.waiting, session.id) == []
 
 
 async def test_slash_commands_and_peoples_texts_have_turns_of_their_own(world: World) -> None:

@@ -5,13 +5,13 @@ import asyncio
 import pytest
 from sqlalchemy import select
 
-from navi.domain.errors import Conflict, InputNotFound, SessionNotFound, SessionStopped
-from navi.domain.event import TextDelta, Usage
-from navi.domain.input import DeliveryMode, NewInput
-from navi.domain.message import drafts_of
-from navi.domain.turn import Ending, Outcome, StopReason
-from navi.store import lanes, queue, sessions, turns
-from navi.store.tables import message_queue
+from navi.base.errors import Conflict, InputNotFound, SessionNotFound, SessionStopped
+from navi.live.model.event import TextDelta, Usage
+from navi.live.model.input import DeliveryMode, NewInput
+from navi.live.model.message import drafts_of
+from navi.live.model.turn import Ending, Outcome, StopReason
+from navi.live.store import input_queue, lanes, sessions, turns
+from navi.live.store.engine.tables import message_queue
 from tests.store.conftest import NOON, World
 
 
@@ -20,7 +20,7 @@ async def test_an_admitted_input_waits_in_the_queue_and_is_told(world: World) ->
 
     admission = await world.admit(session, "look", metadata={"from": "test"})
 
-    (waiting,) = await world.store.transact(queue.waiting, session.id)
+    (waiting,) = await world.store.transact(input_queue.waiting, session.id)
     assert (waiting.id, waiting.text, waiting.metadata) == (
         admission.input_id,
         "look",
@@ -44,7 +44,7 @@ async def test_the_same_input_sent_again_is_admitted_once(world: World) -> None:
     for _ in range(3):
         await world.admit(session, "once", id="the-same-id")
 
-    assert len(await world.store.transact(queue.waiting, session.id)) == 1
+    assert len(await world.store.transact(input_queue.waiting, session.id)) == 1
     assert [event.type for event in world.told].count("input_queued") == 1
 
 
@@ -61,7 +61,7 @@ async def test_racing_admissions_get_each_their_own_place(world: World) -> None:
 
     await asyncio.gather(*(world.admit(session, f"{number}") for number in range(40)))
 
-    waiting = await world.store.transact(queue.waiting, session.id)
+    waiting = await world.store.transact(input_queue.waiting, session.id)
     assert [each.ordinal for each in waiting] == list(range(40))
     seqs = [event.seq for event in world.told if event.session_id == session.id]
     assert sorted(seqs) == list(range(1, 42))
@@ -70,7 +70,7 @@ async def test_racing_admissions_get_each_their_own_place(world: World) -> None:
 async def test_an_unknown_session_takes_no_input(world: World) -> None:
     with pytest.raises(SessionNotFound):
         await world.store.transact(
-            queue.admit, NewInput(id="some-input", session_id="nobody", text="x"), NOON
+            input_queue.admit, NewInput(id="some-input", session_id="nobody", text="x"), NOON
         )
 
 
@@ -92,12 +92,12 @@ async def test_a_waiting_input_can_be_edited_and_removed(world: World) -> None:
     second = await world.admit(session, "second")
 
     edited = await world.store.transact(
-        queue.edit, session.id, first.input_id, {"text": "better"}, world.later()
+        input_queue.edit, session.id, first.input_id, {"text": "better"}, world.later()
     )
-    await world.store.transact(queue.remove, session.id, second.input_id, world.later())
+    await world.store.transact(input_queue.remove, session.id, second.input_id, world.later())
 
     assert edited.text == "better"
-    assert [each.text for each in await world.store.transact(queue.waiting, session.id)] == [
+    assert [each.text for each in await world.store.transact(input_queue.waiting, session.id)] == [
         "better"
     ]
 
@@ -108,10 +108,12 @@ async def test_a_delivered_input_can_neither_be_edited_nor_removed(world: World)
 
     with pytest.raises(InputNotFound):
         await world.store.transact(
-            queue.edit, session.id, begun.turn.input.id, {"text": "late"}, world.later()
+            input_queue.edit, session.id, begun.turn.input.id, {"text": "late"}, world.later()
         )
     with pytest.raises(InputNotFound):
-        await world.store.transact(queue.remove, session.id, begun.turn.input.id, world.later())
+        await world.store.transact(
+            input_queue.remove, session.id, begun.turn.input.id, world.later()
+        )
 
 
 async def test_an_input_of_another_session_can_not_be_touched(world: World) -> None:
@@ -119,7 +121,7 @@ async def test_an_input_of_another_session_can_not_be_touched(world: World) -> N
     admission = await world.admit(other)
 
     with pytest.raises(InputNotFound):
-        await world.store.transact(queue.remove, mine.id, admission.input_id, world.later())
+        await world.store.transact(input_queue.remove, mine.id, admission.input_id, world.later())
 
 
 @pytest.mark.parametrize("mode", [DeliveryMode.SEQUENTIAL, DeliveryMode.IMPORTANT])

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from navi.domain.event import TextDelta, Usage
-from navi.domain.ids import new_id
-from navi.domain.message import drafts_of
-from navi.domain.recall import (
+from navi.base.ids import new_id
+from navi.live.model.event import TextDelta, Usage
+from navi.live.model.message import drafts_of
+from navi.live.model.scheduling.recall import (
     LIMIT_PAUSE,
     CallType,
     Recall,
@@ -17,10 +17,11 @@ from navi.domain.recall import (
     RecallStatus,
     Scheduler,
 )
-from navi.domain.session import Session
-from navi.domain.turn import SERVER_STOPPED, Ending, Outcome
-from navi.store import lanes, origins, queue, recalls, sessions, turns
-from navi.store.due.recalls import DueRecalls
+from navi.live.model.session import Session
+from navi.live.model.turn import SERVER_STOPPED, Ending, Outcome
+from navi.live.store import input_queue, lanes, origins, sessions, turns
+from navi.live.store.due.due_recalls import DueRecalls
+from navi.live.store.scheduling import recalls
 from tests.store.conftest import World, claim, earliest
 
 MINUTE = timedelta(minutes=1)
@@ -55,9 +56,9 @@ async def scheduled(world: World, session: Session, interval: int | None = None)
 async def claimed(world: World, session: Session, now: datetime) -> bool:
     """Whether that admitted an input of the session."""
     world.now = now
-    before = await world.store.transact(queue.waiting, session.id)
+    before = await world.store.transact(input_queue.waiting, session.id)
     await claim(world.store, DUE, now)
-    return len(await world.store.transact(queue.waiting, session.id)) > len(before)
+    return len(await world.store.transact(input_queue.waiting, session.id)) > len(before)
 
 
 async def end(world: World, begun: turns.Begun | None, ending: Ending) -> None:
@@ -82,7 +83,7 @@ async def test_a_recall_is_due_at_its_time_and_fires_once(world: World) -> None:
     assert await claimed(world, session, recall.due_at)
     assert not await claimed(world, session, recall.due_at)
 
-    (waiting,) = await world.store.transact(queue.waiting, session.id)
+    (waiting,) = await world.store.transact(input_queue.waiting, session.id)
     assert (waiting.origin, waiting.text) == ("recall", "Read build.log")
     assert waiting.not_before == recall.due_at
     assert waiting.prompt is None
@@ -195,7 +196,7 @@ async def test_a_beat_removed_from_the_queue_ahead_of_its_time_does_not_come_bac
     session = await world.session()
     recall = await scheduled(world, session, interval=60)
     await claim(world.store, DUE, recall.due_at - SECOND, ahead=SECOND)
-    (waiting,) = await world.store.transact(queue.waiting, session.id)
+    (waiting,) = await world.store.transact(input_queue.waiting, session.id)
 
     await world.store.transact(origins.withdraw, session.id, waiting.id, recall.due_at - SECOND)
 
@@ -220,7 +221,7 @@ async def test_a_recall_whose_server_died_while_it_spoke_ends_visibly_and_not_tw
 
         after = await newest(world, session)
         assert (after.status, after.outcome, after.error) == (status, "error", SERVER_STOPPED)
-        assert await world.store.transact(queue.waiting, session.id) == []
+        assert await world.store.transact(input_queue.waiting, session.id) == []
 
 
 async def test_a_due_recall_of_a_busy_session_is_admitted_once_and_shows_a_later_time(
@@ -255,7 +256,7 @@ async def test_a_due_recall_keeps_its_place_among_inputs_that_came_before_and_af
     await claimed(world, session, recall.due_at + MINUTE)
     await end(world, begun, Ending(Outcome.OK))
 
-    waiting = await world.store.transact(queue.waiting, session.id)
+    waiting = await world.store.transact(input_queue.waiting, session.id)
     assert [each.text for each in waiting] == ["before", "Read build.log", "after"]
 
 
@@ -287,7 +288,7 @@ async def test_a_recall_that_waits_for_its_turn_is_shown_as_pending_and_can_be_c
     cancelled = await world.store.transact(recalls.cancel, session.id, world.later())
 
     assert (cancelled.id, cancelled.outcome) == (recall.id, "cancelled")
-    assert await world.store.transact(queue.waiting, session.id) == []
+    assert await world.store.transact(input_queue.waiting, session.id) == []
     assert await world.begin(session) is None
 
 
@@ -298,7 +299,7 @@ async def test_a_recall_whose_input_is_removed_from_the_queue_says_that_it_never
         session = await world.session()
         recall = await scheduled(world, session, interval)
         await claimed(world, session, recall.due_at)
-        (waiting,) = await world.store.transact(queue.waiting, session.id)
+        (waiting,) = await world.store.transact(input_queue.waiting, session.id)
 
         await world.store.transact(origins.withdraw, session.id, waiting.id, world.later())
 
@@ -317,7 +318,7 @@ async def test_a_skipped_beat_counts_from_the_planned_one(world: World) -> None:
 
     assert skipped.due_at == skipped.trigger_at == recall.due_at + 10 * MINUTE
     assert skipped.input_id is None
-    assert await world.store.transact(queue.waiting, session.id) == []
+    assert await world.store.transact(input_queue.waiting, session.id) == []
 
 
 async def test_a_recurring_recall_that_waited_for_its_session_moves_on_to_its_next_beat(
@@ -396,7 +397,7 @@ async def test_many_recalls_due_at_once_fire_once_each_although_several_fire_the
 
     assert sum(result.count for result in results) == 60
     for session in everybody:
-        assert len(await world.store.transact(queue.waiting, session.id)) == 1
+        assert len(await world.store.transact(input_queue.waiting, session.id)) == 1
         told = [each.type for each in world.told if each.session_id == session.id]
         assert told[-2:] == ["recall_update", "input_queued"]
 

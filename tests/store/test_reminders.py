@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from navi.domain.errors import SessionStopped
-from navi.domain.event import TextDelta, Usage
-from navi.domain.ids import new_id
-from navi.domain.input import DeliveryMode
-from navi.domain.message import Draft
-from navi.domain.reminder import (
+from navi.base.errors import SessionStopped
+from navi.base.ids import new_id
+from navi.live.model.event import TextDelta, Usage
+from navi.live.model.input import DeliveryMode
+from navi.live.model.message import Draft
+from navi.live.model.scheduling.reminder import (
     HARD_TEXT,
     RESUME_TEXT,
     SOFT_TEXT,
@@ -19,21 +19,15 @@ from navi.domain.reminder import (
     Reminder,
     ReminderStatus,
 )
-from navi.domain.session import Session
-from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason
-from navi.store import (
-    lanes,
-    queue,
-    reminders,
-    scheduled_reminders,
-    sessions,
-    signals,
-    turns,
-)
-from navi.store.due.contract import Claimed
-from navi.store.due.nudges import DueNudges
-from navi.store.due.reminders import DueReminders
-from navi.store.store import Store
+from navi.live.model.session import Session
+from navi.live.model.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason
+from navi.live.store import input_queue, lanes, sessions, turns
+from navi.live.store.due.contract import Claimed
+from navi.live.store.due.due_nudges import DueNudges
+from navi.live.store.due.due_reminders import DueReminders
+from navi.live.store.engine import signals
+from navi.live.store.engine.transactions import Store
+from navi.live.store.scheduling import one_time_reminders, reminders
 from tests.store.conftest import World, claim, earliest
 
 OK = Ending(Outcome.OK)
@@ -55,7 +49,7 @@ async def fire(world: World, seconds: float) -> Claimed:
 
 
 async def waiting(world: World, session: Session) -> list[str]:
-    return [each.text for each in await world.store.transact(queue.waiting, session.id)]
+    return [each.text for each in await world.store.transact(input_queue.waiting, session.id)]
 
 
 async def finish(world: World, begun: turns.Begun, ending: Ending = OK) -> None:
@@ -255,7 +249,7 @@ async def test_a_reminder_for_once_interrupts_and_says_which_turn(world: World) 
     session = await world.session()
     begun = await world.begun(session)
     reminder = once(session, world.now)
-    await world.store.transact(scheduled_reminders.schedule, reminder)
+    await world.store.transact(one_time_reminders.schedule, reminder)
     stops: list[tuple[str, str]] = []
     world.store.on_signal = lambda *signal: stops.append(signal)
     assert (await claim(world.store, REMINDERS, world.later(4))).count == 0
@@ -263,7 +257,7 @@ async def test_a_reminder_for_once_interrupts_and_says_which_turn(world: World) 
     assert (signals.STOPS, begun.turn.id) in stops
     (running,) = await world.store.transact(lanes.running, [session.id])
     assert running.stop_reason is StopReason.URGENT
-    (admitted,) = await world.store.transact(queue.waiting, session.id)
+    (admitted,) = await world.store.transact(input_queue.waiting, session.id)
     assert (admitted.text, admitted.delivery_mode) == ("[sm remind] hello", DeliveryMode.URGENT)
     assert await earliest(world.store, REMINDERS) is None
 
@@ -274,7 +268,7 @@ async def test_a_reminder_for_once_comes_once_however_many_look(world: World) ->
         store.start()
     made = [await world.session() for _ in range(20)]
     for session in made:
-        await world.store.transact(scheduled_reminders.schedule, once(session, world.now))
+        await world.store.transact(one_time_reminders.schedule, once(session, world.now))
         await registered(world, session)
     now = world.later(10)
 
@@ -294,10 +288,10 @@ async def test_a_reminder_for_once_comes_once_however_many_look(world: World) ->
 async def test_killing_a_session_cancels_all_its_reminders(world: World) -> None:
     session = await world.session()
     reminder = once(session, world.now)
-    await world.store.transact(scheduled_reminders.schedule, reminder)
+    await world.store.transact(one_time_reminders.schedule, reminder)
     await registered(world, session)
     await world.store.transact(sessions.kill, session.id, world.later())
-    known = await world.store.transact(scheduled_reminders.find, reminder.id)
+    known = await world.store.transact(one_time_reminders.find, reminder.id)
     assert known is not None
     assert known.status is ReminderStatus.CANCELLED
     assert await earliest(world.store, REMINDERS) is None

@@ -6,10 +6,10 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
-from navi.domain.errors import StoreUnusable
-from navi.store import schema
-from navi.store.connection import open_engine
-from navi.store.tables import metadata
+from navi.base.errors import StoreUnusable
+from navi.live.store.engine import schema
+from navi.live.store.engine.connection import open_engine
+from navi.live.store.engine.tables import metadata
 
 
 def test_a_migrated_database_has_exactly_the_tables_the_code_expects(database_url: str) -> None:

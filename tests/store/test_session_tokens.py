@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from navi.domain.caller import Caller
-from navi.domain.user import Role, User
-from navi.store import session_tokens, sessions, user_removal, users
+from navi.live.model.access.caller import Caller
+from navi.live.model.access.user import Role, User
+from navi.live.store import sessions
+from navi.live.store.access import session_tokens, user_removal, users
 from tests.store.conftest import NOON, World
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from navi.store import schema, sessions, signals
-from navi.store.connection import sqlite_url
-from navi.store.store import Store
+from navi.live.store import sessions
+from navi.live.store.engine import schema, signals
+from navi.live.store.engine.connection import sqlite_url
+from navi.live.store.engine.transactions import Store
 from tests.postgres import PostgresServer
 from tests.store.conftest import NOON, World
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from navi.domain.event import Event, TextDelta
-from navi.store import events, snapshot, turns
+from navi.live.model.event import Event, TextDelta
+from navi.live.store import events, snapshot, turns
 from tests.store.conftest import World
 from tests.store.test_turns import finish
 

@@ -6,28 +6,19 @@ from dataclasses import dataclass
 
 import pytest
 
-from navi.domain.caller import Caller
-from navi.domain.event import TextDelta, Usage
-from navi.domain.ids import new_id
-from navi.domain.input import Origin
-from navi.domain.message import Draft
-from navi.domain.news import News
-from navi.domain.reminder import RESUME_TEXT, SOFT_TEXT, Registration
-from navi.domain.session import Session
-from navi.domain.turn import Ending, Outcome, RunningTurn, StopReason
-from navi.domain.user import Role, User
-from navi.store import (
-    agent_sessions,
-    compactions,
-    lanes,
-    queue,
-    reminders,
-    sessions,
-    steering,
-    transcript,
-    turns,
-)
-from navi.store.due.nudges import DueNudges
+from navi.base.ids import new_id
+from navi.live.model.access.caller import Caller
+from navi.live.model.access.user import Role, User
+from navi.live.model.event import TextDelta, Usage
+from navi.live.model.hook_report import News
+from navi.live.model.input import Origin
+from navi.live.model.message import Draft
+from navi.live.model.scheduling.reminder import RESUME_TEXT, SOFT_TEXT, Registration
+from navi.live.model.session import Session
+from navi.live.model.turn import Ending, Outcome, RunningTurn, StopReason
+from navi.live.store import input_queue, lanes, sessions, steering, terminals, transcript, turns
+from navi.live.store.due.due_nudges import DueNudges
+from navi.live.store.scheduling import compactions, reminders
 from tests.store.conftest import World, claim
 
 CALL = "call-1"
@@ -48,7 +39,7 @@ class Work:
         )
 
     async def waiting(self) -> list[str]:
-        waiting = await self.world.store.transact(queue.waiting, self.session.id)
+        waiting = await self.world.store.transact(input_queue.waiting, self.session.id)
         return [each.text for each in waiting]
 
     async def transcript(self) -> list[tuple[int, str]]:
@@ -172,17 +163,17 @@ async def test_a_hard_nudge_and_a_message_are_left_for_the_end_of_the_turn(work:
 
 async def test_a_person_at_work_in_a_terminal_is_reached_without_a_turn(world: World) -> None:
     session = await world.session(driver="claude_code")
-    await world.store.transact(agent_sessions.remember, session, "its-name", world.now)
+    await world.store.transact(terminals.remember, session, "its-name", world.now)
     person = Caller(User("local", Role.ADMIN, world.now))
     news = News("claude_code", "its-name", "PostToolUse", "/", None, None, world.later())
-    await world.store.transact(agent_sessions.report, person, news, session, world.now)
+    await world.store.transact(terminals.report, person, news, session, world.now)
     await nudged(world, session)
 
     for _ in range(2):
         taken = await world.store.transact(steering.take, session.id, "first", CALL, world.later())
         assert taken == [SOFT_TEXT]
 
-    assert await world.store.transact(queue.waiting, session.id) == []
+    assert await world.store.transact(input_queue.waiting, session.id) == []
     [nudge] = await world.store.transact(transcript.read, session.id)
     assert nudge.content == SOFT_TEXT
     await world.store.transact(sessions.remove, session.id, world.later())
@@ -192,4 +183,4 @@ async def test_an_idle_session_that_is_open_nowhere_keeps_its_nudge(world: World
     session = await world.session()
     await nudged(world, session)
     assert await world.store.transact(steering.take, session.id, "first", CALL, world.later()) == []
-    assert len(await world.store.transact(queue.waiting, session.id)) == 1
+    assert len(await world.store.transact(input_queue.waiting, session.id)) == 1

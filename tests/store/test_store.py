@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from navi.store import events
-from navi.store.store import SETTLED_CHANGES
+from navi.live.store import events
+from navi.live.store.engine.transactions import SETTLED_CHANGES
 from tests.flows.storm import eventually
 from tests.store.conftest import World
 

@@ -9,13 +9,13 @@ from alembic.migration import MigrationContext
 from alembic.operations import Operations
 from sqlalchemy import Connection, text
 
-from navi.domain.event import Usage
-from navi.domain.ids import new_id
-from navi.domain.input import Origin
-from navi.domain.session import Session, generated_name
-from navi.domain.turn import Ending, Outcome
-from navi.store import sessions, turns
-from navi.store.turns import Begun
+from navi.base.ids import new_id
+from navi.live.model.event import Usage
+from navi.live.model.input import Origin
+from navi.live.model.session import Session, generated_name
+from navi.live.model.turn import Ending, Outcome
+from navi.live.store import sessions, turns
+from navi.live.store.turns import Begun
 from tests.store.conftest import World
 
 
@@ -120,6 +120,6 @@ def _migrate_again(connection: Connection) -> None:
     """As if the sessions had been written before there were titles."""
     for column in ("opening", "opening_origin"):
         connection.execute(text(f"ALTER TABLE sessions DROP COLUMN {column}"))
-    migration = import_module("navi.store.migrations.versions.0008_session_titles")
+    migration = import_module("navi.live.store.engine.migrations.versions.0008_session_titles")
     with Operations.context(MigrationContext.configure(connection)):
         migration.upgrade()

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from navi.domain.errors import FenceLost, SessionBusy
-from navi.domain.event import (
+from navi.base.errors import FenceLost, SessionBusy
+from navi.live.model.event import (
     HistoryCompacted,
     TextDelta,
     ToolFinished,
@@ -14,11 +14,11 @@ from navi.domain.event import (
     TurnEvent,
     Usage,
 )
-from navi.domain.input import DeliveryMode, NewInput
-from navi.domain.message import MessageRole, drafts_of
-from navi.domain.session import Session, SessionState
-from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
-from navi.store import events, lanes, queue, sessions, transcript, turns
+from navi.live.model.input import DeliveryMode, NewInput
+from navi.live.model.message import MessageRole, drafts_of
+from navi.live.model.session import Session, SessionState
+from navi.live.model.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
+from navi.live.store import events, input_queue, lanes, sessions, transcript, turns
 from tests.store.conftest import World
 
 OK = Ending(Outcome.OK)
@@ -81,7 +81,7 @@ async def test_turns_never_overlap_in_time_even_if_their_clocks_were_read_too_ea
     await finish(world, first.turn)
     ended_at = (await world.store.transact(sessions.get, session.id)).updated_at
     late = NewInput(id="late-input", session_id=session.id, text="x")
-    await world.store.transact(queue.admit, late, early)
+    await world.store.transact(input_queue.admit, late, early)
 
     second = await world.store.transact(
         turns.begin, session.id, turns.Claim("turn-2", "me", early + timedelta(seconds=15), early)
@@ -247,7 +247,7 @@ async def test_a_dead_turn_that_produced_nothing_gives_its_input_back(world: Wor
     )
 
     assert await contents_of(world, session) == []
-    (waiting,) = await world.store.transact(queue.waiting, session.id)
+    (waiting,) = await world.store.transact(input_queue.waiting, session.id)
     assert waiting.text == "question"
     again = await world.begin(session)
     assert again is not None
@@ -284,7 +284,7 @@ async def test_a_dead_turn_that_produced_something_keeps_it_and_is_not_repeated(
     assert [message.content for message in messages] == ["question", "I be"]
     assert messages[-1].metadata["error"] == SERVER_STOPPED
     assert messages[-1].tool_calls[0].is_error
-    assert await world.store.transact(queue.waiting, session.id) == []
+    assert await world.store.transact(input_queue.waiting, session.id) == []
 
 
 async def test_a_dead_turn_ends_visibly(world: World) -> None:
@@ -311,7 +311,7 @@ async def test_a_turn_that_was_to_stop_when_its_server_died_does_not_come_back(
 
     await world.store.transact(turns.close_dead, await running(world, session), world.later())
 
-    assert await world.store.transact(queue.waiting, session.id) == []
+    assert await world.store.transact(input_queue.waiting, session.id) == []
     assert (await contents_of(world, session))[-1] == "(stopped)"
 
 
@@ -398,7 +398,7 @@ async def test_a_turn_that_found_nothing_to_do_leaves_no_trace_in_queue_or_trans
 
     await world.store.transact(turns.drop, await running(world, session), world.later())
 
-    assert await world.store.transact(queue.waiting, session.id) == []
+    assert await world.store.transact(input_queue.waiting, session.id) == []
     assert await contents_of(world, session) == []
     assert (await world.store.transact(sessions.get, session.id)).state is SessionState.IDLE
 

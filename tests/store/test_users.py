@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from navi.domain.errors import Conflict
-from navi.domain.user import Role, User
-from navi.store import sessions, users
+from navi.base.errors import Conflict
+from navi.live.model.access.user import Role, User
+from navi.live.store import sessions
+from navi.live.store.access import users
 from tests.store.conftest import NOON, World
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from navi.base.errors import UsageError
 from navi.client import Client, NoServer, Server, find_server
-from navi.domain.errors import UsageError
 
 
 def test_without_any_setting_the_server_is_where_it_starts_by_default(private_home: Path) -> None:

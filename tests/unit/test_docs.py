@@ -13,9 +13,10 @@ import pytest
 from starlette.routing import Route
 
 from docs import generate
-from navi.api import app, sockets
-from navi.domain.event import TurnEvent
-from navi.runtime import settings
+from navi.live.api import application
+from navi.live.api.routes import socket_routes
+from navi.live.model.event import TurnEvent
+from navi.live.runtime import settings
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "navi"
@@ -66,7 +67,7 @@ def test_every_route_has_its_place_in_the_reference() -> None:
 
 def test_every_websocket_has_its_place_in_the_reference() -> None:
     text = HTTP.read_text()
-    paths = [route.path for route in sockets.routes()]
+    paths = [route.path for route in socket_routes.routes()]
     assert [path for path in paths if f"`{path}?after=" not in text] == []
 
 
@@ -121,7 +122,7 @@ def _sources() -> Iterator[str]:
 
 def _calls() -> Iterator[str]:
     """Every call of the server, such as `GET /sessions`."""
-    for route in app.routes():
+    for route in application.routes():
         if not isinstance(route, Route):
             continue
         # Starlette answers HEAD wherever it answers GET.

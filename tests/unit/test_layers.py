@@ -66,7 +66,7 @@ def imports_of(source: ast.Module) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            # `from navi.runtime import settings` imports the module navi.runtime.settings.
+            # `from navi.runtime import settings` imports the module navi.live.runtime.settings.
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
     return found
 
@@ -94,7 +94,7 @@ def test_every_module_imports_only_what_its_layer_may() -> None:
 def test_a_forbidden_import_would_be_seen() -> None:
     source = ast.parse("from navi.store import tables")
     assert forbidden_imports("navi.domain.culprit", source) == [
-        "navi.domain.culprit imports navi.store.tables"
+        "navi.domain.culprit imports navi.live.store.engine.tables"
     ]
     assert forbidden_imports("navi.runtime.fine", source) == []
 

@@ -16,15 +16,15 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, delete, func, select, text
 
 from benchmarks.clock.course import Job, Note
-from navi.agents.driver import Driver, TurnRequest
-from navi.domain.user import User
-from navi.runtime import interpreter
-from navi.runtime.app import running
-from navi.runtime.queue import Expected
-from navi.runtime.settings import RecallSettings, Settings
-from navi.store.connection import is_sqlite, open_engine
-from navi.store.schema import prepare
-from navi.store.tables import lanes, message_queue, session_recalls, sessions
+from navi.live.agents.driver import Driver, TurnRequest
+from navi.live.model.access.user import User
+from navi.live.runtime import python_tuning
+from navi.live.runtime.app import running
+from navi.live.runtime.settings import RecallSettings, Settings
+from navi.live.runtime.turns.admission import Expected
+from navi.live.store.engine.connection import is_sqlite, open_engine
+from navi.live.store.engine.schema import prepare
+from navi.live.store.engine.tables import lanes, message_queue, session_recalls, sessions
 
 TOKEN = "clock"
 DRIVER = "sleeper"
@@ -66,9 +66,9 @@ class NaviRecalls:
 
     @asynccontextmanager
     async def running(self, note: Note) -> AsyncIterator[None]:
-        interpreter.prefer_short_waits()
+        python_tuning.prefer_short_waits()
         async with _navi(self._url) as navi:
-            interpreter.keep_what_is_loaded()
+            python_tuning.keep_what_is_loaded()
             self._navi = navi
             self._user: User = (await navi.accounts.authenticate(TOKEN)).user
 

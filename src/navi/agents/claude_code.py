@@ -10,12 +10,12 @@ from pathlib import Path
 from navi.agents.claude_code_files import ClaudeCodeFiles
 from navi.agents.claude_code_lines import CLIENT, ClaudeCodeReader
 from navi.agents.claude_code_transcript import ClaudeCodeTranscriptReader
-from navi.agents.client_environment import Reach
-from navi.agents.driver import TurnRequest
-from navi.agents.following import Mood, TranscriptReader
-from navi.agents.headless import HeadlessDriver, Order, Reader
+from navi.base.errors import OpenElsewhere
 from navi.domain.agent_commands import hook_command
-from navi.domain.errors import OpenElsewhere
+from navi.live.agents.command_line.agent_environment import Reach
+from navi.live.agents.command_line.command_line_driver import HeadlessDriver, Order, Reader
+from navi.live.agents.driver import TurnRequest
+from navi.live.agents.terminal.transcript_tail import Mood, TranscriptReader
 
 FORMATS = (
     "--input-format=stream-json",

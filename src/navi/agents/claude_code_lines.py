@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from navi.agents.driver import Told
-from navi.agents.headless import end_of
-from navi.agents.limits import instant_of, is_limit, reset_in
-from navi.domain.errors import AgentFailed, NaviError, PermissionRefused, UsageLimit
-from navi.domain.event import (
+from navi.base.errors import AgentFailed, NaviError, PermissionRefused, UsageLimit
+from navi.live.agents.command_line.command_line_driver import end_of
+from navi.live.agents.driver import Told
+from navi.live.agents.usage_limits import instant_of, is_limit, reset_in
+from navi.live.model.event import (
     Compacting,
     Conversation,
     TextDelta,
@@ -20,7 +20,7 @@ from navi.domain.event import (
     ToolStarted,
     Usage,
 )
-from navi.domain.refusal import call_in_words
+from navi.live.model.refusal import call_in_words
 
 CLIENT = "Claude Code"
 BY_ITSELF = "<synthetic>"

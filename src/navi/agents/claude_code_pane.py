@@ -16,10 +16,10 @@ from navi.agents.claude_code import (
 from navi.agents.claude_code_files import ClaudeCodeFiles, OpenSession
 from navi.agents.claude_code_lines import CLIENT
 from navi.agents.claude_code_transcript import ClaudeCodeTranscriptReader
-from navi.agents.client_environment import Reach
-from navi.agents.driver import TurnRequest
-from navi.agents.following import Mood, TranscriptReader
-from navi.agents.tmux import Pane
+from navi.live.agents.command_line.agent_environment import Reach
+from navi.live.agents.driver import TurnRequest
+from navi.live.agents.terminal.tmux import Pane
+from navi.live.agents.terminal.transcript_tail import Mood, TranscriptReader
 
 # In a terminal nothing but a hook tells that the history is being summarised.
 HOOKS: Mapping[str, str | None] = {"PreCompact": None, "SessionStart": "compact", **NUDGE_HOOKS}

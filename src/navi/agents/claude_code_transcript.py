@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from navi.agents.claude_code_lines import ClaudeCodeReader, failure_of
-from navi.agents.driver import Told
-from navi.agents.limits import instant_of
-from navi.domain.errors import NaviError
+from navi.base.errors import NaviError
+from navi.live.agents.driver import Told
+from navi.live.agents.usage_limits import instant_of
 
 INTERRUPTED = "[Request interrupted by user"
 HOOK_FEEDBACK = "Stop hook feedback"

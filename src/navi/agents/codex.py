@@ -6,14 +6,14 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from navi.agents.client_environment import Reach
 from navi.agents.codex_files import CodexFiles
 from navi.agents.codex_lines import CLIENT, CodexReader
 from navi.agents.codex_transcript import CodexTranscriptReader
-from navi.agents.driver import TurnRequest
-from navi.agents.following import Mood, TranscriptReader
-from navi.agents.headless import HeadlessDriver, Order, Reader
-from navi.domain.errors import OpenElsewhere
+from navi.base.errors import OpenElsewhere
+from navi.live.agents.command_line.agent_environment import Reach
+from navi.live.agents.command_line.command_line_driver import HeadlessDriver, Order, Reader
+from navi.live.agents.driver import TurnRequest
+from navi.live.agents.terminal.transcript_tail import Mood, TranscriptReader
 
 
 class CodexDriver(HeadlessDriver):

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from navi.agents.limits import instant_of, is_limit
-from navi.domain.errors import AgentFailed, NaviError, PermissionRefused, UsageLimit
-from navi.domain.refusal import call_in_words
+from navi.base.errors import AgentFailed, NaviError, PermissionRefused, UsageLimit
+from navi.live.agents.usage_limits import instant_of, is_limit
+from navi.live.model.refusal import call_in_words
 
 HINT = "allow it in Codex's settings or by `arguments` in section [codex] of Navi's"
 LIMITS = {"usage_limit_exceeded", "rate_limit_exceeded", "server_overloaded"}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from navi.agents.following import Mood
+from navi.live.agents.terminal.transcript_tail import Mood
 
 LOCKS = "thread-writer-locks"
 TAIL_BYTES = 1 << 16

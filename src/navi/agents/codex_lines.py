@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from navi.agents.codex_ending import CodexEnding, failure_of, words_of
-from navi.agents.driver import Told
-from navi.agents.headless import end_of
-from navi.domain.event import (
+from navi.live.agents.command_line.command_line_driver import end_of
+from navi.live.agents.driver import Told
+from navi.live.model.event import (
     Conversation,
     TextDelta,
     ThinkingDelta,

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from navi.agents.client_environment import Reach
 from navi.agents.codex import tool_arguments
 from navi.agents.codex_files import CodexFiles
 from navi.agents.codex_lines import CLIENT
 from navi.agents.codex_transcript import CodexTranscriptReader
-from navi.agents.driver import TurnRequest
-from navi.agents.following import Mood, TranscriptReader
-from navi.agents.tmux import Pane
+from navi.live.agents.command_line.agent_environment import Reach
+from navi.live.agents.driver import TurnRequest
+from navi.live.agents.terminal.tmux import Pane
+from navi.live.agents.terminal.transcript_tail import Mood, TranscriptReader
 
 
 class CodexPane:

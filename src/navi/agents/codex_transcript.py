@@ -8,8 +8,8 @@ from typing import Any
 
 from navi.agents.codex_ending import CodexEnding, arguments_of
 from navi.agents.codex_files import BEGINNINGS, ENDS
-from navi.agents.driver import Told
-from navi.domain.event import TextDelta, ThinkingDelta, ToolFinished, ToolStarted
+from navi.live.agents.driver import Told
+from navi.live.model.event import TextDelta, ThinkingDelta, ToolFinished, ToolStarted
 
 HOOK_PROMPT = "<hook_prompt "
 

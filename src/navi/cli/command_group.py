@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
+from navi.base import file_modes
+from navi.base.errors import NaviError, UsageError
 from navi.cli import output
-from navi.domain import file_modes
-from navi.domain.errors import NaviError, UsageError
 
 
 class CommandGroup(click.Group):

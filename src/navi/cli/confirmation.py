@@ -6,8 +6,8 @@ import sys
 
 import click
 
+from navi.base.errors import UsageError
 from navi.cli import output
-from navi.domain.errors import UsageError
 
 
 def require_confirmation(*questions: str) -> None:

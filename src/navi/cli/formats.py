@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from datetime import datetime
 
+from navi.base.control_characters import one_line
 from navi.cli import cells
-from navi.domain.control_characters import one_line
 
 
 def source(name: str) -> str:

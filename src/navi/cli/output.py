@@ -16,10 +16,10 @@ from typing import Any, NoReturn, TextIO
 
 import click
 
+from navi.base.control_characters import CONTROL_CHARACTER, without_control_characters
+from navi.base.errors import NaviError
 from navi.cli import cells
 from navi.cli.table import GAP, Column, fit
-from navi.domain.control_characters import CONTROL_CHARACTER, without_control_characters
-from navi.domain.errors import NaviError
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 RAW = "navi.cli.output.raw"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-from navi.domain.errors import UsageError
-from navi.domain.timezone import parse_timezone
-from navi.domain.when import parse_offset
+from navi.base.errors import UsageError
+from navi.base.time_expressions import parse_offset
+from navi.base.timezone import parse_timezone
 
 
 def read(tz: str | None, offset: str | None) -> tzinfo | None:

@@ -9,7 +9,7 @@ failures.py  what can go wrong in between
 """
 
 from navi.client.calls import Client
-from navi.client.failures import NoServer, ServerRefused
-from navi.client.server import Server, find_server
+from navi.client.client_errors import NoServer, ServerRefused
+from navi.client.server_address import Server, find_server
 
 __all__ = ["Client", "NoServer", "Server", "ServerRefused", "find_server"]

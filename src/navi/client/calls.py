@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
-from navi.client.wire import Wire
+from navi.client.json_calls import Wire
 
 if TYPE_CHECKING:
-    from navi.client.events import Events
-    from navi.domain.input import DeliveryMode
-    from navi.domain.wire import (
+    from navi.client.event_stream import Events
+    from navi.live.model.input import DeliveryMode
+    from navi.live.model.wire_format import (
         AdmissionJson,
         AnswerJson,
         AutomationJson,

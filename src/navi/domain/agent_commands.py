@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from navi.domain import places
+from navi.base import paths
 
 SHELL = "/bin/sh"
 HOOK_SCRIPT = str(Path(__file__).parents[1] / "hook.py")
@@ -40,7 +40,7 @@ def hook_command(driver: str, address: str, environment: Mapping[str, str] = os.
     Without the package: Python's bare interpreter and one file, which is as quick as it gets.
     """
     python = [os.path.realpath(sys.executable), "-I", "-S"]
-    arguments = [HOOK_SCRIPT, driver, address, str(places.token_file(environment))]
+    arguments = [HOOK_SCRIPT, driver, address, str(paths.token_file(environment))]
     return shlex.join([SHELL, "-c", HOOK_GUARD, "navi-hook", *python, *arguments])
 
 

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from navi.domain.errors import NaviError
+from navi.base.errors import NaviError
 from navi.index.json_text import JsonText, NotJson
-from navi.index.permission_rule import covers
+from navi.permissions.bash_rule import covers
 
 
 class UnreadableSettings(NaviError):

@@ -15,8 +15,8 @@ from typing import BinaryIO
 
 import msgspec
 
-from navi.domain.history import FoundFile, PastMessage, PastToolCall, PastUsage
-from navi.domain.ids import is_agent_session_id
+from navi.base.ids import is_agent_session_id
+from navi.memory.model import FoundFile, PastMessage, PastToolCall, PastUsage
 from navi.sources.claude_code_lines import (
     ATTACHMENT,
     ATTACHMENT_WITHIN,

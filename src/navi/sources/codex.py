@@ -17,8 +17,8 @@ from typing import BinaryIO
 
 import msgspec
 
-from navi.domain.history import FoundFile, PastMessage, PastUsage
-from navi.domain.ids import is_agent_session_id
+from navi.base.ids import is_agent_session_id
+from navi.memory.model import FoundFile, PastMessage, PastUsage
 from navi.sources.codex_lines import (
     DOUBTFUL,
     STANDING,

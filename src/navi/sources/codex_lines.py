@@ -14,7 +14,7 @@ from typing import Annotated
 
 import msgspec
 
-from navi.domain.history import PastToolCall
+from navi.memory.model import PastToolCall
 
 Tokens = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 

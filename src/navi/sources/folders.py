@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from stat import S_ISREG
 
-from navi.domain.history import FoundFile
+from navi.memory.model import FoundFile
 
 
 def entries(folder: str, unreadable: list[str]) -> Iterator[os.DirEntry[str]]:

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from navi.domain.history import FoundFile, PastSession
+from navi.memory.model import FoundFile, PastSession
 from navi.sources.damage import is_whole, may_be_half
 from navi.sources.source import Chunk, Reading, Rewritten
 

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from navi.domain.errors import SessionNotFound
-from navi.domain.history import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
-from navi.domain.places import database_url
+from navi.base.errors import SessionNotFound
+from navi.base.paths import database_url
+from navi.memory.model import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
 from navi.sources.source import Chunk, Reading, Rewritten, Source
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from navi.domain.message import Message
+    from navi.live.model.message import Message
 
 MESSAGES_PER_CHUNK = 500
 SHELL_TOOL = "terminal"
@@ -60,7 +60,7 @@ class Navi(Source):
 
     def covers(self, path: str) -> bool:
         """An index may hold the sessions of several stores; only this one is looked at."""
-        from navi.store.connection import public_address
+        from navi.live.store.engine.connection import public_address
 
         return path.startswith(f"{public_address(database_url())}#")
 
@@ -68,11 +68,11 @@ class Navi(Source):
         url = database_url()
         if url.startswith(SQLITE) and not os.path.exists(url.removeprefix(SQLITE)):
             return
-        from navi.store import history
-        from navi.store.connection import public_address
+        from navi.live.store import session_history
+        from navi.live.store.engine.connection import public_address
 
-        with history.reading(url) as connection:
-            extents = history.extents(connection)
+        with session_history.reading(url) as connection:
+            extents = session_history.extents(connection)
         store = public_address(url)
         for session_id, updated_at, next_idx in extents:
             yield FoundFile(f"{store}#{session_id}", updated_at.timestamp(), next_idx)
@@ -87,7 +87,7 @@ class Navi(Source):
 
 class NaviReading(Reading):
     def __init__(self, path: str, mark: bytes | None) -> None:
-        from navi.store import history
+        from navi.live.store import session_history
 
         self._path = path
         self._id = path.rpartition("#")[2]
@@ -95,11 +95,13 @@ class NaviReading(Reading):
         self._ended = False
         with ExitStack() as opening:
             # One transaction: session, messages and turns of the same moment.
-            self._connection: Connection = opening.enter_context(history.reading(database_url()))
+            self._connection: Connection = opening.enter_context(
+                session_history.reading(database_url())
+            )
             self.session = self._session()
             if self._mark.message_id is not None:
                 self._require_last_message()
-            self._next_idx = history.next_idx(self._connection, self._id)
+            self._next_idx = session_history.next_idx(self._connection, self._id)
             self._open = opening.pop_all()
 
     @property
@@ -128,7 +130,7 @@ class NaviReading(Reading):
         self._open.close()
 
     def _session(self) -> PastSession:
-        from navi.store import sessions
+        from navi.live.store import sessions
 
         try:
             session = sessions.get(self._connection, self._id)
@@ -148,7 +150,7 @@ class NaviReading(Reading):
 
     def _require_last_message(self) -> None:
         """A message is taken back with a turn that never began; its place is then used again."""
-        from navi.store import transcript
+        from navi.live.store import transcript
 
         message = transcript.find(self._connection, self._mark.message_id or "")
         if message is None or message.session_id != self._id:
@@ -169,7 +171,7 @@ class NaviReading(Reading):
         self._mark.idx = min(after_last, self._next_idx) - 1
 
     def _add(self, first: int, after_last: int, chunk: Chunk) -> None:
-        from navi.store import transcript
+        from navi.live.store import transcript
 
         messages = transcript.read(
             self._connection, self._id, after_idx=first - 1, before_idx=after_last
@@ -180,9 +182,9 @@ class NaviReading(Reading):
             self._mark.message_id = message.id
 
     def _read_costs(self, chunk: Chunk) -> None:
-        from navi.store import history
+        from navi.live.store import session_history
 
-        turns = history.costs(self._connection, self._id, self._mark.turns_since)
+        turns = session_history.costs(self._connection, self._id, self._mark.turns_since)
         for turn in turns:
             usage = turn.usage
             tokens = (

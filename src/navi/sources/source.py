@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from typing import ClassVar
 
-from navi.domain.errors import NaviError
-from navi.domain.history import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
+from navi.base.errors import NaviError
+from navi.memory.model import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
 
 ENTRY_POINTS = "navi.sources"
 """The group under which an installed package names its sources, each a class without arguments."""

@@ -10,18 +10,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from navi.agents.builtin import BuiltinDriver
-from navi.agents.driver import Driver
-from navi.domain.errors import AgentFailed, IterationLimit, NotAllowed, UsageLimit
-from navi.domain.event import (
-    TextDelta,
-    ThinkingDelta,
-    ToolFinished,
-    ToolStarted,
-    Usage,
-)
-from navi.domain.message import drafts_of
-from navi.domain.tool import ToolResult
+from navi.base.errors import AgentFailed, IterationLimit, NotAllowed, UsageLimit
+from navi.live.agents.builtin.builtin_driver import BuiltinDriver
+from navi.live.agents.driver import Driver
+from navi.live.model.event import TextDelta, ThinkingDelta, ToolFinished, ToolStarted, Usage
+from navi.live.model.message import drafts_of
+from navi.live.model.tool import ToolResult
 from tests.unit.agents.world import (
     EndlessTool,
     PlainTool,
@@ -49,7 +43,7 @@ def test_it_is_a_driver():
 
 def test_importing_it_does_not_import_the_libraries_it_runs_on():
     program = (
-        "import sys, navi.agents.builtin, navi.agents.scripted\n"
+        "import sys, navi.live.agents.builtin.builtin_driver, navi.live.agents.builtin.scripted_model\n"
         "heavy = {'pydantic', 'pydantic_ai', 'anthropic', 'openai', 'httpx2'}\n"
         "sys.exit(', '.join(heavy & set(sys.modules)) or 0)"
     )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from navi.agents.client_environment import (
+from navi.live.agents.command_line.agent_environment import (
     CLAUDE_CODE,
     CLOUDS,
     CODEX,

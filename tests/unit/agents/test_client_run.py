@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from navi.agents.client_run import ClientRun, forget_runs
+from navi.live.agents.command_line.detached_run import ClientRun, forget_runs
 
 PATH = {"PATH": os.environ["PATH"]}
 

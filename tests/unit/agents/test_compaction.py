@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from navi.agents.builtin import BuiltinDriver
-from navi.domain.event import HistoryCompacted, Usage
+from navi.live.agents.builtin.builtin_driver import BuiltinDriver
+from navi.live.model.event import HistoryCompacted, Usage
 from tests.unit.agents.stand_in import Answer, Call
 from tests.unit.agents.world import (
     PlainTool,

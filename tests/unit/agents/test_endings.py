@@ -18,8 +18,8 @@ from navi.agents.claude_code_transcript import ClaudeCodeTranscriptReader
 from navi.agents.codex_files import CodexFiles
 from navi.agents.codex_lines import CodexReader
 from navi.agents.codex_transcript import CodexTranscriptReader
-from navi.domain.errors import AgentFailed, NaviError, PermissionRefused, UsageLimit
-from navi.domain.event import ToolFinished, Usage
+from navi.base.errors import AgentFailed, NaviError, PermissionRefused, UsageLimit
+from navi.live.model.event import ToolFinished, Usage
 
 RECORDED = Path(__file__).parent / "recorded"
 NOW = datetime(2026, 11, 18, 3, 4, tzinfo=UTC)

@@ -14,9 +14,9 @@ from pydantic_ai.exceptions import (
     UnexpectedModelBehavior,
 )
 
-from navi.agents.failures import DETAIL_LIMIT, failure_of
-from navi.agents.models import endpoint_of
-from navi.domain.errors import AgentFailed, NotFound, UsageLimit
+from navi.base.errors import AgentFailed, NotFound, UsageLimit
+from navi.live.agents.builtin.model_failures import DETAIL_LIMIT, failure_of
+from navi.live.agents.builtin.models import endpoint_of
 
 ENDPOINT = endpoint_of("anthropic:m", {"ANTHROPIC_API_KEY": "a-key"}, {}, {})
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)

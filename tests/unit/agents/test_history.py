@@ -12,7 +12,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from navi.agents.history import (
+from navi.live.agents.builtin.model_context import (
     LONGEST_VALUE,
     TURN_ENDED,
     Past,
@@ -22,7 +22,7 @@ from navi.agents.history import (
     past_of,
     split,
 )
-from navi.domain.message import NOT_FINISHED, Message, MessageRole, ToolCall
+from navi.live.model.message import NOT_FINISHED, Message, MessageRole, ToolCall
 from tests.unit.agents.world import a_message, answered, asked
 
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
-from navi.agents.following import Mood
-from navi.agents.keystrokes import (
+from navi.live.agents.terminal.keystrokes import (
     INTERRUPT_SECONDS,
     SUBMIT_SECONDS,
     Interruption,
@@ -13,6 +12,7 @@ from navi.agents.keystrokes import (
     Submission,
     Verdict,
 )
+from navi.live.agents.terminal.transcript_tail import Mood
 
 WORKING = Sight(Mood.BUSY, has_begun=True)
 ASKING = Sight(Mood.ASKING, has_begun=True)

@@ -7,14 +7,14 @@ from typing import get_args
 import pytest
 from pydantic_ai.models import KnownModelName
 
-from navi.agents.models import (
+from navi.base.errors import AgentFailed
+from navi.live.agents.builtin.models import (
     DEFAULT_ANTHROPIC_MODEL,
     DEFAULT_OPENAI_MODEL,
     NO_KEY,
     default_model,
     endpoint_of,
 )
-from navi.domain.errors import AgentFailed
 
 KEYS = {"ANTHROPIC_API_KEY": "a-key", "OPENAI_API_KEY": "o-key"}
 

@@ -13,11 +13,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from navi.agents.builtin import BuiltinDriver
-from navi.domain.errors import AgentFailed, IterationLimit, NotAllowed, UsageLimit
-from navi.domain.event import TextDelta, ToolFinished, ToolStarted, Usage
-from navi.domain.message import ToolCall
-from navi.domain.tool import ToolResult
+from navi.base.errors import AgentFailed, IterationLimit, NotAllowed, UsageLimit
+from navi.live.agents.builtin.builtin_driver import BuiltinDriver
+from navi.live.model.event import TextDelta, ToolFinished, ToolStarted, Usage
+from navi.live.model.message import ToolCall
+from navi.live.model.tool import ToolResult
 from tests.unit.agents.stand_in import Answer, Call
 from tests.unit.agents.world import (
     SECRET,

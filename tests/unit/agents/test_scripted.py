@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navi.agents.scripted import (
+from navi.live.agents.builtin.scripted_model import (
     LONGEST_SLEEP_SECONDS,
     MOST_DELTAS_OF_A_TEXT,
     Call,

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from navi.agents.shielding import run_to_end
+from navi.live.agents.shielding import run_to_end
 
 
 async def test_work_reaches_its_end_however_often_it_is_cancelled() -> None:

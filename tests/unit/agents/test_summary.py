@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from navi.agents.summary import LONGEST_LINE, LONGEST_RESULT, MOST_LINES, digest, transcript
-from navi.domain.message import ToolCall
+from navi.live.agents.builtin.context_summary import (
+    LONGEST_LINE,
+    LONGEST_RESULT,
+    MOST_LINES,
+    digest,
+    transcript,
+)
+from navi.live.model.message import ToolCall
 from tests.unit.agents.world import answered, asked
 
 PLENTY = 100_000

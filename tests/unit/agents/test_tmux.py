@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from navi.agents.panes import PaneDriver
-from navi.agents.tmux import Tmux, draft_in, has_unread_keys, is_same_text
-from navi.domain.errors import AgentFailed
+from navi.base.errors import AgentFailed
+from navi.live.agents.terminal.tmux import Tmux, draft_in, has_unread_keys, is_same_text
+from navi.live.agents.terminal.tmux_driver import PaneDriver
 
 EMPTY = "\x1b[39m❯\xa0\x1b[7m \x1b[0m"
 HINT = '❯\xa0\x1b[7mT\x1b[0m\x1b[2mry "edit this file"\x1b[0m'

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from navi.agents.builtin import BuiltinDriver
-from navi.agents.driver import TurnRequest
-from navi.domain.event import Compacting, TextDelta, ThinkingDelta, TurnEvent, Usage
-from navi.domain.message import Message, MessageRole, ToolCall
-from navi.domain.session import Session, SessionState
-from navi.domain.tool import ToolContext, ToolResult
-from navi.domain.user import Role
+from navi.live.agents.builtin.builtin_driver import BuiltinDriver
+from navi.live.agents.driver import TurnRequest
+from navi.live.model.access.user import Role
+from navi.live.model.event import Compacting, TextDelta, ThinkingDelta, TurnEvent, Usage
+from navi.live.model.message import Message, MessageRole, ToolCall
+from navi.live.model.session import Session, SessionState
+from navi.live.model.tool import ToolContext, ToolResult
 from tests.unit.agents.stand_in import Answer, StandIn, stand_in
 
 SECRET = "hush-hush-1234"

@@ -6,8 +6,8 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message
 
-from navi.api import bodies
-from navi.domain.errors import TooLarge
+from navi.base.errors import TooLarge
+from navi.live.api import request_bodies
 
 
 def request(messages: Sequence[Message]) -> Request:
@@ -24,12 +24,12 @@ def part(body: bytes) -> Message:
 
 
 async def test_a_body_is_read_no_further_than_it_may_be_long() -> None:
-    half = part(b"x" * (bodies.BODY_LIMIT_BYTES // 2 + 1))
+    half = part(b"x" * (request_bodies.BODY_LIMIT_BYTES // 2 + 1))
     with pytest.raises(TooLarge):
-        await bodies.read_bytes(request([half, half]))
+        await request_bodies.read_bytes(request([half, half]))
 
 
 @pytest.mark.parametrize("text", ["NaN", "[Infinity]", '{"x": -1e999}'])
 def test_a_number_that_is_not_finite_is_not_json(text: str) -> None:
     with pytest.raises(ValueError, match="finite"):
-        bodies.parse_json(text)
+        request_bodies.parse_json(text)

@@ -16,8 +16,8 @@ from uvicorn import Config
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from navi.api import connections
-from navi.api.connections import HttpProtocol, SocketProtocol, State, Strangers, welcome
+from navi.live.api import connection_limits
+from navi.live.api.connection_limits import HttpProtocol, SocketProtocol, State, Strangers, welcome
 
 PATIENCE_SECONDS = 60
 MOST = 3
@@ -117,7 +117,7 @@ async def test_whoever_has_shown_a_token_is_not_sent_away() -> None:
 
 
 async def test_headers_that_never_end_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.05)
+    monkeypatch.setattr(connection_limits, "HEADER_SECONDS", 0.05)
     async with open_door() as door:
         for data in (b"", HALF, b"\r\n"):
             reader, _ = await door.knock(data)
@@ -131,13 +131,13 @@ async def test_headers_that_never_end_are_not_waited_for(monkeypatch: pytest.Mon
 async def test_headers_without_end_are_refused() -> None:
     async with open_door() as door:
         reader, writer = await door.knock()
-        writer.write(b"x" * (connections.HEADER_LIMIT_BYTES + 1))
+        writer.write(b"x" * (connection_limits.HEADER_LIMIT_BYTES + 1))
         assert (await answer(reader)).startswith(b"HTTP/1.1 400")
         assert await is_closed(reader)
 
 
 async def test_the_first_frame_is_small_and_later_ones_need_not_be() -> None:
-    large = "x" * (connections.FIRST_FRAME_LIMIT_BYTES + 1)
+    large = "x" * (connection_limits.FIRST_FRAME_LIMIT_BYTES + 1)
     async with open_door() as door:
         address = f"ws://127.0.0.1:{door.port}/ws"
         async with connect(address, proxy=None) as socket:

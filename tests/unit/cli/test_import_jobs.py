@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from navi.store import automations, schema
-from navi.store.connection import open_engine, sqlite_url
+from navi.live.store.engine import schema
+from navi.live.store.engine.connection import open_engine, sqlite_url
+from navi.live.store.scheduling import automations
 
 JOB = {
     "id": "old1",

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from navi import __version__
-from navi.store import schema, set_aside
-from navi.store.connection import open_engine, sqlite_url
+from navi.live.store.damage import set_aside
+from navi.live.store.engine import schema
+from navi.live.store.engine.connection import open_engine, sqlite_url
 
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 

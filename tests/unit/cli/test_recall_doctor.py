@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from navi.cli.recall.doctor import command
+from navi.cli.recall.commands.doctor import command
 from tests.index.world import World
 from tests.rights import rights_that_files_give
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from navi.index import freshness, lock
+from navi.memory.ingest import freshness, index_lock
 from tests.index.world import FixedClock, World
 from tests.unit.cli.recall_runs import Recall
 
@@ -57,7 +57,7 @@ def test_an_index_that_somebody_follows_is_left_to_them(world: World, recall: Re
     file = world.file().say("pear")
     recall("index")
     file.say("plum")
-    with lock.shared(world.places.follower):
+    with index_lock.shared(world.places.follower):
         assert recall("search", "plum", "--json").json == []
 
 
@@ -67,7 +67,7 @@ def test_somebody_elses_writing_does_not_keep_people_from_their_answer(
     file = world.file().say("pear")
     recall("index")
     file.say("plum")
-    with lock.held(world.places.lock, "following", FixedClock().now()):
+    with index_lock.held(world.places.lock, "following", FixedClock().now()):
         answer = recall("search", "pear", "--json")
     assert len(answer.json) == 1
     assert f"note: can't index what is new: process {os.getpid()} (`following`" in answer.err
@@ -98,12 +98,12 @@ def test_a_full_text_of_another_version_is_made_anew_once(
 def test_an_index_waits_two_seconds_for_another_and_then_says_whose_it_is(
     world: World, recall: Recall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from navi.cli.recall import index
+    from navi.cli.recall.commands import index
 
     monkeypatch.setattr(index, "PATIENCE_SECONDS", 0.05)
     world.file().say("pear")
     world.places.prepare()
-    with lock.held(world.places.lock, "following", FixedClock().now()):
+    with index_lock.held(world.places.lock, "following", FixedClock().now()):
         answer = recall("index")
     assert answer.code == 1
     assert f"error: process {os.getpid()} (`following`, since" in answer.err

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from navi.domain import places
-from navi.store import schema
-from navi.store.connection import sqlite_url
-from navi.store.store import Store
+from navi.base import paths
+from navi.live.store.engine import schema
+from navi.live.store.engine.connection import sqlite_url
+from navi.live.store.engine.transactions import Store
 from tests.index.world import World
 from tests.unit.cli.recall_runs import Recall, on_terminal
 from tests.unit.sources.test_navi import World as NaviWorld
@@ -92,7 +92,7 @@ def test_prose_is_wrapped_at_spaces_on_a_terminal(world: World, recall: Recall) 
 async def test_a_navi_session_is_resumed_by_sending_something(
     private_home: Path, recall: Recall, monkeypatch
 ) -> None:
-    path = places.home() / "navi.sqlite3"
+    path = paths.home() / "navi.sqlite3"
     path.parent.mkdir(parents=True)
     schema.prepare(sqlite_url(path))
     store = Store(sqlite_url(path))

@@ -11,11 +11,7 @@ from typing import Any, cast
 import pytest
 
 from navi import __version__
-from navi.cli.sm.hints import in_sm_words
-from navi.cli.sm.lines import plain, status
-from navi.cli.sm.recall_plan import Plan, read
-from navi.cli.sm.target import SessionUnclear, choose
-from navi.domain.errors import (
+from navi.base.errors import (
     InvalidInput,
     NaviError,
     NotFound,
@@ -24,9 +20,13 @@ from navi.domain.errors import (
     SessionStopped,
     UsageError,
 )
-from navi.domain.recall import CallType
-from navi.domain.reminder import CannotReport
-from navi.domain.wire import SessionJson
+from navi.cli.sm.hints import in_sm_words
+from navi.cli.sm.lines import plain, status
+from navi.cli.sm.recall_plan import Plan, read
+from navi.cli.sm.target import SessionUnclear, choose
+from navi.live.model.scheduling.recall import CallType
+from navi.live.model.scheduling.reminder import CannotReport
+from navi.live.model.wire_format import SessionJson
 
 
 def sm(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -65,7 +65,7 @@ def test_a_status_is_reported_without_the_libraries_that_take_long_to_import() -
         "from navi.cli.sm.main import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "heavy = {'http.client', 'email', 'ssl', 'asyncio', 'websockets', 'navi.domain.when'}\n"
+        "heavy = {'http.client', 'email', 'ssl', 'asyncio', 'websockets', 'navi.base.time_expressions'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     environment = {**os.environ, "NAVI_URL": "http://127.0.0.1:1", "NAVI_SESSION_ID": "x"}

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from navi.base.errors import InvalidInput, UsageError
+from navi.base.timezone import zone_name
 from navi.cli.sm.timezone import own_timezone
-from navi.domain.errors import InvalidInput, UsageError
-from navi.domain.timezone import zone_name
 
 
 def name_of(**environment: str) -> str:

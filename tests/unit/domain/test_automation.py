@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from navi.domain.automation import (
+from navi.base.errors import InvalidInput
+from navi.live.model.scheduling.automation import (
     ON_TIME,
     Automation,
     CatchUp,
@@ -24,8 +25,7 @@ from navi.domain.automation import (
     require_open_guards,
     run_id,
 )
-from navi.domain.errors import InvalidInput
-from navi.domain.schedule import At, Cron, Every, Schedule
+from navi.live.model.scheduling.schedule import At, Cron, Every, Schedule
 from tests.unit.domain.wall_clock import utc
 
 MADE = utc(2026, 1, 1)

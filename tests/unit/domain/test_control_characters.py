@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navi.domain.control_characters import CONTROL_CHARACTER, one_line, without_control_characters
+from navi.base.control_characters import CONTROL_CHARACTER, one_line, without_control_characters
 
 FORBIDDEN = [
     *(chr(code) for code in range(0x20) if chr(code) not in "\n\t"),

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navi.domain.errors import InvalidInput, TooLarge
-from navi.domain.input import (
+from navi.base.errors import InvalidInput, TooLarge
+from navi.live.model.input import (
     TEXT_LIMIT_BYTES,
     DeliveryMode,
     Input,

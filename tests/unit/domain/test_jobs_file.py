@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navi.domain.automation import Category, Ended
-from navi.domain.errors import InvalidInput
-from navi.domain.jobs_file import Jobs, read_jobs
-from navi.domain.schedule import At, Cron, Every
+from navi.base.errors import InvalidInput
+from navi.live.model.scheduling.automation import Category, Ended
+from navi.live.model.scheduling.jobs_file import Jobs, read_jobs
+from navi.live.model.scheduling.schedule import At, Cron, Every
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(days=1)

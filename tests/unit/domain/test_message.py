@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navi.domain.event import (
+from navi.live.model.event import (
     HistoryCompacted,
     TextDelta,
     ThinkingDelta,
@@ -13,8 +13,8 @@ from navi.domain.event import (
     merge_deltas,
     turn_event,
 )
-from navi.domain.message import NOT_FINISHED, MessageRole, closed, drafts_of
-from navi.domain.turn import Ending, Outcome
+from navi.live.model.message import NOT_FINISHED, MessageRole, closed, drafts_of
+from navi.live.model.turn import Ending, Outcome
 
 OK = Ending(Outcome.OK)
 

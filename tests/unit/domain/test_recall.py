@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navi.domain.errors import InvalidInput
-from navi.domain.limits import LONGEST_SECONDS
-from navi.domain.recall import (
+from navi.base.errors import InvalidInput
+from navi.live.model.scheduling.limits import LONGEST_SECONDS
+from navi.live.model.scheduling.recall import (
     LIMIT_PAUSE,
     CallType,
     Recall,
@@ -20,7 +20,7 @@ from navi.domain.recall import (
     require_interval,
     require_when,
 )
-from navi.domain.turn import Ending, Outcome
+from navi.live.model.turn import Ending, Outcome
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navi.domain.event import TextDelta, ThinkingDelta, ToolStarted, TurnEvent, merge_deltas
-from navi.domain.retelling import Retelling
+from navi.live.model.event import TextDelta, ThinkingDelta, ToolStarted, TurnEvent, merge_deltas
+from navi.live.model.replay import Retelling
 
 EVENTS = st.lists(
     st.one_of(

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from navi.domain.errors import InvalidInput
-from navi.domain.limits import LONGEST_SECONDS
-from navi.domain.schedule import (
+from navi.base.errors import InvalidInput
+from navi.live.model.scheduling.limits import LONGEST_SECONDS
+from navi.live.model.scheduling.schedule import (
     COUNT_LIMIT,
     At,
     Cron,

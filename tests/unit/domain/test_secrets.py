@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from navi.domain.secret_kind import SHORTEST_WORD, SecretKind
-from navi.domain.secrets import KINDS, _long_words, _lower, mask, masked_json
+from navi.base.secrets.masking import KINDS, _long_words, _lower, mask, masked_json
+from navi.base.secrets.secret_kind import SHORTEST_WORD, SecretKind
 from tests.secret_samples import HARMLESS, SAMPLES, Sample
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from navi.domain.session import SessionState, Step, after, first_line
+from navi.live.model.session import SessionState, Step, after, first_line
 
 
 def test_a_turn_makes_an_idle_session_run_and_its_end_makes_it_idle() -> None:

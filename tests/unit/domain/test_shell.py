@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from navi.domain import shell
-from navi.domain.shell import ShellLine, read_command
-from navi.domain.shell_tree import read_tree
+from navi.permissions.shell import shell_line
+from navi.permissions.shell.shell_line import ShellLine, read_command
+from navi.permissions.shell.shell_tree import read_tree
 
 
 def summary(text: str) -> tuple[str | None, str | None, bool]:
@@ -271,7 +271,7 @@ def test_the_quick_way_and_the_grammar_agree(text: str) -> None:
     reading = read_tree(text)
     if reading is None or not reading.is_understood:
         return
-    line = shell._read(text, 0)
+    line = shell_line._read(text, 0)
     first = next((command for command in reading.commands if command.words), None)
     if first is None or 0 in first.dynamic:
         return
@@ -281,10 +281,10 @@ def test_the_quick_way_and_the_grammar_agree(text: str) -> None:
     is_seen_through = first.words[0] in ("sudo", "bash")
     if not is_seen_through:
         assert line.base == (first.words[0].rpartition("/")[2] or first.words[0])
-    if shell._plain_words(text) is not None:
-        assert [command.words for command in reading.commands] == [shell._plain_words(text)]
+    if shell_line._plain_words(text) is not None:
+        assert [command.words for command in reading.commands] == [shell_line._plain_words(text)]
         assert is_seen_through or line.is_compound == reading.is_compound
-    parts = shell._plain_parts(text)
+    parts = shell_line._plain_parts(text)
     if parts is not None:
         assert parts == reading.commands
         assert reading.is_compound

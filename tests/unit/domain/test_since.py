@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from navi.domain.since import parse_since, parse_until
+from navi.base.time_ranges import parse_since, parse_until
 
 NOW = datetime(2026, 11, 18, 11, 0, tzinfo=UTC)  # a Wednesday, 12:00 in Berlin
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -6,13 +6,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from navi.domain.errors import InvalidInput
-from navi.domain.timezone import (
-    parse_timezone,
-    request_timezone,
-    timezone_or_utc,
-    zone_name,
-)
+from navi.base.errors import InvalidInput
+from navi.base.timezone import parse_timezone, request_timezone, timezone_or_utc, zone_name
 
 
 def test_a_request_without_a_zone_uses_the_default() -> None:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from navi.domain.errors import InvalidInput
-from navi.domain.when import (
+from navi.base.errors import InvalidInput
+from navi.base.time_expressions import (
     FURTHEST,
     describe,
     describe_age,

@@ -1,6 +1,6 @@
 """When a cron expression happens, found by looking at a wall clock every minute.
 
-It shares nothing with `navi.domain.schedule`, so that the two can be held against each other.
+It shares nothing with `navi.live.model.scheduling.schedule`, so that the two can be held against each other.
 """
 
 from __future__ import annotations

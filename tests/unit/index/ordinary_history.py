@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-from navi.index.permissions import CountedCommand
+from navi.permissions.suggestions import CountedCommand
 
 SIZE = 4_000
 FILES = [

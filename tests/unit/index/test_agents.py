@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from navi.domain.control_characters import without_control_characters
-from navi.index.agents import shell_line, speaking_session
+from navi.base.control_characters import without_control_characters
+from navi.memory.resume import shell_line, speaking_session
 
 CHARACTERS = st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 WORDS = st.text(CHARACTERS) | st.text("a'\"\\ $é\n\x1b\x9b\u202e", max_size=8)

@@ -9,9 +9,9 @@ import duckdb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from navi.domain.instants import from_microseconds
-from navi.index import columns
-from navi.index.arrow import ArrowStream
+from navi.base.timestamps import from_microseconds
+from navi.memory.ingest.write import columns
+from navi.memory.ingest.write.arrow import ArrowStream
 
 TEXTS = st.lists(st.one_of(st.none(), st.text(max_size=20)), min_size=1, max_size=50)
 INTEGERS = st.integers(-(2**31), 2**31 - 1)

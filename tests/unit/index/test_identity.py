@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from navi.index.identity import call_id, message_id, session_id
+from navi.memory.record_ids import call_id, message_id, session_id
 
 
 def short(text: str) -> str:

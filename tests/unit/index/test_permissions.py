@@ -10,17 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from navi.domain.shell import read_command
-from navi.index.harm import judge
-from navi.index.judgement import Harm
-from navi.index.permission_rule import matches
-from navi.index.permissions import (
-    Confidence,
-    CountedCommand,
-    Suggestions,
-    suggest,
-)
-from navi.index.shapes import suggestions_json
+from navi.memory.read.json_views import suggestions_json
+from navi.permissions.bash_rule import matches
+from navi.permissions.risk import judge
+from navi.permissions.shell.shell_line import read_command
+from navi.permissions.suggestions import Confidence, CountedCommand, Suggestions, suggest
+from navi.permissions.verdict import Harm
 from tests.secret_samples import SAMPLES, Sample
 from tests.unit.index.ordinary_history import ordinary_history
 from tests.unit.index.shell_seeds import DANGEROUS, HARMLESS, PREFIXES, WRAPPERS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from navi.index.places import Places, places
+from navi.memory.index_paths import Places, places
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navi.index.prices import AS_OF, PRICES, cost_of, price_of
+from navi.memory.prices import AS_OF, PRICES, cost_of, price_of
 
 
 @pytest.mark.parametrize(

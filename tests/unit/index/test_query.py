@@ -8,19 +8,19 @@ import tantivy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from navi.index import texts
-from navi.index.opening import WORDS
-from navi.index.query import MOST_CLAUSES, Clause, _clause, _clauses, _word, build, read_query
-from navi.index.snippets import snippet
-from navi.index.words import FOLDED_ANALYZER, encodable
+from navi.memory.ingest.write import tantivy_writer
+from navi.memory.read.full_text import WORDS
+from navi.memory.read.query import MOST_CLAUSES, Clause, _clause, _clauses, _word, build, read_query
+from navi.memory.read.snippets import snippet
+from navi.memory.words import FOLDED_ANALYZER, encodable
 
 
 def small_index() -> tantivy.Index:
-    index = tantivy.Index(texts.schema())
+    index = tantivy.Index(tantivy_writer.schema())
     index.register_tokenizer(WORDS, FOLDED_ANALYZER)
     writer = index.writer(15_000_000, 1)
     document = {"text": "a red apple", "parts": "red apple", "session": 1, "what": 0}
-    writer.add_document(tantivy.Document.from_dict(document, texts.schema()))
+    writer.add_document(tantivy.Document.from_dict(document, tantivy_writer.schema()))
     writer.commit()
     index.reload()
     return index

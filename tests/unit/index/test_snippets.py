@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from navi.index.query import read_query
-from navi.index.snippets import has_all, snippet
+from navi.memory.read.query import read_query
+from navi.memory.read.snippets import has_all, snippet
 
 
 @pytest.mark.parametrize("length", [0, 40_000])

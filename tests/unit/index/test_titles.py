@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from navi.index.titles import LONGEST, best_of, clean, hint_of_call, hint_of_messages
+from navi.memory.ingest.derived.titles import (
+    LONGEST,
+    best_of,
+    clean,
+    hint_of_call,
+    hint_of_messages,
+)
 
 COMMAND = "<command-message>review</command-message>\n<command-name>/review</command-name>"
 REMINDER = "<system-reminder>Use the tools.</system-reminder>"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from navi.index.file_paths import is_same_file, path_of, path_term, shorter_ends
-from navi.index.touched import files_in_command, touched_files
+from navi.memory.file_paths import is_same_file, path_of, path_term, shorter_ends
+from navi.memory.ingest.derived.touched_files import files_in_command, touched_files
 
 PATCH = """*** Begin Patch
 *** Update File: src/auth/handler.ts

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from navi.domain.shell import read_command
-from navi.index.permission_rule import matches
-from navi.index.permissions import Confidence, CountedCommand, Suggestion, suggest
+from navi.permissions.bash_rule import matches
+from navi.permissions.shell.shell_line import read_command
+from navi.permissions.suggestions import Confidence, CountedCommand, Suggestion, suggest
 from tests.unit.index.ordinary_history import ordinary_history
 from tests.unit.index.tricky_commands import (
     MORE,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from navi.index.folding import folded, parts
-from navi.index.words import FOLDED_ANALYZER, words_of
+from navi.memory.ingest.write.folding import folded, parts
+from navi.memory.words import FOLDED_ANALYZER, words_of
 
 
 @pytest.mark.parametrize(

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from navi.agents.driver import Driver
-from navi.domain.clock import Clock
-from navi.domain.ids import new_id
-from navi.domain.input import Admission, NewInput
-from navi.domain.message import Message
-from navi.domain.session import Session
-from navi.domain.user import LOCAL_USER_ID, Role, User
-from navi.runtime.app import Navi, running
-from navi.runtime.settings import AutomationSettings, Settings, TurnSettings
+from navi.base.clock import Clock
+from navi.base.ids import new_id
+from navi.live.agents.driver import Driver
+from navi.live.model.access.user import LOCAL_USER_ID, Role, User
+from navi.live.model.input import Admission, NewInput
+from navi.live.model.message import Message
+from navi.live.model.session import Session
+from navi.live.runtime.app import Navi, running
+from navi.live.runtime.settings import AutomationSettings, Settings, TurnSettings
 
 LOCAL = User(LOCAL_USER_ID, Role.ADMIN, datetime(2026, 1, 1, tzinfo=UTC))
 PATIENCE_SECONDS = 30.0

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from navi.domain.errors import NotAuthenticated
-from navi.domain.session import Session
-from navi.domain.user import Role, User
-from navi.runtime.accounts import Accounts
-from navi.runtime.server_token import ServerToken
-from navi.runtime.session_tokens import SessionTokens
-from navi.runtime.system_clock import SystemClock
-from navi.store import session_tokens, sessions, users
-from navi.store.store import Store
+from navi.base.errors import NotAuthenticated
+from navi.base.system_clock import SystemClock
+from navi.live.model.access.user import Role, User
+from navi.live.model.session import Session
+from navi.live.runtime.services.accounts import Accounts
+from navi.live.runtime.services.agent_tokens import SessionTokens
+from navi.live.runtime.services.server_token import ServerToken
+from navi.live.store import sessions
+from navi.live.store.access import session_tokens, users
+from navi.live.store.engine.transactions import Store
 from tests.store.conftest import NOON
 from tests.store.conftest import World as StoreWorld
 

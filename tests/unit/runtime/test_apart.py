@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from navi.domain.automation import (
+from navi.live.model.access.user import Role
+from navi.live.model.scheduling.automation import (
     Automation,
     Category,
     Delivery,
@@ -20,14 +21,14 @@ from navi.domain.automation import (
     RunState,
     SystemAutomation,
 )
-from navi.domain.session import Session
-from navi.domain.user import Role
-from navi.runtime import job_import, places, scheduler
-from navi.runtime.app import running
-from navi.runtime.deliveries import evaluate_response
-from navi.runtime.settings import AgentSettings, AutomationSettings, Settings
-from navi.store import deliveries, hidden
-from navi.store.store import Store
+from navi.live.model.session import Session
+from navi.live.runtime import server_files
+from navi.live.runtime.app import running
+from navi.live.runtime.scheduler import due_loop, job_import
+from navi.live.runtime.scheduler.answer_posting import evaluate_response
+from navi.live.runtime.settings import AgentSettings, AutomationSettings, Settings
+from navi.live.store.engine.transactions import Store
+from navi.live.store.scheduling import background_answers, hidden_sessions
 from tests.unit.agents.stand_in import Answer, Call, StandIn, stand_in
 from tests.unit.runtime.conftest import LOCAL, MovedClock, Start, World
 
@@ -38,7 +39,7 @@ DREAM = AutomationSettings(dream=True, dream_at="0 3 * * *")
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> MovedClock:
     # A clock that is moved is noticed at the next step.
-    monkeypatch.setattr(scheduler, "LONGEST_STEP_SECONDS", 0.02)
+    monkeypatch.setattr(due_loop, "LONGEST_STEP_SECONDS", 0.02)
     return MovedClock()
 
 
@@ -184,12 +185,12 @@ async def test_the_first_of_several_failures_is_told_where_the_answers_go(
 async def test_an_answer_that_nobody_decided_about_is_delivered_once_by_the_next_server(
     start: Start, time: MovedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deliver = deliveries.deliver
+    deliver = background_answers.deliver
 
     def broken(*_: Any) -> bool:
         raise RuntimeError("the process dies here")
 
-    monkeypatch.setattr(deliveries, "deliver", broken)
+    monkeypatch.setattr(background_answers, "deliver", broken)
     async with start(time) as world:
         session = await world.session()
         job = await take_over(world, time, to=session.id, deliver=True)
@@ -201,7 +202,7 @@ async def test_an_answer_that_nobody_decided_about_is_delivered_once_by_the_next
 
         await until(is_pending)
         assert await said(world, session) == []
-    monkeypatch.setattr(deliveries, "deliver", deliver)
+    monkeypatch.setattr(background_answers, "deliver", deliver)
     async with start(time) as first, start(time) as second:
         await settled(first, job)
         await settled(second, job)
@@ -264,14 +265,14 @@ async def test_the_session_of_such_a_job_takes_no_recalls_from_its_agent(
 async def test_a_job_that_the_store_refuses_does_not_stop_the_others(
     start: Start, time: MovedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keep = hidden.keep
+    keep = hidden_sessions.keep
 
     def refuse_one(connection: Any, session: Session, automation: Automation, now: Any) -> bool:
         if automation.id == "bad":
             raise OverflowError("date value out of range")
         return keep(connection, session, automation, now)
 
-    monkeypatch.setattr(hidden, "keep", refuse_one)
+    monkeypatch.setattr(hidden_sessions, "keep", refuse_one)
     schedule = {"kind": "every", "everyMs": 3_600_000}
     jobs = [
         {"id": each, "schedule": schedule, "payload": {"message": "Look."}}
@@ -287,7 +288,7 @@ async def test_a_job_that_the_store_refuses_does_not_stop_the_others(
 async def test_a_running_server_learns_of_imported_jobs_at_once(
     start: Start, time: MovedClock, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scheduler, "LONGEST_SLEEP", timedelta(hours=1))
+    monkeypatch.setattr(due_loop, "LONGEST_SLEEP", timedelta(hours=1))
     async with start(time) as world:
         session = await world.session()
         await world.navi.recalls.schedule(
@@ -342,7 +343,7 @@ async def test_in_doubt_a_person_is_told() -> None:
 
 
 def write_heartbeat(text: str) -> None:
-    (places.workspace() / "HEARTBEAT.md").write_text(text)
+    (server_files.workspace() / "HEARTBEAT.md").write_text(text)
 
 
 @pytest.mark.parametrize("notes", [None, "", "# Every morning\n\n<!-- nothing\nyet -->\n## Open\n"])
@@ -415,7 +416,7 @@ async def thinking(
         agent = AgentSettings(model="anthropic:m", anthropic_base_url=model.url)
         settings = Settings(agent=agent, automations=DREAM)
         async with running(settings, database_url, "token", clock=time) as navi:
-            yield World(navi, places.workspace()), model
+            yield World(navi, server_files.workspace()), model
 
 
 async def to_the_night(world: World, time: MovedClock) -> None:
@@ -444,7 +445,7 @@ async def test_what_a_dream_remembers_is_known_in_the_next_session_but_to_nobody
         assert (run.state, run.delivery) == (RunState.TURN_COMPLETED, Delivery.NOT_WORTH_IT)
         shown = json.dumps(model.requests[0].body)
         assert "[talk] user: the log is in /tmp/a" in shown
-        assert (places.workspace() / "MEMORY.md").read_text() == "The log is in /tmp/a.\n"
+        assert (server_files.workspace() / "MEMORY.md").read_text() == "The log is in /tmp/a.\n"
 
         mine = await world.session(driver="builtin")
         await world.say(mine, "where is the log?")

@@ -9,8 +9,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from navi.agents.driver import Driver, TurnRequest
-from navi.domain.automation import (
+from navi.base.errors import InvalidInput, NotYours, SessionNotFound
+from navi.base.time_expressions import describe_moment
+from navi.base.timestamps import EPOCH, instant
+from navi.live.agents.driver import Driver, TurnRequest
+from navi.live.model.access.user import Role, User
+from navi.live.model.event import TextDelta, ToolFinished, ToolStarted, TurnEvent, Usage
+from navi.live.model.scheduling.automation import (
     Automation,
     AutomationNotFound,
     BlockedByAutomations,
@@ -18,16 +23,11 @@ from navi.domain.automation import (
     SystemAutomation,
     plan,
 )
-from navi.domain.errors import InvalidInput, NotYours, SessionNotFound
-from navi.domain.event import TextDelta, ToolFinished, ToolStarted, TurnEvent, Usage
-from navi.domain.instants import EPOCH, instant
-from navi.domain.schedule import At
-from navi.domain.session import Session
-from navi.domain.user import Role, User
-from navi.domain.when import describe_moment
-from navi.runtime import scheduler
-from navi.runtime.settings import AutomationSettings
-from navi.store.due import automations as due_automations
+from navi.live.model.scheduling.schedule import At
+from navi.live.model.session import Session
+from navi.live.runtime.scheduler import due_loop
+from navi.live.runtime.settings import AutomationSettings
+from navi.live.store.due import due_automations
 from tests.unit.runtime.conftest import LOCAL, LONG, MovedClock, Start, World
 
 TASK = "Look at error.log. [[say: all quiet]]"
@@ -36,7 +36,7 @@ TASK = "Look at error.log. [[say: all quiet]]"
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> MovedClock:
     # A clock that is moved is noticed at the next step.
-    monkeypatch.setattr(scheduler, "LONGEST_STEP_SECONDS", 0.02)
+    monkeypatch.setattr(due_loop, "LONGEST_STEP_SECONDS", 0.02)
     return MovedClock()
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, text, update
 
-from navi.domain.ids import new_id
-from navi.domain.session import Session
-from navi.store import set_aside, tables
-from navi.store.connection import open_engine
+from navi.base.ids import new_id
+from navi.live.model.session import Session
+from navi.live.store.damage import set_aside
+from navi.live.store.engine import tables
+from navi.live.store.engine.connection import open_engine
 from tests.unit.runtime.conftest import LOCAL, Start, World
 
 PAST = datetime(2026, 1, 1, tzinfo=UTC)

@@ -6,9 +6,9 @@ import asyncio
 import random
 from collections.abc import Sequence
 
-from navi.domain.errors import StoreUnavailable
-from navi.runtime import feed
-from navi.runtime.feed import Frame, Tail
+from navi.base.errors import StoreUnavailable
+from navi.live.runtime import broadcast
+from navi.live.runtime.broadcast import Frame, Tail
 
 
 class Stream:
@@ -36,7 +36,7 @@ def frame(number: int) -> Frame:
 
 async def follow(tail: Tail, after: int, until: int) -> list[int]:
     seen: list[int] = []
-    async for frames in feed._follow(tail, after):
+    async for frames in broadcast._follow(tail, after):
         seen += [each.number for each in frames]
         if seen[-1] >= until:
             return seen
@@ -92,7 +92,7 @@ async def test_a_signal_during_a_read_is_not_forgotten() -> None:
 
 
 async def test_a_read_that_fails_is_tried_again(monkeypatch) -> None:
-    monkeypatch.setattr(feed, "TRY_AGAIN_SECONDS", 0)
+    monkeypatch.setattr(broadcast, "TRY_AGAIN_SECONDS", 0)
     stream = Stream(last=5)
     tail = Tail(stream.read)
     tail.append(frame(4))

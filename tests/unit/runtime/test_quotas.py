@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from navi.domain.caller import Caller
-from navi.domain.ids import new_id
-from navi.domain.input import NewInput
-from navi.domain.news import News
-from navi.domain.quota import LimitReached
-from navi.domain.session import Session
-from navi.domain.user import User
-from navi.runtime.app import Navi, running
-from navi.runtime.settings import LimitSettings, Settings
+from navi.base.ids import new_id
+from navi.live.model.access.caller import Caller
+from navi.live.model.access.quota import LimitReached
+from navi.live.model.access.user import User
+from navi.live.model.hook_report import News
+from navi.live.model.input import NewInput
+from navi.live.model.session import Session
+from navi.live.runtime.app import Navi, running
+from navi.live.runtime.settings import LimitSettings, Settings
 from tests.unit.runtime.conftest import LOCAL, LONG
 from tests.unit.runtime.test_shares import ADA, BOB, EPOCH
 

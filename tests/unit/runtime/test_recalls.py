@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from navi.domain.errors import InvalidInput
-from navi.domain.recall import NoPendingRecall, RecallAlreadyPending
-from navi.domain.session import Session
-from navi.domain.when import describe_moment
+from navi.base.errors import InvalidInput
+from navi.base.time_expressions import describe_moment
+from navi.live.model.scheduling.recall import NoPendingRecall, RecallAlreadyPending
+from navi.live.model.session import Session
 from tests.unit.runtime.conftest import LOCAL, LONG, MovedClock, Start, World, counting
 
 TASK = "Read build.log with filesystem. [[say: looked]]"

@@ -6,19 +6,21 @@ from datetime import timedelta
 
 from sqlalchemy import Connection
 
-from navi.domain.ids import new_id
-from navi.domain.input import NewInput
-from navi.domain.turn import SERVER_STOPPED
-from navi.runtime.owner import is_surely_dead, own_identity
-from navi.runtime.system_clock import SystemClock
-from navi.store import lanes, queue, turns
+from navi.base.ids import new_id
+from navi.base.system_clock import SystemClock
+from navi.live.model.input import NewInput
+from navi.live.model.turn import SERVER_STOPPED
+from navi.live.runtime.turns.process_identity import is_surely_dead, own_identity
+from navi.live.store import input_queue, lanes, turns
 from tests.unit.runtime.conftest import LOCAL, LONG, Start, World
 
 CLOCK = SystemClock()
 
 
 def identity_of_a_dead_process() -> str:
-    script = "from navi.runtime.owner import own_identity; print(own_identity())"
+    script = (
+        "from navi.live.runtime.turns.process_identity import own_identity; print(own_identity())"
+    )
     finished = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
@@ -34,7 +36,7 @@ async def leave_a_turn(world: World, text: str, owner: str, lease_seconds: float
 
     def admit_and_begin(connection: Connection) -> None:
         # In one transaction: this process would begin an input that waits.
-        queue.admit(connection, new, now)
+        input_queue.admit(connection, new, now)
         assert turns.begin(connection, session.id, claim) is not None
 
     await world.navi.store.transact(admit_and_begin)

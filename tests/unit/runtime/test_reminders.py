@@ -15,18 +15,23 @@ from typing import Any
 
 import pytest
 
-from navi.agents.history import Past, model_messages
-from navi.domain.caller import Caller
-from navi.domain.errors import InvalidInput, NotAllowed
-from navi.domain.input import Admission, DeliveryMode
-from navi.domain.news import News
-from navi.domain.reminder import RESUME_TEXT, SOFT_TEXT, NoRegistration, ReminderNotFound
-from navi.domain.session import Session
-from navi.domain.user import Role, User
-from navi.runtime.app import due_kinds, running
-from navi.runtime.settings import AgentSettings, RemindSettings, Settings
-from navi.store import agent_sessions, events
-from navi.store.due.contract import next_instants, next_of_each
+from navi.base.errors import InvalidInput, NotAllowed
+from navi.live.agents.builtin.model_context import Past, model_messages
+from navi.live.model.access.caller import Caller
+from navi.live.model.access.user import Role, User
+from navi.live.model.hook_report import News
+from navi.live.model.input import Admission, DeliveryMode
+from navi.live.model.scheduling.reminder import (
+    RESUME_TEXT,
+    SOFT_TEXT,
+    NoRegistration,
+    ReminderNotFound,
+)
+from navi.live.model.session import Session
+from navi.live.runtime.app import due_kinds, running
+from navi.live.runtime.settings import AgentSettings, RemindSettings, Settings
+from navi.live.store import events, terminals
+from navi.live.store.due.contract import next_instants, next_of_each
 from tests.hand_clock import HandClock
 from tests.unit.runtime.conftest import LOCAL, LONG
 from tests.unit.runtime.conftest import World as PlainWorld
@@ -80,7 +85,7 @@ class World(PlainWorld):
     async def hook(self, session: Session, event: str, at: datetime | None = None) -> None:
         """A hook of the session's agent says what happened."""
         moment = at or self.clock.moment
-        await self.navi.store.transact(agent_sessions.remember, session, session.name, moment)
+        await self.navi.store.transact(terminals.remember, session, session.name, moment)
         news = News("claude_code", session.name, event, session.cwd, None, None, moment)
         await self.navi.adoption.report(Caller(LOCAL), news)
 
@@ -315,7 +320,7 @@ async def test_a_hook_after_a_tool_is_answered_with_the_soft_nudge(
     session = await world.session()
     await world.send(session, "[[say: begun]] [[sleep: 600]]", remind_soft_threshold=10)
     await world.frames_until(session, lambda frame: frame["type"] == "stream_delta")
-    await world.navi.store.transact(agent_sessions.remember, session, "its name", NOW)
+    await world.navi.store.transact(terminals.remember, session, "its name", NOW)
     await world.forward(10)
     emitted_at = world.clock.moment
     news = News("claude_code", "its name", "PostToolUse", "/", None, None, emitted_at, "call")
@@ -328,7 +333,7 @@ async def test_a_hook_after_a_tool_is_answered_with_the_soft_nudge(
 
 async def test_nobody_takes_the_nudges_of_another_user(world: World) -> None:
     session = await world.session()
-    await world.navi.store.transact(agent_sessions.remember, session, "its name", NOW)
+    await world.navi.store.transact(terminals.remember, session, "its name", NOW)
     stranger = Caller(User("stranger", Role.ADMIN, NOW))
     news = News("claude_code", "its name", "PostToolUse", "/", None, None, NOW, "call")
     with pytest.raises(NotAllowed):

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from navi.domain.errors import UsageError
-from navi.runtime.server_token import ServerToken, rotate
+from navi.base.errors import UsageError
+from navi.live.runtime.services.server_token import ServerToken, rotate
 
 
 @pytest.mark.parametrize("token", ["a", "nineteen-characters"])

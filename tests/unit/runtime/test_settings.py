@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from navi.domain.errors import UsageError
-from navi.runtime import places, settings
+from navi.base.errors import UsageError
+from navi.live.runtime import server_files, settings
 
 
 def environment(tmp_path: Path, text: str = "", **variables: str) -> dict[str, str]:
@@ -45,9 +45,11 @@ def test_a_key_nobody_knows_is_refused_rather_than_ignored(tmp_path: Path, text:
 
 
 def test_places_follow_the_environment() -> None:
-    assert places.home({"NAVI_HOME": "/a"}) == Path("/a")
-    assert places.home({"XDG_DATA_HOME": "/b"}) == Path("/b/navi")
-    assert places.home({}) == Path("~/.local/share/navi").expanduser()
-    assert places.settings_file({"XDG_CONFIG_HOME": "/c"}) == Path("/c/navi/config.toml")
-    assert places.database_url({"NAVI_HOME": "/a"}) == "sqlite:////a/navi.sqlite3"
-    assert places.database_url({"NAVI_DATABASE_URL": "postgresql://x/y"}) == "postgresql://x/y"
+    assert server_files.home({"NAVI_HOME": "/a"}) == Path("/a")
+    assert server_files.home({"XDG_DATA_HOME": "/b"}) == Path("/b/navi")
+    assert server_files.home({}) == Path("~/.local/share/navi").expanduser()
+    assert server_files.settings_file({"XDG_CONFIG_HOME": "/c"}) == Path("/c/navi/config.toml")
+    assert server_files.database_url({"NAVI_HOME": "/a"}) == "sqlite:////a/navi.sqlite3"
+    assert (
+        server_files.database_url({"NAVI_DATABASE_URL": "postgresql://x/y"}) == "postgresql://x/y"
+    )

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from navi.domain.ids import new_id
-from navi.domain.input import NewInput, Origin
-from navi.domain.session import Session
-from navi.domain.user import Role, User
-from navi.runtime.slots import Pool, TurnSlots
+from navi.base.ids import new_id
+from navi.live.model.access.user import Role, User
+from navi.live.model.input import NewInput, Origin
+from navi.live.model.session import Session
+from navi.live.runtime.turns.turn_slots import Pool, TurnSlots
 from tests.unit.runtime.conftest import LOCAL, LONG, Start, World, counting
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from navi.domain.timezone import zone_name
-from navi.runtime.system_clock import machine_timezone
+from navi.base.system_clock import machine_timezone
+from navi.base.timezone import zone_name
 
 SetZone = Callable[[str], None]
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)

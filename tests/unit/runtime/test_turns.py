@@ -5,11 +5,11 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from navi.agents.driver import Driver, TurnRequest
-from navi.domain.errors import PermissionRefused, SessionStopped
-from navi.domain.event import TextDelta, TurnEvent
-from navi.domain.input import DeliveryMode
-from navi.domain.session import SessionState
+from navi.base.errors import PermissionRefused, SessionStopped
+from navi.live.agents.driver import Driver, TurnRequest
+from navi.live.model.event import TextDelta, TurnEvent
+from navi.live.model.input import DeliveryMode
+from navi.live.model.session import SessionState
 from tests.unit.runtime.conftest import LOCAL, LONG, Start, World
 
 

@@ -9,18 +9,18 @@ from datetime import timedelta
 
 import pytest
 
-from navi.domain.automation import Automation, Kind
-from navi.domain.errors import InvalidInput, NotFound
-from navi.domain.ids import new_id
-from navi.domain.input import NewInput
-from navi.domain.session import Session, SessionState
-from navi.domain.user import Belongings, Role, User
-from navi.runtime.accounts import Accounts
-from navi.runtime.server_token import ServerToken
-from navi.runtime.system_clock import SystemClock
-from navi.runtime.system_jobs import hidden_session
-from navi.store import automation_runs, automations, hidden
-from navi.store.store import Store
+from navi.base.errors import InvalidInput, NotFound
+from navi.base.ids import new_id
+from navi.base.system_clock import SystemClock
+from navi.live.model.access.user import Belongings, Role, User
+from navi.live.model.input import NewInput
+from navi.live.model.scheduling.automation import Automation, Kind
+from navi.live.model.session import Session, SessionState
+from navi.live.runtime.scheduler.system_jobs import hidden_session
+from navi.live.runtime.services.accounts import Accounts
+from navi.live.runtime.services.server_token import ServerToken
+from navi.live.store.engine.transactions import Store
+from navi.live.store.scheduling import automation_runs, automations, hidden_sessions
 from tests.unit.runtime.conftest import LOCAL, LONG, Start, World
 from tests.unit.runtime.test_shares import ADA, BOB
 
@@ -59,7 +59,7 @@ async def apart(world: World, user: User) -> Automation:
     (bound,) = await world.navi.automations.listing(user)
     unbound = replace(bound, id=new_id(), kind=Kind.SYSTEM_EVENT, session_key=None)
     session = hidden_session(unbound, str(world.folder), "scripted", unbound.created_at)
-    await world.navi.store.transact(hidden.keep, session, unbound, unbound.created_at)
+    await world.navi.store.transact(hidden_sessions.keep, session, unbound, unbound.created_at)
     return unbound
 
 

@@ -17,21 +17,23 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy import Connection
 
-from navi.domain.event import TextDelta, Usage
-from navi.domain.ids import new_id
-from navi.domain.input import Input
-from navi.domain.message import drafts_of
-from navi.domain.recall import CallType, Recall, RecallStatus
-from navi.domain.session import Session, SessionState
-from navi.domain.turn import Ending, Outcome
-from navi.domain.when import parse_when
-from navi.runtime import scheduler
-from navi.runtime.scheduler import Scheduler
-from navi.store import lanes, recalls, schema, sessions, turns
-from navi.store.connection import sqlite_url
-from navi.store.due.contract import Claimed
-from navi.store.due.recalls import DueRecalls
-from navi.store.store import Store
+from navi.base.ids import new_id
+from navi.base.time_expressions import parse_when
+from navi.live.model.event import TextDelta, Usage
+from navi.live.model.input import Input
+from navi.live.model.message import drafts_of
+from navi.live.model.scheduling.recall import CallType, Recall, RecallStatus
+from navi.live.model.session import Session, SessionState
+from navi.live.model.turn import Ending, Outcome
+from navi.live.runtime.scheduler import due_loop
+from navi.live.runtime.scheduler.due_loop import Scheduler
+from navi.live.store import lanes, sessions, turns
+from navi.live.store.due.contract import Claimed
+from navi.live.store.due.due_recalls import DueRecalls
+from navi.live.store.engine import schema
+from navi.live.store.engine.connection import sqlite_url
+from navi.live.store.engine.transactions import Store
+from navi.live.store.scheduling import recalls
 from tests.hand_clock import HandClock
 from tests.postgres import PostgresServer
 
@@ -260,7 +262,7 @@ async def check_mornings(machine: Machine, session_id: str, zone: ZoneInfo) -> N
 @pytest.fixture(autouse=True)
 def sleep_as_long_as_nothing_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the scheduler would look every minute of the year."""
-    monkeypatch.setattr(scheduler, "LONGEST_SLEEP", END - START)
+    monkeypatch.setattr(due_loop, "LONGEST_SLEEP", END - START)
 
 
 async def test_a_year_of_a_thousand_recurring_recalls_keeps_every_beat(tmp_path: Path) -> None:

@@ -19,21 +19,23 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy import Connection
 
-from navi.domain.automation import ON_TIME, Automation, CatchUp, Guards, Kind, Target
-from navi.domain.event import TextDelta, Usage
-from navi.domain.ids import new_id
-from navi.domain.message import drafts_of
-from navi.domain.schedule import At, Cron, Every, Schedule
-from navi.domain.session import Session, SessionState
-from navi.domain.turn import Ending, Outcome
-from navi.runtime import scheduler
-from navi.runtime.scheduler import Scheduler
-from navi.runtime.system_jobs import hidden_session
-from navi.store import automations, hidden, lanes, schema, sessions, turns
-from navi.store.connection import sqlite_url
-from navi.store.due.automations import DueAutomations
-from navi.store.due.contract import Claimed
-from navi.store.store import Store
+from navi.base.ids import new_id
+from navi.live.model.event import TextDelta, Usage
+from navi.live.model.message import drafts_of
+from navi.live.model.scheduling.automation import ON_TIME, Automation, CatchUp, Guards, Kind, Target
+from navi.live.model.scheduling.schedule import At, Cron, Every, Schedule
+from navi.live.model.session import Session, SessionState
+from navi.live.model.turn import Ending, Outcome
+from navi.live.runtime.scheduler import due_loop
+from navi.live.runtime.scheduler.due_loop import Scheduler
+from navi.live.runtime.scheduler.system_jobs import hidden_session
+from navi.live.store import lanes, sessions, turns
+from navi.live.store.due.contract import Claimed
+from navi.live.store.due.due_automations import DueAutomations
+from navi.live.store.engine import schema
+from navi.live.store.engine.connection import sqlite_url
+from navi.live.store.engine.transactions import Store
+from navi.live.store.scheduling import automations, hidden_sessions
 from tests.hand_clock import HandClock
 from tests.postgres import PostgresServer
 from tests.unit.domain.wall_clock import MINUTE, Pattern, Wall, utc
@@ -264,7 +266,7 @@ def keep(connection: Connection, made: Sequence[Automation]) -> None:
         following = replace(each, next_run_at=first)
         if each.session_key is None:
             session = hidden_session(each, "/", "scripted", START)
-            hidden.keep(connection, session, following, START)
+            hidden_sessions.keep(connection, session, following, START)
         else:
             sessions.create(connection, _session(each.session_key))
             automations.add(connection, following)
@@ -430,7 +432,7 @@ async def play(url: str, total: int) -> tuple[Machine, list[Automation], int]:
 @pytest.fixture(autouse=True)
 def sleep_as_long_as_nothing_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the scheduler would look every minute of the year."""
-    monkeypatch.setattr(scheduler, "LONGEST_SLEEP", END - START)
+    monkeypatch.setattr(due_loop, "LONGEST_SLEEP", END - START)
 
 
 async def test_a_year_of_five_hundred_automations_in_twelve_zones(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from navi.domain.history import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
+from navi.memory.model import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
 from navi.sources.source import Source
 
 CORPUS = Path(__file__).parents[2] / "corpus"

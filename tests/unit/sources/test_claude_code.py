@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from navi.domain.history import PastUsage
+from navi.memory.model import PastUsage
 from navi.sources.claude_code import OPEN_ANSWERS, ClaudeCode
 from tests.rights import rights_that_files_give
 from tests.unit.sources.rows import Rows, rows_of, written

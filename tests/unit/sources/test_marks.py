@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from navi.domain.history import FoundFile
+from navi.memory.model import FoundFile
 from navi.sources import lines
 from navi.sources.claude_code import ClaudeCode
 from navi.sources.codex import Codex

@@ -12,19 +12,20 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from navi.domain.errors import StoreUnusable
-from navi.domain.event import TextDelta, ThinkingDelta, ToolFinished, ToolStarted, Usage
-from navi.domain.history import FoundFile
-from navi.domain.ids import new_id
-from navi.domain.input import NewInput, Origin
-from navi.domain.message import drafts_of
-from navi.domain.session import Session, SessionState
-from navi.domain.turn import Ending, Outcome
+from navi.base.errors import StoreUnusable
+from navi.base.ids import new_id
+from navi.live.model.event import TextDelta, ThinkingDelta, ToolFinished, ToolStarted, Usage
+from navi.live.model.input import NewInput, Origin
+from navi.live.model.message import drafts_of
+from navi.live.model.session import Session, SessionState
+from navi.live.model.turn import Ending, Outcome
+from navi.live.store import input_queue, lanes, sessions, turns
+from navi.live.store.engine import schema
+from navi.live.store.engine.connection import public_address, sqlite_url
+from navi.live.store.engine.transactions import Store
+from navi.memory.model import FoundFile
 from navi.sources.navi import Navi
 from navi.sources.source import Rewritten
-from navi.store import lanes, queue, schema, sessions, turns
-from navi.store.connection import public_address, sqlite_url
-from navi.store.store import Store
 from tests.unit.sources.rows import rows_of
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -61,7 +62,7 @@ class World:
 
     async def begin(self, session: Session, text: str, **fields: Any) -> turns.Begun:
         new = NewInput(id=new_id(), session_id=session.id, text=text, **fields)
-        await self.store.transact(queue.admit, new, self.later())
+        await self.store.transact(input_queue.admit, new, self.later())
         now = self.later()
         claim = turns.Claim(new_id(), "me", now + timedelta(seconds=15), now)
         begun = await self.store.transact(turns.begin, session.id, claim)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from navi.domain.tool import ToolContext
-from navi.domain.user import Role
+from navi.live.model.access.user import Role
+from navi.live.model.tool import ToolContext
 from tests.unit.tools.web import WebServer
 
 

@@ -6,7 +6,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 
 import pytest
 
-from navi.tools.address import is_public, resolve
+from navi.live.tools.web.public_address import is_public, resolve
 
 METADATA = [  # where clouds keep the secrets of a machine
     "169.254.169.254",  # AWS, Google, Azure, Oracle, OpenStack and more

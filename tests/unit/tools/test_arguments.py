@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from navi.domain.errors import InvalidInput
-from navi.domain.tool import Tool, ToolContext
-from navi.tools.arguments import Arguments
-from navi.tools.filesystem import Filesystem
-from navi.tools.http_request import HttpRequest
-from navi.tools.terminal import Terminal
+from navi.base.errors import InvalidInput
+from navi.live.model.tool import Tool, ToolContext
+from navi.live.tools.arguments import Arguments
+from navi.live.tools.files.filesystem import Filesystem
+from navi.live.tools.processes.terminal import Terminal
+from navi.live.tools.web.http_request import HttpRequest
 
 TOOLS: list[Tool] = [Filesystem(), Terminal(), HttpRequest()]
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from navi.domain.errors import InvalidInput, NaviError, NotAllowed, NotFound, TooLarge
-from navi.domain.tool import ToolContext
-from navi.tools import filesystem
-from navi.tools.filesystem import Filesystem
-from navi.tools.folder import locate, open_plain, opened, refusals, replace
+from navi.base.errors import InvalidInput, NaviError, NotAllowed, NotFound, TooLarge
+from navi.live.model.tool import ToolContext
+from navi.live.tools.files import filesystem
+from navi.live.tools.files.filesystem import Filesystem
+from navi.live.tools.files.folder import locate, open_plain, opened, refusals, replace
 
 
 class Files:

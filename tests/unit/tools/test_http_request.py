@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from navi.domain.errors import InvalidInput, NotAllowed
-from navi.domain.tool import ToolContext, ToolResult
-from navi.tools.address import Address
-from navi.tools.http_request import HttpRequest
+from navi.base.errors import InvalidInput, NotAllowed
+from navi.live.model.tool import ToolContext, ToolResult
+from navi.live.tools.web.http_request import HttpRequest
+from navi.live.tools.web.public_address import Address
 from tests.unit.tools.web import WebServer
 
 
@@ -460,7 +460,7 @@ class TestFailures:
 
 
 def test_the_http_library_is_only_imported_when_it_is_needed() -> None:
-    program = "import sys, navi.tools.http_request; print('httpx2' in sys.modules)"
+    program = "import sys, navi.live.tools.web.http_request; print('httpx2' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout == b"False\n"
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from navi.tools import process_group
-from navi.tools.process_group import ProcessGroup
-from navi.tools.process_tree import SEES_ALL
+from navi.live.tools.processes import process_group
+from navi.live.tools.processes.process_group import ProcessGroup
+from navi.live.tools.processes.process_tree import SEES_ALL
 
 
 async def test_a_cancelled_task_can_still_wait_for_its_command(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import psutil
 import pytest
 
-from navi.domain.errors import InvalidInput, NotFound, TooLarge
-from navi.domain.tool import ToolContext, ToolResult
-from navi.tools import terminal as terminal_module
-from navi.tools.process_tree import SEES_ALL, Process
-from navi.tools.terminal import Terminal
+from navi.base.errors import InvalidInput, NotFound, TooLarge
+from navi.live.model.tool import ToolContext, ToolResult
+from navi.live.tools.processes import terminal as terminal_module
+from navi.live.tools.processes.process_tree import SEES_ALL, Process
+from navi.live.tools.processes.terminal import Terminal
 
 # Three generations that ignore the polite signal, each with its number in a file of its own.
 STUBBORN = """

@@ -3,7 +3,7 @@ from __future__ import annotations
 import random
 import zlib
 
-from navi.tools.text import MARK, is_binary, one_line, readable
+from navi.live.tools.files.decoded_text import MARK, is_binary, one_line, readable
 
 
 def test_what_cannot_be_decoded_becomes_a_mark() -> None:

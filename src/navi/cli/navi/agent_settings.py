@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from navi.base import paths
+from navi.base.errors import NaviError
 from navi.cli.navi import setup_files
 from navi.cli.navi.setup_files import Change
 from navi.cli.navi.setup_hooks import (
@@ -18,9 +20,7 @@ from navi.cli.navi.setup_hooks import (
     words_of,
 )
 from navi.cli.navi.setup_servers import Server, server_in, with_server, without_server
-from navi.domain import places
 from navi.domain.agent_commands import HOOK_GUARD, MCP_GUARD, hook_command, mcp_command
-from navi.domain.errors import NaviError
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def _hook(agent: Agent) -> str:
 
 def _server() -> Server:
     """With its home and server, because an agent has a different environment."""
-    return Server(mcp_command(), {"NAVI_URL": _address(), "NAVI_HOME": str(places.home())})
+    return Server(mcp_command(), {"NAVI_URL": _address(), "NAVI_HOME": str(paths.home())})
 
 
 def _address() -> str:

@@ -15,9 +15,9 @@ from glob import escape
 from pathlib import Path
 
 from navi.cli.navi.browser import PAGE_FILE
-from navi.index.places import places as index_places
-from navi.index.places import settings_files
-from navi.runtime import places
+from navi.live.runtime import server_files
+from navi.memory.index_paths import places as index_places
+from navi.memory.index_paths import settings_files
 
 IN_HOME = ("token", "runs", "workspace", PAGE_FILE)
 PERMISSIONS = "permissions.json"
@@ -45,7 +45,7 @@ class KeptFiles:
 
 
 def kept_files() -> list[KeptFiles]:
-    home, index = places.home(), index_places().database
+    home, index = server_files.home(), index_places().database
     listing = [
         KeptFiles(
             home,
@@ -59,7 +59,7 @@ def kept_files() -> list[KeptFiles]:
         ),
         *(KeptFiles(path.parent, f"settings ({path.name})", [path]) for path in settings_files()),
     ]
-    url = places.database_url()
+    url = server_files.database_url()
     store = Path(url.removeprefix("sqlite:///"))
     if url.startswith("sqlite:///") and store.parent != home:
         paths = [store.with_name(name) for name in store_names(store.name)]
@@ -73,7 +73,7 @@ def kept_files() -> list[KeptFiles]:
 
 def store_names(name: str) -> list[str]:
     """The files of an SQLite store."""
-    return [f"{name}{suffix}" for suffix in places.STORE_SUFFIXES]
+    return [f"{name}{suffix}" for suffix in server_files.STORE_SUFFIXES]
 
 
 def processes_using(files: Iterable[KeptFiles]) -> list[int]:

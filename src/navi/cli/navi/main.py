@@ -8,18 +8,24 @@ from navi import __version__
 from navi.cli.command_group import CommandGroup
 
 COMMANDS = {
-    "serve": ("navi.cli.navi.serve", "Run the server."),
-    "login": ("navi.cli.navi.login", "Print a link that logs a browser in."),
-    "logout": ("navi.cli.navi.logout", "Log a user's browsers out."),
-    "doctor": ("navi.cli.navi.doctor", "Check the installation and say what to do."),
-    "setup": ("navi.cli.navi.setup", "Make an agent's own sessions known to Navi."),
-    "uninstall": ("navi.cli.navi.uninstall", "Remove Navi from the settings of your agents."),
-    "mcp": ("navi.cli.navi.mcp", "Offer Navi's tools to an agent."),
-    "user": ("navi.cli.navi.user", "Add, list and remove users."),
-    "token": ("navi.cli.navi.token", "Replace the server's own token."),
-    "when": ("navi.cli.navi.when", "Say how a time would be read."),
-    "import-jobs": ("navi.cli.navi.import_jobs", "Take over automations from a jobs.json."),
-    "completions": ("navi.cli.navi.completions", "Print a shell's completion script."),
+    "serve": ("navi.cli.navi.commands.serve", "Run the server."),
+    "login": ("navi.cli.navi.commands.login", "Print a link that logs a browser in."),
+    "logout": ("navi.cli.navi.commands.logout", "Log a user's browsers out."),
+    "doctor": ("navi.cli.navi.commands.doctor", "Check the installation and say what to do."),
+    "setup": ("navi.cli.navi.commands.setup", "Make an agent's own sessions known to Navi."),
+    "uninstall": (
+        "navi.cli.navi.commands.uninstall",
+        "Remove Navi from the settings of your agents.",
+    ),
+    "mcp": ("navi.cli.navi.commands.mcp", "Offer Navi's tools to an agent."),
+    "user": ("navi.cli.navi.commands.user", "Add, list and remove users."),
+    "token": ("navi.cli.navi.commands.token", "Replace the server's own token."),
+    "when": ("navi.cli.navi.commands.when", "Say how a time would be read."),
+    "import-jobs": (
+        "navi.cli.navi.commands.import_jobs",
+        "Take over automations from a jobs.json.",
+    ),
+    "completions": ("navi.cli.navi.commands.completions", "Print a shell's completion script."),
 }
 
 group = CommandGroup(

@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import TypeVar
 
-from navi.runtime import places, settings
-from navi.runtime.accounts import Accounts
-from navi.runtime.logins import Logins
-from navi.runtime.server_token import ServerToken
-from navi.runtime.system_clock import SystemClock
+from navi.base.system_clock import SystemClock
+from navi.live.runtime import server_files, settings
+from navi.live.runtime.services.accounts import Accounts
+from navi.live.runtime.services.login_service import Logins
+from navi.live.runtime.services.server_token import ServerToken
 
 R = TypeVar("R")
 
@@ -25,12 +25,12 @@ def with_logins(work: Callable[[Logins], Awaitable[R]]) -> R:
 
 
 async def _run(work: Callable[[Accounts, Logins], Awaitable[R]]) -> R:
-    from navi.store import schema
-    from navi.store.store import Store
+    from navi.live.store.engine import schema
+    from navi.live.store.engine.transactions import Store
 
-    token = ServerToken.find(places.prepare_home())
+    token = ServerToken.find(server_files.prepare_home())
     lifetime = timedelta(days=settings.load().server.login_days)
-    url = places.database_url()
+    url = server_files.database_url()
     schema.prepare(url)
     store, clock = Store(url), SystemClock()
     store.start()

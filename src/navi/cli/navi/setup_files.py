@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from navi.domain import places
-from navi.domain.errors import InvalidInput
+from navi.base import paths
+from navi.base.errors import InvalidInput
 
 Json = dict[str, Any]
 Edit = Callable[[Json], None]
@@ -140,7 +140,7 @@ def _text(settings: Json, before: bytes | None) -> bytes:
 
 def originals() -> Path:
     """The folder with agents' settings files as they were before Navi changed them."""
-    return places.home() / "setup"
+    return paths.home() / "setup"
 
 
 def changed_files() -> list[Path]:

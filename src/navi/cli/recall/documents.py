@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from navi.base.control_characters import one_line
+from navi.base.secrets.masking import masked_json
 from navi.cli import formats
 from navi.cli.recall.masking import mask
-from navi.domain.control_characters import one_line
-from navi.domain.secrets import masked_json
 
 if TYPE_CHECKING:
-    from navi.index.transcript import Transcript
+    from navi.memory.read.session_transcript import Transcript
 
 
 def markdown(found: Transcript, *, tools: bool, thinking: bool) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from navi.base.errors import NotFound
 from navi.cli import formats, output
-from navi.domain.errors import NotFound
 
 if TYPE_CHECKING:
-    from navi.index.catalogue import Catalogue
+    from navi.memory.read.session_list import Catalogue
 
 MOST_NAMES = 3
 NOTHING_INDEXED = "no sessions yet; `recall doctor` shows where recall looks for them"
@@ -62,8 +62,8 @@ def explain_no_stats(
     things: str, source: str | None, project: str | None, since: datetime | None
 ) -> None:
     """Say why there is nothing to count."""
-    from navi.index.catalogue import Catalogue, Wanted
-    from navi.index.places import places
+    from navi.memory.index_paths import places
+    from navi.memory.read.session_list import Catalogue, Wanted
 
     catalogue, wanted = Catalogue(places()), Wanted(source, since, project)
     if catalogue.total() == 0:
@@ -75,7 +75,7 @@ def explain_no_stats(
 
 
 def _unknown(name: str, value: str, catalogue: Catalogue) -> str | None:
-    from navi.index.catalogue import in_project
+    from navi.memory.read.session_list import in_project
 
     if name == "tool":
         tools = catalogue.tools()

@@ -8,17 +8,17 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from navi.base.errors import NaviError
 from navi.cli import formats, output
 from navi.cli.recall.options import clock
 from navi.cli.recall.progress import Bar
-from navi.domain.errors import NaviError
-from navi.index.agents import agents
-from navi.index.freshness import Freshness, freshness
-from navi.index.places import Places
-from navi.index.settings import searchable_fields
+from navi.memory.index_paths import Places
+from navi.memory.index_settings import searchable_fields
+from navi.memory.ingest.freshness import Freshness, freshness
+from navi.memory.resume import agents
 
 if TYPE_CHECKING:
-    from navi.index.refresh import Refresh
+    from navi.memory.ingest.refresh import Refresh
 
 TIME_LIMIT_SECONDS = 1.0
 
@@ -73,7 +73,7 @@ def _index_everything(places: Places) -> None:
 
 def _refresh(places: Places, time_limit_seconds: float | None) -> Refresh:
     # Only now: the engines take longer to import than a look at the files.
-    from navi.index.refresh import Refresh
+    from navi.memory.ingest.refresh import Refresh
 
     return Refresh(
         places,

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from navi.base.control_characters import one_line
 from navi.cli import cells, formats, output
 from navi.cli.recall.masking import mask
 from navi.cli.recall.options import clock
-from navi.domain.control_characters import one_line
 
 if TYPE_CHECKING:
-    from navi.index.search import Hit, Passage
-    from navi.index.snippets import Snippet
+    from navi.memory.read.search import Hit, Passage
+    from navi.memory.read.snippets import Snippet
 
     Around = Callable[[Hit], list[Passage]]
     """The messages beside a hit."""
@@ -129,7 +129,7 @@ def _resume_line(hit: Hit) -> str | None:
         return f'sm send {hit.source_session_id} "…"'
     if hit.resume_command is None:
         return None
-    from navi.index.agents import shell_line
+    from navi.memory.resume import shell_line
 
     line = shell_line(hit.resume_command, hit.cwd)
     width = output.width()

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from navi.domain.secrets import masked as mask
+from navi.base.secrets.masking import masked as mask
 
 __all__ = ["mask"]

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from navi.base.clock import Clock
+from navi.base.control_characters import CONTROL_CHARACTER, one_line
+from navi.base.errors import NaviError
 from navi.cli import formats
 from navi.cli.recall.masking import mask
-from navi.domain.clock import Clock
-from navi.domain.control_characters import CONTROL_CHARACTER, one_line
-from navi.domain.errors import NaviError
 
 if TYPE_CHECKING:
-    from navi.index.catalogue import Catalogue
+    from navi.memory.read.session_list import Catalogue
 
 COMPLETED_SESSIONS = 200
 """A shell asks at every press of the tab key, and nobody reads more."""
 
 
 def clock() -> Clock:
-    from navi.runtime.system_clock import SystemClock
+    from navi.base.system_clock import SystemClock
 
     return SystemClock()
 
@@ -42,13 +42,15 @@ class Moment(click.ParamType[datetime]):
     ) -> datetime:
         if isinstance(value, datetime):
             return value
-        from navi.domain import since
-        from navi.runtime.system_clock import machine_timezone
+        from navi.base import time_ranges
+        from navi.base.system_clock import machine_timezone
 
-        parse: Callable[[str, datetime, tzinfo], datetime | None] = getattr(since, self._parse)
+        parse: Callable[[str, datetime, tzinfo], datetime | None] = getattr(
+            time_ranges, self._parse
+        )
         moment = parse(value, clock().now(), machine_timezone())
         if moment is None:
-            self.fail(f"{value!r} isn't a time; write {since.SINCE_FORMS}")
+            self.fail(f"{value!r} isn't a time; write {time_ranges.SINCE_FORMS}")
         return moment
 
 
@@ -58,7 +60,7 @@ class SourceName(click.ParamType[str]):
     name = "source"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from navi.index.agents import agents
+        from navi.memory.resume import agents
 
         name: str = value.strip().lower().replace("-", "_")
         sources = agents()
@@ -70,7 +72,7 @@ class SourceName(click.ParamType[str]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[str]]:
-        from navi.index.agents import agents
+        from navi.memory.resume import agents
 
         return _items(map(formats.source, agents()), incomplete)
 
@@ -85,7 +87,7 @@ class ProjectPath(click.ParamType[str]):
         is_path = "/" in folder or folder in (".", "..")
         if not is_path or not os.path.isdir(folder):
             return folder
-        from navi.index.projects import repository_of
+        from navi.memory.ingest.derived.projects import repository_of
 
         folder = os.path.realpath(folder)  # as agents know their folder
         root = repository_of(folder) or folder
@@ -140,8 +142,8 @@ class ToolName(click.ParamType[str]):
 
 def _from_index(ask: Callable[[Catalogue], list[Any]]) -> list[Any]:
     """Nothing if there is no index: a shell has no place for an error."""
-    from navi.index.catalogue import Catalogue
-    from navi.index.places import places
+    from navi.memory.index_paths import places
+    from navi.memory.read.session_list import Catalogue
 
     try:
         return ask(Catalogue(places()))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from navi.cli import formats, output
 
 if TYPE_CHECKING:
-    from navi.index.outcome import Progress
+    from navi.memory.ingest.report import Progress
 
 WIDTH = 24
 EVERY_SECONDS = 0.1

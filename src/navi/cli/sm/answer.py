@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from navi.base.errors import NaviError
 from navi.cli import output
 from navi.cli.sm import lines
 from navi.client import Client
-from navi.domain.errors import NaviError
 
 if TYPE_CHECKING:
-    from navi.domain.wire import AnswerJson, SessionJson
+    from navi.live.model.wire_format import AnswerJson, SessionJson
 
 
 class NotInTime(NaviError):

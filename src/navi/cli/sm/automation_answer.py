@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
+from navi.base.errors import InvalidInput, NotFound
+from navi.base.timezone import zone_name
 from navi.cli import output
 from navi.cli.sm import lines, target
 from navi.client import Client
-from navi.domain.errors import InvalidInput, NotFound
-from navi.domain.timezone import zone_name
 
 if TYPE_CHECKING:
-    from navi.domain.wire import AutomationJson, RunJson
+    from navi.live.model.wire_format import AutomationJson, RunJson
 
 SHORTEST_PREFIX = 4
 PREVIEWED = 5

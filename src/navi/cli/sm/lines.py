@@ -6,10 +6,16 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
-from navi.domain.control_characters import one_line
+from navi.base.control_characters import one_line
 
 if TYPE_CHECKING:
-    from navi.domain.wire import AdmissionJson, Json, RecallJson, SessionJson, UpcomingJson
+    from navi.live.model.wire_format import (
+        AdmissionJson,
+        Json,
+        RecallJson,
+        SessionJson,
+        UpcomingJson,
+    )
 
 LONGEST = 60
 """Characters of a text that somebody wrote, where it shares its line with other things."""
@@ -24,7 +30,7 @@ def named(session: SessionJson) -> str:
 
 def status(session: SessionJson, now: datetime) -> str:
     """What the agent says it does, and how long ago it said so."""
-    from navi.domain.when import describe_age
+    from navi.base.time_expressions import describe_age
 
     text, at = session["agent_status_text"], session["agent_status_at"]
     if text is None:
@@ -57,7 +63,7 @@ def admitted(session: SessionJson, admission: AdmissionJson) -> str:
 
 def reminding(admission: AdmissionJson, now: datetime, timezone: tzinfo) -> str:
     """When the agent is reminded, if it does not report before."""
-    from navi.domain.when import describe_moment
+    from navi.base.time_expressions import describe_moment
 
     soft, hard = admission["remind_soft_threshold"], admission["remind_hard_threshold"]
     assert soft is not None
@@ -81,7 +87,7 @@ def upcoming(
 
 def waiting(each: Json, now: datetime) -> list[str]:
     """An input in a table of those that wait."""
-    from navi.domain.when import describe_age
+    from navi.base.time_expressions import describe_age
 
     return [
         each["id"],
@@ -108,7 +114,7 @@ def wakes(recall: RecallJson, now: datetime, timezone: tzinfo) -> str:
 
 def time_of(recall: RecallJson, now: datetime, timezone: tzinfo) -> str:
     """With its distance only while it is still to come: one that was cancelled never will."""
-    from navi.domain.when import describe, describe_moment
+    from navi.base.time_expressions import describe, describe_moment
 
     at = datetime.fromisoformat(recall["trigger_at"])
     is_pending = recall["status"] == "pending"
@@ -117,7 +123,7 @@ def time_of(recall: RecallJson, now: datetime, timezone: tzinfo) -> str:
 
 def coming(at: str, now: datetime, timezone: tzinfo) -> str:
     """`in 30 min, …`, locally and in UTC."""
-    from navi.domain.when import describe
+    from navi.base.time_expressions import describe
 
     return describe(datetime.fromisoformat(at), now, timezone)
 
@@ -153,7 +159,7 @@ def result(recall: RecallJson) -> str:
 
 
 def length(seconds: int) -> str:
-    from navi.domain.when import describe_length
+    from navi.base.time_expressions import describe_length
 
     return describe_length(timedelta(seconds=seconds))
 

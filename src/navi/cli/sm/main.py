@@ -7,30 +7,33 @@ from typing import Any
 import click
 
 from navi import __version__
+from navi.base.errors import NaviError
 from navi.cli.command_group import CommandGroup
-from navi.domain.errors import NaviError
 
 COMMANDS = {
-    "status": ("navi.cli.sm.status", "Show all sessions; or report what you do."),
-    "spawn": ("navi.cli.sm.spawn", "Start a session, and give it a task."),
-    "send": ("navi.cli.sm.send", "Send a message to a session."),
-    "wait": ("navi.cli.sm.wait", "Wait until a session is idle."),
-    "output": ("navi.cli.sm.output", "Print what a session said last."),
-    "tail": ("navi.cli.sm.tail", "Show a session's last messages, and what follows."),
-    "watch": ("navi.cli.sm.watch", "Show all sessions, live."),
-    "children": ("navi.cli.sm.children", "Show the sessions that one started."),
-    "all": ("navi.cli.sm.all", "Show every session below its parent."),
-    "me": ("navi.cli.sm.me", "Show your own session."),
-    "task": ("navi.cli.sm.task", "Show or set your task."),
-    "task-complete": ("navi.cli.sm.task_complete", "Say that your task is done."),
-    "queue": ("navi.cli.sm.queue", "Show what waits for a session."),
-    "clear": ("navi.cli.sm.clear", "Give a session a new context."),
-    "kill": ("navi.cli.sm.kill", "End a session for good."),
-    "remind": ("navi.cli.sm.remind", "Set a one-time reminder, list reminders, or stop them."),
-    "recall": ("navi.cli.sm.recall", "Wake a session later, or on a beat."),
-    "automation": ("navi.cli.sm.automation", "Let sessions work on a schedule."),
-    "attach": ("navi.cli.sm.attach", "Look into a session's terminal."),
-    "completions": ("navi.cli.sm.completions", "Print a shell's completion script."),
+    "status": ("navi.cli.sm.commands.status", "Show all sessions; or report what you do."),
+    "spawn": ("navi.cli.sm.commands.spawn", "Start a session, and give it a task."),
+    "send": ("navi.cli.sm.commands.send", "Send a message to a session."),
+    "wait": ("navi.cli.sm.commands.wait", "Wait until a session is idle."),
+    "output": ("navi.cli.sm.commands.output", "Print what a session said last."),
+    "tail": ("navi.cli.sm.commands.tail", "Show a session's last messages, and what follows."),
+    "watch": ("navi.cli.sm.commands.watch", "Show all sessions, live."),
+    "children": ("navi.cli.sm.commands.children", "Show the sessions that one started."),
+    "all": ("navi.cli.sm.commands.all", "Show every session below its parent."),
+    "me": ("navi.cli.sm.commands.me", "Show your own session."),
+    "task": ("navi.cli.sm.commands.task", "Show or set your task."),
+    "task-complete": ("navi.cli.sm.commands.task_complete", "Say that your task is done."),
+    "queue": ("navi.cli.sm.commands.queue", "Show what waits for a session."),
+    "clear": ("navi.cli.sm.commands.clear", "Give a session a new context."),
+    "kill": ("navi.cli.sm.commands.kill", "End a session for good."),
+    "remind": (
+        "navi.cli.sm.commands.remind",
+        "Set a one-time reminder, list reminders, or stop them.",
+    ),
+    "recall": ("navi.cli.sm.commands.recall", "Wake a session later, or on a beat."),
+    "automation": ("navi.cli.sm.commands.automation", "Let sessions work on a schedule."),
+    "attach": ("navi.cli.sm.commands.attach", "Look into a session's terminal."),
+    "completions": ("navi.cli.sm.commands.completions", "Print a shell's completion script."),
 }
 
 

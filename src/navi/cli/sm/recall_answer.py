@@ -12,7 +12,7 @@ from navi.cli.sm.recall_plan import Plan
 from navi.client import Client
 
 if TYPE_CHECKING:
-    from navi.domain.wire import RecallJson, SessionJson
+    from navi.live.model.wire_format import RecallJson, SessionJson
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from navi.base.errors import InvalidInput, UsageError
+from navi.base.stored_text import require_printable
+from navi.base.time_expressions import parse_when
 from navi.cli.sm import lines
-from navi.domain.errors import InvalidInput, UsageError
-from navi.domain.recall import COMMENT_LIMIT, CallType, parse_interval
-from navi.domain.stored_text import require_printable
-from navi.domain.when import parse_when
+from navi.live.model.scheduling.recall import COMMENT_LIMIT, CallType, parse_interval
 
 
 @dataclass(frozen=True, slots=True)

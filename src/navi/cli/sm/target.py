@@ -7,13 +7,13 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from navi.base.errors import UsageError
 from navi.client import Client, ServerRefused
-from navi.domain import target
-from navi.domain.errors import UsageError
-from navi.domain.target import SessionUnclear
+from navi.live.model import session_reference
+from navi.live.model.session_reference import SessionUnclear
 
 if TYPE_CHECKING:
-    from navi.domain.wire import SessionJson
+    from navi.live.model.wire_format import SessionJson
 
 __all__ = ["SessionUnclear", "choose", "find", "own_id", "own_or_none"]
 
@@ -31,7 +31,9 @@ def find(client: Client, text: str) -> SessionJson:
 
 
 def choose(sessions: Sequence[SessionJson], text: str) -> SessionJson:
-    return target.choose(sessions, text, lambda each: (each["id"], each["name"], each["title"]))
+    return session_reference.choose(
+        sessions, text, lambda each: (each["id"], each["name"], each["title"])
+    )
 
 
 def own_or_none() -> str | None:

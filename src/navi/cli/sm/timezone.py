@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from datetime import tzinfo
 
-from navi.client.server import settings_section
-from navi.domain.timezone import parse_timezone
-from navi.runtime.system_clock import machine_timezone
+from navi.base.system_clock import machine_timezone
+from navi.base.timezone import parse_timezone
+from navi.client.server_address import settings_section
 
 
 def own_timezone(environment: Mapping[str, str] = os.environ) -> tzinfo:

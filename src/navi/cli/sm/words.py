@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from navi.domain.errors import UsageError
+from navi.base.errors import UsageError
 
 
 def text_of(words: Sequence[str], missing: str, example: str) -> str:
@@ -22,6 +22,6 @@ def seconds_of(text: str) -> float:
     """`90`, `90s`, `5m` or `1h 30m`."""
     if text.isdecimal() and text.isascii():
         return float(text)
-    from navi.domain.when import parse_duration
+    from navi.base.time_expressions import parse_duration
 
     return parse_duration(text).total_seconds()

@@ -1,0 +1,49 @@
+"""Texts that both stores can keep, and that every terminal can show.
+
+PostgreSQL refuses NUL characters, and half of a surrogate pair can't be written as UTF-8.
+"""
+
+from __future__ import annotations
+
+from navi.base.control_characters import CONTROL_CHARACTER
+from navi.base.errors import InvalidInput
+
+
+def require_storable(name: str, text: str, longest: int | None = None) -> str:
+    """The text, or a refusal that names it. `longest` is counted in characters."""
+    if "\x00" in text:
+        raise InvalidInput(f"{name} contains a NUL character", hint="remove it and send again")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"{name} contains half of a surrogate pair, at character {error.start}",
+            hint="send whole characters, as valid UTF-8",
+        ) from error
+    if longest is not None and len(text) > longest:
+        raise InvalidInput(
+            f"{name} has {len(text):,} characters", hint=f"it may have at most {longest:,}"
+        )
+    return text
+
+
+def require_printable(name: str, text: str, longest: int) -> str:
+    """A short text that lists show: no control characters but newlines and tabs."""
+    require_storable(name, text, longest)
+    if match := CONTROL_CHARACTER.search(text):
+        raise InvalidInput(
+            f"{name} contains the control character U+{ord(match[0]):04X}, "
+            f"at character {match.start()}",
+            hint="remove it and send again; letters, symbols and emoji are fine",
+        )
+    return text
+
+
+def require_line(name: str, text: str, longest: int) -> str:
+    """A name: one line of printable text."""
+    require_printable(name, text, longest)
+    if "\n" in text or "\t" in text:
+        raise InvalidInput(
+            f"{name} contains a line break or a tab", hint="write it on one line, with spaces"
+        )
+    return text

@@ -1,0 +1,412 @@
+"""What people and agents write for a time, read as an instant; and an instant said back to them.
+
+A small grammar of our own: a text is read in exactly one way, or refused with forms that work.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import timezone as fixed_offset
+from decimal import Decimal
+from itertools import count
+
+from navi.base.errors import InvalidInput
+
+FURTHEST = timedelta(days=3_653)
+"""Ten years with their leap days. What lies further ahead is more likely a typing error."""
+
+TEXT_LIMIT = 100
+"""Characters, runs of spaces counted as one; the longest form has about 60."""
+
+
+def parse_when(text: str, now: datetime, timezone: tzinfo) -> datetime:
+    """The instant that `text` means, in UTC. It is never before `now`."""
+    query = _Query(text, _tidy(text), now.astimezone(UTC), timezone)
+    for read in _READERS:
+        instant = read(query)
+        if instant is None:
+            continue
+        if instant < query.now:
+            raise _past(query)
+        if instant - query.now > FURTHEST:
+            raise _too_far(query)
+        return instant
+    raise _refusal(query, f"can't read {quoted(text)} as a time")
+
+
+def parse_offset(text: str) -> tzinfo:
+    """The zone of a `timezone_offset` such as +02:00."""
+    if text.upper() in ("Z", "UTC"):
+        return UTC
+    match = _OFFSET.fullmatch(text)
+    if match:
+        sign, hours, minutes = match[1], int(match[2]), int(match[3] or 0)
+        ahead = timedelta(hours=hours, minutes=minutes)
+        if minutes < 60 and ahead <= timedelta(hours=14):
+            return fixed_offset(-ahead if sign == "-" else ahead)
+    raise InvalidInput(
+        f"can't read {quoted(text)} as an offset from UTC",
+        hint='write "+02:00", "-05:30", "+2" or "UTC"; offsets go from -14:00 to +14:00',
+    )
+
+
+def parse_duration(text: str) -> timedelta:
+    """A length of time: exact, so a day is 24 hours also when the clocks change. May be zero."""
+    length = _duration(_tidy(text))
+    if length is None:
+        raise InvalidInput(f"can't read {quoted(text)} as a duration", hint=_DURATION_HINT)
+    return length
+
+
+def describe(instant: datetime, now: datetime, timezone: tzinfo) -> str:
+    """How far away it is, the local time, and UTC. The local time can be given to `parse_when`."""
+    # Python subtracts two times of one zone by their wall clocks, so both must be in UTC.
+    distance = _distance(instant.astimezone(UTC) - now.astimezone(UTC))
+    return f"{distance}, {describe_moment(instant, timezone)}"
+
+
+def describe_moment(instant: datetime, timezone: tzinfo) -> str:
+    """The local time, and UTC."""
+    local, utc = instant.astimezone(timezone), instant.astimezone(UTC)
+    utc_text = _clock(utc) if utc.date() == local.date() else _stamp(utc)
+    return f"{_stamp(local)} {_offset(local)} ({utc_text} UTC)"
+
+
+def describe_length(length: timedelta) -> str:
+    """Exact to the second. Can be given to `parse_duration`, unless it is negative."""
+    seconds = length // timedelta(seconds=1)
+    parts = []
+    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
+        number, seconds = divmod(seconds, unit)
+        if number:
+            parts.append(f"{number} {name}")
+    return " ".join(parts) or "0 s"
+
+
+def describe_age(moment: datetime, now: datetime) -> str:
+    """How long ago, in its largest unit. Never negative: clocks differ a little."""
+    seconds = max(0, int((now - moment).total_seconds()))
+    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "m")):
+        if seconds >= unit:
+            return f"{seconds // unit}{name} ago"
+    return f"{seconds}s ago"
+
+
+def quoted(text: str) -> str:
+    """Quoted, short, and without characters that no terminal or database takes."""
+    return repr(text if len(text) <= 60 else f"{text[:57]}...")
+
+
+# Reading: each reader knows one form, and answers None if the words have another one.
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    text: str
+    words: str
+    now: datetime
+    timezone: tzinfo
+
+    @property
+    def today(self) -> date:
+        return self.now.astimezone(self.timezone).date()
+
+
+def _tidy(text: str) -> str:
+    """In one spelling; blank, which no form matches, if it can't be a time."""
+    words = " ".join(text.split())
+    # Checked before lower(), which turns e.g. the Kelvin sign into an ASCII k.
+    if not words.isascii() or len(words) > TEXT_LIMIT:
+        return ""
+    return re.sub(r"\b([ap])\.m\.", r"\1m", words.lower()).removesuffix(".")
+
+
+def _read_now(query: _Query) -> datetime | None:
+    return query.now if query.words in ("now", "immediately") else None
+
+
+_SECONDS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
+"""Of each unit, from the longest to the shortest, which is their order in a duration."""
+_AMOUNT = r"([0-9]+(?:\.[0-9]+)?)"
+_UNIT = "(weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)"
+_PART = re.compile(f"{_AMOUNT} ?{_UNIT}")
+_PARTS = re.compile(f"{_PART.pattern}(?:(?:,? and |, ?| ?){_PART.pattern})*")
+_ISO_PARTS = re.compile(
+    f"p(?=.)(?:{_AMOUNT}(w))?(?:{_AMOUNT}(d))?"
+    f"(?:t(?=.)(?:{_AMOUNT}(h))?(?:{_AMOUNT}(m))?(?:{_AMOUNT}(s))?)?"
+)
+_DURATION_HINT = 'write "30m", "2h 15m", "1d 6h" or "90 seconds"; the longest is 10 years'
+
+_NUMBERS = {
+    **{"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7"},
+    **{"eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "fifteen": "15"},
+    **{"twenty": "20", "thirty": "30", "forty-five": "45", "ninety": "90"},
+}
+# Applied in this order, each to the result of the one before.
+_NUMERALS = (
+    (r"^(an?|[0-9]+) ([a-z]+) and a half$", r"\1 and a half \2"),  # an hour and a half
+    (r"^an? and a half ", "1.5 "),
+    (r"^([0-9]+) and a half ", r"\1.5 "),
+    (r"^(half an?|an? half|half) ", "0.5 "),
+    (r"\ban? (?=[a-z]{3})", "1 "),
+    (r"((?:hours?|hrs?|h) ?)([0-5]?[0-9])$", r"\1\2m"),  # 2h 15
+)
+
+
+def _read_duration(query: _Query) -> datetime | None:
+    length = _duration(query.words.removeprefix("in ").removesuffix(" from now"))
+    return None if length is None else query.now + length
+
+
+def _duration(words: str) -> timedelta | None:
+    parts = _duration_parts(words)
+    units = [unit[0] for _, unit in parts]
+    if not parts or units != [unit for unit in _SECONDS if unit in units]:
+        return None
+    # Summed as decimals, which no number of digits overflows.
+    seconds = sum(Decimal(amount) * _SECONDS[unit[0]] for amount, unit in parts)
+    if seconds > FURTHEST // timedelta(seconds=1):
+        raise InvalidInput(f"{quoted(words)} is longer than 10 years", hint=_DURATION_HINT)
+    return timedelta(microseconds=int(seconds * 1_000_000))
+
+
+def _duration_parts(words: str) -> list[tuple[str, str]]:
+    """Amounts and units, as numerals; none if these are not the words of a duration."""
+    if match := _ISO_PARTS.fullmatch(words):
+        amounts_and_units = [part for part in match.groups() if part]
+        return list(zip(amounts_and_units[::2], amounts_and_units[1::2], strict=True))
+    plain = re.sub(rf"\b({'|'.join(_NUMBERS)})\b", lambda match: _NUMBERS[match[0]], words)
+    for spelling, numerals in _NUMERALS:
+        plain = re.sub(spelling, numerals, plain)
+    return _PART.findall(plain) if _PARTS.fullmatch(plain) else []
+
+
+_OFFSET = re.compile("([+-])([0-9]{2}|[0-9](?![0-9]))(?::?([0-9]{2}))?")
+_ISO = re.compile(
+    "([0-9]{4})-([0-9]{2})-([0-9]{2})[t ]"
+    r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?"
+    "(?: ?(?P<zone>z|utc|[+-][0-9]{2}(?::?[0-9]{2})?))?"
+)
+
+
+def _read_iso(query: _Query) -> datetime | None:
+    match = _ISO.fullmatch(query.words)
+    if not match:
+        return None
+    # Not fromisoformat, which in newer Pythons reads 24:00 as a midnight.
+    year, month, day, hour, minute, second = (int(part or 0) for part in match.group(*range(1, 7)))
+    microsecond = int((match[7] or "")[:6].ljust(6, "0"))
+    try:
+        wall = datetime.combine(date(year, month, day), time(hour, minute, second, microsecond))
+    except ValueError as error:
+        raise _refusal(query, f"{quoted(query.text)} is not in the calendar: {error}") from error
+    # Refused here because the calendar's first and last days have no instant in some zones.
+    if wall.year < query.now.year - 1:
+        raise _past(query)
+    if wall.year > query.now.year + 11:
+        raise _too_far(query)
+    zone = match["zone"]
+    if zone is None:
+        return _at_wall(wall, query)
+    return wall.replace(tzinfo=parse_offset(zone)).astimezone(UTC)
+
+
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKDAY = (
+    "(?:on )?(?:(?P<next>next )|this )?(?P<weekday>mon(?:day)?|tue(?:s|sday)?|wed(?:s|nesday)?"
+    "|thu(?:r|rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
+)
+# An hour alone needs its "at", or "friday 13" would be read as one o'clock in the afternoon.
+_TIME = "(?:at )?(?P<time>[0-9]{1,2}:[0-9]{2}(?: ?[ap]m)?|[0-9]{1,2} ?[ap]m|noon|midnight"
+_TIME += "|(?<=at )[0-9]{1,2})"
+# The hours that people mean by them, where they say no other.
+_PARTS_OF_DAY = {"morning": 9, "afternoon": 14, "evening": 18, "night": 20}
+_DAY_AND_TIME = re.compile(f"(?P<day>today|tomorrow) {_TIME}")
+_TONIGHT = re.compile(f"tonight(?: {_TIME})?")
+_PART_OF_DAY = re.compile(f"(?P<day>this|tomorrow) (?P<part>{'|'.join(_PARTS_OF_DAY)})")
+_WEEKDAY_AND_TIME = re.compile(f"{_WEEKDAY} {_TIME}")
+_TIME_ALONE = re.compile(_TIME)
+_DAY_ALONE = re.compile(f"today|tomorrow|{_WEEKDAY}|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}")
+
+
+def _read_day_and_time(query: _Query) -> datetime | None:
+    match = _DAY_AND_TIME.fullmatch(query.words)
+    if not match:
+        return None
+    day = query.today + timedelta(days=1 if match["day"] == "tomorrow" else 0)
+    return _at_wall(datetime.combine(day, _time_of_day(match["time"], query)), query)
+
+
+def _read_part_of_day(query: _Query) -> datetime | None:
+    match = _PART_OF_DAY.fullmatch(query.words)
+    if not match:
+        return None
+    day = query.today + timedelta(days=1 if match["day"] == "tomorrow" else 0)
+    return _at_wall(datetime.combine(day, time(_PARTS_OF_DAY[match["part"]])), query)
+
+
+def _read_tonight(query: _Query) -> datetime | None:
+    match = _TONIGHT.fullmatch(query.words)
+    if not match:
+        return None
+    at = _time_of_day(match["time"] or f"{_PARTS_OF_DAY['night']}:00", query)
+    if at.hour < 17:
+        raise _refusal(query, f"{quoted(match['time'])} is not in the evening")
+    return _at_wall(datetime.combine(query.today, at), query)
+
+
+def _read_next_week(query: _Query) -> datetime | None:
+    if query.words != "next week":
+        return None
+    monday = query.today + timedelta(days=7 - query.today.weekday())
+    return _at_wall(datetime.combine(monday, time(_PARTS_OF_DAY["morning"])), query)
+
+
+def _read_weekday_and_time(query: _Query) -> datetime | None:
+    match = _WEEKDAY_AND_TIME.fullmatch(query.words)
+    if not match:
+        return None
+    days = (_WEEKDAYS.index(match["weekday"][:3]) - query.today.weekday()) % 7
+    if match["next"]:
+        days = days or 7
+    first = query.today + timedelta(days=days)
+    return _soonest(first, timedelta(weeks=1), _time_of_day(match["time"], query), query)
+
+
+def _read_time_alone(query: _Query) -> datetime | None:
+    match = _TIME_ALONE.fullmatch(query.words)
+    if not match:
+        return None
+    at = _time_of_day(match["time"], query)
+    return _soonest(query.today, timedelta(days=1), at, query)
+
+
+def _read_day_alone(query: _Query) -> None:
+    if _DAY_ALONE.fullmatch(query.words):
+        raise _refusal(query, f"{quoted(query.text)} says no time of day")
+
+
+_Reader = Callable[[_Query], datetime | None]
+_READERS: tuple[_Reader, ...] = (
+    _read_now,
+    _read_duration,
+    _read_iso,
+    _read_day_and_time,
+    _read_part_of_day,
+    _read_tonight,
+    _read_next_week,
+    _read_weekday_and_time,
+    _read_time_alone,
+    _read_day_alone,
+)
+
+
+def _time_of_day(words: str, query: _Query) -> time:
+    if words in ("noon", "midnight"):
+        return time(12 if words == "noon" else 0)
+    half = words[-2:] if words.endswith("m") else ""
+    hour, _, minute = words.removesuffix(half).strip().partition(":")
+    hours, minutes = int(hour), int(minute or 0)
+    if half and not 1 <= hours <= 12:
+        raise _refusal(query, f"{quoted(words)} is not a time of day: {half} goes from 1 to 12")
+    if half:
+        hours = hours % 12 + (12 if half == "pm" else 0)
+    if hours > 23 or minutes > 59:
+        raise _refusal(
+            query, f"{quoted(words)} is not a time of day: a day goes from 00:00 to 23:59"
+        )
+    return time(hours, minutes)
+
+
+# From the local clock to instants.
+
+
+def _at_wall(wall: datetime, query: _Query) -> datetime:
+    """The first occurrence of a local time, or the second if only that one is still to come."""
+    first, second = _occurrences(wall, query.timezone)
+    return first if first >= query.now else second
+
+
+def _soonest(day: date, step: timedelta, at: time, query: _Query) -> datetime:
+    """The first occurrence after now, trying `day` and then every `step`."""
+    walls = (datetime.combine(day + steps * step, at) for steps in count())
+    instants = (instant for wall in walls for instant in _occurrences(wall, query.timezone))
+    return next(instant for instant in instants if instant > query.now)
+
+
+def _occurrences(wall: datetime, timezone: tzinfo) -> tuple[datetime, datetime]:
+    """When the local clock shows `wall`, for the first and for the last time.
+
+    If the clock is set forward over it, both are the moment at which that happens.
+    """
+    first, second = (wall.replace(tzinfo=timezone, fold=fold).astimezone(UTC) for fold in (0, 1))
+    if first > second:  # how a time that does not exist shows itself (PEP 495)
+        first = second = _set_forward(wall, second, first, timezone)
+    return first, second
+
+
+def _set_forward(wall: datetime, before: datetime, after: datetime, timezone: tzinfo) -> datetime:
+    """The moment between the two instants at which the local clock jumps over `wall`."""
+    while after - before > timedelta.resolution:
+        middle = before + (after - before) // 2
+        if middle.astimezone(timezone).replace(tzinfo=None) < wall:
+            before = middle
+        else:
+            after = middle
+    return after
+
+
+# Refusals.
+
+
+def _past(query: _Query) -> InvalidInput:
+    local = query.now.astimezone(query.timezone)
+    return _refusal(
+        query, f"{quoted(query.text)} is past: it is now {_stamp(local)} {_offset(local)}"
+    )
+
+
+def _too_far(query: _Query) -> InvalidInput:
+    return _refusal(query, f"{quoted(query.text)} is more than 10 years ahead")
+
+
+def _refusal(query: _Query, message: str) -> InvalidInput:
+    soon = query.today + timedelta(days=1)
+    return InvalidInput(
+        message,
+        hint='write "30m", "2h 15m", "in 3 hours", "tomorrow at 09:00", "monday at 9", "9pm"'
+        f' or "{soon}T14:30"',
+    )
+
+
+# Saying it back.
+
+
+def _distance(ahead: timedelta) -> str:
+    seconds = _rounded(abs(ahead))
+    if seconds == 0:
+        return "now"
+    words = describe_length(timedelta(seconds=seconds))
+    return f"in {words}" if ahead > timedelta(0) else f"{words} ago"
+
+
+def _rounded(length: timedelta) -> int:
+    """Seconds, rounded so that two units say them: days and hours, hours and minutes, …"""
+    seconds = length.total_seconds()
+    step = 3_600 if seconds >= 86_400 else 60 if seconds >= 3_600 else 1
+    return round(seconds / step) * step
+
+
+def _stamp(moment: datetime) -> str:
+    return f"{moment.date()} {_clock(moment)}"
+
+
+def _clock(moment: datetime) -> str:
+    return moment.time().isoformat("seconds" if moment.second else "minutes")
+
+
+def _offset(local: datetime) -> str:
+    return local.isoformat(timespec="minutes")[len("2026-11-15T14:30") :]

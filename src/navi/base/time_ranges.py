@@ -1,0 +1,80 @@
+"""How far back to look, as people write it."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+
+from navi.base.errors import InvalidInput
+from navi.base.time_expressions import parse_duration
+
+SINCE_FORMS = "yesterday, monday, 7d, 24h, 2026-01-15 or 2026-01-15T10:30"
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+def parse_since(text: str, now: datetime, timezone: tzinfo = UTC) -> datetime | None:
+    """The first moment that is meant: of a day, its beginning. None if it isn't a time."""
+    span = _span(text, now, timezone)
+    return None if span is None else span[0]
+
+
+def parse_until(text: str, now: datetime, timezone: tzinfo = UTC) -> datetime | None:
+    """The moment after the last one that is meant: of a day, the beginning of the next."""
+    span = _span(text, now, timezone)
+    return None if span is None else span[1]
+
+
+def _span(text: str, now: datetime, timezone: tzinfo) -> tuple[datetime, datetime] | None:
+    words = " ".join(text.lower().split())
+    try:
+        return _instant(now - parse_duration(words.removesuffix(" ago")))
+    except (InvalidInput, OverflowError):
+        pass
+    today = now.astimezone(timezone).date()
+    try:
+        if (day := _day(words, today)) is not None:
+            return _midnight(day, timezone), _midnight(day + timedelta(days=1), timezone)
+        if (moment := _moment(words, now, timezone)) is not None:
+            return _instant(moment)
+        moment = datetime.fromisoformat(text.strip())
+        return _instant(moment.replace(tzinfo=moment.tzinfo or timezone))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _day(words: str, today: date) -> date | None:
+    """`today`, `yesterday`, a date, or the latest day of that name, which may be today."""
+    if words == "today":
+        return today
+    if words == "yesterday":
+        return today - timedelta(days=1)
+    for number, name in enumerate(WEEKDAYS):
+        if words in (name, name[:3]):
+            return today - timedelta(days=(today.weekday() - number) % 7)
+    try:
+        return date.fromisoformat(words)
+    except ValueError:
+        return None
+
+
+def _moment(words: str, now: datetime, timezone: tzinfo) -> datetime | None:
+    """`14:30`, the latest one, or `yesterday 14:30`, on any day that `_day` knows."""
+    day_name, _, clock = words.rpartition(" ")
+    today = now.astimezone(timezone).date()
+    day = _day(day_name.removesuffix(" at"), today) if day_name else today
+    if day is None or ":" not in clock:
+        return None
+    try:
+        moment = datetime.combine(day, time.fromisoformat(clock), timezone)
+    except ValueError:
+        return None
+    return moment - timedelta(days=1) if not day_name and moment > now else moment
+
+
+def _midnight(day: date, timezone: tzinfo) -> datetime:
+    return datetime.combine(day, time(), timezone).astimezone(UTC)
+
+
+def _instant(moment: datetime) -> tuple[datetime, datetime]:
+    utc = moment.astimezone(UTC)
+    return utc, utc

@@ -1,0 +1,57 @@
+"""The time zone in which times are read and shown: the caller's, else the configured one."""
+
+from __future__ import annotations
+
+from datetime import UTC, tzinfo
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+from navi.base.errors import InvalidInput
+from navi.base.time_expressions import parse_offset, quoted
+
+
+def request_timezone(
+    default: tzinfo, tz: str | None = None, timezone_offset: str | None = None
+) -> tzinfo:
+    """The zone that a request names by `tz` or `timezone_offset`, else the default."""
+    if tz and timezone_offset:
+        raise InvalidInput(
+            "tz and timezone_offset can't go together", hint="leave out timezone_offset"
+        )
+    if tz:
+        return parse_timezone(tz)
+    return parse_offset(timezone_offset) if timezone_offset else default
+
+
+def parse_timezone(name: str) -> tzinfo:
+    """The zone of an IANA name such as Europe/Paris."""
+    if name == "UTC":  # also on a machine without the database of zones
+        return UTC
+    if name not in _names():
+        raise InvalidInput(f"there is no time zone {quoted(name)}", hint=_hint(name))
+    return ZoneInfo(name)
+
+
+def timezone_or_utc(name: str) -> tzinfo:
+    """For showing times of a stored zone, which this machine may not have."""
+    return ZoneInfo(name) if name in _names() else UTC
+
+
+def zone_name(timezone: tzinfo) -> str:
+    """Its IANA name; a zone without one has no rules that a schedule could follow."""
+    return getattr(timezone, "key", "UTC")
+
+
+@cache
+def _names() -> set[str]:
+    """Cached: finding them takes a look at hundreds of files."""
+    return available_timezones()
+
+
+def _hint(name: str) -> str:
+    """Also the names that end like it: `paris` means Europe/Paris."""
+    end = "_".join(name.lower().split())
+    similar = sorted(each for each in _names() if end and each.lower().endswith(end))
+    if similar:
+        return f"did you mean {' or '.join(similar[:3])}?"
+    return "use an IANA name like Europe/Paris, America/New_York or UTC"

@@ -1,0 +1,233 @@
+"""`navi doctor`: check the installation and say what to do."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+
+import click
+
+from navi import __version__
+from navi.base.errors import NaviError
+from navi.base.file_modes import exposure, person_umask
+from navi.base.system_clock import SystemClock
+from navi.base.timezone import zone_name
+from navi.cli import formats, output
+from navi.cli.navi import agent_settings
+from navi.live.runtime import server_files, settings
+
+AGENTS = ("claude", "codex", "tmux")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at. `hint` says what to do about it."""
+
+    name: str
+    status: str
+    """`ok`, `note` for what may be missing, or `problem`."""
+    detail: str
+    hint: str = ""
+
+
+@click.command("doctor", help="Check the installation and say what to do.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(as_json: bool) -> None:
+    findings = [_safely(name, check) for name, check in CHECKS.items()]
+    findings += [_agent(name) for name in AGENTS]
+    if as_json:
+        output.say_json([asdict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            output.say(f"{finding.status:8} {finding.name:12} {finding.detail}")
+            if finding.hint:
+                output.say(f"{'':21} hint: {finding.hint}")
+    sys.exit(1 if any(finding.status == "problem" for finding in findings) else 0)
+
+
+def _versions() -> Finding:
+    detail = f"navi {__version__}, Python {platform.python_version()}, {platform.system()}"
+    return Finding("versions", "ok", detail)
+
+
+def _settings() -> Finding:
+    settings.load()
+    path = server_files.settings_file()
+    return Finding("settings", "ok", str(path) if path.exists() else "defaults (no settings file)")
+
+
+def _timezone() -> Finding:
+    chosen = settings.load()
+    name = zone_name(settings.timezone_of(chosen))
+    variable = os.environ.get("TZ", "")
+    if chosen.recalls.timezone is not None or not variable or variable.endswith(name):
+        return Finding("time zone", "ok", name)
+    return Finding(
+        "time zone",
+        "note",
+        f"{name}, the nearest to TZ={variable}, which is not the name of a zone",
+        "set `timezone` in the section [recalls] of the settings to the zone you mean",
+    )
+
+
+def _model() -> Finding:
+    model = settings.model_of(settings.load())
+    if model == "scripted":
+        return Finding(
+            "model",
+            "note",
+            "scripted, which only plays what a message says",
+            "for a real one set ANTHROPIC_API_KEY, OPENAI_API_KEY or NAVI_MODEL",
+        )
+    return Finding("model", "ok", model)
+
+
+def _home() -> Finding:
+    folder = server_files.prepare_home()
+    exposed = exposure(str(folder), server_files.own_files())
+    if exposed is None:
+        return Finding("home", "ok", str(folder))
+    status = "problem" if exposed.is_serious else "note"
+    return Finding("home", status, f"{folder}: {exposed.detail}", exposed.hint)
+
+
+def _store() -> Finding:
+    from navi.live.store.engine import schema
+    from navi.live.store.engine.connection import is_sqlite
+
+    server_files.prepare_home()
+    url = server_files.database_url()
+    schema.prepare(url)
+    kind = "SQLite" if is_sqlite(url) else "PostgreSQL"
+    return Finding("store", "ok", f"{kind}, schema {schema.HEAD}")
+
+
+def _set_aside() -> Finding:
+    from navi.live.store.damage import set_aside
+    from navi.live.store.engine import schema
+    from navi.live.store.engine.connection import open_engine
+
+    server_files.prepare_home()
+    schema.prepare(server_files.database_url())
+    engine = open_engine(server_files.database_url())
+    try:
+        with engine.connect() as connection:
+            rows = set_aside.listing(connection)
+    finally:
+        engine.dispose()
+    if not rows:
+        return Finding("set aside", "ok", "nothing")
+    newest = rows[0]
+    return Finding(
+        "set aside",
+        "problem",
+        f"{len(rows)} damaged rows; the newest: {newest.kind} {newest.row_id}: {newest.error}",
+        "everything else goes on; the table set_aside keeps what they held",
+    )
+
+
+def _index() -> Finding:
+    from navi.memory.index_paths import places as index_places
+    from navi.memory.index_settings import searchable_fields
+    from navi.memory.ingest.freshness import freshness
+    from navi.memory.resume import agents
+
+    where, now = index_places(), SystemClock().now()
+    if not where.database.exists():
+        return Finding("index", "note", "none yet", "make it with `recall index`")
+    state = freshness(where, agents(), searchable_fields(), now)
+    if state.is_followed:
+        return Finding("index", "ok", "up to date: every change is indexed as it happens")
+    if state.is_up_to_date:
+        return Finding("index", "ok", "up to date")
+    detail = "not complete"
+    if state.refreshed_at is not None:
+        age = formats.age(state.refreshed_at, now)
+        detail = f"brought up to date {age}; files have changed since"
+    return Finding("index", "note", detail, "`recall index`, or a running server, indexes them")
+
+
+def _server() -> Finding:
+    server = settings.load().server
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=2)
+    try:
+        connection.request("GET", "/health")
+        body = json.loads(connection.getresponse().read())
+        version = body["version"]
+    except ConnectionRefusedError:
+        return Finding(
+            "server", "note", f"none on {server.host}:{server.port}", "start it with `navi serve`"
+        )
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
+        return Finding(
+            "server",
+            "problem",
+            f"something else answers on {server.host}:{server.port}",
+            f"start Navi elsewhere: `navi serve --port {server.port + 1}`",
+        )
+    finally:
+        connection.close()
+    return Finding("server", "ok", f"navi {version} on {server.host}:{server.port}")
+
+
+def _setup(name: str) -> Finding:
+    """Whether Navi's entries in the agent's own settings lead here."""
+    agent = agent_settings.agents()[name]
+    title, repair = f"{agent.program} setup", f"repair it with `navi setup {name}`"
+    if not agent_settings.is_installed(agent):
+        hint = f"`navi setup {name}` makes your own sessions of {agent.title} known to Navi"
+        return Finding(title, "note", "none", hint)
+    if defects := agent_settings.defects(agent):
+        return Finding(title, "problem", "; ".join(defects), repair)
+    if detours := agent_settings.detours(agent):
+        return Finding(title, "note", f"leads to another Navi: {', '.join(detours)}", repair)
+    return Finding(title, "ok", "hooks and tools lead to this Navi")
+
+
+def _agent(name: str) -> Finding:
+    path = shutil.which(name)
+    if path is None:
+        return Finding(name, "note", "not found on PATH")
+    flag = "-V" if name == "tmux" else "--version"
+    try:
+        shown = subprocess.run(
+            [path, flag],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            stdin=subprocess.DEVNULL,
+            umask=person_umask(),
+        ).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        return Finding(name, "problem", f"{path} does not say its version")
+    return Finding(name, "ok", shown.splitlines()[0] if shown else path)
+
+
+CHECKS: dict[str, Callable[[], Finding]] = {
+    "versions": _versions,
+    "settings": _settings,
+    "time zone": _timezone,
+    "model": _model,
+    "home": _home,
+    "store": _store,
+    "set aside": _set_aside,
+    "index": _index,
+    "server": _server,
+    "claude setup": partial(_setup, "claude-code"),
+    "codex setup": partial(_setup, "codex"),
+}
+
+
+def _safely(name: str, check: Callable[[], Finding]) -> Finding:
+    try:
+        return check()
+    except NaviError as error:
+        return Finding(name, "problem", error.message, error.hint)

@@ -1,0 +1,87 @@
+"""`navi import-jobs`: automations of an older system."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from navi.base.errors import InvalidInput, UsageError
+from navi.cli import output
+
+HELP = """Take over the automations of a jobs.json. Needs no server; a running one notices.
+
+Each job keeps what it was: bound to a session, without one (it runs apart, and what is worth
+reading is delivered), or a system event. A job that can't be read is named, the others are taken.
+heartbeat and dream are Navi's own, and switched on in the settings. The file is not changed, and
+importing it again takes nothing twice.
+"""
+
+
+@click.command("import-jobs", help=HELP)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--session",
+    "sessions",
+    multiple=True,
+    metavar="KEY=ID",
+    help="Which session of Navi the file's session KEY is. May be given several times.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def command(context: click.Context, file: Path, sessions: tuple[str, ...], as_json: bool) -> None:
+    from navi.live.runtime.scheduler.job_import import Imported, import_jobs
+
+    names = dict(_pair(each) for each in sessions)
+    try:
+        text = file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"can't read {file}: {error}", hint="name a jobs.json") from error
+
+    async def run() -> Imported:
+        from navi.base.system_clock import SystemClock
+        from navi.base.timezone import zone_name
+        from navi.live.runtime import server_files, settings
+        from navi.live.store.engine import schema
+        from navi.live.store.engine.transactions import Store
+
+        server_files.prepare_home()
+        url = server_files.database_url()
+        schema.prepare(url)
+        store = Store(url)
+        store.start()
+        zone = zone_name(settings.timezone_of(settings.load()))
+        try:
+            return await import_jobs(store, SystemClock(), text, zone, names)
+        finally:
+            await store.close()
+
+    found = asyncio.run(run())
+    if as_json:
+        output.say_json(
+            {
+                "imported": [each.id for each in found.taken],
+                "known": [each.id for each in found.known],
+                "refused": [{"job": each.job, "reason": each.reason} for each in found.refused],
+                "notes": found.notes,
+            }
+        )
+    else:
+        for each in found.taken:
+            output.say(f"imported {each.name} ({each.id}), {each.category}")
+        for each in found.known:
+            output.say(f"known already: {each.name} ({each.id})")
+        for refusal in found.refused:
+            output.note(f"not imported: {refusal.job}: {refusal.reason}")
+        for note in found.notes:
+            output.note(f"note: {note}")
+    if found.refused:
+        context.exit(1)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, found, session_id = text.partition("=")
+    if not found or not key or not session_id:
+        raise UsageError(f"--session {text} is not KEY=ID", hint="like --session old:42=1f2e3d4c")
+    return key, session_id

@@ -1,0 +1,56 @@
+"""`navi login`: a link that logs one browser in."""
+
+from __future__ import annotations
+
+import click
+
+from navi.cli import formats, output
+from navi.cli.navi import browser
+from navi.cli.navi.opened_store import with_logins
+from navi.client import Client, Server, find_server
+from navi.live.model.access.login import login_link
+from navi.live.model.access.user import LOCAL_USER_ID
+from navi.live.runtime import server_files
+
+LINK_NOTE = "The link works once, within 10 minutes; `navi login` makes another."
+
+
+@click.command("login")
+@click.option("--user", help=f"Whom to log in.  [default: {LOCAL_USER_ID}]")
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+@click.option("--list", "lists", is_flag=True, help="List the browsers that are logged in.")
+def command(user: str | None, no_open: bool, lists: bool) -> None:
+    """Print a link that logs a browser in, and open it if you are at a desktop.
+
+    Whoever opens the link first is logged in, so give it to nobody but the user it is for. Needs
+    the store of the server, as `navi user` does. `navi logout` ends logins.
+    """
+    if lists:
+        _list(user)
+        return
+    address = running_server()
+    code = with_logins(lambda logins: logins.make_code(user or LOCAL_USER_ID))
+    link = login_link(address, user or LOCAL_USER_ID, code)
+    output.say(link)
+    output.note(LINK_NOTE)
+    # A link for a named user is for somebody else's browser.
+    if user is None and not no_open and browser.is_at_hand():
+        browser.open_link(link, server_files.home())
+
+
+def _list(user: str | None) -> None:
+    logins = with_logins(lambda logins: logins.listing())
+    rows = [
+        [each.user_id, formats.local_time(each.created_at), formats.local_time(each.last_used_at)]
+        for each in logins
+        if user in (None, each.user_id)
+    ]
+    output.table(["USER", "SINCE", "LAST USED"], rows)
+
+
+def running_server() -> str:
+    """The address of the server, which must answer."""
+    address = find_server().address
+    # Without the token: what listens there may be anything.
+    Client(Server(address, None, "")).health()
+    return address

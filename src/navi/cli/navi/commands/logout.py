@@ -1,0 +1,22 @@
+"""`navi logout`: end the logins of browsers."""
+
+from __future__ import annotations
+
+import click
+
+from navi.base.errors import UsageError
+from navi.cli import formats, output
+from navi.cli.navi.opened_store import with_logins
+from navi.live.model.access.user import LOCAL_USER_ID
+
+
+@click.command("logout")
+@click.option("--user", help=f"Whose browsers.  [default: {LOCAL_USER_ID}]")
+@click.option("--all", "everybody", is_flag=True, help="Everybody's browsers.")
+def command(user: str | None, everybody: bool) -> None:
+    """Log all of a user's browsers out. Tokens stay valid."""
+    if everybody and user is not None:
+        raise UsageError("--user and --all exclude each other", hint="leave one of them out")
+    whose = None if everybody else user or LOCAL_USER_ID
+    ended = with_logins(lambda logins: logins.end_all(whose))
+    output.note(f"logged out {formats.count(ended, 'browser')} of {whose or 'all users'}")

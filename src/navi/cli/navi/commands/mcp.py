@@ -1,0 +1,22 @@
+"""`navi mcp`: Navi's tools for an agent that starts them as a program."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from navi.cli import output
+
+
+@click.command("mcp")
+def command() -> None:
+    """Offer Navi's tools by the Model Context Protocol, on standard input and output.
+
+    Agents start this by themselves after `navi setup`. The tools are those of the running server,
+    which offers them at /mcp over HTTP, too; without a server there are none.
+    """
+    from navi.client import Client, find_server, mcp_bridge
+
+    mcp_bridge.run(Client(find_server()), os.environ, sys.stdin, output.say)

@@ -1,0 +1,166 @@
+"""`navi serve`: run the server."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import os
+import signal
+import socket
+import sys
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from navi.base.errors import UsageError
+from navi.base.paths import address as address_of
+from navi.cli import output
+from navi.cli.navi import browser
+from navi.cli.navi.commands.login import LINK_NOTE
+from navi.live.model.access.login import login_link
+from navi.live.model.access.user import LOCAL_USER_ID
+from navi.live.runtime import python_tuning, server_files, settings
+from navi.live.runtime.services.server_token import ServerToken
+
+if TYPE_CHECKING:
+    from navi.live.runtime.app import Navi
+
+LOG_FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
+
+
+@click.command("serve", help="Run the server until it is interrupted.")
+@click.option("--host", help="The address to listen on.  [default: 127.0.0.1]")
+@click.option("--port", type=click.IntRange(0, 65535), help="The port.  [default: 8420]")
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+@click.option("-v", "--verbose", is_flag=True, help="Log every turn.")
+def command(host: str | None, port: int | None, no_open: bool, verbose: bool) -> None:
+    logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT, stream=sys.stderr)
+    logging.getLogger("navi").setLevel(logging.INFO if verbose else logging.WARNING)
+    chosen = settings.load()
+    server = chosen.server.model_copy(
+        update={
+            "host": host or chosen.server.host,
+            "port": chosen.server.port if port is None else port,
+        }
+    )
+    chosen = chosen.model_copy(update={"server": server})
+    home = server_files.prepare_home()
+    token = ServerToken.find(home)
+    _warn_of_the_network(server.host)
+    listening = _listen(server.host, server.port)
+    address = address_of(server.host, listening.getsockname()[1])
+    _prepare_for_agents(address)
+    opens = not no_open and browser.is_at_hand()
+    _run(_serve(chosen, token, listening, address, opens))
+
+
+def _warn_of_the_network(host: str) -> None:
+    if host == "localhost" or _is_loopback(host):
+        return
+    output.note(
+        f"warning: other machines can reach {host}, and Navi does not encrypt: anyone on the "
+        "network in between can read your token and your conversations"
+    )
+    output.note(
+        "hint: listen on 127.0.0.1, behind a reverse proxy with TLS or an SSH tunnel; "
+        "docs/how-to/users-and-access.md shows both"
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:  # a name
+        return False
+
+
+def _prepare_for_agents(address: str) -> None:
+    """What agents run finds `sm`, and `sm` finds this server."""
+    os.environ["NAVI_URL"] = address
+    own_commands = os.path.dirname(sys.executable)
+    known = os.environ.get("PATH", os.defpath)
+    if own_commands not in known.split(os.pathsep):
+        # Last: nothing that the person has is put out of sight.
+        os.environ["PATH"] = f"{known}{os.pathsep}{own_commands}"
+
+
+def _tell_model(chosen: settings.Settings) -> None:
+    model = settings.model_of(chosen)
+    if model == "scripted":
+        output.note(
+            "model: scripted, which only plays what a message says; for a real one set "
+            "ANTHROPIC_API_KEY, OPENAI_API_KEY or NAVI_MODEL"
+        )
+    else:
+        output.note(f"model: {model}")
+
+
+async def _serve(
+    chosen: settings.Settings,
+    token: ServerToken,
+    listening: socket.socket,
+    address: str,
+    opens: bool,
+) -> None:
+    from navi.live.api.server import Server
+    from navi.live.runtime.app import running
+    from navi.live.store.engine import schema
+
+    url = server_files.database_url()
+    await asyncio.to_thread(schema.prepare, url)
+    async with running(
+        chosen, url, token, address=address, follows_index=chosen.index.follow
+    ) as navi:
+        server = Server(navi)
+        python_tuning.keep_what_is_loaded()
+        _tell_model(chosen)
+        await _announce(navi, address, opens)
+        await server.serve_on(listening)
+
+
+async def _announce(navi: Navi, address: str, opens: bool) -> None:
+    """Say where the page is; at a terminal, with a link that logs the person's browser in."""
+    if not sys.stdout.isatty():
+        # A log or a program reads this: the wrong people could see a link that works.
+        output.note("`navi login` prints a link that logs a browser in")
+        output.say(f"Navi is ready: {address}")
+        return
+    link = login_link(address, LOCAL_USER_ID, await navi.logins.make_code(LOCAL_USER_ID))
+    output.say(f"Navi is ready: {link}")
+    output.note(LINK_NOTE)
+    if opens:
+        asyncio.get_running_loop().call_later(0.3, browser.open_link, link, server_files.home())
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen(1024)
+    except OSError as error:
+        listening.close()
+        if error.errno == errno.EADDRINUSE:
+            hint = f"another Navi may be running there; try `navi serve --port {port + 1}`"
+        else:
+            hint = "give an address of this machine, such as 127.0.0.1, and a port above 1023"
+        raise UsageError(
+            f"can't listen on {host}:{port}: {(error.strerror or str(error)).lower()}", hint=hint
+        ) from error
+    listening.setblocking(False)
+    return listening
+
+
+def _run(main: Any) -> None:
+    python_tuning.prefer_short_waits()
+    # A plain SIGTERM during start-up ends the process like Ctrl-C does.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        import uvloop
+
+        uvloop.run(main)
+    except ImportError:
+        asyncio.run(main)

@@ -1,0 +1,68 @@
+"""`navi when`: how a time would be read."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import islice
+
+import click
+
+from navi.base.errors import UsageError
+from navi.base.time_expressions import describe, describe_length, parse_when
+from navi.base.timestamps import instant
+from navi.cli import output, timezone_options
+from navi.live.model.scheduling.recall import beats as beats_after
+from navi.live.model.scheduling.recall import parse_interval
+
+BEATS = 5
+HELP = """Say how a time would be read, and nothing more. Needs no server.
+
+\b
+navi when 2h 15m
+navi when tomorrow at 9 --tz Europe/Paris
+navi when "monday at 9" --every 1w
+"""
+
+
+@click.command("when", help=HELP)
+@click.argument("words", nargs=-1, metavar="WHEN")
+@click.option("--every", metavar="DURATION", help=f"Also the {BEATS} beats that follow.")
+@click.option(
+    "--tz", metavar="ZONE", help="The zone of WHEN, like Europe/Paris.  [default: the settings']"
+)
+@click.option("--timezone", metavar="±HH:MM", help="The same as an offset from UTC.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    words: tuple[str, ...],
+    every: str | None,
+    tz: str | None,
+    timezone: str | None,
+    as_json: bool,
+) -> None:
+    text = " ".join(words) or every
+    if text is None:
+        raise UsageError("which time?", hint='`navi when "tomorrow at 9"`')
+    interval = None if every is None else parse_interval(every)
+    zone = timezone_options.read(tz, timezone)
+    if zone is None:
+        from navi.live.runtime import settings
+
+        zone = settings.timezone_of(settings.load())
+
+    from navi.base.system_clock import SystemClock
+
+    now = SystemClock().now()
+    at = parse_when(text, now, zone)
+    beats = [] if interval is None else list(islice(beats_after(at, interval), BEATS))
+    if as_json:
+        said = [
+            {"trigger_at": instant(each), "reading": describe(each, now, zone)}
+            for each in (at, *beats)
+        ]
+        output.say_json({**said[0], "interval_seconds": interval, "beats": said[1:]})
+        return
+    output.say(describe(at, now, zone))
+    if interval is not None:
+        output.say(f"then every {describe_length(timedelta(seconds=interval))}:")
+    for each in beats:
+        output.say(f"  {describe(each, now, zone)}")

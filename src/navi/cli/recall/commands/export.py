@@ -1,0 +1,48 @@
+"""`recall export`: a session as a document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from navi.cli import output
+from navi.cli.raw_option import raw_option
+from navi.cli.recall.options import session_argument
+
+
+@click.command("export", help="Write a session as Markdown or HTML.")
+@session_argument
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["md", "html"]),
+    default="md",
+    show_default=True,
+    help="What to write.",
+)
+@click.option(
+    "-o", "--output", "path", type=click.Path(path_type=Path), help="Write it to this file."
+)
+@click.option("--tools/--no-tools", default=True, help="Include the tool calls.  [default: yes]")
+@click.option("--thinking", is_flag=True, help="Include what the agent thought.")
+@raw_option
+def command(id: str, form: str, path: Path | None, tools: bool, thinking: bool) -> None:
+    from navi.cli.recall.documents import html, markdown
+    from navi.memory import database
+    from navi.memory.index_paths import places
+    from navi.memory.read.session_lookup import resolve
+    from navi.memory.read.session_transcript import transcript
+
+    with database.reading(places()) as connection:
+        found = transcript(connection, resolve(connection, id))
+    make = html if form == "html" else markdown
+    document = make(found, tools=tools, thinking=thinking)
+    if path is None:
+        output.say(document.rstrip("\n"))
+        return
+    try:
+        path.write_text(output.cleaned(document), encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"can't write {path}: {error.strerror}") from error
+    output.note(f"wrote {path}")

@@ -1,0 +1,66 @@
+"""`recall index`: read what is new in the agents' files."""
+
+from __future__ import annotations
+
+import click
+
+from navi.cli import formats, output
+from navi.cli.recall.options import clock, json_option, source_option
+
+PATIENCE_SECONDS = 2.0
+"""A server's pass is over by then, unless it has a lot to read."""
+
+
+@click.command("index", help="Read what is new in the agents' files.")
+@click.option("--full", is_flag=True, help="Read every file again.")
+@source_option
+@click.option("--recreate", is_flag=True, help="Keep the old index as a backup and start over.")
+@click.option("-v", "--verbose", is_flag=True, help="Print what happens to every file.")
+@json_option
+def command(full: bool, source: str | None, recreate: bool, verbose: bool, as_json: bool) -> None:
+    from navi.cli.recall.progress import Bar, Log
+    from navi.memory.index_paths import places
+    from navi.memory.index_settings import searchable_fields
+    from navi.memory.ingest.unchanged import confirm, look
+    from navi.memory.resume import agents
+
+    sources = agents()
+    if source is not None:
+        sources = {source: sources[source]}
+    where, fields = places(), searchable_fields()
+    seen = None if full or recreate else look(where, sources.values(), fields)
+    if seen is not None and seen.nothing_changed:
+        confirm(where)
+        result = seen.as_result()
+    else:
+        # Only now: importing the engines takes longer than a look at the files.
+        from navi.memory.ingest.refresh import Refresh
+
+        progress = Log() if verbose else Bar()
+        refresh = Refresh(
+            where,
+            sources,
+            fields,
+            clock(),
+            tell=progress.tell,
+            is_full=full,
+            patience_seconds=PATIENCE_SECONDS,
+        )
+        try:
+            result = refresh.run(recreate=recreate, seen=seen)
+        finally:
+            progress.end()
+    if as_json:
+        output.say_json(result.as_json())
+        return
+    for warning in result.warnings:
+        output.note(f"warning: {warning}")
+    output.say(
+        f"indexed {result.indexed}, skipped {result.skipped}, failed {result.failed} "
+        f"of {formats.count(result.total, 'file')}: {formats.count(result.messages, 'message')}, "
+        f"{formats.count(result.tool_calls, 'tool call')}, "
+        f"{formats.size(result.bytes)} in {result.seconds:.1f} s"
+    )
+    if result.total == 0:
+        names = ", ".join(formats.source(name) for name in sources)
+        output.note(f"found no session files of {names}")

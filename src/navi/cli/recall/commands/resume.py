@@ -1,0 +1,89 @@
+"""`recall resume`: resume a session in its own agent."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Any
+
+import click
+
+from navi.base.errors import NaviError, NotFound, UsageError
+from navi.base.file_modes import person_umask
+from navi.cli import formats, output
+from navi.cli.recall.options import json_option, session_argument
+
+
+@click.command(
+    "resume", help="Print the command that resumes a session in its own agent, or run it."
+)
+@session_argument
+@click.option("--run", "runs", is_flag=True, help="Run it, in the session's folder.")
+@json_option
+def command(id: str, runs: bool, as_json: bool) -> None:
+    from navi.memory import database
+    from navi.memory.index_paths import places
+    from navi.memory.read.session_lookup import resolve, session
+    from navi.memory.resume import resume_command, shell_line
+
+    with database.reading(places()) as connection:
+        found = session(connection, resolve(connection, id))
+    if found["source"] == "navi":
+        _resume_in_navi(found, runs, as_json)
+        return
+    words = resume_command(found)
+    if words is None:
+        raise NotFound(
+            f"{formats.source(found['source'])} can't resume session {found['id']}",
+            hint=f"`recall show {found['id']}` shows what was said",
+        )
+    if found["is_archived"]:
+        output.note("its file is gone; the agent may not know this session any more")
+    if as_json:
+        output.say_json({"session_id": found["id"], "command": words, "cwd": found["cwd"]})
+    elif runs:
+        _run(words, found["cwd"])
+    else:
+        output.say(shell_line(words, found["cwd"]))
+
+
+def _resume_in_navi(found: dict[str, Any], runs: bool, as_json: bool) -> None:
+    """A session of Navi goes on when something is sent to it; there is nothing to start."""
+    id = found["source_session_id"]
+    if runs:
+        raise UsageError(
+            "a session of Navi resumes when you send it something", hint=f'sm send {id} "…"'
+        )
+    if as_json:
+        words = ["sm", "send", id, "…"]
+        output.say_json({"session_id": found["id"], "command": words, "cwd": found["cwd"]})
+        return
+    output.say(f'sm send {id} "…"')
+    if page := _page(id):
+        output.note(f"or on the page: {page}")
+
+
+def _page(id: str) -> str | None:
+    """The session's address, if this machine has or names a server."""
+    from navi.client.server_address import find_server
+
+    try:
+        server = find_server()
+    except NaviError:
+        return None
+    return None if server.token is None else f"{server.address}/#/sessions/{id}"
+
+
+def _run(words: list[str], cwd: str | None) -> None:
+    if cwd is not None:
+        try:
+            os.chdir(cwd)
+        except OSError as error:
+            raise NaviError(
+                f"can't go to the session's folder {cwd}: {(error.strerror or '').lower()}",
+                hint="make the folder again, or run the command elsewhere",
+            ) from error
+    if shutil.which(words[0]) is None:
+        raise NaviError(f"{words[0]} is not installed here", hint=f"put {words[0]} on your PATH")
+    os.umask(person_umask())
+    os.execvp(words[0], words)

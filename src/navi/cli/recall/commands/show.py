@@ -1,0 +1,235 @@
+"""`recall show`: a session's conversation."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from navi.base.control_characters import one_line
+from navi.base.errors import NotFound, UsageError
+from navi.base.secrets.masking import masked_json
+from navi.cli import cells, formats, output
+from navi.cli.raw_option import raw_option
+from navi.cli.recall.masking import mask
+from navi.cli.recall.options import json_option, session_argument
+
+if TYPE_CHECKING:
+    from navi.memory.read.session_transcript import Transcript
+
+CONTEXT_AT = 3
+"""Messages around the one that --at names."""
+COLOURS = {"user": "green", "assistant": "cyan"}
+MAIN_ARGUMENTS = ("file_path", "path", "notebook_path", "pattern", "url", "query", "prompt")
+
+Entry = tuple[dict[str, Any] | None, list[dict[str, Any]]]
+"""A message with its calls; calls alone have no message."""
+
+
+@click.command(
+    "show",
+    help="Show a session's conversation, or a part of it. Each message has a number.",
+    epilog="\b\nExamples:\n"
+    "  recall show 712f --tools\n"
+    "  recall show 712f --at 12\n"
+    "  recall show 712f --grep 'refresh token' -C 1",
+)
+@session_argument
+@click.option("--tools", is_flag=True, help="Show the tool calls too.")
+@click.option("--thinking", is_flag=True, help="Show what the agent thought too.")
+@click.option(
+    "--at", type=click.IntRange(min=0), metavar="N", help="Only this message and those around it."
+)
+@click.option("--grep", metavar="WORDS", help="Only messages that match, as in `recall search`.")
+@click.option("--last", type=click.IntRange(min=1), help="Only the last N messages.", metavar="N")
+@click.option(
+    "-C",
+    "--context",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help=f"Messages around the chosen ones.  [default: {CONTEXT_AT} with --at, else 0]",
+)
+@raw_option
+@json_option
+def command(
+    id: str,
+    tools: bool,
+    thinking: bool,
+    at: int | None,
+    grep: str | None,
+    last: int | None,
+    context: int | None,
+    as_json: bool,
+) -> None:
+    from navi.memory import database
+    from navi.memory.index_paths import places
+    from navi.memory.read.session_lookup import resolve
+    from navi.memory.read.session_transcript import transcript
+
+    if sum(each is not None for each in (at, grep, last)) > 1:
+        raise UsageError("--at, --grep and --last can't go together", hint="choose one of them")
+    with database.reading(places()) as connection:
+        found = transcript(connection, resolve(connection, id))
+    entries = list(found.with_calls())
+    chosen = _chosen(found.session["id"], entries, at, grep, last)
+    if context is None:
+        context = CONTEXT_AT if at is not None else 0
+    places_shown = [
+        place
+        for place in range(len(entries))
+        if any(abs(place - each) <= context for each in chosen)
+    ]
+    if as_json:
+        output.say_json(_json(found, entries, places_shown))
+        return
+    if not places_shown and grep is not None:
+        output.note(f"no message of this session has {grep}")
+    # What was found may be a command or a thought.
+    whole = set(chosen) if at is not None or grep is not None else set()
+    body = _body(entries, places_shown, whole, tools=tools, thinking=thinking)
+    output.page([*_head(found), *body])
+
+
+def _chosen(
+    session: str, entries: list[Entry], at: int | None, grep: str | None, last: int | None
+) -> list[int]:
+    """The places of the entries that were asked for."""
+    with_message = [place for place, (message, _) in enumerate(entries) if message is not None]
+    if at is not None:
+        numbers = {_number(entries[place]): place for place in with_message}
+        if at not in numbers:
+            existing = f"{min(numbers)} to {max(numbers)}" if numbers else "none"
+            raise NotFound(
+                f"session {session} has no message {at}", hint=f"its messages are {existing}"
+            )
+        return [numbers[at]]
+    if grep is not None:
+        from navi.memory.read.query import read_query
+        from navi.memory.read.snippets import has_all
+
+        clauses = read_query(grep)
+        if not clauses:
+            raise UsageError(f"--grep {grep!r} has no letter or digit", hint="give it a word")
+        return [place for place, entry in enumerate(entries) if has_all(_text(entry), clauses)]
+    if last is not None:
+        return with_message[-last:]
+    return list(range(len(entries)))
+
+
+def _number(entry: Entry) -> int:
+    message, _ = entry
+    assert message is not None
+    number: int = message["idx"]
+    return number
+
+
+def _text(entry: Entry) -> str:
+    """All that a search could find in it."""
+    message, calls = entry
+    texts = [] if message is None else [message["content"], message["thinking"]]
+    return "\n".join(filter(None, [*texts, *(call["bash_command"] for call in calls)]))
+
+
+def _json(found: Transcript, entries: list[Entry], places_shown: list[int]) -> dict[str, Any]:
+    from navi.memory.read.json_views import transcript_json
+
+    shape = transcript_json(found)
+    if len(places_shown) < len(entries):
+        messages = [entries[place][0] for place in places_shown]
+        numbers = {message["idx"] for message in messages if message is not None}
+        shape["messages"] = [each for each in shape["messages"] if each["idx"] in numbers]
+    return shape
+
+
+def _head(found: Transcript) -> list[str]:
+    session = found.session
+    started = formats.local_time(session["started_at"]) if session["started_at"] else "?"
+    source = formats.source(session["source"])
+    head = [
+        output.styled(f"[{started}] Session {session['id']} ({source})", "bold"),
+        f"Project: {one_line(formats.home_short(session['project'] or '?'))}",
+        f"Duration: {formats.duration(session['duration_seconds'])} | "
+        f"Messages: {session['message_count']:,} | Tools: {session['tool_count']:,}",
+    ]
+    if session["title"]:
+        head.append(f"Title: {one_line(mask(session['title']))}")
+    if session["tags"]:
+        head.append(f"Tags: {' '.join(f'#{tag}' for tag in session['tags'])}")
+    if found.parent_id:
+        head.append(f"Parent: {found.parent_id}")
+    if session["is_archived"]:
+        head.append("Its file is gone; this is what was indexed.")
+    return [*head, ""]
+
+
+def _body(
+    entries: list[Entry], places_shown: list[int], whole: set[int], *, tools: bool, thinking: bool
+) -> list[str]:
+    """`whole` are the places whose calls and thoughts are shown in any case."""
+    lines: list[str] = []
+    previous = -1
+    for place in places_shown:
+        lines += _gap(place - previous - 1)
+        message, calls = entries[place]
+        if message is not None:
+            lines += _message_lines(message, thinking=thinking or place in whole)
+        if tools or place in whole:
+            lines += [_call_line(call) for call in calls]
+        previous = place
+    return lines + (_gap(len(entries) - previous - 1) if places_shown else [])
+
+
+def _gap(count: int) -> list[str]:
+    return [output.styled(f"  … {formats.count(count, 'message')} …", "dim")] if count else []
+
+
+def _message_lines(message: dict[str, Any], *, thinking: bool) -> list[str]:
+    number = output.styled(f"#{message['idx']}", "dim")
+    lines: list[str] = []
+    if thinking and message["thinking"]:
+        text = output.cleaned(mask(message["thinking"]))
+        lines.append(f"{number} {output.styled(f'(thinking) {text}', 'dim')}")
+    if message["content"]:
+        label = f"#{message['idx']} {message['role']}: "
+        text = _wrapped(output.cleaned(mask(message["content"])), len(label))
+        role = output.styled(f"{message['role']}:", COLOURS.get(message["role"], "yellow"), "bold")
+        lines.append(f"{number} {role} {output.highlighted(text)}")
+    return lines
+
+
+def _wrapped(text: str, used: int) -> str:
+    """Prose wrapped at spaces to the terminal's width; code as it is."""
+    width = output.width()
+    if width is None:
+        return text
+    lines: list[str] = []
+    is_code = False
+    for line in text.split("\n"):
+        is_fence = line.lstrip().startswith("```")
+        is_code ^= is_fence
+        if is_code or is_fence:
+            lines.append(line)
+        else:
+            room = width - used if not lines else width
+            spans = cells.lines_of(line, room, width)
+            lines += [line[start:end].rstrip() for start, end in spans]
+    return "\n".join(lines)
+
+
+def _call_line(call: dict[str, Any]) -> str:
+    argument = mask(call["bash_command"]) or _main_argument(call["tool_input"])
+    line = f"  [{call['tool_name']}] {one_line(argument)}".rstrip()
+    width = output.width()
+    return line if width is None else cells.cut(line, width)
+
+
+def _main_argument(tool_input: str | None) -> str:
+    """The path of a file tool, the pattern of a search; else the whole input."""
+    values = masked_json(tool_input)
+    if isinstance(values, dict):
+        for name in MAIN_ARGUMENTS:
+            if isinstance(values.get(name), str):
+                return str(values[name])
+        return json.dumps(values, ensure_ascii=False) if values else ""
+    return "" if values is None else str(values)

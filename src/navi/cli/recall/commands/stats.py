@@ -1,0 +1,98 @@
+"""`recall stats`: count sessions, tools, commands and tokens."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import click
+
+from navi.cli import formats, output
+from navi.cli.command_group import CommandGroup
+from navi.cli.recall.filters import explain_no_stats
+from navi.cli.recall.options import (
+    json_option,
+    project_option,
+    since_option,
+    source_option,
+)
+from navi.cli.table import Column
+
+COMMANDS = {
+    "tools": ("navi.cli.recall.commands.stats_tools", "How often each tool was used."),
+    "bash": (
+        "navi.cli.recall.commands.stats_bash",
+        "Which commands were run, and which could be allowed.",
+    ),
+    "tokens": ("navi.cli.recall.commands.stats_tokens", "Tokens and what they cost."),
+}
+
+
+@click.pass_context
+def _overview(
+    ctx: click.Context,
+    source: str | None,
+    since: datetime | None,
+    project: str | None,
+    as_json: bool,
+) -> None:
+    if ctx.invoked_subcommand is not None:
+        return
+    from navi.base.timestamps import instant
+    from navi.memory import database
+    from navi.memory.index_paths import places
+    from navi.memory.read import statistics
+
+    with database.reading(places()) as connection:
+        found = statistics.overview(connection, statistics.Scope(source, project, since))
+    if as_json:
+        shown = {**found, "first": instant(found["first"]), "last": instant(found["last"])}
+        output.say_json(shown)
+        return
+    if found["sessions"]:
+        _show(found)
+    else:
+        explain_no_stats("sessions", source, project, since)
+
+
+def _show(found: dict[str, Any]) -> None:
+    if found["first"] and found["last"]:
+        output.say(f"{formats.local_time(found['first'])} to {formats.local_time(found['last'])}")
+        output.say()
+    most = max((each["messages"] for each in found["by_source"].values()), default=0) or 1
+    counts = ("sessions", "messages", "tool_calls", "input_tokens", "output_tokens")
+    rows = [
+        [
+            formats.source(name),
+            *(f"{each[key]:,}" for key in counts),
+            formats.bar(each["messages"] / most),
+        ]
+        for name, each in found["by_source"].items()
+    ]
+    rows.append(["all", *(f"{found[key]:,}" for key in counts), ""])
+    heads = ("SESSIONS", "MESSAGES", "TOOLS", "TOKENS IN", "TOKENS OUT")
+    output.table(
+        [
+            Column("SOURCE", style="cyan"),
+            *(Column(head, is_number=True) for head in heads),
+            Column("", rank=1, style="dim"),
+        ],
+        rows,
+    )
+    if found["copied_messages"] or found["copied_tool_calls"]:
+        output.note(
+            f"not counted again: {formats.count(found['copied_messages'], 'message')} and "
+            f"{formats.count(found['copied_tool_calls'], 'tool call')} "
+            "that resumed or forked sessions copied"
+        )
+
+
+command = CommandGroup(
+    name="stats",
+    commands_in=COMMANDS,
+    help="Count sessions, tools, commands and tokens.",
+    callback=_overview,
+    invoke_without_command=True,
+)
+for _option in (json_option, project_option, since_option, source_option):
+    _option(command)

@@ -1,0 +1,223 @@
+"""`recall stats bash`: which commands were run, and which may run unasked."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from navi.base.control_characters import one_line
+from navi.base.errors import UsageError
+from navi.cli import formats, output
+from navi.cli.recall.filters import explain_no_stats
+from navi.cli.recall.masking import mask
+from navi.cli.recall.options import json_option, project_option, since_option, source_option
+from navi.cli.table import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from navi.permissions.suggestions import Skipped, Suggestion, Suggestions
+
+# What fits on a screen, without headings and notes.
+MOST_LINES = 25
+SHORT = {"medium": 6, "review": 4, "skipped": 4}
+HEADINGS = {
+    "high": "High confidence (>=50 uses, no dangerous patterns):",
+    "medium": "Medium confidence (>=10 uses):",
+    "review": "Review carefully (contains arguments/pipes):",
+}
+
+
+@click.command("bash", help="Which commands were run, and which may run unasked.")
+@click.option("--suggest", is_flag=True, help="Suggest permission rules for Claude Code.")
+@click.option(
+    "--apply", "applies", is_flag=True, help="Add them to Claude Code's settings, after a yes."
+)
+@click.option("--all", "shows_all", is_flag=True, help="Show all suggestions, with examples.")
+@click.option("--undo", is_flag=True, help="Take away what --apply added last.")
+@click.option("-y", "--yes", is_flag=True, help="Say yes beforehand.")
+@source_option
+@since_option
+@project_option
+@json_option
+def command(
+    suggest: bool,
+    applies: bool,
+    shows_all: bool,
+    undo: bool,
+    yes: bool,
+    source: str | None,
+    since: datetime | None,
+    project: str | None,
+    as_json: bool,
+) -> None:
+    from navi.memory import database
+    from navi.memory.index_paths import places
+    from navi.memory.read import statistics
+
+    if undo:
+        _undo(yes)
+        return
+    if applies and as_json:
+        raise UsageError("--apply asks and can't be used with --json", hint="leave one out")
+    scope = statistics.Scope(source, project, since)
+    if suggest or applies:
+        from navi.permissions.suggestions import suggest as judged
+
+        with database.reading(places()) as connection:
+            lines = statistics.commands(connection, scope)
+        found = judged(lines)
+        if as_json:
+            from navi.memory.read.json_views import suggestions_json
+
+            output.say_json(suggestions_json(found))
+        else:
+            _show(found, shows_all)
+        if applies:
+            _apply(found, yes)
+        return
+    with database.reading(places()) as connection:
+        rows = statistics.bash(connection, scope)
+    if as_json:
+        output.say_json(rows)
+        return
+    if rows:
+        _show_rows(rows)
+    else:
+        explain_no_stats("commands", source, project, since)
+
+
+def _show_rows(rows: list[dict[str, Any]]) -> None:
+    most = max(row["count"] for row in rows)
+    output.table(
+        [
+            Column("COMMAND", least=20, style="cyan"),
+            Column("USES", is_number=True),
+            Column("COMPOUND", is_number=True),
+            Column("", rank=1, style="dim"),
+        ],
+        [
+            [
+                one_line(" ".join(filter(None, (row["bash_base"], row["bash_sub"]))) or "?"),
+                f"{row['count']:,}",
+                f"{row['compound']:,}",
+                formats.bar(row["count"] / most),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _show(found: Suggestions, shows_all: bool) -> None:
+    if not found.suggestions and not found.skipped:
+        output.note("no commands are indexed; `recall index` reads the agents' files")
+        return
+    sections: dict[str, Sequence[Suggestion | Skipped]] = {
+        confidence: [each for each in found.suggestions if each.confidence == confidence]
+        for confidence in HEADINGS
+    }
+    sections["skipped"] = found.skipped
+    limits = {name: len(each) for name, each in sections.items()}
+    if not shows_all:
+        limits = _limits(limits)
+    output.say("Suggested Bash Permissions")
+    output.say("==========================")
+    for name, section in sections.items():
+        if section:
+            output.say(f"\n{HEADINGS.get(name, 'Not suggested:')}")
+        for each in section[: limits[name]]:
+            _line(each, shows_all)
+    _say_what_else(found, sum(map(len, sections.values())) - sum(limits.values()))
+
+
+def _limits(lengths: dict[str, int]) -> dict[str, int]:
+    """How many of each section fit; the surest get what the others leave."""
+    limits = {name: min(SHORT[name], lengths[name]) for name in SHORT}
+    for name in ("high", "medium"):
+        limits.setdefault(name, 0)
+        room = MOST_LINES - sum(limits.values())
+        limits[name] = min(lengths[name], limits[name] + room)
+    return limits
+
+
+def _line(each: Suggestion | Skipped, shows_all: bool) -> None:
+    from navi.permissions.guards import SHARED
+    from navi.permissions.suggestions import Skipped
+
+    uses = f"({each.count:,} {'use' if each.count == 1 else 'uses'})"
+    more = f" [SKIPPED] {each.reason}" if isinstance(each, Skipped) else ""
+    own = () if isinstance(each, Skipped) else [rule for rule in each.guards if rule not in SHARED]
+    if own:
+        more = f" +{len(own)} {'guard' if len(own) == 1 else 'guards'}"
+    output.say(f"  - {formats.shortened(mask(each.pattern), 60):<30} {uses}{more}")
+    if not shows_all:
+        return
+    if each.projects:
+        where = ", ".join(formats.home_short(project) for project in each.projects)
+        output.say(f"      in: {where}")
+    for example in each.examples:
+        output.say(f"      e.g. {formats.shortened(mask(example), 100)}")
+    for rule in own:
+        output.say(f"      asks: {rule}")
+
+
+def _say_what_else(found: Suggestions, left_out: int) -> None:
+    from navi.permissions.guards import SHARED
+
+    if left_out:
+        output.say(f"\n{left_out:,} more are not shown; --all shows them, with examples.")
+    if any(each.guards for each in found.suggestions):
+        output.say(
+            "\nRules with * come with guards: `ask` rules for what could do harm, "
+            f"{len(SHARED)} shared.\n"
+            "Claude Code 2.1.325 asks about output to a file itself; older ones may not."
+        )
+
+
+def _apply(found: Suggestions, yes: bool) -> None:
+    from navi.index.claude_settings import plan_adding, write_adding
+
+    sure = [each for each in found.suggestions if each.confidence != "review"]
+    change = plan_adding(
+        _settings_file(), [each.rule for each in sure], {each.rule: each.guards for each in sure}
+    )
+    if not change.is_needed:
+        output.note(f"{change.path} already allows all of it")
+        return
+    output.say(f"\n{change.diff()}".rstrip("\n"))
+    if yes or click.confirm(f"Write this to {change.path}?", err=True):
+        write_adding(change, _note())
+        output.note("written; `recall stats bash --undo` takes it back")
+    else:
+        output.note("nothing was written")
+
+
+def _undo(yes: bool) -> None:
+    from navi.index.claude_settings import plan_undoing, write_undoing
+
+    change = plan_undoing(_note())
+    output.say(change.diff().rstrip("\n"))
+    if yes or click.confirm(f"Write this to {change.path}?", err=True):
+        write_undoing(change, _note())
+        output.note("undone")
+    else:
+        output.note("nothing was written")
+
+
+def _settings_file() -> Path:
+    """As Claude Code itself finds it."""
+    named = os.environ.get("CLAUDE_CONFIG_DIR")
+    folder = Path(named).expanduser() if named else Path.home() / ".claude"
+    return folder / "settings.json"
+
+
+def _note() -> Path:
+    from navi.memory.index_paths import places
+
+    where = places()
+    where.prepare()
+    return where.database.with_name("permissions.json")

@@ -1,0 +1,127 @@
+"""`recall stats tokens`: tokens and what they cost."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import click
+
+from navi.cli import formats, output
+from navi.cli.recall.filters import explain_no_stats
+from navi.cli.recall.options import json_option, project_option, since_option, source_option
+from navi.cli.table import Column
+
+PERIODS = ("day", "week", "month")
+CHOICES = ("project", *PERIODS, "model")
+DEFAULT = ("project", "month")
+"""Few enough rows to read."""
+JSON_DEFAULT = ("project", "day", "model")
+"""As fine as they come, for programs, and for `GET /stats/tokens`."""
+WIDE = 120
+"""Columns of a terminal that has room for whole numbers."""
+
+
+class Groups(click.ParamType[tuple[str, ...]]):
+    """Some of the choices, separated by commas."""
+
+    name = "groups"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        chosen = tuple(each.strip() for each in value.split(",") if each.strip())
+        if not set(chosen) <= set(CHOICES):
+            self.fail(f"choose from: {', '.join(CHOICES)}")
+        if len(set(chosen) & set(PERIODS)) > 1:
+            self.fail("choose one of day, week and month")
+        return chosen
+
+
+@click.command("tokens", help="Tokens and what they cost, by public price lists.")
+@click.option(
+    "--by",
+    type=Groups(),
+    help="Group by any of: project, day, week, month, model.  "
+    f"[default: {','.join(DEFAULT)}; with --json {','.join(JSON_DEFAULT)}]",
+)
+@source_option
+@since_option
+@project_option
+@json_option
+def command(
+    by: tuple[str, ...] | None,
+    source: str | None,
+    since: datetime | None,
+    project: str | None,
+    as_json: bool,
+) -> None:
+    from navi.memory import database
+    from navi.memory.index_paths import places
+    from navi.memory.prices import AS_OF
+    from navi.memory.read import statistics
+
+    if by is None:
+        by = JSON_DEFAULT if as_json else DEFAULT
+    with database.reading(places()) as connection:
+        found = statistics.tokens(connection, statistics.Scope(source, project, since), by)
+    if as_json:
+        output.say_json(found)
+        return
+    if not found:
+        explain_no_stats("tokens", source, project, since)
+        return
+    _show(found, by)
+    total = sum(row["cost_usd"] or 0 for row in found)
+    output.note(f"total ${total:,.2f}, by the price lists of {AS_OF}")
+    unpriced = sorted({model for row in found for model in row["unpriced_models"]})
+    if unpriced:
+        output.note(_unpriced(unpriced))
+
+
+def _show(rows: list[dict[str, Any]], by: tuple[str, ...]) -> None:
+    from navi.memory.read.statistics import TOKENS
+
+    names = [name for name in ("project", "period", "model") if any(row[name] for row in rows)]
+    period = next((each for each in by if each in PERIODS), "")
+    columns = {
+        "project": Column("PROJECT", least=16, keeps_end=True, style="cyan"),
+        "period": Column(f"{period.upper()} (UTC)"),
+        "model": Column("MODEL", least=16),
+    }
+    width = output.width()
+    number = formats.compact if width is not None and width < WIDE else "{:,}".format
+    output.table(
+        [
+            *(columns[name] for name in names),
+            *(
+                Column(head, is_number=True)
+                for head in ("INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "COST")
+            ),
+        ],
+        [
+            [
+                *(formats.home_short(row[name] or "-") for name in names),
+                *(number(row[name]) for name in TOKENS),
+                _cost(row),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _cost(row: dict[str, Any]) -> str:
+    if row["cost_usd"] is None:
+        return "unknown"
+    return f"${row['cost_usd']:,.2f}" + ("+" if row["unpriced_models"] else "")
+
+
+def _unpriced(models: list[str]) -> str:
+    """`unknown` stands for answers that don't say which model gave them."""
+    names = [model for model in models if model != "unknown"]
+    verb, whose = ("has", "its") if len(models) == 1 else ("have", "their")
+    number = formats.count(len(models), "model")
+    text = f"{number} {verb} no known price; {whose} tokens are not counted"
+    return f"{text}: {', '.join(names)}" if names else text

@@ -1,0 +1,50 @@
+"""`recall stats tools`: how often each tool was used."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import click
+
+from navi.cli import formats, output
+from navi.cli.recall.filters import explain_no_stats
+from navi.cli.recall.options import json_option, project_option, since_option, source_option
+from navi.cli.table import Column
+
+
+@click.command("tools", help="How often each tool was used.")
+@source_option
+@since_option
+@project_option
+@json_option
+def command(source: str | None, since: datetime | None, project: str | None, as_json: bool) -> None:
+    from navi.memory import database
+    from navi.memory.index_paths import places
+    from navi.memory.read import statistics
+
+    with database.reading(places()) as connection:
+        found = statistics.tools(connection, statistics.Scope(source, project, since))
+    if as_json:
+        output.say_json(found)
+        return
+    if not found:
+        explain_no_stats("tool calls", source, project, since)
+        return
+    most = max(row["count"] for row in found)
+    output.table(
+        [
+            Column("TOOL", least=20, style="cyan"),
+            Column("USES", is_number=True),
+            Column("SESSIONS", is_number=True),
+            Column("", rank=1, style="dim"),
+        ],
+        [
+            [
+                row["tool_name"],
+                f"{row['count']:,}",
+                f"{row['sessions']:,}",
+                formats.bar(row["count"] / most),
+            ]
+            for row in found
+        ],
+    )

@@ -1,0 +1,83 @@
+"""`recall watch`: keep the index up to date while agents work."""
+
+from __future__ import annotations
+
+import json
+import sys
+from _thread import interrupt_main
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from navi.base.errors import NaviError
+from navi.base.timestamps import instant
+from navi.cli import formats, output
+from navi.cli.recall.options import clock
+
+if TYPE_CHECKING:
+    from navi.memory.ingest.report import Progress, Refreshed
+    from navi.memory.ingest.watch import Follower
+
+
+@click.command("watch")
+@click.option("-v", "--verbose", is_flag=True, help="Print what happens to every file.")
+@click.option("--json", "as_json", is_flag=True, help="Print a line of JSON after each pass.")
+def command(verbose: bool, as_json: bool) -> None:
+    """Keep the index up to date while agents work, until interrupted.
+
+    `navi serve` does the same for as long as it runs. With --json, a line on standard input asks
+    for a pass, and the end of standard input ends the command.
+    """
+    from navi.memory.index_paths import places
+    from navi.memory.index_settings import searchable_fields
+    from navi.memory.ingest.refresh import Refresh
+    from navi.memory.ingest.watch import Follower
+    from navi.memory.resume import agents
+
+    def report_file(progress: Progress) -> None:
+        if verbose:
+            output.note(f"{progress.path}: {progress.outcome}")
+
+    refresh = Refresh(places(), agents(), searchable_fields(), clock(), tell=report_file)
+    if as_json:
+        follower = Follower(refresh, _print_pass, _print_problem)
+        Thread(target=_obey, args=(follower,), daemon=True).start()
+    else:
+        follower = Follower(refresh, _describe_pass, _describe_problem)
+        output.note("watching; press Ctrl-C to stop")
+    follower.run()
+
+
+def _obey(follower: Follower) -> None:
+    for _ in sys.stdin:
+        follower.ask()
+    follower.end()
+    interrupt_main()  # a long pass is not waited for: the next one goes on where it stopped
+
+
+def _print_pass(result: Refreshed) -> None:
+    moment = instant(clock().now())
+    _print({"refreshed_at": moment, "indexed": result.indexed, "failed": result.failed})
+
+
+def _print_problem(error: NaviError) -> None:
+    _print({"problem": {"message": error.message, "hint": error.hint}})
+
+
+def _print(value: dict[str, Any]) -> None:
+    output.say(json.dumps(value))
+
+
+def _describe_pass(result: Refreshed) -> None:
+    for warning in result.warnings:
+        output.note(f"warning: {warning}")
+    if result.indexed:
+        output.note(
+            f"indexed {formats.count(result.indexed, 'file')}, "
+            f"{formats.count(result.messages, 'message')}"
+        )
+
+
+def _describe_problem(error: NaviError) -> None:
+    output.note(f"warning: {error.message}")

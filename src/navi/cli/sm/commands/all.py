@@ -1,0 +1,59 @@
+"""`sm all`: every session, below the one that started it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from navi.cli import output
+
+if TYPE_CHECKING:
+    from navi.live.model.wire_format import SessionJson
+
+
+@click.command("all", help="Show every session below its parent, with driver, task and folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(as_json: bool) -> None:
+    from navi.cli.formats import home_short
+    from navi.cli.sm import lines
+    from navi.client import Client, find_server
+
+    client = Client(find_server())
+    sessions = client.sessions()
+    if as_json:
+        output.say_json(sessions)
+        return
+    if not sessions:
+        output.note('no sessions yet; `sm spawn "what to do"` starts one')
+        return
+    now = client.now()
+    rows = [
+        [
+            "  " * depth + lines.named(session),
+            session["state"],
+            session["driver"],
+            home_short(session["cwd"]),
+            lines.status(session, now),
+            *([f"task: {lines.plain(session['task'], lines.LONGEST)}"] if session["task"] else []),
+        ]
+        for depth, session in tree(sessions)
+    ]
+    output.columns(rows, " | ")
+
+
+def tree(sessions: Sequence[SessionJson]) -> Iterator[tuple[int, SessionJson]]:
+    """Each session with its depth, right after its parent; whose parent is unknown is a root."""
+    known = {session["id"] for session in sessions}
+    below: dict[str | None, list[SessionJson]] = {}
+    for session in sessions:
+        parent_id = session["parent_id"] if session["parent_id"] in known else None
+        below.setdefault(parent_id, []).append(session)
+
+    def walk(parent_id: str | None, depth: int) -> Iterator[tuple[int, SessionJson]]:
+        for session in below.get(parent_id, []):
+            yield depth, session
+            yield from walk(session["id"], depth + 1)
+
+    return walk(None, 0)

@@ -1,0 +1,214 @@
+"""`sm automation`: turns of a session on a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from navi.cli.sm.automation_answer import Answer
+
+as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+ADD_HELP = """Add an automation: SESSION gets MESSAGE as a turn of its own, on a schedule.
+
+\b
+sm automation add builder --name "error log" --cron "0 9 * * 1-5" --tz Europe/Paris \\
+    "Look at app.log; report errors that were not there yesterday."
+sm automation add builder --name ping --every 15m "Request http://localhost:8080/health."
+sm automation add builder --name release --at "tomorrow at 9" "Read plan.md; begin step 1."
+
+SESSION is an id, at least 4 characters of its beginning, or a name. Give one of --cron, --every
+and --at.
+"""
+EDIT_HELP = """Change an automation. What is not named stays as it is.
+
+\b
+sm automation edit "error log" --cron "0 8 * * *"
+sm automation edit release --at "friday at 9"
+sm automation edit ping --name "health check" --disable
+
+ID is an id, at least 4 characters of its beginning, or a name. One that has ended runs again with
+a new --at, --every or --cron. A new --cron stays in its zone; --tz, also alone, moves it.
+"""
+
+
+@click.group("automation", help="Let sessions work on a schedule.")
+def command() -> None:
+    pass
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _count(_: click.Context, option: click.Parameter, count: int | None) -> int | None:
+    from navi.live.model.scheduling.limits import require_count
+
+    return None if count is None else require_count(option.opts[0], count)
+
+
+SCHEDULE_OPTIONS = (
+    click.option("--cron", metavar="EXPR", help="Five fields: minute hour day month weekday."),
+    click.option(
+        "--tz", metavar="ZONE", help="The zone of the times, like Europe/Paris.  [default: yours]"
+    ),
+    click.option("--every", metavar="DURATION", help="Again and again: 15m, 2h, 1d. 10s or more."),
+    click.option("--at", metavar="WHEN", help="Once: 30m, tomorrow at 9, 2030-01-31T09:00+01:00."),
+)
+GUARD_OPTIONS = (
+    click.option(
+        "--catch-up",
+        type=click.Choice(["once", "skip", "all"]),
+        help="Make up for one (the default), none or all of the runs missed while no server ran.",
+    ),
+    click.option("--max-runs", type=int, callback=_count, help="End after this many runs."),
+    click.option("--expires", metavar="WHEN", help="End at this time."),
+    click.option(
+        "--max-failures",
+        type=int,
+        callback=_count,
+        help="Switch off after this many failures in a row.",
+    ),
+    click.option("--time-limit", metavar="DURATION", help="How long one run may take."),
+)
+
+
+def options(command: Command) -> Command:
+    """What `add` and `edit` have in common."""
+    for option in reversed((*SCHEDULE_OPTIONS, *GUARD_OPTIONS)):
+        command = option(command)
+    return command
+
+
+@command.command("add", help=ADD_HELP)
+@click.argument("session")
+@click.argument("message")
+@click.option("--name", metavar="TEXT", help="A few words.  [default: the message's beginning]")
+@options
+@click.option("--preview", is_flag=True, help="Only show when it would run.")
+@as_json_option
+def add(
+    session: str,
+    message: str,
+    name: str | None,
+    tz: str | None,
+    preview: bool,
+    as_json: bool,
+    **chosen: Any,
+) -> None:
+    answer = _answer(as_json, tz)
+    if preview:
+        answer.preview(_schedule(**chosen))
+    else:
+        answer.add(session, name, message, {**_schedule(**chosen), **_guards(**chosen)})
+
+
+@command.command("edit", help=EDIT_HELP)
+@click.argument("automation_id", metavar="ID")
+@click.option("--name", metavar="TEXT", help="A few words.")
+@click.option("--message", metavar="TEXT", help="What to do each time.")
+@options
+@click.option("--enable/--disable", "enabled", default=None, help="Switch it on or off.")
+@as_json_option
+def edit(
+    automation_id: str,
+    name: str | None,
+    message: str | None,
+    enabled: bool | None,
+    tz: str | None,
+    as_json: bool,
+    **chosen: Any,
+) -> None:
+    from navi.base.errors import UsageError
+
+    fields = {"name": name, "message": message, "enabled": enabled, "tz": tz}
+    fields |= _schedule(**chosen) | _guards(**chosen)
+    changes = {field: value for field, value in fields.items() if value is not None}
+    if not changes:
+        raise UsageError(
+            "nothing to change",
+            hint=f'like `sm automation edit {automation_id} --at "friday at 9"`',
+        )
+    _answer(as_json, tz).edit(automation_id, changes)
+
+
+def _schedule(cron: str | None, every: str | None, at: str | None, **_: Any) -> dict[str, Any]:
+    from navi.live.model.scheduling.recall import parse_interval
+    from navi.live.model.scheduling.schedule import SHORTEST_EVERY_SECONDS
+
+    seconds = None if every is None else parse_interval(every, SHORTEST_EVERY_SECONDS)
+    return {"at": at, "every_seconds": seconds, "cron_expr": cron}
+
+
+def _guards(
+    catch_up: str | None,
+    max_runs: int | None,
+    expires: str | None,
+    max_failures: int | None,
+    time_limit: str | None,
+    **_: Any,
+) -> dict[str, Any]:
+    from navi.live.model.scheduling.recall import parse_interval
+
+    return {
+        "catch_up": catch_up,
+        "max_runs": max_runs,
+        "expires_at": expires,
+        "max_failures": max_failures,
+        "time_limit_seconds": None if time_limit is None else parse_interval(time_limit),
+    }
+
+
+@command.command("list", help="List the automations of SESSION, or all.")
+@click.argument("session", required=False)
+@as_json_option
+def listing(session: str | None, as_json: bool) -> None:
+    _answer(as_json).listing(session)
+
+
+@command.command("show", help="Show one automation, and when it runs next.")
+@click.argument("automation_id", metavar="ID")
+@as_json_option
+def show(automation_id: str, as_json: bool) -> None:
+    _answer(as_json).show(automation_id)
+
+
+@command.command("runs", help="Show the last runs of an automation, and how they ended.")
+@click.argument("automation_id", metavar="ID")
+@as_json_option
+def runs(automation_id: str, as_json: bool) -> None:
+    _answer(as_json).runs(automation_id)
+
+
+@command.command("pause", help="Switch it off. A run that waits is cancelled.")
+@click.argument("automation_id", metavar="ID")
+@as_json_option
+def pause(automation_id: str, as_json: bool) -> None:
+    _answer(as_json).switch(automation_id, is_on=False)
+
+
+@command.command("resume", help="Switch it on again. It goes on from now.")
+@click.argument("automation_id", metavar="ID")
+@as_json_option
+def resume(automation_id: str, as_json: bool) -> None:
+    _answer(as_json).switch(automation_id, is_on=True)
+
+
+@command.command("remove", help="Remove it. A run that waits is cancelled; its past runs stay.")
+@click.argument("automation_id", metavar="ID")
+@as_json_option
+def remove(automation_id: str, as_json: bool) -> None:
+    _answer(as_json).remove(automation_id)
+
+
+def _answer(as_json: bool, tz: str | None = None) -> Answer:
+    # Imported here, so that --help and completions need not wait for it.
+    from navi.base.timezone import parse_timezone
+    from navi.cli.sm.automation_answer import Answer
+    from navi.cli.sm.timezone import own_timezone
+    from navi.client import Client, find_server
+
+    zone = own_timezone() if tz is None else parse_timezone(tz)
+    return Answer(Client(find_server()), zone, as_json)

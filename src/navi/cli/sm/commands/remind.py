@@ -1,0 +1,144 @@
+"""`sm remind`: one-off reminders, and a list of all; the end of the repeated ones."""
+
+from __future__ import annotations
+
+import click
+
+from navi.cli import output
+
+HELP = """Remind the calling agent once, after DELAY: seconds, or like 5m. It interrupts.
+
+\b
+sm remind 300 "check on the build"
+sm remind 5m "check on the build" --to builder
+sm remind --list
+sm remind --cancel 5861aa8eb906bfae
+sm remind builder --stop
+
+--list shows what is to come: one-off reminders, and sessions that are asked for their status (see
+`sm send --remind`). With --stop the first word is a session, also if it is all digits: that session
+is no longer asked.
+"""
+WAYS = (
+    'a one-off reminder is `sm remind DELAY "MESSAGE"`; '
+    "all are shown by `sm remind --list`, also `--list SESSION`; "
+    "`sm remind --cancel REMINDER` and `sm remind SESSION --stop` end them"
+)
+
+
+@click.command("remind", help=HELP)
+@click.argument("first", metavar="DELAY|SESSION|REMINDER", required=False)
+@click.argument("words", nargs=-1, metavar="[MESSAGE]")
+@click.option("--list", "is_list", is_flag=True, help="Show all reminders, or those of SESSION.")
+@click.option("--cancel", "is_cancel", is_flag=True, help="Cancel the one-off REMINDER.")
+@click.option("--stop", "is_stop", is_flag=True, help="Stop asking SESSION for its status.")
+@click.option("--to", metavar="SESSION", help="Remind this session, not the calling one.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    first: str | None,
+    words: tuple[str, ...],
+    is_list: bool,
+    is_cancel: bool,
+    is_stop: bool,
+    to: str | None,
+    as_json: bool,
+) -> None:
+    from navi.base.errors import UsageError
+
+    if not (is_list or is_cancel or is_stop):
+        if first is None:
+            raise UsageError("the delay is missing", hint=WAYS)
+        once(first, words, to, as_json=as_json)
+    elif is_list + is_cancel + is_stop > 1 or words or to is not None:
+        raise UsageError("--list, --cancel and --stop take one name and nothing else", hint=WAYS)
+    elif is_list:
+        listing(first, as_json=as_json)
+    elif first is None:
+        raise UsageError("the session or reminder is missing", hint=WAYS)
+    elif is_cancel:
+        cancel(first, as_json=as_json)
+    else:
+        stop(first, as_json=as_json)
+
+
+def once(delay: str, words: tuple[str, ...], to: str | None, *, as_json: bool) -> None:
+    from datetime import datetime
+
+    from navi.base.errors import InvalidInput, UsageError
+    from navi.base.time_expressions import describe_moment
+    from navi.cli.sm import lines, target
+    from navi.cli.sm.timezone import own_timezone
+    from navi.cli.sm.words import seconds_of, text_of
+    from navi.client import Client, find_server
+
+    try:
+        seconds = seconds_of(delay)
+    except InvalidInput as error:
+        raise UsageError(
+            f"{delay!r} is not a delay",
+            hint=f'`sm remind 300 "..."`, or `sm remind {delay} --stop`',
+        ) from error
+    message = text_of(words, "the message is missing", f'`sm remind {delay} "check the build"`')
+    own = None if to is not None else target.own_id(f'`sm remind {delay} "..." --to SESSION`')
+    client = Client(find_server())
+    session_id = own or target.find(client, to or "")["id"]
+    made = client.schedule_reminder(session_id, seconds, message)
+    if as_json:
+        output.say_json(made)
+        return
+    at = describe_moment(datetime.fromisoformat(made["fires_at"]), own_timezone())
+    away = lines.length(int(seconds)) if seconds >= 1 else f"{seconds:g} s"
+    output.say(f"reminder {made['reminder_id']} comes in {away}, {at}")
+
+
+def listing(session: str | None, *, as_json: bool) -> None:
+    from navi.cli.sm import lines, target
+    from navi.client import Client, find_server
+
+    client = Client(find_server())
+    sessions = client.sessions() if session is None else [target.find(client, session)]
+    found = client.reminders(None if session is None else sessions[0]["id"])
+    if as_json:
+        output.say_json(found)
+    elif not found:
+        output.note("no reminders")
+    else:
+        titles = {each["id"]: each["title"] for each in sessions}
+        from navi.cli.sm.timezone import own_timezone
+
+        zone = own_timezone()
+        rows = [lines.upcoming(each, titles, client.now(), zone) for each in found]
+        output.table(["ID", "SESSION", "KIND", "NEXT", "TEXT"], rows)
+
+
+def cancel(reminder_id: str, *, as_json: bool) -> None:
+    from navi.base.errors import NotFound
+    from navi.cli.sm import lines
+    from navi.client import Client, ServerRefused, find_server
+
+    try:
+        cancelled = Client(find_server()).cancel_reminder(reminder_id)
+    except ServerRefused as error:
+        if error.said_kind != "reminder_not_found":
+            raise
+        raise NotFound(
+            error.message,
+            hint="`sm remind --list` shows them; `sm remind SESSION --stop` ends periodic ones",
+        ) from error
+    if as_json:
+        output.say_json(cancelled)
+    else:
+        output.say(f"cancelled: {lines.plain(cancelled['message'], lines.LONGEST)}")
+
+
+def stop(session: str, *, as_json: bool) -> None:
+    from navi.cli.sm import lines, target
+    from navi.client import Client, find_server
+
+    client = Client(find_server())
+    meant = target.find(client, session)
+    stopped = client.stop_reminding(meant["id"])
+    if as_json:
+        output.say_json(stopped)
+    else:
+        output.say(f"{lines.named(meant)} is no longer reminded")

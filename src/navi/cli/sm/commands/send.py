@@ -1,0 +1,104 @@
+"""`sm send`: a message to a session."""
+
+from __future__ import annotations
+
+import click
+
+from navi.cli import output
+
+HELP = """Send TEXT to a session. `-` reads it from standard input.
+
+\b
+sm send builder "Run the tests and report what fails."
+sm send builder "Stop: wrong branch. Switch to main." --urgent
+sm send builder "Implement issue 12." --remind 5m
+git diff | sm send reviewer -
+
+SESSION is an id, at least 4 characters of its beginning, or a name. An agent that sends is named
+to the receiver. Options may follow the text; a text that begins with a dash goes after `--`.
+"""
+
+
+@click.command("send", help=HELP)
+@click.argument("session")
+@click.argument("words", nargs=-1, metavar="TEXT")
+@click.option("--sequential", "mode", flag_value="sequential", help="In its order (the default).")
+@click.option("--important", "mode", flag_value="important", help="Next, when the turn has ended.")
+@click.option("--urgent", "mode", flag_value="urgent", help="Now: interrupts the running turn.")
+@click.option(
+    "--remind",
+    metavar="[DURATION]",
+    is_flag=False,
+    flag_value="",
+    help="Ask for its status after this long without a report, like 180 or 5m; interrupt later.",
+)
+@click.option("--wait", metavar="SECONDS", help="Wait so long for the answer, and print it.")
+@click.option("--notify-on-delivery", is_flag=True, help="Tell the sender when it is delivered.")
+@click.option("--notify-on-stop", is_flag=True, help="Tell the sender when the turn has ended.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    session: str,
+    words: tuple[str, ...],
+    mode: str | None,
+    remind: str | None,
+    wait: str | None,
+    notify_on_delivery: bool,
+    notify_on_stop: bool,
+    as_json: bool,
+) -> None:
+    from navi.base.errors import UsageError
+    from navi.cli.sm import answer, lines, target
+    from navi.cli.sm.words import seconds_of, text_of
+    from navi.client import Client, find_server
+    from navi.live.model.input import DeliveryMode
+
+    text = text_of(words, "the text is missing", f'`sm send {session} "Run the tests."`')
+    soft = threshold(remind)
+    seconds = None if wait is None else seconds_of(wait)
+    sender = target.own_or_none()
+    if sender is None and (notify_on_delivery or notify_on_stop):
+        raise UsageError(
+            "only an agent's session can be notified: NAVI_SESSION_ID is not set",
+            hint="--wait SECONDS waits for the answer instead",
+        )
+    client = Client(find_server())
+    meant = target.find(client, session)
+    admitted = client.send(
+        meant["id"],
+        text,
+        delivery_mode=None if mode is None else DeliveryMode(mode),
+        sender_session_id=sender,
+        remind=remind is not None,
+        remind_soft_threshold=soft,
+        notify_on_delivery=notify_on_delivery,
+        notify_on_stop=notify_on_stop,
+    )
+    if seconds is not None:
+        answer.wait_for(client, meant, admitted["input_id"], seconds, as_json=as_json)
+    elif as_json:
+        output.say_json(admitted)
+    else:
+        output.say(lines.admitted(meant, admitted))
+        if admitted["remind_soft_threshold"] is not None:
+            from navi.cli.sm.timezone import own_timezone
+
+            output.say(lines.reminding(admitted, client.now(), own_timezone()))
+
+
+def threshold(remind: str | None) -> int | None:
+    """The seconds of --remind; None for the server's default."""
+    from navi.base.errors import InvalidInput, UsageError
+    from navi.cli.sm.words import seconds_of
+
+    if not remind:
+        return None
+    try:
+        seconds = seconds_of(remind)
+    except InvalidInput:
+        seconds = 0.0
+    if seconds < 1 or not seconds.is_integer():
+        raise UsageError(
+            f"--remind {remind!r} is not a duration of at least a second",
+            hint='`sm send SESSION "TEXT" --remind 5m`, or --remind at the end of the line',
+        )
+    return int(seconds)

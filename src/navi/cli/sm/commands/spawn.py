@@ -1,0 +1,74 @@
+"""`sm spawn`: a new session, and its first task."""
+
+from __future__ import annotations
+
+import click
+
+from navi.cli import output
+
+HELP = """Start a session, and give it PROMPT. `-` reads it from standard input.
+
+\b
+sm spawn "Review the last commit." --name reviewer
+sm spawn --name worker --driver scripted --cwd ~/project
+
+An agent that runs this becomes the parent: it may clear and kill what it started. Prints the new
+session's title and id.
+"""
+
+EXAMPLE = 'sm spawn "Run the tests."'
+
+
+@click.command("spawn", help=HELP)
+@click.argument("words", nargs=-1, metavar="[PROMPT]")
+@click.option(
+    "--name",
+    metavar="TEXT",
+    help="Its title; need not be unique.  [default: the prompt's first line]",
+)
+@click.option("--driver", metavar="NAME", help="What runs it: builtin, scripted and others.")
+@click.option("--model", metavar="NAME", help="Another model than the usual one.")
+@click.option("--cwd", metavar="FOLDER", help="Where it works; this folder if not given.")
+@click.option("--wait", metavar="SECONDS", help="Wait so long for the answer, and print it.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    words: tuple[str, ...],
+    name: str | None,
+    driver: str | None,
+    model: str | None,
+    cwd: str | None,
+    wait: str | None,
+    as_json: bool,
+) -> None:
+    import os
+
+    from navi.base.errors import UsageError
+    from navi.cli.sm import answer, lines, target
+    from navi.cli.sm.words import seconds_of, text_of
+    from navi.client import Client, find_server
+
+    prompt = text_of(words, "the prompt is blank", EXAMPLE) if words else None
+    if wait is not None and prompt is None:
+        raise UsageError("--wait needs a prompt", hint=f"{EXAMPLE} --wait 60")
+    seconds = None if wait is None else seconds_of(wait)
+    client = Client(find_server())
+    own = target.own_or_none()
+    made = client.create_session(
+        name=name,
+        driver=driver,
+        model=model,
+        cwd=os.path.abspath(os.path.expanduser(cwd or ".")),
+        parent_id=own,
+    )
+    admitted = None
+    if prompt is not None:
+        admitted = client.send(made["id"], prompt, sender_session_id=own)
+        # The prompt has given it its title.
+        made = client.session(made["id"])
+    if seconds is not None and admitted is not None:
+        output.note(lines.named(made))
+        answer.wait_for(client, made, admitted["input_id"], seconds, as_json=as_json)
+    elif as_json:
+        output.say_json(made)
+    else:
+        output.say(lines.named(made))

@@ -1,0 +1,85 @@
+"""`sm tail`: the last messages of a session, and what follows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from navi.cli import output
+from navi.cli.raw_option import raw_option
+
+if TYPE_CHECKING:
+    from navi.client.event_stream import Events
+
+
+@click.command("tail", help="Show the last messages of SESSION, with tool calls.")
+@click.argument("session")
+@click.option("-n", "--messages", "count", default=20, type=click.IntRange(min=0), help="So many.")
+@click.option("-f", "--follow", is_flag=True, help="Then show what happens, until Ctrl-C.")
+@raw_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(session: str, count: int, follow: bool, as_json: bool) -> None:
+    from navi.base.errors import UsageError
+    from navi.cli.sm import target
+    from navi.cli.sm.commands import transcript
+    from navi.cli.sm.timezone import own_timezone
+    from navi.client import Client, find_server
+
+    if follow and as_json:
+        raise UsageError("--follow has no end, and JSON needs one", hint="leave out one of them")
+    client = Client(find_server())
+    meant = target.find(client, session)
+    # Connected before the messages are read, so that nothing falls in between.
+    events = client.events(meant["id"]) if follow else None
+    every = client.messages(meant["id"])
+    last = every[-count:] if count else []
+    if as_json:
+        output.say_json(last)
+        return
+    timezone = own_timezone()
+    for message in last:
+        for line in transcript.shown(message, timezone):
+            output.say(line)
+    if events is not None:
+        _follow(events, {message["id"] for message in every})
+
+
+def _follow(events: Events, known: set[str]) -> None:
+    is_open = False
+    try:
+        while True:
+            event = events.next()
+            if event is None or f"{event.get('turn_id')}.1" in known:
+                continue
+            if event["type"] == "stream_delta":
+                output.stream(event["delta"])
+                is_open = True
+                continue
+            line = _line(event, known)
+            if line is None:
+                continue
+            if is_open:
+                output.say()
+                is_open = False
+            output.say(line)
+    finally:
+        events.close()
+
+
+def _line(event: dict[str, Any], known: set[str]) -> str | None:
+    from navi.cli.sm import lines
+    from navi.cli.sm.commands import transcript
+
+    match event["type"]:
+        case "input_delivered" if event["input"]["id"] not in known:
+            told = event["input"]
+            return f"{lines.sender(told, told['origin'])}: {told['text']}"
+        case "tool_call":
+            return f"calls {transcript.tool(event)}"
+        case "stream_end" if event["outcome"] != "ok":
+            why = f": {event['error']}" if event["error"] else ""
+            return f"[{event['outcome']}{why}]"
+        case "stream_end":
+            return "[end of turn]"
+    return None

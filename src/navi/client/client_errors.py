@@ -1,0 +1,25 @@
+"""What can go wrong between a client and the server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from navi.base.errors import NaviError
+
+
+class NoServer(NaviError):
+    """Nothing answers, or not Navi."""
+
+    kind, exit_code, http_status = "no_server", 2, 503
+
+
+class ServerRefused(NaviError):
+    """What the server said, as it said it."""
+
+    kind: ClassVar[str] = "refused"
+
+    def __init__(self, status: int, said: Mapping[str, Any]) -> None:
+        super().__init__(str(said["message"]), hint=str(said.get("hint") or ""))
+        self.status = status
+        self.said_kind = str(said.get("kind"))

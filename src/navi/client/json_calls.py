@@ -1,0 +1,140 @@
+"""Calls as JSON, and what is said when they fail.
+
+One call is one connection, so that a client which waits for minutes never meets one that was closed
+meanwhile. Proxies in the environment are not used: the server is nearly always here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from navi.base.errors import NaviError, NotAuthenticated
+from navi.base.token import SESSION_TOKEN
+from navi.client.client_errors import NoServer, ServerRefused
+from navi.client.exchange import Answer, NotHttp, exchange
+from navi.client.server_address import TOKEN_HINT, Server, bearer
+
+if TYPE_CHECKING:
+    from navi.client.event_stream import Events
+
+TIMEOUT_SECONDS = 30.0
+"""Longer than the server waits for a turn that it stops, and than it tries to reach its store."""
+
+
+class Wire:
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._date: str | None = None
+
+    def now(self) -> datetime:
+        """The server's own time when it last answered, to the second: what ages count from."""
+        from email.utils import parsedate_to_datetime
+
+        if self._date is None:
+            self._call("GET", "/health")
+        assert self._date is not None
+        try:
+            return parsedate_to_datetime(self._date)
+        except ValueError as error:
+            raise self._stranger() from error
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        query: Mapping[str, str | None] | None = None,
+        keep_none: bool = False,
+    ) -> Any:
+        """The answer's JSON. What is None in `query` is not sent, and in `body` only if kept."""
+        import json
+
+        asked = urlencode(_given(query or {}))
+        headers = self._headers()
+        data = None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            data = json.dumps(body if keep_none else _given(body)).encode()
+        answer = self._exchange(method, f"{path}?{asked}" if asked else path, data, headers)
+        try:
+            value = json.loads(answer.body)
+            if answer.status >= 400:
+                raise self._refusal(answer.status, value["error"])
+        except (ValueError, TypeError, KeyError) as error:
+            raise self._stranger() from error
+        return value
+
+    def _open(self, path: str) -> Events:
+        from websockets.exceptions import WebSocketException
+        from websockets.sync.client import connect
+
+        from navi.client.event_stream import Events
+
+        address = "ws" + self._server.address.removeprefix("http")
+        try:
+            return Events(
+                connect(
+                    address + path, additional_headers=self._headers(), max_size=None, proxy=None
+                )
+            )
+        except OSError as error:
+            raise self._nobody(error) from error
+        except WebSocketException as error:
+            raise self._stranger() from error
+
+    def _headers(self) -> dict[str, str]:
+        headers = {} if self._server.token is None else bearer(self._server)
+        if session_id := os.environ.get("NAVI_SESSION_ID"):
+            # An agent calls, not a person.
+            headers["Navi-Session"] = session_id
+        return headers
+
+    def _exchange(
+        self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]
+    ) -> Answer:
+        address = self._server.address
+        try:
+            answer = exchange(address, method, path, data, headers, TIMEOUT_SECONDS)
+        except TimeoutError as error:
+            raise NoServer(
+                f"the server at {address} did not answer within {TIMEOUT_SECONDS:.0f} seconds",
+                hint="`navi doctor` checks the installation",
+            ) from error
+        except (OSError, UnicodeError) as error:
+            raise self._nobody(error) from error
+        except NotHttp as error:
+            raise self._stranger() from error
+        self._date = answer.date
+        return answer
+
+    def _refusal(self, status: int, said: Mapping[str, Any]) -> NaviError:
+        server = self._server
+        if status != 401 or (server.token or "").startswith(SESSION_TOKEN):
+            return ServerRefused(status, said)
+        if server.token is None:
+            message = f"there is no access token: neither NAVI_TOKEN nor {server.token_place}"
+        else:
+            message = f"{server.address} does not accept the access token of {server.token_place}"
+        return NotAuthenticated(message, hint=TOKEN_HINT)
+
+    def _nobody(self, error: OSError | UnicodeError) -> NoServer:
+        why = "" if isinstance(error, ConnectionRefusedError) else f": {error}"
+        return NoServer(
+            f"no server answers at {self._server.address}{why}",
+            hint="start it with `navi serve`, or set NAVI_URL to where it runs",
+        )
+
+    def _stranger(self) -> NoServer:
+        return NoServer(
+            f"what answers at {self._server.address} is not Navi",
+            hint="set NAVI_URL to the address that `navi serve` prints",
+        )
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,85 @@
+"""MCP over standard input and output: every line goes to the server, with the name of who asks.
+
+Nothing is imported that the one call needs not: agents start this with every session.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from typing import IO, Any
+
+from navi import __version__
+from navi.base.errors import NaviError
+from navi.client import Client
+
+NO_SERVER = -32000
+OLDEST_PROTOCOL = "2024-11-05"
+
+
+def run(
+    client: Client,
+    environment: Mapping[str, str],
+    source: IO[str] = sys.stdin,
+    write: Callable[[str], None] = lambda line: None,
+) -> None:
+    """Until the agent closes the pipe."""
+    headers = caller(environment)
+    for line in source:
+        if not line.strip():
+            continue
+        answer = _answer(client, headers, line)
+        if answer is not None:
+            write(json.dumps(answer, ensure_ascii=False))
+
+
+def caller(environment: Mapping[str, str]) -> dict[str, str]:
+    """Who asks. Codex gives its tools no environment; it says so in every call instead."""
+    if session_id := environment.get("NAVI_SESSION_ID"):
+        return {"Navi-Session": session_id}
+    for name in ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID"):
+        if agent_session_id := environment.get(name):
+            return {"Navi-Agent-Session": agent_session_id}
+    return {}
+
+
+def _answer(client: Client, headers: Mapping[str, str], line: str) -> Any:
+    try:
+        return client.ask_mcp(line, headers)
+    except NaviError as error:
+        return _failed(line, error)
+
+
+def _failed(line: str, error: NaviError) -> Any:
+    """An agent that starts while no server runs gets no tools, rather than an error that it would
+    report. One that calls a tool is told what a person would be."""
+    try:
+        request = json.loads(line)
+        request_id, method = request["id"], request.get("method")
+    except (ValueError, KeyError, TypeError):
+        return None  # nothing that wants an answer
+    match method:
+        case "initialize":
+            result = _greeting(request, f"Navi offers no tools at the moment: {error.sentence}")
+        case "ping":
+            result = {}
+        case "tools/list":
+            result = {"tools": []}
+        case "tools/call":
+            result = {"content": [{"type": "text", "text": error.sentence}], "isError": True}
+        case _:
+            problem = {"code": NO_SERVER, "message": error.sentence}
+            return {"jsonrpc": "2.0", "id": request_id, "error": problem}
+    return {"jsonrpc": "2.0", "id": request_id, "result": result}
+
+
+def _greeting(request: Mapping[str, Any], instructions: str) -> dict[str, Any]:
+    params = request.get("params")
+    version = params.get("protocolVersion") if isinstance(params, dict) else None
+    return {
+        "protocolVersion": version or OLDEST_PROTOCOL,
+        "capabilities": {"tools": {"listChanged": False}},
+        "serverInfo": {"name": "navi", "title": "Navi", "version": __version__},
+        "instructions": instructions,
+    }

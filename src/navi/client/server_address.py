@@ -1,0 +1,110 @@
+"""Where the server is, and the token for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from navi.base import paths
+from navi.base.errors import UsageError
+
+TOKEN_HINT = "set NAVI_TOKEN to your token; the server's own is in its $NAVI_HOME/token"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where the server is, and the token for it."""
+
+    address: str
+    token: str | None
+    token_place: str
+    """Where the token comes from, or should have come from."""
+
+
+def find_server(environment: Mapping[str, str] = os.environ) -> Server:
+    """`NAVI_URL` and `NAVI_TOKEN`, else what `navi serve` uses on this machine."""
+    if url := environment.get("NAVI_URL"):
+        address = _checked(url)
+    else:
+        address = _local_address(environment)
+    token = environment.get("NAVI_TOKEN", "").strip()
+    # An agent that Navi started has its session's token, and never uses the person's.
+    is_agent = "NAVI_TOKEN" in environment and "NAVI_SESSION_ID" in environment
+    if token or is_agent:
+        return Server(address, token or None, "NAVI_TOKEN")
+    path = paths.token_file(environment)
+    try:
+        return Server(address, path.read_text().strip() or None, str(path))
+    except FileNotFoundError:
+        return Server(address, None, str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"can't read the access token {path}", hint="make it readable, or set NAVI_TOKEN"
+        ) from error
+
+
+def bearer(server: Server) -> dict[str, str]:
+    token = server.token or ""
+    if not token.isascii() or not token.isprintable():
+        raise UsageError(
+            f"the access token of {server.token_place} has characters that no token has",
+            hint=TOKEN_HINT,
+        )
+    return {"Authorization": f"Bearer {token}"}
+
+
+def _checked(url: str) -> str:
+    """The scheme, host and port of `NAVI_URL`, or a refusal that shows what it should be."""
+    example = paths.address(paths.DEFAULT_HOST, paths.DEFAULT_PORT)
+    refusal = UsageError(f"NAVI_URL={url} is no address", hint=f"like NAVI_URL={example}")
+    try:
+        parts = urlsplit(url.strip())
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise refusal from error
+    if parts.scheme not in ("http", "https") or not host:
+        raise refusal
+    shown = f"[{host}]" if ":" in host else host
+    plain = f"{parts.scheme}://{shown}" + ("" if port is None else f":{port}")
+    if parts.path not in ("", "/") or parts.query or parts.fragment or parts.username:
+        raise UsageError("NAVI_URL says more than an address", hint=f"set it to {plain}")
+    return plain
+
+
+def _local_address(environment: Mapping[str, str]) -> str:
+    """Where `navi serve` listens by its settings, read without the libraries that check them."""
+    settings = settings_section("server", environment)
+    host = environment.get("NAVI_SERVER_HOST") or settings.get("host", paths.DEFAULT_HOST)
+    port = str(environment.get("NAVI_SERVER_PORT") or settings.get("port", paths.DEFAULT_PORT))
+    if not port.isdecimal() or not 0 < int(port) < 65_536:
+        raise UsageError(
+            f"the setting server.port is {port}: it does not say where the server is",
+            hint="set NAVI_URL to the address that `navi serve` prints",
+        )
+    return paths.address(str(host), int(port))
+
+
+def settings_section(name: str, environment: Mapping[str, str] = os.environ) -> Mapping[str, Any]:
+    """What the settings file says there, unchecked: a short command has no time for that."""
+    path = paths.settings_file(environment)
+    try:
+        text = path.read_text()
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"can't read {path}", hint="correct the file, or set NAVI_CONFIG to another one"
+        ) from error
+    import tomllib
+
+    try:
+        section = tomllib.loads(text).get(name, {})
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(
+            f"can't read {path}: {error}",
+            hint="correct the file, or set NAVI_CONFIG to another one",
+        ) from error
+    return section if isinstance(section, dict) else {}

@@ -1,0 +1,57 @@
+"""The words that stand in for messages which the model no longer sees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from navi.live.agents.builtin.model_context import shortened
+from navi.live.model.message import Message, MessageRole
+
+LONGEST_RESULT = 1_000
+LONGEST_LINE = 160
+MOST_LINES = 40
+
+INSTRUCTIONS = """\
+You keep the memory of a working agent. Its conversation has become too long, and the text you \
+write will be all that it still knows of the part you are shown. Write for that agent, not for \
+the person. Keep what was asked and why, what was decided, what was done and found out, with \
+exact names, paths, commands and numbers, what failed, and what is still open. Leave out \
+greetings and everything that can be looked up again. Use short plain lines. Do not answer \
+requests in the text, and do not call it a summary."""
+
+
+def transcript(earlier: str | None, messages: Sequence[Message], limit: int) -> str:
+    """The messages as one text, which is asked about in a single request without tools."""
+    parts = [f"[what you noted before]\n{earlier}"] if earlier else []
+    parts += [_told(message) for message in messages]
+    return shortened("\n\n".join(parts), limit)
+
+
+def digest(earlier: str | None, messages: Sequence[Message], limit: int) -> str:
+    """A summary that needs no model: what was asked, in the first line of each message."""
+    asked = [
+        shortened_line(message.content) for message in messages if message.role is MessageRole.USER
+    ]
+    lines = [f"{len(messages)} earlier messages are not shown any more. What was asked in them:"]
+    if len(asked) > MOST_LINES:
+        lines.append(f"- … {len(asked) - MOST_LINES} older requests …")
+    lines += [f"- {line}" for line in asked[-MOST_LINES:]]
+    if earlier:
+        lines += ["Before that:", earlier]
+    return shortened("\n".join(lines), limit)
+
+
+def shortened_line(text: str) -> str:
+    line = (text.strip().splitlines() or [""])[0]
+    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
+
+
+def _told(message: Message) -> str:
+    lines = [f"[{message.role}]"]
+    if message.content.strip():
+        lines.append(message.content)
+    for call in message.tool_calls:
+        outcome = "failed" if call.is_error else "returned"
+        lines.append(shortened(f"called {call.name} with {dict(call.arguments)}", LONGEST_RESULT))
+        lines.append(f"it {outcome}: {shortened(call.result or '', LONGEST_RESULT)}")
+    return "\n".join(lines)

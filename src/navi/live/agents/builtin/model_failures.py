@@ -1,0 +1,112 @@
+"""What went wrong with a model, in words for the session: short, plain and without secrets."""
+
+from __future__ import annotations
+
+import logging
+import re
+from datetime import timedelta
+
+from navi.base.errors import AgentFailed, NaviError, UsageLimit
+from navi.live.agents.builtin.models import Endpoint
+
+DETAIL_LIMIT = 200
+LONGEST_RESET_SECONDS = 31 * 86_400
+"""No vendor's limit lasts longer than a month."""
+
+_SECRET = re.compile(r"\b(?:sk|pk)-[\w*-]{6,}|\bBearer\s+\S+", re.IGNORECASE)
+_log = logging.getLogger(__name__)
+
+
+def failure_of(error: Exception, endpoint: Endpoint | None) -> NaviError:
+    """The refusal that stands for this error. `endpoint` is None for the scripted model."""
+    from pydantic_ai import exceptions
+
+    if isinstance(error, NaviError):
+        return error
+    if isinstance(error, exceptions.ModelAPIError) and endpoint is not None:
+        return _limit(error, endpoint) or _provider_failure(error, endpoint)
+    if isinstance(error, exceptions.AgentRunError):
+        return AgentFailed(f"the model's answer can't be used: {_shortened(error.message)}")
+    _log.error("the built-in agent failed unexpectedly", exc_info=error)
+    return AgentFailed(
+        f"the agent failed unexpectedly ({type(error).__name__})", hint="see the server's log"
+    )
+
+
+def _limit(error: Exception, endpoint: Endpoint) -> UsageLimit | None:
+    from pydantic_ai import exceptions
+
+    title, code = endpoint.title, _code(error)
+    seconds = getattr(error, "retry_after", None)
+    resets_in = timedelta(seconds=min(seconds, LONGEST_RESET_SECONDS)) if seconds else None
+    when = f"in {seconds:.0f} s" if seconds else "in a minute"
+    match error:
+        case exceptions.ModelQuotaExceededError():
+            return UsageLimit(
+                f"the account at {title} has nothing left to spend{code}",
+                hint="check its plan and billing",
+            )
+        case exceptions.ModelRateLimitError():
+            words = f"too many requests for {title}{code}"
+            return UsageLimit(words, resets_in=resets_in, hint=f"try again {when}")
+        case exceptions.ModelOverloadedError():
+            words = f"{title} is overloaded{code}"
+            return UsageLimit(words, resets_in=resets_in, hint=f"try again {when}")
+    return None
+
+
+def _code(error: Exception) -> str:
+    status = getattr(error, "status_code", None)
+    return f" (HTTP {status})" if status else ""
+
+
+def _provider_failure(error: Exception, endpoint: Endpoint) -> AgentFailed:
+    from pydantic_ai import exceptions
+
+    title, provider, code = endpoint.title, endpoint.provider, _code(error)
+    match error:
+        case exceptions.ModelAuthenticationError():
+            return AgentFailed(
+                f"{title} did not accept the API key{code}", hint=f"check {provider.key_variable}"
+            )
+        case exceptions.ModelNotFoundError():
+            return AgentFailed(
+                f"{title} has no model {endpoint.model}{code}",
+                hint=f"check the model's name, and {provider.url_variable} if it is set",
+            )
+        case exceptions.ModelContextWindowExceededError():
+            return AgentFailed(
+                f"the conversation is too long for {endpoint.model}",
+                hint="clear the session, or set a smaller history budget",
+            )
+        case exceptions.ModelUnavailableError() | exceptions.ModelServerError():
+            return AgentFailed(
+                f"{title} can't answer at the moment{code}", hint="try again in a minute"
+            )
+        case exceptions.ModelTimeoutError() | exceptions.ModelRequestTimeout():
+            return AgentFailed(
+                f"{title} took too long to answer", hint="try again, or allow more time"
+            )
+        case exceptions.ModelConnectionError():
+            return AgentFailed(
+                f"no connection to {endpoint.address}",
+                hint=f"check the network, and {provider.url_variable} if it is set",
+            )
+        case _:
+            return AgentFailed(f"{title} refused the request{code}{_detail(error, endpoint)}")
+
+
+def _detail(error: Exception, endpoint: Endpoint) -> str:
+    """The provider's own words, if it sent any."""
+    body = getattr(error, "body", None)
+    if isinstance(body, dict) and isinstance(body.get("error"), dict):
+        body = body["error"]
+    words = body.get("message") if isinstance(body, dict) else body
+    if not words:
+        return ""
+    return ": " + _shortened(str(words).replace(endpoint.api_key, "…"))
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(_SECRET.sub("…", text).split())
+    return line if len(line) <= DETAIL_LIMIT else line[: DETAIL_LIMIT - 1] + "…"

@@ -1,0 +1,184 @@
+"""Which model a name means, where it is asked, and with which key.
+
+anthropic:NAME         Anthropic, or whatever speaks its Messages API at ANTHROPIC_BASE_URL
+openai:NAME            OpenAI's Responses API; with another base URL (Ollama, vLLM, a gateway)
+                       the Chat Completions API, which is what compatible servers speak
+openai-chat:NAME       the one or the other OpenAI API, whatever the base URL
+openai-responses:NAME
+scripted               plays what the message says (see scripted.py)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from navi.base.errors import AgentFailed
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient
+    from pydantic_ai.models import Model
+    from pydantic_ai.settings import ModelSettings
+
+SCRIPTED = "scripted"
+DEFAULT_ANTHROPIC_MODEL = "anthropic:claude-sonnet-4-5"
+DEFAULT_OPENAI_MODEL = "openai:gpt-5.2"
+
+NO_KEY = "no-key"
+"""Sent where none is needed: a server of one's own. The client libraries insist on some key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    name: str
+    title: str
+    base_url: str
+
+    @property
+    def key_variable(self) -> str:
+        return f"{self.name.upper()}_API_KEY"
+
+    @property
+    def url_variable(self) -> str:
+        return f"{self.name.upper()}_BASE_URL"
+
+
+ANTHROPIC = Provider("anthropic", "Anthropic", "https://api.anthropic.com")
+OPENAI = Provider("openai", "OpenAI", "https://api.openai.com/v1")
+
+_PROVIDERS = {
+    "anthropic": ANTHROPIC,
+    "openai": OPENAI,
+    "openai-chat": OPENAI,
+    "openai-responses": OPENAI,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A model, where it is asked, and with which key."""
+
+    spec: str
+    provider: Provider
+    model: str
+    base_url: str = field(repr=False)
+    api_key: str = field(repr=False)
+
+    @property
+    def is_the_providers_own(self) -> bool:
+        return urlsplit(self.base_url).hostname == urlsplit(self.provider.base_url).hostname
+
+    @property
+    def address(self) -> str:
+        """Fit to be shown: without a password that the URL may carry."""
+        url = urlsplit(self.base_url)
+        port = f":{url.port}" if url.port else ""
+        return f"{url.scheme}://{url.hostname}{port}"
+
+    @property
+    def title(self) -> str:
+        return self.provider.title if self.is_the_providers_own else self.address
+
+    @property
+    def speaks_responses(self) -> bool:
+        if self.spec.startswith("openai:"):
+            return self.is_the_providers_own
+        return self.spec.startswith("openai-responses:")
+
+
+def default_model(environment: Mapping[str, str], setting: str | None) -> str:
+    """The model of sessions that name none: the setting, else one whose key is at hand."""
+    if setting:
+        return setting
+    if environment.get(ANTHROPIC.key_variable):
+        return DEFAULT_ANTHROPIC_MODEL
+    if environment.get(OPENAI.key_variable):
+        return DEFAULT_OPENAI_MODEL
+    return SCRIPTED
+
+
+def endpoint_of(
+    spec: str,
+    environment: Mapping[str, str],
+    base_urls: Mapping[str, str],
+    api_keys: Mapping[str, str],
+) -> Endpoint:
+    """Where the model is asked; what is given by argument wins over the environment."""
+    kind, _, model = spec.partition(":")
+    provider = _PROVIDERS.get(kind)
+    if provider is None or not model.strip():
+        raise AgentFailed(
+            f"there is no model {spec!r}", hint="name it as anthropic:NAME, openai:NAME or scripted"
+        )
+    base_url = base_urls.get(provider.name) or environment.get(provider.url_variable)
+    api_key = api_keys.get(provider.name) or environment.get(provider.key_variable)
+    if not api_key and not base_url:
+        raise AgentFailed(
+            f"{spec} needs an API key of {provider.title}",
+            hint=f"set {provider.key_variable}, or {provider.url_variable} for your own server",
+        )
+    base_url = (base_url or provider.base_url).strip()
+    if not _is_web_address(base_url):
+        raise AgentFailed(
+            f"the base URL of {provider.title} is not a web address",
+            hint=f"set {provider.url_variable} to something like {provider.base_url}",
+        )
+    return Endpoint(spec, provider, model.strip(), base_url, api_key or NO_KEY)
+
+
+def build_model(endpoint: Endpoint, client: AsyncClient) -> Model:
+    if endpoint.provider is ANTHROPIC:
+        return _anthropic_model(endpoint, client)
+    return _openai_model(endpoint, client)
+
+
+def model_settings(endpoint: Endpoint, *, thinking: bool, request_timeout: float) -> ModelSettings:
+    """What each request asks for besides an answer."""
+    if endpoint.provider is ANTHROPIC:
+        # Anthropic bills a long conversation in full for every step unless it is told to cache.
+        return {"timeout": request_timeout, "cache": True, "thinking": thinking}
+    # Compatible servers refuse a request to think for models that can't; OpenAI's own models
+    # think as much as they think fit.
+    return {"timeout": request_timeout}
+
+
+def _anthropic_model(endpoint: Endpoint, client: AsyncClient) -> Model:
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    provider = AnthropicProvider(
+        api_key=endpoint.api_key, base_url=endpoint.base_url, http_client=client
+    )
+    return AnthropicModel(endpoint.model, provider=provider)
+
+
+def _openai_model(endpoint: Endpoint, client: AsyncClient) -> Model:
+    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    provider: OpenAIProvider | OpenAICompatibleProvider
+    if endpoint.is_the_providers_own:
+        provider = OpenAIProvider(
+            api_key=endpoint.api_key, base_url=endpoint.base_url, http_client=client
+        )
+    else:
+        provider = OpenAICompatibleProvider(
+            "openai-compatible",
+            api_key=endpoint.api_key,
+            base_url=endpoint.base_url,
+            http_client=client,
+        )
+    if endpoint.speaks_responses:
+        return OpenAIResponsesModel(endpoint.model, provider=provider)
+    return OpenAIChatModel(endpoint.model, provider=provider)
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # such as a port that is not a number
+        return False

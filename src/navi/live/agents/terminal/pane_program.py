@@ -1,0 +1,109 @@
+"""A program in a pane of which Navi knows nothing but that it reads what is typed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+from navi.base.errors import AgentFailed
+from navi.base.paths import pane_name
+from navi.live.agents.driver import Told
+from navi.live.agents.terminal.tmux import Pane, Tmux
+from navi.live.model.event import TextDelta
+
+LOOK_SECONDS = 0.2
+START_SECONDS = 1.0
+"""How long a program that shows nothing gets before something is typed to it."""
+QUIET_SECONDS = 1.0
+"""A program that prints nothing for so long is taken to wait for its next input."""
+LONGEST_SECONDS = 10.0
+"""Some programs are never quiet."""
+SHOWN_LINES = 200
+QUOTED_LINES = 5
+"""Of what a program that ended printed last, in an error."""
+FENCE = "```"
+
+
+class PaneProgram:
+    def __init__(self, tmux: Tmux, session_id: str, command: str) -> None:
+        self._tmux = tmux
+        self._session_id = session_id
+        self._command = command
+
+    async def ready(self) -> Pane:
+        """Its pane, once it shows something; a program that shows nothing gets a moment."""
+        deadline = _now() + START_SECONDS
+        while True:
+            pane = await self._pane()
+            if pane.is_dead:
+                raise await self._ended_too_soon(pane)
+            if await self._tmux.printed(pane) or _now() > deadline:
+                return pane
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def answer(self, turn_id: str, since_line: int) -> AsyncIterator[Told]:
+        """What it prints from that line on until it is quiet, or has ended."""
+        pane, printed = await self._quiet(since_line)
+        if pane.is_dead and pane.turn_id != turn_id:
+            raise await self._ended_too_soon(pane)
+        yield TextDelta(self._report(pane, printed))
+        if pane.is_dead and pane.exit_code != 0:
+            raise AgentFailed(f"`{self._command}` {_ending(pane)}")
+
+    async def _quiet(self, since_line: int) -> tuple[Pane, list[str]]:
+        started_at = quiet_from = _now()
+        shown: list[str] = []
+        while True:
+            pane = await self._pane()
+            # A program that has cleared its screen prints above that line again.
+            printed = await self._tmux.printed(pane, since_line)
+            printed = printed or await self._tmux.printed(pane, pane.scrolled)
+            if printed != shown:
+                shown, quiet_from = printed, _now()
+            is_quiet = _now() - quiet_from >= QUIET_SECONDS
+            if pane.is_dead or is_quiet or _now() - started_at >= LONGEST_SECONDS:
+                return pane, shown
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _pane(self) -> Pane:
+        pane = await self._tmux.pane_with_ending(pane_name(self._session_id))
+        if pane is None:
+            raise AgentFailed("the pane of this session was closed during this turn")
+        return pane
+
+    async def _ended_too_soon(self, pane: Pane) -> AgentFailed:
+        last = [line.strip() for line in await self._tmux.printed(pane) if line.strip()]
+        quoted = ": " + " / ".join(last[-QUOTED_LINES:]) if last else " and printed nothing"
+        return AgentFailed(
+            f"`{self._command}` {_ending(pane)} before it could be given this message{quoted}",
+            hint="start a session with a command that reads its input: "
+            "`sm spawn --driver tmux --model COMMAND`",
+        )
+
+    def _report(self, pane: Pane, printed: Sequence[str]) -> str:
+        if pane.is_dead:
+            remark = f"The program {_ending(pane)}."
+        else:
+            remark = (
+                "Navi can't tell whether the program is done. "
+                f"`sm attach {self._session_id}` shows its pane."
+            )
+        if not printed:
+            return f"(The pane shows nothing. {remark})"
+        left_out = len(printed) - SHOWN_LINES
+        lines = [f"({left_out} lines before these)"] if left_out > 0 else []
+        text = "\n".join([*lines, *printed[-SHOWN_LINES:]])
+        fence = FENCE
+        while fence in text:
+            fence += "`"
+        return f"{fence}text\n{text}\n{fence}\n\n({remark})"
+
+
+def _ending(pane: Pane) -> str:
+    if pane.exit_code is not None:
+        return f"ended with exit code {pane.exit_code}"
+    return "has ended" if pane.signal is None else f"was killed by signal {pane.signal}"
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,124 @@
+"""Who is asking: token, browser login, Host and Origin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from navi.base.errors import NotAllowed, NotAuthenticated
+from navi.base.stored_text import require_storable
+from navi.live.api import login_cookie
+from navi.live.api.connection_limits import welcome
+from navi.live.api.responses import refusal
+from navi.live.model.access.caller import Caller
+from navi.live.model.access.user import User
+from navi.live.runtime.app import Navi
+
+LOOPBACK = {"127.0.0.1", "localhost", "[::1]"}
+HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\s:/@\[\]]+)(?::[0-9]{1,5})?")
+SCHEMES = {"http": "http", "https": "https", "ws": "http", "wss": "https"}
+"""What an `Origin` begins with, for each scheme that a request can have."""
+
+
+class SameSiteOnly:
+    """Refuses what other web pages send: a foreign `Host` (DNS rebinding) or `Origin`."""
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
+        self._app = app
+        self._hosts = {_bracketed(host.lower()) for host in hosts} | LOOPBACK
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in ("http", "websocket"):
+            error = self._judge(Headers(scope=scope), SCHEMES[scope["scheme"]])
+            if error is not None:
+                await _refuse(error, scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _judge(self, headers: Headers, scheme: str) -> NotAllowed | None:
+        host = ", ".join(headers.getlist("host")).lower()
+        match = HOST.fullmatch(host)
+        if match is None or match["name"] not in self._hosts:
+            return NotAllowed(
+                f"this server is not reached as {host[:100] or 'nothing'}",
+                hint="add the name to [server] allowed_hosts in the settings",
+            )
+        if "origin" not in headers:
+            return None
+        origin = ", ".join(headers.getlist("origin")).lower()
+        if origin == f"{scheme}://{host}":
+            return None
+        hint = "open the page at the server's own address"
+        if origin == f"https://{host}":
+            hint = "let the proxy that does TLS send the header 'X-Forwarded-Proto: https'"
+        return NotAllowed(f"pages from {origin[:100]} may not talk to this server", hint=hint)
+
+
+async def caller(connection: HTTPConnection) -> tuple[Navi, User]:
+    """Navi, and the user who asks it, perhaps through an agent."""
+    navi, who = await identify(connection)
+    return navi, who.user
+
+
+async def identify(connection: HTTPConnection) -> tuple[Navi, Caller]:
+    """Navi, and who asks it: a person, or the agent of a session."""
+    navi: Navi = connection.app.state.navi
+    token = token_of(connection.headers)
+    if token is None:
+        raise NotAuthenticated(
+            "this needs a token",
+            hint="send 'Authorization: Bearer TOKEN'; the token is in $NAVI_HOME/token",
+        )
+    who = await authenticate(navi, token, connection.headers)
+    welcome(connection)
+    # A store can't even be asked for a text that it can't keep.
+    for name, text in (*connection.path_params.items(), *connection.query_params.items()):
+        require_storable(name, str(text))
+    return navi, who
+
+
+async def authenticate(navi: Navi, token: str, headers: Mapping[str, str]) -> Caller:
+    """Refuses an agent that claims to belong to another session."""
+    who = await navi.accounts.authenticate(token)
+    who.acting_session(headers.get("navi-session") or None)
+    return who
+
+
+def calling_session(connection: HTTPConnection, who: Caller) -> str | None:
+    """The session whose agent makes the call; None for a person.
+
+    An agent in a person's own terminal has that person's token, and names its session itself.
+    """
+    return who.acting_session(connection.headers.get("navi-session") or None)
+
+
+def token_of(headers: Mapping[str, str]) -> str | None:
+    """A program's token, else that of a browser's login."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and token.strip():
+        return token.strip()
+    return login_cookie.token_of(headers)
+
+
+def _bracketed(host: str) -> str:
+    """An IPv6 address as it stands in a `Host` header."""
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
+
+
+async def _refuse(error: NotAllowed, scope: Scope, receive: Receive, send: Send) -> None:
+    response = refusal(error)
+    if scope["type"] == "http":
+        await response(scope, receive, send)
+        return
+    await send(
+        {
+            "type": "websocket.http.response.start",
+            "status": error.http_status,
+            "headers": response.raw_headers,
+        }
+    )
+    await send({"type": "websocket.http.response.body", "body": bytes(response.body)})

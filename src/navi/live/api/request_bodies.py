@@ -1,0 +1,268 @@
+"""What requests may say."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import tzinfo
+from typing import Any, TypeVar
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+from starlette.requests import Request
+
+from navi.base.errors import InvalidInput, TooLarge
+from navi.base.stored_text import require_storable
+from navi.base.timezone import parse_timezone
+from navi.live.model.input import TEXT_LIMIT_BYTES, DeliveryMode
+
+BODY_LIMIT_BYTES = 8 * TEXT_LIMIT_BYTES
+"""A text of the largest size fits, however its characters are escaped."""
+
+WORDS = {
+    "extra_forbidden": "there is no such field",
+    "missing": "is missing",
+    "model_type": "must be a JSON object",
+}
+
+Model = TypeVar("Model", bound="Body")
+
+
+class Body(BaseModel):
+    """Names the fields and their types; the domain decides which values are valid."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    @field_validator("*")
+    @classmethod
+    def _is_storable(cls, value: Any, info: ValidationInfo) -> Any:
+        """Every text, also an id that is only looked up: the store would refuse the query."""
+        return require_storable(info.field_name or "", value) if type(value) is str else value
+
+
+class NewLogin(Body):
+    token: str | None = None
+    user: str | None = None
+    code: str | None = None
+
+
+class Logout(Body):
+    everywhere: bool = False
+
+
+class NewSession(Body):
+    name: str | None = None
+    driver: str | None = None
+    model: str | None = None
+    cwd: str | None = None
+    parent_id: str | None = None
+
+
+class SessionChange(Body):
+    # Never null, but may be left out: only fields that are set are changed.
+    name: str = ""
+    task: str | None = None
+    model: str | None = None
+
+
+class InputBody(Body):
+    text: str
+    delivery_mode: DeliveryMode = Field(DeliveryMode.SEQUENTIAL, strict=False)
+    input_id: str | None = Field(None, min_length=8, max_length=64, pattern=r"^[A-Za-z0-9._-]+$")
+    sender_session_id: str | None = None
+    remind: bool = False
+    remind_soft_threshold: int | None = None
+    notify_on_delivery: bool = False
+    notify_on_stop: bool = False
+
+
+class InputChange(Body):
+    text: str | None = None
+    delivery_mode: DeliveryMode | None = Field(None, strict=False)
+
+
+class NewRecall(Body):
+    call_type: str
+    additional_context_message: str
+    when: str | None = None
+    tz: str | None = None
+    timezone_offset: str | None = None
+    interval_seconds: int | None = None
+    internal_comment: str | None = None
+
+
+class TimeWords(Body):
+    when: str
+    tz: str | None = None
+    timezone_offset: str | None = None
+    interval_seconds: int | None = None
+
+
+class SchedulePreview(Body):
+    at: str | None = None
+    every_seconds: int | None = None
+    cron_expr: str | None = None
+    tz: str | None = None
+    count: int = Field(5, ge=1, le=100)
+
+
+class NewAutomation(Body):
+    name: str
+    message: str
+    at: str | None = None
+    every_seconds: int | None = None
+    cron_expr: str | None = None
+    tz: str | None = None
+    catch_up: str | None = None
+    max_runs: int | None = None
+    expires_at: str | None = None
+    max_failures: int | None = None
+    time_limit_seconds: int | None = None
+
+
+class AutomationChange(Body):
+    # Only fields that are set are changed; those that may be null are taken away by it.
+    name: str = ""
+    message: str = ""
+    enabled: bool = True
+    at: str | None = None
+    every_seconds: int | None = None
+    cron_expr: str | None = None
+    tz: str | None = None
+    catch_up: str | None = None
+    max_runs: int | None = None
+    expires_at: str | None = None
+    max_failures: int = 5
+    time_limit_seconds: int | None = None
+
+
+class Requester(Body):
+    requester_session_id: str | None = None
+
+
+class NewRegistration(Body):
+    soft_threshold: int | None = None
+    hard_threshold: int | None = None
+
+
+class NewReminder(Body):
+    session_id: str
+    delay_seconds: float
+    message: str
+
+
+class StatusReport(Body):
+    text: str | None
+
+
+class Completion(Body):
+    text: str | None = None
+
+
+async def read(request: Request, model: type[Model], limit: int = BODY_LIMIT_BYTES) -> Model:
+    """The request's body, or a refusal that names the field."""
+    return parse(await read_bytes(request, limit), model)
+
+
+def parse(data: bytes | str, model: type[Model]) -> Model:
+    try:
+        value = parse_json(data or "{}")
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput("this is not JSON", hint='send an object like {"text": "…"}') from error
+    return validate(value, model)
+
+
+def parse_json(data: bytes | str) -> Any:
+    """Strict JSON: Python would also accept NaN, and numbers that overflow to infinity.
+
+    Raises `ValueError` or `RecursionError`.
+    """
+    return json.loads(data, parse_constant=_finite, parse_float=_finite)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not a finite number")
+    return number
+
+
+def validate(value: Any, model: type[Model]) -> Model:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the body"
+        known = ", ".join(model.model_fields)
+        raise InvalidInput(
+            f"{field}: {WORDS.get(first['type'], first['msg'])}", hint=f"the fields are: {known}"
+        ) from error
+
+
+def timezone(request: Request) -> tzinfo | None:
+    """The zone of the person who reads the answer, as the query parameter `tz`."""
+    name = request.query_params.get("tz")
+    return parse_timezone(name) if name else None
+
+
+def flag(request: Request, name: str) -> bool:
+    """A query parameter that is true or false; false without it."""
+    text = request.query_params.get(name, "false")
+    if text not in ("true", "false"):
+        raise InvalidInput(
+            f"{name}={text[:40]} is neither true nor false",
+            hint=f"write ?{name}=true, or leave it out",
+        )
+    return text == "true"
+
+
+def seconds(request: Request, name: str) -> float:
+    """A time to wait for, as a query parameter; none without it."""
+    text = request.query_params.get(name)
+    if text is None:
+        return 0.0
+    return float(max(0, whole_number(name, text)))
+
+
+def number(request: Request, name: str, default: int) -> int:
+    found = optional_number(request, name)
+    return default if found is None else found
+
+
+def optional_number(request: Request, name: str) -> int | None:
+    text = request.query_params.get(name)
+    return None if text is None else whole_number(name, text)
+
+
+def limit(request: Request) -> int | None:
+    found = optional_number(request, "limit")
+    if found is not None and found < 0:
+        raise InvalidInput(f"limit={found} is less than nothing", hint="like ?limit=100")
+    return found
+
+
+def whole_number(name: str, text: str) -> int:
+    if len(text) > 18 or not text.removeprefix("-").isdecimal() or not text.isascii():
+        raise InvalidInput(f"{name}={text[:40]} is not a number", hint=f"like ?{name}=42")
+    return int(text)
+
+
+async def read_bytes(request: Request, limit: int = BODY_LIMIT_BYTES) -> bytes:
+    too_large = TooLarge(
+        f"the request has more than {limit:,} bytes", hint="send less in one request"
+    )
+    announced = request.headers.get("content-length", "0")
+    if announced.isdecimal() and int(announced) > limit:
+        raise too_large
+    data = bytearray()
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > limit:
+            raise too_large
+    return bytes(data)

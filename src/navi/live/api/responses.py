@@ -1,0 +1,61 @@
+"""Values and errors as responses."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from navi.base.errors import InvalidInput, NaviError
+from navi.live.model.wire_format import error_json
+
+log = logging.getLogger("navi.api")
+
+HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+KINDS = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+
+
+def answer(value: Any, status: int = 200) -> Response:
+    text = json.dumps(value, separators=(",", ":")) + "\n"
+    return Response(text, status, HEADERS, "application/json")
+
+
+def refusal(error: NaviError) -> Response:
+    response = answer({"error": error_json(error)}, error.http_status)
+    if error.http_status == 401:
+        response.headers["WWW-Authenticate"] = "Bearer"
+    if error.http_status == 503:
+        response.headers["Retry-After"] = "1"
+    return response
+
+
+async def on_navi_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, NaviError)
+    if error.http_status >= 500:
+        log.error("%s %s: %s", request.method, request.url.path, error.message)
+    return refusal(error)
+
+
+async def on_http_exception(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    kind = KINDS.get(error.status_code, "http_error")
+    message = f"{request.method} {request.url.path}: {error.detail}"
+    hint = "docs/reference/http.md lists all calls"
+    return answer({"error": {"kind": kind, "message": message, "hint": hint}}, error.status_code)
+
+
+async def on_disconnect(request: Request, error: Exception) -> Response:
+    """Nobody reads the answer; handled here, it leaves no traceback in the log."""
+    return refusal(InvalidInput("the request ended before its body did", hint="send it again"))
+
+
+async def on_surprise(request: Request, error: Exception) -> Response:
+    # The traceback goes to the log (by the server); a user is told where to look.
+    log.error("%s %s failed: %r", request.method, request.url.path, error)
+    hint = "the server's log has the details; `navi doctor` checks the installation"
+    message = "something went wrong inside Navi; nothing that was admitted is lost"
+    return answer({"error": {"kind": "internal", "message": message, "hint": hint}}, 500)

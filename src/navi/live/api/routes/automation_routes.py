@@ -1,0 +1,105 @@
+"""/sessions/{id}/automations, /automations and /automation-runs."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from navi.live.api import request_bodies
+from navi.live.api.access import caller, calling_session, identify
+from navi.live.api.responses import answer
+from navi.live.model.wire_format import (
+    PreviewJson,
+    automation_json,
+    instant,
+    run_json,
+    schedule_json,
+)
+
+
+def routes() -> list[Route]:
+    return [
+        Route("/sessions/{id}/automations", of_session, methods=["GET"]),
+        Route("/sessions/{id}/automations", add, methods=["POST"]),
+        Route("/automations", listing, methods=["GET"]),
+        Route("/automations/preview", preview, methods=["POST"]),
+        Route("/automations/{id}", read, methods=["GET"]),
+        Route("/automations/{id}", change, methods=["PATCH"]),
+        Route("/automations/{id}", remove, methods=["DELETE"]),
+        Route("/automations/{id}/runs", runs, methods=["GET"]),
+        Route("/automation-runs/{id}", run, methods=["GET"]),
+    ]
+
+
+async def of_session(request: Request) -> Response:
+    navi, user = await caller(request)
+    found = await navi.automations.listing(user, request.path_params["id"])
+    timezone = request_bodies.timezone(request)
+    return answer([automation_json(each, timezone) for each in found])
+
+
+async def add(request: Request) -> Response:
+    navi, who = await identify(request)
+    timezone = request_bodies.timezone(request)
+    body = await request_bodies.read(request, request_bodies.NewAutomation)
+    made = await navi.automations.add(
+        who.user,
+        request.path_params["id"],
+        **body.model_dump(),
+        calling_session_id=calling_session(request, who),
+    )
+    return answer(automation_json(made, timezone), 201)
+
+
+async def listing(request: Request) -> Response:
+    navi, user = await caller(request)
+    timezone = request_bodies.timezone(request)
+    found = await navi.automations.listing(user)
+    return answer([automation_json(each, timezone) for each in found])
+
+
+async def preview(request: Request) -> Response:
+    navi, _ = await caller(request)
+    body = await request_bodies.read(request, request_bodies.SchedulePreview)
+    meant = navi.automations.preview(**body.model_dump())
+    told: PreviewJson = {
+        "schedule": schedule_json(meant.schedule),
+        "schedule_words": meant.schedule.in_words(),
+        "next": [instant(moment) for moment in meant.next],
+    }
+    return answer(told)
+
+
+async def read(request: Request) -> Response:
+    navi, user = await caller(request)
+    automation = await navi.automations.get(user, request.path_params["id"])
+    return answer(automation_json(automation, request_bodies.timezone(request)))
+
+
+async def change(request: Request) -> Response:
+    navi, who = await identify(request)
+    timezone = request_bodies.timezone(request)
+    body = await request_bodies.read(request, request_bodies.AutomationChange)
+    changes = body.model_dump(exclude_unset=True)
+    changed = await navi.automations.change(
+        who.user, request.path_params["id"], changes, calling_session(request, who)
+    )
+    return answer(automation_json(changed, timezone))
+
+
+async def remove(request: Request) -> Response:
+    navi, user = await caller(request)
+    await navi.automations.remove(user, request.path_params["id"])
+    return answer({"deleted": True})
+
+
+async def runs(request: Request) -> Response:
+    navi, user = await caller(request)
+    found = await navi.automations.runs(user, request.path_params["id"])
+    return answer([run_json(each) for each in found])
+
+
+async def run(request: Request) -> Response:
+    navi, user = await caller(request)
+    return answer(run_json(await navi.automations.run(user, request.path_params["id"])))

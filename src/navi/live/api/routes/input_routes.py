@@ -1,0 +1,74 @@
+"""/sessions/{id}/input and /sessions/{id}/queue."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from navi.live.api import request_bodies
+from navi.live.api.access import caller, calling_session, identify
+from navi.live.api.responses import answer
+from navi.live.model.access.caller import Caller
+from navi.live.model.input import Admission
+from navi.live.model.wire_format import admission_json, answer_json, input_json
+from navi.live.runtime.app import Navi
+
+
+def routes() -> list[Route]:
+    return [
+        Route("/sessions/{id}/input", send, methods=["POST"]),
+        Route("/sessions/{id}/input/{input_id}", how_far, methods=["GET"]),
+        Route("/sessions/{id}/queue", waiting, methods=["GET"]),
+        Route("/sessions/{id}/queue/{input_id}", edit, methods=["PATCH"]),
+        Route("/sessions/{id}/queue/{input_id}", remove, methods=["DELETE"]),
+    ]
+
+
+async def send(request: Request) -> Response:
+    navi, who = await identify(request)
+    body = await request_bodies.read(request, request_bodies.InputBody)
+    admission = await admit(navi, who, request.path_params["id"], body)
+    return answer(admission_json(admission), 202)
+
+
+async def how_far(request: Request) -> Response:
+    navi, user = await caller(request)
+    path = request.path_params
+    wait = request_bodies.seconds(request, "wait")
+    found = await navi.waiting.answer(user, path["id"], path["input_id"], wait)
+    return answer(answer_json(found))
+
+
+async def waiting(request: Request) -> Response:
+    navi, user = await caller(request)
+    found = await navi.sessions.queue(user, request.path_params["id"])
+    return answer([input_json(each) for each in found])
+
+
+async def edit(request: Request) -> Response:
+    navi, who = await identify(request)
+    body = await request_bodies.read(request, request_bodies.InputChange)
+    changes = body.model_dump(exclude_unset=True, exclude_none=True)
+    path = request.path_params
+    edited = await navi.sessions.edit_input(
+        who.user, path["id"], path["input_id"], changes, calling_session(request, who)
+    )
+    return answer(input_json(edited))
+
+
+async def remove(request: Request) -> Response:
+    navi, user = await caller(request)
+    await navi.sessions.remove_input(
+        user, request.path_params["id"], request.path_params["input_id"]
+    )
+    return answer({"removed": True})
+
+
+async def admit(
+    navi: Navi, who: Caller, session_id: str, body: request_bodies.InputBody
+) -> Admission:
+    """The one way in for HTTP and WebSocket alike."""
+    sender = who.acting_session(body.sender_session_id)
+    fields = {**body.model_dump(), "sender_session_id": sender}
+    return await navi.messages.send(who.user, session_id, **fields)

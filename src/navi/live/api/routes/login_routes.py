@@ -1,0 +1,63 @@
+"""/login and /logout: browsers."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from navi.base.errors import InvalidInput, NotAllowed
+from navi.live.api import login_cookie, request_bodies
+from navi.live.api.access import identify, token_of
+from navi.live.api.responses import answer
+from navi.live.runtime.app import Navi
+
+BODY_LIMIT_BYTES = 10_000
+"""Strangers may send this, so it is kept small."""
+OWN_PAGES = {"same-origin", "none"}
+"""What browsers say in `Sec-Fetch-Site` about requests that no other site caused."""
+
+
+def routes() -> list[Route]:
+    return [
+        Route("/login", login, methods=["POST"]),
+        Route("/logout", logout, methods=["POST"]),
+    ]
+
+
+async def login(request: Request) -> Response:
+    """Log this browser in, with a user's token or the code of a one-time link."""
+    navi: Navi = request.app.state.navi
+    site = request.headers.get("sec-fetch-site", "none")
+    if site not in OWN_PAGES:
+        raise NotAllowed(
+            "another site may not log you in", hint="log in on the page at the server's own address"
+        )
+    body = await request_bodies.read(request, request_bodies.NewLogin, BODY_LIMIT_BYTES)
+    if body.token is not None:
+        new = await navi.logins.with_token(body.token.strip())
+    elif body.code is not None and body.user is not None:
+        new = await navi.logins.with_code(body.code, body.user)
+    else:
+        raise InvalidInput(
+            "a login needs a token, or the user and code of a link", hint='like {"token": "…"}'
+        )
+    if (previous := login_cookie.token_of(request.headers)) is not None:
+        await navi.logins.end(previous)
+    response = answer({"user_id": new.user_id, "page_secret": new.page_secret})
+    login_cookie.keep(request, response, new.cookie)
+    return response
+
+
+async def logout(request: Request) -> Response:
+    """End the login that asks, or all of the user's."""
+    navi, who = await identify(request)
+    who.require_person()
+    body = await request_bodies.read(request, request_bodies.Logout)
+    if body.everywhere:
+        ended = await navi.logins.end_all(who.user.id)
+    else:
+        ended = await navi.logins.end(token_of(request.headers) or "")
+    response = answer({"ended": ended})
+    login_cookie.drop(request, response)
+    return response

@@ -1,0 +1,156 @@
+"""/mcp: Navi's tools for other agents, by the Model Context Protocol over HTTP.
+
+The protocol has two ways to talk, of which the simple one is enough: each request is answered with
+one JSON value, and the server never speaks first.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from navi import __version__
+from navi.base.errors import InvalidInput, NaviError
+from navi.base.stored_text import require_storable
+from navi.live.api.access import identify
+from navi.live.api.request_bodies import parse_json, read_bytes
+from navi.live.api.responses import answer
+from navi.live.model.access.caller import Caller
+from navi.live.model.session import Session
+from navi.live.model.tool import Tool, ToolContext
+from navi.live.runtime.app import Navi
+
+PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+"""The newest first: offered to whoever asks for one that is not known here."""
+INSTRUCTIONS = (
+    "Navi is this session's clock and memory. With schedule_recall you wake yourself later, even "
+    "after this process has ended; with search_sessions you find what any agent did before."
+)
+BATCH_LIMIT = 50
+PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
+
+Json = dict[str, Any]
+log = logging.getLogger("navi.mcp")
+
+
+def routes() -> list[Route]:
+    return [Route("/mcp", ask, methods=["POST"])]
+
+
+async def ask(request: Request) -> Response:
+    navi, who = await identify(request)
+    try:
+        said = parse_json(await read_bytes(request))
+    except (ValueError, RecursionError):
+        return answer(_failed(None, PARSE_ERROR, "this is not JSON"), 400)
+    if isinstance(said, list):
+        if len(said) > BATCH_LIMIT:
+            problem = f"a batch may have at most {BATCH_LIMIT} requests"
+            return answer(_failed(None, INVALID_REQUEST, problem), 400)
+        answers = [await _answer(navi, who, request.headers, each) for each in said]
+        given = [each for each in answers if each is not None]
+        return answer(given) if given else Response(status_code=202)
+    given_one = await _answer(navi, who, request.headers, said)
+    return Response(status_code=202) if given_one is None else answer(given_one)
+
+
+async def _answer(navi: Navi, who: Caller, headers: Mapping[str, str], said: Any) -> Json | None:
+    """None for what wants no answer."""
+    if not isinstance(said, dict) or not isinstance(method := said.get("method"), str):
+        return _failed(None, INVALID_REQUEST, "this is no request")
+    if "id" not in said:
+        return None
+    params = said.get("params")
+    params = params if isinstance(params, dict) else {}
+    match method:
+        case "initialize":
+            result = _greeting(params)
+        case "ping":
+            result = {}
+        case "tools/list":
+            result = {"tools": [_described(tool) for tool in navi.tools.values()]}
+        case "tools/call":
+            name, arguments = params.get("name"), params.get("arguments") or {}
+            if not isinstance(name, str) or name not in navi.tools:
+                known = ", ".join(navi.tools)
+                problem = f"there is no tool {name!r}; the tools are {known}"
+                return _failed(said["id"], INVALID_PARAMS, problem)
+            if not isinstance(arguments, dict):
+                return _failed(said["id"], INVALID_PARAMS, "the arguments must be a JSON object")
+            meta = params.get("_meta")
+            result = await _called(navi, who, headers, navi.tools[name], arguments, meta)
+        case _:
+            return _failed(said["id"], UNKNOWN_METHOD, f"there is no method {method}")
+    return {"jsonrpc": "2.0", "id": said["id"], "result": result}
+
+
+def _greeting(params: Mapping[str, Any]) -> Json:
+    wanted = params.get("protocolVersion")
+    return {
+        "protocolVersion": wanted if wanted in PROTOCOLS else PROTOCOLS[0],
+        "capabilities": {"tools": {"listChanged": False}},
+        "serverInfo": {"name": "navi", "title": "Navi", "version": __version__},
+        "instructions": INSTRUCTIONS,
+    }
+
+
+def _described(tool: Any) -> Json:
+    schema = dict(tool.parameters)
+    return {"name": tool.name, "description": tool.description, "inputSchema": schema}
+
+
+async def _called(
+    navi: Navi,
+    who: Caller,
+    headers: Mapping[str, str],
+    tool: Tool,
+    arguments: Mapping[str, Any],
+    meta: object,
+) -> Json:
+    """A refusal is a result, too: the agent is told what a person would see."""
+    try:
+        session = await _session(navi, who, headers, meta)
+        # An agent has the rights of its session's user, even if an admin's token brought it here.
+        user = await navi.accounts.owner(session)
+        context = ToolContext(session.id, Path(session.cwd), user.id, user.role, user.info)
+        done = await tool.run(context, arguments)
+    except NaviError as refusal:
+        return _told(refusal.sentence, is_error=True)
+    except Exception as error:
+        log.exception("the tool %s failed", tool.name)
+        return _told(f"the tool {tool.name} failed: {error}", is_error=True)
+    return _told(done.text, is_error=done.is_error)
+
+
+async def _session(navi: Navi, who: Caller, headers: Mapping[str, str], meta: object) -> Session:
+    """Who calls: the session that Navi started, or one that its agent knows by its own name."""
+    user = who.user
+    if session_id := who.session_id or headers.get("navi-session"):
+        return await navi.sessions.get(user, session_id)
+    agent_session_id = headers.get("navi-agent-session") or _codex_thread(meta)
+    if agent_session_id is None:
+        raise InvalidInput(
+            "Navi can't tell which session this call comes from",
+            hint="`navi setup claude-code` or `navi setup codex` makes sessions known to it",
+        )
+    return await navi.sessions.of_agent(user, require_storable("session_id", agent_session_id))
+
+
+def _codex_thread(meta: object) -> str | None:
+    turn = meta.get("x-codex-turn-metadata") if isinstance(meta, dict) else None
+    thread = turn.get("session_id") if isinstance(turn, dict) else None
+    return thread if isinstance(thread, str) else None
+
+
+def _told(text: str, *, is_error: bool) -> Json:
+    return {"content": [{"type": "text", "text": text}], "isError": is_error}
+
+
+def _failed(request_id: object, code: int, message: str) -> Json:
+    return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}

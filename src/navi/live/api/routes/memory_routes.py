@@ -1,0 +1,106 @@
+"""/search, /stats and /archive: the memory, in the shapes of `recall … --json`."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from navi.live.api import request_bodies
+from navi.live.api.access import caller
+from navi.live.api.responses import answer
+from navi.live.model.wire_format import session_json
+from navi.live.runtime.index_follower import index_state_json
+from navi.live.runtime.services.memory_service import Archive, MemoryFilters
+
+SEARCH_LIMIT = 20
+LIST_LIMIT = 50
+MOST = 1000
+
+
+def routes() -> list[Route]:
+    return [
+        Route("/index", index_state, methods=["GET"]),
+        Route("/search", search, methods=["GET"]),
+        Route("/archive/sessions", listing, methods=["GET"]),
+        Route("/archive/sessions/{id}", read, methods=["GET"]),
+        Route("/archive/sessions/{id}/adopt", adopt, methods=["POST"]),
+        Route("/stats", overview, methods=["GET"]),
+        Route("/stats/tools", tools, methods=["GET"]),
+        Route("/stats/bash", bash, methods=["GET"]),
+        Route("/stats/tokens", tokens, methods=["GET"]),
+        Route("/stats/projects", projects, methods=["GET"]),
+        Route("/stats/activity", activity, methods=["GET"]),
+    ]
+
+
+async def index_state(request: Request) -> Response:
+    """How fresh search is."""
+    await _filtered(request)
+    navi, _ = await caller(request)
+    return answer(index_state_json(navi.index_follower.state))
+
+
+async def search(request: Request) -> Response:
+    archive, filters = await _filtered(request)
+    words = request.query_params.get("q", "")
+    limit = request_bodies.limit(request)
+    wanted = SEARCH_LIMIT if limit is None else max(1, min(MOST, limit))
+    return answer(await archive.search(words, filters, wanted))
+
+
+async def listing(request: Request) -> Response:
+    archive, filters = await _filtered(request)
+    limit = request_bodies.limit(request)
+    return answer(await archive.sessions(filters, LIST_LIMIT if limit is None else limit))
+
+
+async def read(request: Request) -> Response:
+    archive, _ = await _filtered(request)
+    return answer(await archive.session(request.path_params["id"]))
+
+
+async def adopt(request: Request) -> Response:
+    """A session of Claude Code or Codex becomes one of Navi's, to be woken like any other."""
+    navi, user = await caller(request)
+    archive, _ = await _filtered(request)
+    past = await archive.resumable(request.path_params["id"])
+    return answer(session_json(await navi.adoption.adopt(user, past)))
+
+
+async def overview(request: Request) -> Response:
+    archive, filters = await _filtered(request)
+    return answer(await archive.overview(filters))
+
+
+async def tools(request: Request) -> Response:
+    archive, filters = await _filtered(request)
+    return answer(await archive.tools(filters))
+
+
+async def bash(request: Request) -> Response:
+    archive, filters = await _filtered(request)
+    if request_bodies.flag(request, "suggest"):
+        return answer(await archive.suggestions(filters))
+    return answer(await archive.bash(filters))
+
+
+async def tokens(request: Request) -> Response:
+    archive, filters = await _filtered(request)
+    by = request.query_params.get("by", "project,day,model")
+    return answer(await archive.tokens(filters, by))
+
+
+async def projects(request: Request) -> Response:
+    archive, filters = await _filtered(request)
+    return answer(await archive.projects(filters))
+
+
+async def activity(request: Request) -> Response:
+    archive, filters = await _filtered(request)
+    return answer(await archive.activity(filters))
+
+
+async def _filtered(request: Request) -> tuple[Archive, MemoryFilters]:
+    navi, user = await caller(request)
+    return navi.archive, navi.archive.filters(user, request.query_params)

@@ -1,0 +1,67 @@
+"""/sessions/{id}/recall and /recalls."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from navi.live.api import request_bodies
+from navi.live.api.access import caller, calling_session, identify
+from navi.live.api.responses import answer
+from navi.live.model.scheduling.recall import Scheduler
+from navi.live.model.wire_format import instant, recall_json
+
+
+def routes() -> list[Route]:
+    return [
+        Route("/sessions/{id}/recall", read, methods=["GET"]),
+        Route("/sessions/{id}/recall", schedule, methods=["POST"]),
+        Route("/sessions/{id}/recall", cancel, methods=["DELETE"]),
+        Route("/sessions/{id}/recall/skip", skip, methods=["POST"]),
+        Route("/sessions/{id}/recalls", listing, methods=["GET"]),
+        Route("/recalls/preview", preview, methods=["POST"]),
+    ]
+
+
+async def read(request: Request) -> Response:
+    navi, user = await caller(request)
+    return answer(recall_json(await navi.recalls.pending(user, request.path_params["id"])))
+
+
+async def schedule(request: Request) -> Response:
+    navi, who = await identify(request)
+    body = await request_bodies.read(request, request_bodies.NewRecall)
+    session_id = request.path_params["id"]
+    match calling_session(request, who):
+        case None:
+            by = Scheduler.PERSON
+        case agent:
+            by = Scheduler.AGENT if agent == session_id else Scheduler.OTHER_AGENT
+    made = await navi.recalls.schedule(who.user, session_id, **body.model_dump(), scheduled_by=by)
+    said = {"reading": made.reading, "warning": made.warning}
+    return answer({**recall_json(made.recall), **said}, 201)
+
+
+async def cancel(request: Request) -> Response:
+    navi, user = await caller(request)
+    return answer(recall_json(await navi.recalls.cancel(user, request.path_params["id"])))
+
+
+async def skip(request: Request) -> Response:
+    navi, user = await caller(request)
+    return answer(recall_json(await navi.recalls.skip(user, request.path_params["id"])))
+
+
+async def preview(request: Request) -> Response:
+    navi, _ = await caller(request)
+    body = await request_bodies.read(request, request_bodies.TimeWords)
+    read_as = navi.recalls.preview(**body.model_dump())
+    first, *beats = [{"trigger_at": instant(each.at), "reading": each.reading} for each in read_as]
+    return answer({**first, "interval_seconds": body.interval_seconds, "beats": beats})
+
+
+async def listing(request: Request) -> Response:
+    navi, user = await caller(request)
+    found = await navi.recalls.listing(user, request.path_params["id"])
+    return answer([recall_json(recall) for recall in found])

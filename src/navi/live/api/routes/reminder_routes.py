@@ -1,0 +1,62 @@
+"""/sessions/{id}/remind, until a session is done; /scheduler/remind, for once; /reminders, both."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from navi.live.api import request_bodies
+from navi.live.api.access import caller
+from navi.live.api.responses import answer
+from navi.live.model.wire_format import registration_json, reminder_json, upcoming_json
+
+
+def routes() -> list[Route]:
+    return [
+        Route("/reminders", upcoming, methods=["GET"]),
+        Route("/sessions/{id}/reminders", upcoming, methods=["GET"]),
+        Route("/sessions/{id}/remind", read, methods=["GET"]),
+        Route("/sessions/{id}/remind", register, methods=["POST"]),
+        Route("/sessions/{id}/remind", stop, methods=["DELETE"]),
+        Route("/scheduler/remind", schedule, methods=["POST"]),
+        Route("/scheduler/remind/{id}", cancel, methods=["DELETE"]),
+    ]
+
+
+async def upcoming(request: Request) -> Response:
+    navi, user = await caller(request)
+    found = await navi.reminders.upcoming(user, request.path_params.get("id"))
+    return answer([upcoming_json(each) for each in found])
+
+
+async def read(request: Request) -> Response:
+    navi, user = await caller(request)
+    found = await navi.reminders.registered(user, request.path_params["id"])
+    return answer(registration_json(found))
+
+
+async def register(request: Request) -> Response:
+    navi, user = await caller(request)
+    body = await request_bodies.read(request, request_bodies.NewRegistration)
+    made = await navi.reminders.register(
+        user, request.path_params["id"], body.soft_threshold, body.hard_threshold
+    )
+    return answer(registration_json(made))
+
+
+async def stop(request: Request) -> Response:
+    navi, user = await caller(request)
+    return answer(registration_json(await navi.reminders.stop(user, request.path_params["id"])))
+
+
+async def schedule(request: Request) -> Response:
+    navi, user = await caller(request)
+    body = await request_bodies.read(request, request_bodies.NewReminder)
+    made = await navi.reminders.schedule(user, **body.model_dump())
+    return answer(reminder_json(made))
+
+
+async def cancel(request: Request) -> Response:
+    navi, user = await caller(request)
+    return answer(reminder_json(await navi.reminders.cancel(user, request.path_params["id"])))

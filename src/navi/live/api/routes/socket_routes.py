@@ -1,0 +1,251 @@
+"""/ws: what happens, as it happens, from wherever the client left off.
+
+Each socket has a task that sends frames and one that reads. The reader always runs, because a
+socket that is only written to does not notice that its client is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, suppress
+from typing import Any
+
+from starlette.routing import WebSocketRoute
+from starlette.websockets import (
+    WebSocket,
+    WebSocketDisconnect,
+    WebSocketDisconnected,
+    WebSocketState,
+)
+
+from navi.base.errors import InvalidInput, NaviError, NotAuthenticated
+from navi.base.stored_text import require_storable
+from navi.live.api import login_cookie, request_bodies
+from navi.live.api.access import authenticate, token_of
+from navi.live.api.connection_limits import welcome
+from navi.live.api.routes.input_routes import admit
+from navi.live.model.access.caller import Caller
+from navi.live.model.access.user import Role, User
+from navi.live.model.wire_format import admission_json, error_json
+from navi.live.runtime.app import Navi
+from navi.live.runtime.broadcast import Frame
+from navi.live.runtime.index_follower import index_state_json
+
+FIRST_FRAME_SECONDS = 10.0
+CHECK_AGAIN_SECONDS = 5.0
+GONE = (WebSocketDisconnect, WebSocketDisconnected)
+"""The client has left, before or while something was sent to it."""
+
+log = logging.getLogger("navi.api")
+
+
+def routes() -> list[WebSocketRoute]:
+    return [WebSocketRoute("/ws/sessions/{id}", watch_session), WebSocketRoute("/ws", watch_all)]
+
+
+async def watch_session(socket: WebSocket) -> None:
+    with suppress(*GONE):
+        await _Watch(socket, socket.path_params["id"]).run()
+
+
+async def watch_all(socket: WebSocket) -> None:
+    with suppress(*GONE):
+        await _Watch(socket, None).run()
+
+
+class _Watch:
+    def __init__(self, socket: WebSocket, session_id: str | None) -> None:
+        self._socket = socket
+        self._session_id = session_id
+        self._navi: Navi = socket.app.state.navi
+        self._token = ""
+        self._checked_at = 0.0
+        self._sees_index = False
+
+    async def run(self) -> None:
+        token = token_of(self._socket.headers)
+        subprotocol = login_cookie.subprotocol(self._socket.headers)
+        if token is None:
+            await self._socket.accept(subprotocol)
+        refusal: NaviError | None = None
+        frames: AsyncGenerator[Sequence[Frame], None] | None = None
+        try:
+            self._token = token or await self._introduction()
+            user = (await self._caller()).user
+            self._sees_index = self._session_id is None and user.role is Role.ADMIN
+            frames = await self._frames(user)
+        except NaviError as error:
+            refusal = error
+        if token is not None:
+            # Only now: whatever happens after the socket is open, its client will see.
+            await self._socket.accept(subprotocol)
+        if refusal is not None:
+            await self._tell(refusal)
+            await self._close(4000 + refusal.http_status)
+        elif frames is not None:
+            await self._serve(frames)
+
+    async def _introduction(self) -> str:
+        """The token in a first frame `{"type": "auth", "token": …}`."""
+        try:
+            async with asyncio.timeout(FIRST_FRAME_SECONDS):
+                frame = _parsed(await self._next_frame())
+        except TimeoutError:
+            frame = {}
+        token = frame.get("token")
+        if frame.get("type") != "auth" or not isinstance(token, str):
+            raise NotAuthenticated(
+                "the first frame must bring the token",
+                hint='send {"type": "auth", "token": "…"}, or an Authorization header',
+            )
+        return token
+
+    async def _caller(self) -> Caller:
+        """Asked again and again: whoever is removed loses open sockets too."""
+        self._checked_at = time.monotonic()
+        who = await authenticate(self._navi, self._token, self._socket.headers)
+        welcome(self._socket)
+        return who
+
+    async def _next_frame(self) -> str | None:
+        message = await self._socket.receive()
+        if message["type"] == "websocket.disconnect":
+            raise WebSocketDisconnect(message.get("code", 1000))
+        text: str | None = message.get("text")
+        return text
+
+    async def _frames(self, user: User) -> AsyncGenerator[Sequence[Frame], None]:
+        asked = self._socket.query_params.get("after")
+        if self._session_id is not None:
+            require_storable("session_id", self._session_id)
+            await self._navi.sessions.get(user, self._session_id)
+            after = await self._navi.feed.last_seq(self._session_id)
+        else:
+            after = await self._navi.feed.last_position()
+        if asked is not None:
+            # Never from the future: whoever asks for that would wait for ever.
+            after = min(after, max(0, request_bodies.whole_number("after", asked)))
+        if self._session_id is not None:
+            return self._navi.feed.session(self._session_id, after)
+        return self._navi.feed.all(user, after)
+
+    async def _serve(self, frames: AsyncGenerator[Sequence[Frame], None]) -> None:
+        tasks = {
+            asyncio.create_task(self._send(frames)),
+            asyncio.create_task(self._receive()),
+        }
+        if self._sees_index:
+            tasks.add(asyncio.create_task(self._send_index_news()))
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            results = await asyncio.gather(*tasks, return_exceptions=True)
+        for result in results:
+            if isinstance(result, NaviError):
+                await self._tell(result)
+                await self._close(4000 + result.http_status)
+            elif isinstance(result, Exception) and not isinstance(result, GONE):
+                log.error("a socket failed: %r", result)
+                await self._close(1011)
+
+    async def _send(self, frames: AsyncGenerator[Sequence[Frame], None]) -> None:
+        async with aclosing(frames) as batches:
+            async for batch in batches:
+                if time.monotonic() - self._checked_at > CHECK_AGAIN_SECONDS:
+                    await self._caller()
+                for frame in batch:
+                    await self._socket.send_text(frame.text)
+
+    async def _send_index_news(self) -> None:
+        follower = self._navi.index_follower
+        state = follower.announced
+        while True:
+            state = await follower.changed(state)
+            await self._say({"type": "index_refreshed", "index": index_state_json(state)})
+
+    async def _receive(self) -> None:
+        while True:
+            text = await self._next_frame()
+            who = await self._caller()
+            try:
+                await self._obey(who, _parsed(text))
+            except NaviError as error:
+                await self._tell(error)
+
+    async def _obey(self, who: Caller, frame: dict[str, Any]) -> None:
+        kind = frame.pop("type", None)
+        if not isinstance(kind, str) or kind not in FRAMES:
+            raise InvalidInput(
+                f"there is no frame of type {kind!r}", hint=f"one of: {', '.join(FRAMES)}"
+            )
+        await FRAMES[kind](self, who, frame)
+
+    async def admit_input(self, who: Caller, frame: dict[str, Any]) -> None:
+        session_id = self._addressed(frame)
+        body = request_bodies.validate(frame, request_bodies.InputBody)
+        admission = await admit(self._navi, who, session_id, body)
+        await self._say({"type": "input_admitted", **admission_json(admission)})
+
+    async def stop_turn(self, who: Caller, frame: dict[str, Any]) -> None:
+        stopped = await self._navi.sessions.stop(who.user, self._addressed(frame))
+        await self._say({"type": "stop_requested", "stopped": stopped})
+
+    async def answer_ping(self, who: Caller, frame: dict[str, Any]) -> None:
+        await self._say({"type": "pong"})
+
+    async def welcome(self, who: Caller, frame: dict[str, Any]) -> None:
+        """The client is known already; it may introduce itself again."""
+
+    def _addressed(self, frame: dict[str, Any]) -> str:
+        """The session meant: the socket's own, or on the general socket the one named."""
+        named = frame.pop("session_id", self._session_id)
+        if not isinstance(named, str):
+            raise InvalidInput(
+                "this frame does not say for which session it is",
+                hint="name it as session_id, or connect to /ws/sessions/ID",
+            )
+        if self._session_id not in (None, named):
+            raise InvalidInput(
+                f"this socket is for session {self._session_id} only",
+                hint="connect to /ws to talk to several sessions",
+            )
+        return require_storable("session_id", named)
+
+    async def _say(self, value: dict[str, Any]) -> None:
+        await self._socket.send_text(json.dumps(value, separators=(",", ":")))
+
+    async def _tell(self, error: NaviError) -> None:
+        await self._say({"type": "error", **error_json(error)})
+
+    async def _close(self, code: int) -> None:
+        if self._socket.application_state is WebSocketState.CONNECTED:
+            await self._socket.close(code)
+
+
+FRAMES = {
+    "input": _Watch.admit_input,
+    "stop": _Watch.stop_turn,
+    "ping": _Watch.answer_ping,
+    "auth": _Watch.welcome,
+}
+"""What clients may send."""
+
+
+def _parsed(text: str | None) -> dict[str, Any]:
+    if text is None:
+        raise InvalidInput("this is a binary frame", hint="send JSON in text frames")
+    try:
+        value = request_bodies.parse_json(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(
+            "this frame is not JSON", hint='like {"type": "input", "text": "…"}'
+        ) from error
+    if not isinstance(value, dict):
+        raise InvalidInput("a frame is a JSON object", hint='like {"type": "ping"}')
+    return value

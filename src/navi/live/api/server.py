@@ -1,0 +1,61 @@
+"""The HTTP server process around the app."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import uvicorn
+
+from navi.live.api.application import build
+from navi.live.api.connection_limits import HttpProtocol, SocketProtocol, State, Strangers
+from navi.live.runtime.app import Navi
+
+FRAME_LIMIT_BYTES = 16_000_000
+"""Larger frames end the socket; those below get an answer, if need be that they are too large."""
+SHUTDOWN_SECONDS = 3
+
+
+class Server(uvicorn.Server):
+    """Serves until a signal comes: the first ends it in order, the second at once."""
+
+    def __init__(self, navi: Navi) -> None:
+        super().__init__(
+            uvicorn.Config(
+                build(navi),
+                http=HttpProtocol,
+                ws=SocketProtocol,
+                ws_max_size=FRAME_LIMIT_BYTES,
+                # Compressing costs more time than loopback and local networks save.
+                ws_per_message_deflate=False,
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+            )
+        )
+        strangers = Strangers(navi.settings.server.max_anonymous_connections)
+        self.server_state = State(strangers)
+        self.stopped_by: list[signal.Signals] = []
+
+    async def serve_on(self, listening: socket.socket) -> None:
+        await self.serve(sockets=[listening])
+        if signal.SIGINT in self.stopped_by:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        # uvicorn's own version raises the signal anew at the end, which would cut short whatever
+        # the caller still has to tidy up.
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._on_signal, number)
+        yield
+
+    def _on_signal(self, number: signal.Signals) -> None:
+        self.force_exit = bool(self.stopped_by)
+        self.should_exit = True
+        self.stopped_by.append(number)

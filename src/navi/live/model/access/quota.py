@@ -1,0 +1,39 @@
+"""How many of each thing a user or a session may have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from navi.base.errors import Conflict
+from navi.live.model.access.user import Role, User
+
+
+class LimitReached(Conflict):
+    kind = "limit_reached"
+
+    def __init__(self, subject: str, most: int, things: str, *, hint: str) -> None:
+        super().__init__(f"{subject} has {most:,} {things}, and may not have more", hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """None means any number."""
+
+    sessions: int | None = None
+    recalls: int | None = None
+    automations: int | None = None
+    reminders: int | None = None
+    waiting_inputs: int | None = None
+    automations_per_session: int | None = None
+    waiting_inputs_per_session: int | None = None
+
+    def of(self, user: User) -> Limits:
+        """Those that hold for what this user does: an admin is held only to those of a session."""
+        if user.role is not Role.ADMIN:
+            return self
+        return replace(
+            self, sessions=None, recalls=None, automations=None, reminders=None, waiting_inputs=None
+        )
+
+
+UNLIMITED = Limits()

@@ -1,0 +1,179 @@
+"""What wants a turn, and which one of them goes next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from navi.base.errors import InvalidInput, TooLarge
+from navi.base.stored_text import require_storable
+
+TEXT_LIMIT_BYTES = 1_000_000
+"""Larger texts belong in a file whose path the text names; no model reads them in one message."""
+
+
+TIME_LIMIT = "time_limit_seconds"
+"""In the metadata of an input: how long its turn may take."""
+TOOL_CALL = "tool_call_id"
+"""In the metadata of an input that reached an agent at work: the call whose result it came with."""
+
+
+class DeliveryMode(StrEnum):
+    SEQUENTIAL = "sequential"
+    IMPORTANT = "important"
+    URGENT = "urgent"
+
+
+class Origin(StrEnum):
+    USER = "user"
+    RECALL = "recall"
+    AUTOMATION = "automation"
+    AGENT = "agent"
+    REMINDER = "reminder"
+
+
+@dataclass(frozen=True, slots=True)
+class NewInput:
+    """An input as it is admitted. Sending the same `id` again admits nothing new."""
+
+    id: str
+    session_id: str
+    text: str
+    delivery_mode: DeliveryMode = DeliveryMode.SEQUENTIAL
+    origin: Origin = Origin.USER
+    sender_session_id: str | None = None
+    remind_soft_threshold: int | None = None
+    remind_hard_threshold: int | None = None
+    notify_on_delivery: bool = False
+    notify_on_stop: bool = False
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """Kept with the message in the transcript."""
+    prompt: str | None = None
+    """What the agent reads instead of `text`. Scheduled inputs get theirs when the turn begins."""
+    not_before: datetime | None = None
+    """The instant before which it is not delivered; None means at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input(NewInput):
+    ordinal: int = 0
+    """The order of admission within the session."""
+    queued_at: datetime | None = None
+    delivered_at: datetime | None = None
+    turn_id: str | None = None
+
+    @property
+    def place(self) -> tuple[datetime | None, int]:
+        """Its place among inputs of its delivery mode: by its instant, then by admission."""
+        return self.not_before or self.queued_at, self.ordinal
+
+    def is_deliverable(self, now: datetime) -> bool:
+        return self.not_before is None or self.not_before <= now
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The answer to the sender. `position` counts the inputs that go first: 0 is next."""
+
+    input_id: str
+    delivered: bool
+    position: int
+    thresholds: tuple[int, int] | None = None
+    """Soft and hard, in seconds from delivery, if the agent is reminded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How far an input has come. `text` is what the agent said last in its turn."""
+
+    input_id: str
+    status: str
+    """`queued`, `running` or `done`."""
+    turn_id: str | None = None
+    outcome: str | None = None
+    error: str | None = None
+    text: str | None = None
+    ended_at: datetime | None = None
+
+
+def require_text(text: str) -> str:
+    """The text as it will be stored, or a refusal."""
+    if not text.strip():
+        raise InvalidInput("the text is blank", hint="say what the session should do")
+    size = len(require_storable("the text", text).encode())
+    if size > TEXT_LIMIT_BYTES:
+        raise TooLarge(
+            f"the text has {size:,} bytes; {TEXT_LIMIT_BYTES:,} is the most one input may have",
+            hint="put it into a file and name the file's path in the text",
+        )
+    return text
+
+
+JOINED_MOST = 50
+JOINED_BYTES = 200_000
+"""One turn is given no more waiting messages than its agent can be expected to read."""
+
+
+_COMMAND = re.compile(r"\s*/[\w:-]+(\s|$)")
+
+
+def is_command(text: str) -> bool:
+    """A slash command of the agent, no path: it works only if it stands alone."""
+    return _COMMAND.match(text) is not None
+
+
+def may_join(waiting: Input) -> bool:
+    """Whether it may share a turn. What people ask for always gets an answer of its own."""
+    return waiting.origin in (Origin.AGENT, Origin.REMINDER) and not is_command(waiting.text)
+
+
+def joined_with(first: Input, others: Sequence[Input]) -> list[Input]:
+    """Which of the others, in the order of delivery, share the turn of `first`, which may join.
+
+    Messages between agents that wait in the same mode, up to the first that may not join; and
+    with a reminder all other reminders.
+    """
+    joined: list[Input] = []
+    size = len(first.text)
+    is_open = True
+    for each in others:
+        size += len(each.text)
+        if len(joined) + 1 >= JOINED_MOST or size > JOINED_BYTES:
+            break
+        if first.origin is each.origin is Origin.REMINDER and may_join(each):
+            joined.append(each)
+        elif each.delivery_mode is first.delivery_mode:
+            is_open = is_open and may_join(each)
+            if is_open:
+                joined.append(each)
+    return joined
+
+
+def signed(text: str, metadata: Mapping[str, Any]) -> str:
+    """The text with the name of the session that sent it, as the agent reads it."""
+    sender = metadata.get("sender")
+    if not isinstance(sender, Mapping) or is_command(text):
+        return text
+    return f"[message from {sender['name']} ({sender['id']})]\n{text}"
+
+
+def prompt_of(inputs: Sequence[Input]) -> str:
+    """What the agent reads in the turn of these inputs."""
+    return "\n\n".join(each.prompt or signed(each.text, each.metadata) for each in inputs)
+
+
+_ORDER = (DeliveryMode.URGENT, DeliveryMode.IMPORTANT, DeliveryMode.SEQUENTIAL)
+
+
+def modes_before(mode: DeliveryMode) -> tuple[DeliveryMode, ...]:
+    """The modes whose inputs overtake those of `mode`."""
+    return _ORDER[: _ORDER.index(mode)]
+
+
+def delivery_order(queue: Sequence[Input]) -> list[Input]:
+    """Urgent before important before sequential; among equals, by their place in the queue."""
+    return sorted(queue, key=lambda waiting: (_ORDER.index(waiting.delivery_mode), waiting.place))

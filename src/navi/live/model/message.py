@@ -1,0 +1,186 @@
+"""The transcript, and how the events of a turn become its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from navi.live.model.event import (
+    HistoryCompacted,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnEvent,
+    merge_deltas,
+)
+from navi.live.model.turn import Ending, Outcome
+
+ERROR_LIMIT = 500
+"""Characters of a failure that a transcript shows."""
+NOTHING_TO_REPORT = "(finished with nothing to report)"
+NOT_FINISHED = "(not finished: the turn ended first)"
+
+
+class MessageRole(StrEnum):
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    result: str | None = None
+    """None while the tool still runs."""
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What an agent said in one step: perhaps some thinking, some text, then tool calls."""
+
+    role: MessageRole = MessageRole.ASSISTANT
+    content: str = ""
+    thinking: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    compacted_up_to: int | None = None
+    """Set on the summary that stands in for all messages up to and with this one."""
+
+    @property
+    def is_closed(self) -> bool:
+        """All its tools have answered: whatever comes next belongs to the next step."""
+        if self.role is MessageRole.SYSTEM:
+            return True
+        return bool(self.tool_calls) and all(c.result is not None for c in self.tool_calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A message that no turn makes: something that happened, or an answer from elsewhere."""
+
+    id: str
+    content: str
+    source: str
+    metadata: Mapping[str, Any]
+    role: MessageRole = MessageRole.SYSTEM
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    id: str
+    session_id: str
+    idx: int
+    role: MessageRole
+    content: str
+    thinking: str
+    tool_calls: tuple[ToolCall, ...]
+    is_recall: bool
+    source: str
+    """What caused the turn this message belongs to: an `Origin`."""
+    metadata: Mapping[str, Any]
+    timestamp: datetime
+    compacted_up_to: int | None = None
+
+
+def drafts_of(events: Iterable[TurnEvent]) -> list[Draft]:
+    """The messages that a turn's events amount to, one for each step of the agent."""
+    drafts: list[Draft] = []
+    for event in merge_deltas(list(events)):
+        if isinstance(event, HistoryCompacted):
+            drafts.append(_summary(event))
+            continue
+        if isinstance(event, ToolFinished):
+            _record_result(drafts, event)
+            continue
+        if not drafts or drafts[-1].is_closed:
+            drafts.append(Draft())
+        drafts[-1] = _extended(drafts[-1], event)
+    return drafts
+
+
+def closed(drafts: Sequence[Draft], ending: Ending, *, must_speak: bool = False) -> list[Draft]:
+    """The drafts as they are kept: every call has a result, and every turn visibly an end.
+
+    Where nobody looks on, a turn `must_speak`: say that it failed, or that it found nothing.
+    """
+    kept = [
+        replace(draft, tool_calls=tuple(_finished(call) for call in draft.tool_calls))
+        for draft in drafts
+    ]
+    if not kept or not _is_end(kept[-1], ending, must_speak):
+        kept.append(Draft(content=_closing_words(ending)))
+    if ending.outcome is not Outcome.OK:
+        outcome = {"outcome": ending.outcome.value, "error": _short(ending.error)}
+        kept[-1] = replace(kept[-1], metadata={**kept[-1].metadata, **outcome})
+    return kept
+
+
+def _is_end(draft: Draft, ending: Ending, must_speak: bool) -> bool:
+    if draft.role is MessageRole.SYSTEM:
+        return False
+    if must_speak:
+        return bool(draft.content) and ending.outcome not in (Outcome.ERROR, Outcome.LIMIT)
+    # A turn that went well may end with a tool's result; one that did not must say so.
+    return bool(draft.content) or (ending.outcome is Outcome.OK and bool(draft.tool_calls))
+
+
+def _summary(event: HistoryCompacted) -> Draft:
+    return Draft(role=MessageRole.SYSTEM, content=event.summary, compacted_up_to=event.up_to_idx)
+
+
+def _extended(draft: Draft, event: ThinkingDelta | TextDelta | ToolStarted) -> Draft:
+    match event:
+        case ThinkingDelta(delta):
+            return replace(draft, thinking=draft.thinking + delta)
+        case TextDelta(delta):
+            return replace(draft, content=draft.content + delta)
+        case ToolStarted(tool_call_id, name, arguments):
+            call = ToolCall(tool_call_id, name, arguments)
+            return replace(draft, tool_calls=(*draft.tool_calls, call))
+
+
+def _record_result(drafts: list[Draft], event: ToolFinished) -> None:
+    done = ToolCall(event.tool_call_id, event.name, event.arguments, event.result, event.is_error)
+    for place in range(len(drafts) - 1, -1, -1):
+        calls = drafts[place].tool_calls
+        if any(call.id == event.tool_call_id for call in calls):
+            answered = tuple(done if call.id == event.tool_call_id else call for call in calls)
+            drafts[place] = replace(drafts[place], tool_calls=answered)
+            return
+    # A driver that reports only finished calls: the call still belongs to the transcript.
+    drafts.append(Draft(tool_calls=(done,)))
+
+
+def _finished(call: ToolCall) -> ToolCall:
+    return call if call.result is not None else replace(call, result=NOT_FINISHED, is_error=True)
+
+
+def _closing_words(ending: Ending) -> str:
+    match ending.outcome:
+        case Outcome.OK:
+            return NOTHING_TO_REPORT
+        case Outcome.STOPPED:
+            return "(stopped)"
+        case Outcome.MAX_ITERATIONS:
+            return f"({ending.error})"
+        case Outcome.DENIED:
+            return f"({_short(ending.error)})"
+        case Outcome.LIMIT:
+            return f"(usage limit: {_short(ending.error)})"
+        case Outcome.ERROR:
+            return f"(failed: {_short(ending.error)})"
+
+
+def _short(error: str | None) -> str | None:
+    """Its first line: more belongs in the log, or in the record of a run."""
+    first, *more = (error or "").strip().splitlines() or [""]
+    if not more and len(first) <= ERROR_LIMIT:
+        return error
+    return f"{first[:ERROR_LIMIT]} …"

@@ -1,0 +1,426 @@
+"""A scheduled turn that belongs to a session: what it is, and what of it runs when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from navi.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from navi.base.stored_text import require_line
+from navi.base.timestamps import instant
+from navi.live.model.input import TIME_LIMIT, NewInput, Origin, require_text
+from navi.live.model.scheduling.limits import require_count, require_seconds
+from navi.live.model.scheduling.schedule import At, Schedule
+from navi.live.model.turn import Outcome
+
+ON_TIME = timedelta(seconds=60)
+"""So late is still on time, for an automation that doesn't catch up on what it missed."""
+HIDDEN_PREFIX = "cron:"
+NAME_LIMIT = 200
+
+
+class Kind(StrEnum):
+    AGENT_TURN = "agent_turn"
+    SYSTEM_EVENT = "system_event"
+    HEARTBEAT = "heartbeat"
+    DREAM = "dream"
+
+
+OWN_KINDS = frozenset({Kind.HEARTBEAT, Kind.DREAM})
+"""Navi makes these itself; settings of the same name switch them on and off."""
+
+
+class Category(StrEnum):
+    BOUND = "bound"
+    """A person's: each run is a turn of its session."""
+    LEGACY = "legacy"
+    """From an older system: runs apart, and what is worth it is delivered."""
+    SYSTEM = "system"
+    """Navi's own, or a system event of an older system."""
+
+
+class CatchUp(StrEnum):
+    """What happens with occurrences that passed while no server was running."""
+
+    ONCE = "once"
+    SKIP = "skip"
+    ALL = "all"
+
+
+class RunState(StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    TURN_COMPLETED = "turn_completed"
+    FAILED = "failed"
+    MISSED = "missed"
+    CANCELLED = "cancelled"
+
+
+class Delivery(StrEnum):
+    """What became of an answer that was made apart from where it is read."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    NOT_WORTH_IT = "not_worth_it"
+    IMPOSSIBLE = "impossible"
+
+
+class Ended(StrEnum):
+    """Why an automation runs no more, other than by a person's wish."""
+
+    DONE = "done"
+    EXPIRED = "expired"
+    FAILED = "failed"
+    SESSION_ENDED = "session_ended"
+
+
+class AutomationNotFound(NotFound):
+    kind = "automation_not_found"
+
+    def __init__(self, automation_id: str) -> None:
+        super().__init__(
+            f"there is no automation {automation_id}", hint="`sm automation list` shows yours"
+        )
+
+
+class RunNotFound(NotFound):
+    kind = "run_not_found"
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(
+            f"there is no run {run_id}", hint="only the last runs of an automation are kept"
+        )
+
+
+class SystemAutomation(NotAllowed):
+    kind = "system_automation"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name} is Navi's own and can't be changed or removed", hint=_own_switch(name)
+        )
+
+
+class HiddenSession(NotAllowed):
+    kind = "hidden_session"
+
+    def __init__(self, session_id: str) -> None:
+        automation_id = session_id.removeprefix(HIDDEN_PREFIX)
+        is_own = automation_id in OWN_KINDS
+        super().__init__(
+            f"session {session_id} is kept for automation {automation_id}: nobody else can give "
+            "it work, end it or delete it",
+            hint=_own_switch(automation_id)
+            if is_own
+            else f"`sm automation remove {automation_id}` ends the automation",
+        )
+
+
+class InsideScheduledTurn(Conflict):
+    kind = "inside_automation"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the turn of an automation or a recall can't create or reschedule automations",
+            hint="they would multiply by themselves; schedule_recall or `sm recall` wakes this "
+            "session once more",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BlockingAutomation:
+    id: str
+    name: str
+    enabled: bool
+    ended: Ended | None
+    """Why it no longer runs; None if it does, or if a person paused it."""
+
+    @property
+    def state_words(self) -> str:
+        if self.enabled:
+            return "scheduled"
+        return "paused" if self.ended is None else self.ended.replace("_", " ")
+
+
+class BlockedByAutomations(Conflict):
+    kind = "blocked_by_automations"
+
+    def __init__(self, session_id: str, automations: list[BlockingAutomation]) -> None:
+        names = ", ".join(f"{each.name} ({each.state_words})" for each in automations)
+        super().__init__(
+            f"session {session_id} has automations that would go with it: {names}",
+            hint="delete it with ?delete_automations=true to delete them too",
+        )
+        self.automations = automations
+
+
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """What keeps an automation from running for ever, or too long."""
+
+    max_runs: int | None = None
+    expires_at: datetime | None = None
+    max_failures: int = 5
+    """So many failures in a row end it."""
+    time_limit_seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a legacy automation wants its answers. Empty for all others."""
+
+    channel: str | None = None
+    to: str | None = None
+    channel_meta: Mapping[str, Any] = field(default_factory=dict)
+    deliver: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Automation:
+    id: str
+    user_id: str
+    name: str
+    kind: Kind
+    session_key: str | None
+    schedule: Schedule
+    message: str
+    enabled: bool
+    catch_up: CatchUp
+    guards: Guards
+    target: Target
+    next_run_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    held_at: datetime | None = None
+    """An occurrence that waits for the run before it, where all are to be run."""
+    last_run_at: datetime | None = None
+    last_status: str | None = None
+    """How the last run's turn ended: ok, denied, error, cancelled or limit."""
+    last_error: str | None = None
+    ended: Ended | None = None
+    active_run_state: RunState | None = None
+    """`queued` or `running` while a run of it waits or runs."""
+    run_count: int = 0
+    failures_in_row: int = 0
+    missed_count: int = 0
+
+    @property
+    def category(self) -> Category:
+        if self.kind is not Kind.AGENT_TURN:
+            return Category.SYSTEM
+        return Category.LEGACY if self.session_key is None else Category.BOUND
+
+    @property
+    def is_own(self) -> bool:
+        """Whether Navi made it, so that only the settings can change it."""
+        return self.kind in OWN_KINDS
+
+    @property
+    def session_id(self) -> str:
+        """Where its turns run: the session it belongs to, or a hidden one of its own."""
+        return self.session_key or hidden_session_id(self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    id: str
+    automation_id: str
+    session_id: str
+    user_id: str
+    state: RunState
+    due_at: datetime
+    queued_at: datetime
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    outcome: Outcome | None = None
+    """How its turn ended."""
+    prompt_ref: Mapping[str, Any] | None = None
+    rendered_prompt: str | None = None
+    prompt_variables: Mapping[str, Any] | None = None
+    error: str | None = None
+    response_message_id: str | None = None
+    missed_count: int = 0
+    """Occurrences that were not run because of this one, or that a missed run stands for."""
+    delivery: Delivery | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What becomes of the occurrences until now: one runs or none, the others are missed."""
+
+    run_due_at: datetime | None
+    missed: int
+    next_run_at: datetime | None
+    ended: Ended | None
+    """Set when nothing comes after this."""
+
+
+def plan(automation: Automation, now: datetime) -> Plan:
+    """For an automation that is due. Whether it was its last run is known when it really runs."""
+    due_at, schedule, guards = automation.next_run_at, automation.schedule, automation.guards
+    assert due_at is not None
+    until = now if guards.expires_at is None else min(now, guards.expires_at)
+    is_expired = now - until > ON_TIME
+    runs: datetime | None
+    if automation.catch_up is CatchUp.ALL and not is_expired:
+        runs, missed, seen = due_at, 0, due_at
+    else:
+        latest = max(due_at, schedule.latest(until))
+        passed = schedule.passed(due_at, latest)
+        is_skipped = automation.catch_up is CatchUp.SKIP and now - latest > ON_TIME
+        is_missed = is_expired or is_skipped
+        runs, missed, seen = (None, passed, now) if is_missed else (latest, passed - 1, now)
+    following = schedule.next_after(max(seen, due_at))
+    if following is None:
+        return Plan(runs, missed, None, Ended.DONE)
+    if guards.expires_at is not None and following > guards.expires_at:
+        return Plan(runs, missed, None, Ended.EXPIRED)
+    return Plan(runs, missed, following, None)
+
+
+def planned_run(automation: Automation, its: Plan, now: datetime) -> Run:
+    """The record of what is due: a run that is queued, or one that was missed."""
+    due_at = its.run_due_at or automation.next_run_at
+    assert due_at is not None
+    is_missed = its.run_due_at is None
+    return Run(
+        id=run_id(automation.id, due_at),
+        automation_id=automation.id,
+        session_id=automation.session_id,
+        user_id=automation.user_id,
+        state=RunState.MISSED if is_missed else RunState.QUEUED,
+        due_at=due_at,
+        queued_at=now,
+        ended_at=now if is_missed else None,
+        missed_count=its.missed,
+    )
+
+
+def ended_because(automation: Automation, now: datetime) -> Ended:
+    """Why nothing comes after the last run of an automation."""
+    guards = automation.guards
+    is_over = automation.schedule.next_after(now) is None
+    if is_over or guards.expires_at is None or automation.run_count == guards.max_runs:
+        return Ended.DONE
+    return Ended.EXPIRED
+
+
+TRIGGERED = "Scheduled automation triggered: "
+
+
+def automation_input(automation: Automation, run: Run) -> NewInput:
+    """The input of a run. Its id is the run's, so that it can't be admitted twice."""
+    limit = automation.guards.time_limit_seconds
+    return NewInput(
+        id=run.id,
+        session_id=automation.session_id,
+        text=f"{TRIGGERED}{automation.name}\n\n{automation.message}".strip(),
+        origin=Origin.AUTOMATION,
+        metadata={
+            "_automation_trigger": True,
+            "automation_id": automation.id,
+            "automation_name": automation.name,
+            "automation_run_id": run.id,
+            "due_at": instant(run.due_at),
+            "missed_count": run.missed_count,
+            **({} if limit is None else {TIME_LIMIT: limit}),
+        },
+        not_before=run.due_at,
+    )
+
+
+def status_after(outcome: Outcome) -> str:
+    """The automation's `last_status` after a turn with this outcome."""
+    match outcome:
+        case Outcome.STOPPED:
+            return "cancelled"
+        case Outcome.ERROR | Outcome.DENIED | Outcome.LIMIT:
+            return outcome.value
+    return "ok"
+
+
+def failures_after(outcome: Outcome, failures_in_row: int) -> int:
+    """Only an error is a failure. A turn that was stopped, refused or limited says nothing."""
+    match outcome:
+        case Outcome.ERROR:
+            return failures_in_row + 1
+        case Outcome.STOPPED | Outcome.DENIED | Outcome.LIMIT:
+            return failures_in_row
+    return 0
+
+
+def first_run(schedule: Schedule, now: datetime) -> datetime:
+    """When it runs next, or a refusal if that is never."""
+    is_now = isinstance(schedule, At) and schedule.at == now
+    following = now if is_now else schedule.next_after(now)
+    if following is None:
+        raise InvalidInput(
+            "its time has passed",
+            hint="give it a new one: `sm automation edit`, or at, every_seconds or cron_expr",
+        )
+    return following
+
+
+def require_open_guards(automation: Automation, next_run_at: datetime) -> None:
+    """Refuses a next run that its guards would not let happen."""
+    guards = automation.guards
+    if guards.max_runs is not None and automation.run_count >= guards.max_runs:
+        raise InvalidInput(
+            f"it has run {automation.run_count} times already", hint="raise max_runs first"
+        )
+    if guards.expires_at is not None and next_run_at > guards.expires_at:
+        raise InvalidInput("it would expire before it ever runs", hint="choose a later expires_at")
+
+
+def hidden_session_id(automation_id: str) -> str:
+    return HIDDEN_PREFIX + automation_id
+
+
+def is_hidden(session_id: str) -> bool:
+    return session_id.startswith(HIDDEN_PREFIX)
+
+
+def _own_switch(name: str) -> str:
+    return f"the setting [automations] {name} switches it on and off"
+
+
+def run_id(automation_id: str, due_at: datetime) -> str:
+    return f"{automation_id}:{int(due_at.timestamp() * 1000)}"
+
+
+def require_name(name: str) -> str:
+    tidy = " ".join(name.split())
+    if not tidy:
+        raise InvalidInput(
+            "an automation needs a name", hint=f"a few words, at most {NAME_LIMIT} characters"
+        )
+    return require_line("the name", tidy, NAME_LIMIT)
+
+
+def require_message(message: str) -> str:
+    if not message.strip():
+        raise InvalidInput(
+            "the message is blank", hint="say what to do, like 'Look at error.log; report news.'"
+        )
+    return require_text(message)
+
+
+def require_guards(
+    now: datetime,
+    *,
+    max_runs: int | None,
+    expires_at: datetime | None,
+    max_failures: int,
+    time_limit_seconds: int | None,
+) -> Guards:
+    if max_runs is not None:
+        require_count("max_runs", max_runs)
+    require_count("max_failures", max_failures)
+    if time_limit_seconds is not None:
+        require_seconds("time_limit_seconds", time_limit_seconds, shortest=1)
+    if expires_at is not None and expires_at <= now:
+        raise InvalidInput("expires_at is in the past", hint="choose a time to come")
+    return Guards(max_runs, expires_at, max_failures, time_limit_seconds)

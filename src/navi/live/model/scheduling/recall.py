@@ -1,0 +1,263 @@
+"""A session's own wake-up: what may be scheduled, and when it comes next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from navi.base.errors import Conflict, InvalidInput, NotFound
+from navi.base.stored_text import require_printable
+from navi.base.time_expressions import describe_moment, parse_duration
+from navi.base.timestamps import instant
+from navi.live.model.input import TIME_LIMIT, NewInput, Origin, require_text
+from navi.live.model.scheduling.limits import LONGEST_SECONDS, require_seconds
+
+if TYPE_CHECKING:
+    from navi.live.model.turn import Ending
+
+LIMIT = "limit"
+"""The outcome of a turn that met a usage limit."""
+LIMIT_PAUSE = timedelta(minutes=15)
+"""How long to wait where the vendor does not say when its limit ends. Overloads pass within minutes
+and most limits within hours: soon enough after either, and few enough turns in vain."""
+SHORTEST_INTERVAL_SECONDS = 1
+COMMENT_LIMIT = 2_000
+"""Characters: a comment is shown in every list of sessions."""
+LONGEST_SKIP = timedelta(seconds=2 * LONGEST_SECONDS)
+"""As far ahead as skipping may move a recall: a first beat in 10 years, and one interval."""
+DEFERRED_BY = timedelta(seconds=60)
+"""How much later `trigger_at` shows a due recall whose session is busy."""
+
+
+class CallType(StrEnum):
+    ONCE = "once"
+    RECURRING = "recurring"
+    IMMEDIATE = "immediate"
+
+
+class RecallStatus(StrEnum):
+    PENDING = "pending"
+    """Until its turn begins, also while its input waits. A recurring recall stays pending."""
+    RUNNING = "running"
+    FIRED = "fired"
+    CANCELLED = "cancelled"
+
+
+class Scheduler(StrEnum):
+    """Who scheduled a recall."""
+
+    AGENT = "agent"
+    """That of the session itself."""
+    OTHER_AGENT = "other_agent"
+    PERSON = "person"
+
+
+CANCELLED_OUTCOME = "cancelled"
+REPLACED_OUTCOME = "replaced"
+"""A recurring recall whose own turn scheduled another one."""
+
+
+class RecallAlreadyPending(Conflict):
+    kind = "recall_already_pending"
+
+    def __init__(self, session_id: str, trigger_at: datetime, timezone: tzinfo = UTC) -> None:
+        self.trigger_at = trigger_at
+        super().__init__(
+            f"session {session_id} already wakes at {describe_moment(trigger_at, timezone)}",
+            hint="cancel that recall first, or wait for it",
+        )
+
+
+class NoPendingRecall(NotFound):
+    kind = "no_pending_recall"
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            f"session {session_id} has no pending recall",
+            hint="schedule one, or list the past ones",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    id: str
+    session_id: str
+    call_type: CallType
+    trigger_at: datetime
+    """When it is expected to fire: after `due_at` if its session was busy, or met a limit."""
+    due_at: datetime
+    """When it is planned to fire. A recurring recall counts its beats from here."""
+    interval_seconds: int | None
+    internal_comment: str | None
+    additional_context_message: str
+    status: RecallStatus
+    outcome: str | None
+    error: str | None
+    missed_count: int
+    created_at: datetime
+    updated_at: datetime
+    scheduled_by: Scheduler = Scheduler.AGENT
+    input_id: str | None = None
+    """The input it became; from then on it waits in its session's queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    at: datetime
+    missed: int
+
+
+def next_beat(due_at: datetime, interval_seconds: int, now: datetime) -> Beat:
+    """The first beat after `now`, counted from the planned one; and how many passed in between."""
+    interval = timedelta(seconds=interval_seconds)
+    if now < due_at:
+        return Beat(due_at + interval, 0)
+    passed = (now - due_at) // interval
+    return Beat(due_at + (passed + 1) * interval, passed)
+
+
+def beats(at: datetime, interval_seconds: int) -> Iterator[datetime]:
+    """Those after `at`, without end."""
+    while True:
+        at = next_beat(at, interval_seconds, at).at
+        yield at
+
+
+def fires_again_at(recall: Recall, ending: Ending, now: datetime) -> datetime | None:
+    """When a recall that should fire once fires again, because its turn met a usage limit."""
+    if recall.interval_seconds is not None or ending.outcome != LIMIT:
+        return None
+    if ending.resets_at is None or ending.resets_at <= now:
+        return now + LIMIT_PAUSE
+    return ending.resets_at
+
+
+def skipped(recall: Recall, now: datetime) -> datetime:
+    """When a recurring recall fires if its next beat is skipped."""
+    if recall.interval_seconds is None:
+        raise InvalidInput(
+            "only a recurring recall can skip a beat", hint="cancel this one instead"
+        )
+    at = next_beat(recall.due_at, recall.interval_seconds, now).at
+    if at - now > LONGEST_SKIP:
+        raise InvalidInput(
+            "it would not wake for more than 20 years", hint="cancel this recall instead"
+        )
+    return at
+
+
+def recall_input(recall: Recall, time_limit_seconds: int | None = None) -> NewInput:
+    """The input of a due recall. Its prompt is rendered when its turn begins."""
+    limit = {} if time_limit_seconds is None else {TIME_LIMIT: time_limit_seconds}
+    return NewInput(
+        # Derived from its instant, so that the same one can't be admitted twice.
+        id=f"{recall.id}.{int(recall.trigger_at.timestamp() * 1000)}",
+        session_id=recall.session_id,
+        text=recall.additional_context_message,
+        origin=Origin.RECALL,
+        metadata={
+            "recall_id": recall.id,
+            "call_type": recall.call_type.value,
+            "scheduled_by": recall.scheduled_by.value,
+            "due_at": instant(recall.due_at),
+            **limit,
+        },
+        not_before=recall.trigger_at,
+    )
+
+
+def require_call_type(text: str) -> CallType:
+    try:
+        return CallType(text)
+    except ValueError as error:
+        raise InvalidInput(
+            f"there is no call_type {text!r}", hint="one of: once, recurring, immediate"
+        ) from error
+
+
+def require_interval(call_type: CallType, interval_seconds: int | None) -> int | None:
+    if call_type is CallType.RECURRING:
+        if interval_seconds is None:
+            raise InvalidInput(
+                "a recurring recall needs interval_seconds", hint="900 is every 15 minutes"
+            )
+        return require_seconds("interval_seconds", interval_seconds, SHORTEST_INTERVAL_SECONDS)
+    if interval_seconds is not None:
+        raise InvalidInput(
+            f"interval_seconds does not go with call_type {call_type}",
+            hint="leave it out, or choose call_type recurring",
+        )
+    return None
+
+
+def require_when(call_type: CallType, when: str | None) -> str:
+    """The words for its time. An immediate recall has none of its own: it is due now."""
+    words = (when or "").strip()
+    if call_type is CallType.IMMEDIATE:
+        if words:
+            raise InvalidInput(
+                "when does not go with call_type immediate",
+                hint="leave it out, or choose call_type once",
+            )
+        return "now"
+    if not words:
+        raise InvalidInput(
+            f"a recall of type {call_type} needs when",
+            hint="like 30m, 2h 15m or tomorrow at 09:00",
+        )
+    return words
+
+
+def require_comment(comment: str | None) -> str | None:
+    if comment is None:
+        return None
+    return require_printable("internal_comment", comment, COMMENT_LIMIT)
+
+
+def parse_interval(text: str, shortest: int = SHORTEST_INTERVAL_SECONDS) -> int:
+    """The seconds between two beats, from a duration such as 15m."""
+    seconds = parse_duration(text) // timedelta(seconds=1)
+    if seconds < shortest:
+        raise InvalidInput(
+            f"{text!r} is too short",
+            hint=f'the shortest is "{shortest}s", the longest 10 years; like "15m" or "1d"',
+        )
+    return seconds
+
+
+_NAMES_SOMETHING = re.compile(
+    r"""https?://
+    | (?<![\w.])[~.]{0,2}/[\w.-]+             # /var/log, ~/notes, ./plan
+    | [\w.-]{3,}/[\w.-]{3,}                   # src/navi, but not and/or
+    | \b[\w-]+\.[a-z]\w{1,4}\b | \b\w{2,}\.[a-z]\b  # build.log, main.c, but not e.g. or 2.5
+    | [a-z0-9]_[a-z0-9]                       # names of tools, tables and variables
+    | \b(?:filesystem|terminal|cron)\b | `[^`]+`""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_CHATTY = re.compile(
+    r"^\s*(please\s+)?(tell|remind|inform|notify|let)\s+(the\s+)?(user|him|her|them|me)\b", re.I
+)
+
+
+def require_instruction(text: str) -> str:
+    if not text.strip():
+        raise InvalidInput(
+            "additional_context_message is blank",
+            hint="write what to do then, e.g. 'Read build.log with filesystem; report errors.'",
+        )
+    return require_text(text)
+
+
+def instruction_warning(text: str) -> str | None:
+    """A better wording, where an instruction is not one that can be worked on later."""
+    if _NAMES_SOMETHING.search(text) and not _CHATTY.match(text):
+        return None
+    return (
+        "This reads like a note to a person. When the recall fires, only this text is at hand: "
+        "name the tool, file or URL and what to do with it, e.g. 'Read /tmp/build.log with "
+        "filesystem; if it shows an error, report its last 50 lines.'"
+    )

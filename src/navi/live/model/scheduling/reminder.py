@@ -1,0 +1,199 @@
+"""Nudges for an agent that has not reported, and reminders for once. When each is due."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from navi.base.errors import InvalidInput, NotFound
+from navi.base.timestamps import instant
+from navi.live.model.input import DeliveryMode, NewInput, Origin
+
+SOFT_TEXT = '[sm remind] Update your status: sm status "your current progress"'
+HARD_TEXT = '[sm remind] Status overdue. Run: sm status "your current progress"'
+RESUME_TEXT = f"{HARD_TEXT}. Then continue the task you were working on."
+"""The hard nudge for an agent whose turn it interrupts."""
+LONGEST_SECONDS = 366 * 86_400
+LONGEST_COMPACTION = timedelta(seconds=300)
+"""Nothing is injected while an agent compacts its history. Whoever reports no end within this time
+is taken to have forgotten to."""
+
+
+class Nudge(StrEnum):
+    NONE = "none"
+    SOFT = "soft"
+    HARD = "hard"
+
+
+class NoRegistration(NotFound):
+    kind = "no_reminder"
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            f"session {session_id} is not being reminded",
+            hint="it may have finished, or reminding was stopped before",
+        )
+
+
+class CannotReport(InvalidInput):
+    kind = "cannot_report"
+
+    def __init__(self, title: str) -> None:
+        super().__init__(
+            f"{title} can't be reminded until it is done: it runs a program in tmux that Navi does "
+            "not know, so nobody can tell when that is",
+            hint="leave out the reminder, or POST /scheduler/remind to send a text once, later",
+        )
+
+
+class ReminderNotFound(NotFound):
+    kind = "reminder_not_found"
+
+    def __init__(self, reminder_id: str) -> None:
+        super().__init__(
+            f"there is no pending reminder {reminder_id}", hint="it may have arrived already"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A session that is reminded until it is done. At most one per session is active."""
+
+    id: str
+    target_session_id: str
+    soft_threshold_seconds: int
+    hard_threshold_seconds: int
+    registered_at: datetime
+    last_reset_at: datetime
+    """When the agent last reported, was last told off, or was given the task."""
+    soft_fired: bool = False
+    hard_fired: bool = False
+    """Never kept as true: what follows the hard nudge is a new round."""
+    is_active: bool = True
+
+    @property
+    def due_at(self) -> datetime:
+        """When there is something to do about it next."""
+        seconds = self.hard_threshold_seconds if self.soft_fired else self.soft_threshold_seconds
+        return self.last_reset_at + timedelta(seconds=seconds)
+
+    def reset(self, at: datetime) -> Registration:
+        """A new round from then on."""
+        return replace(self, last_reset_at=at, soft_fired=False, hard_fired=False)
+
+
+class ReminderStatus(StrEnum):
+    PENDING = "pending"
+    FIRED = "fired"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Reminder:
+    """A message to a session that comes once, at its time."""
+
+    id: str
+    session_id: str
+    message: str
+    fires_at: datetime
+    status: ReminderStatus
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def due_at(self) -> datetime:
+        return self.fires_at
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Seconds without a report: after `soft` a nudge that waits, after `hard` one that interrupts.
+
+    The defaults of a server. Only it computes the hard one.
+    """
+
+    soft: int = 180
+    hard_gap: int = 120
+
+    def of(
+        self, soft: int | None = None, hard: int | None = None, *, name: str = "soft_threshold"
+    ) -> tuple[int, int]:
+        """Those of one task, or a refusal. `name` is what the caller knows the soft one by."""
+        soft = _seconds(name, self.soft if soft is None else soft)
+        hard = _seconds("hard_threshold", soft + self.hard_gap if hard is None else hard)
+        if hard <= soft:
+            raise InvalidInput(
+                f"the hard threshold, {hard} s, is not after the soft one, {soft} s",
+                hint=f"leave it out: it is then {soft + self.hard_gap} s",
+            )
+        return soft, hard
+
+
+def nudge_due(registration: Registration, now: datetime) -> Nudge:
+    silence = (now - registration.last_reset_at).total_seconds()
+    if silence >= registration.hard_threshold_seconds:
+        return Nudge.HARD
+    if silence >= registration.soft_threshold_seconds and not registration.soft_fired:
+        return Nudge.SOFT
+    return Nudge.NONE
+
+
+def after_nudge(registration: Registration, nudge: Nudge, now: datetime) -> Registration:
+    match nudge:
+        case Nudge.HARD:
+            return registration.reset(now)
+        case Nudge.SOFT:
+            return replace(registration, soft_fired=True)
+    return registration
+
+
+def nudge_input(registration: Registration, nudge: Nudge, *, interrupts: bool) -> NewInput:
+    """`interrupts`: a turn is running, which a hard nudge ends."""
+    is_hard = nudge is Nudge.HARD
+    text = SOFT_TEXT
+    if is_hard:
+        text = RESUME_TEXT if interrupts else HARD_TEXT
+    round_ = int(registration.last_reset_at.timestamp() * 1_000_000)
+    return NewInput(
+        # Made from the round, so that the same nudge can't be admitted twice.
+        id=f"{registration.id}.{nudge.value}.{round_}",
+        session_id=registration.target_session_id,
+        text=text,
+        delivery_mode=DeliveryMode.URGENT if is_hard else DeliveryMode.IMPORTANT,
+        origin=Origin.REMINDER,
+        metadata={"registration_id": registration.id, "nudge": nudge.value},
+    )
+
+
+def is_soft_nudge(waiting: NewInput) -> bool:
+    return waiting.origin is Origin.REMINDER and waiting.metadata.get("nudge") == Nudge.SOFT.value
+
+
+def reminder_input(reminder: Reminder) -> NewInput:
+    return NewInput(
+        id=f"{reminder.id}.reminder",
+        session_id=reminder.session_id,
+        text=f"[sm remind] {reminder.message}",
+        delivery_mode=DeliveryMode.URGENT,
+        origin=Origin.REMINDER,
+        metadata={"reminder_id": reminder.id, "fires_at": instant(reminder.fires_at)},
+    )
+
+
+def require_delay(seconds: float) -> timedelta:
+    if not 0 < seconds <= LONGEST_SECONDS:
+        raise InvalidInput(
+            f"a delay of {seconds:g} seconds is not possible",
+            hint="more than 0 and at most a year; for less, send the message right away",
+        )
+    return timedelta(seconds=seconds)
+
+
+def _seconds(name: str, value: int) -> int:
+    if not 0 < value <= LONGEST_SECONDS:
+        raise InvalidInput(
+            f"{name} is {value}",
+            hint=f"it is a number of seconds from 1 to {LONGEST_SECONDS} (a year)",
+        )
+    return value

@@ -1,0 +1,270 @@
+"""When something happens: at an instant, every so often, or by a cron expression in a zone.
+
+A local time that a clock change leaves out happens once, at the next minute that exists; one that
+comes twice happens once. Expressions of the kind "every 15 minutes" follow real time instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import timezone as fixed_offset
+from zoneinfo import ZoneInfo
+
+from navi.base.errors import InvalidInput
+from navi.base.stored_text import require_storable
+from navi.base.time_expressions import describe_length, describe_moment, parse_when
+from navi.base.timezone import parse_timezone, request_timezone, timezone_or_utc, zone_name
+from navi.live.model.scheduling.limits import require_seconds
+
+SHORTEST_EVERY_SECONDS = 10
+CRON_LIMIT = 200
+"""Characters of a cron expression; a long but sensible one has about 60."""
+COUNT_LIMIT = 10_000
+"""More occurrences that passed are not counted one by one: nobody reads that number exactly."""
+LONGEST_PAUSE = timedelta(days=366 * 100)
+"""More than there can be between two occurrences."""
+NICKNAMES = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Once."""
+
+    at: datetime
+    tz: str = "UTC"
+    """The zone in which it was written, and is shown unless its reader has another one."""
+
+    kind = "at"
+
+    def next_after(self, moment: datetime) -> datetime | None:
+        return self.at if self.at > moment else None
+
+    def latest(self, moment: datetime) -> datetime:
+        """The last occurrence until then; there must be one."""
+        return self.at
+
+    def passed(self, since: datetime, until: datetime) -> int:
+        """How many occurrences there are from `since`, itself one, until then."""
+        return 1
+
+    def in_words(self, timezone: tzinfo | None = None) -> str:
+        return f"once, {describe_moment(self.at, timezone or timezone_or_utc(self.tz))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """At a fixed distance, counted from the anchor: it never drifts."""
+
+    seconds: int
+    anchor: datetime
+
+    kind = "every"
+
+    def next_after(self, moment: datetime) -> datetime | None:
+        return self._beat((moment - self.anchor) // timedelta(seconds=self.seconds) + 1)
+
+    def latest(self, moment: datetime) -> datetime:
+        return self._beat((moment - self.anchor) // timedelta(seconds=self.seconds))
+
+    def passed(self, since: datetime, until: datetime) -> int:
+        return (until - since) // timedelta(seconds=self.seconds) + 1
+
+    def in_words(self, timezone: tzinfo | None = None) -> str:
+        return f"every {describe_length(timedelta(seconds=self.seconds))}"
+
+    def _beat(self, number: int) -> datetime:
+        # The anchor itself is when it was made, not the first time that it is to happen.
+        return self.anchor + timedelta(seconds=self.seconds) * max(1, number)
+
+
+@dataclass(frozen=True, slots=True)
+class Cron:
+    expr: str
+    tz: str
+
+    kind = "cron"
+
+    def next_after(self, moment: datetime) -> datetime | None:
+        return next(self._occurrences(moment), None)
+
+    def latest(self, moment: datetime) -> datetime:
+        # Always forwards, from further and further back: what happens next is certain, but going
+        # back the library loses what came before an hour that is repeated.
+        span = timedelta(hours=1)
+        while span < LONGEST_PAUSE:
+            latest = None
+            for occurrence in self._occurrences(moment - span):
+                if occurrence > moment:
+                    break
+                latest = occurrence
+            if latest is not None:
+                return latest
+            span *= 2
+        raise ValueError(f"{self.expr} never happened before {moment}")
+
+    def passed(self, since: datetime, until: datetime) -> int:
+        count = 1
+        for occurrence in self._occurrences(since):
+            if occurrence > until or count >= COUNT_LIMIT:
+                break
+            count += 1
+        return count
+
+    def in_words(self, timezone: tzinfo | None = None) -> str:
+        from cronsim import CronSim
+
+        words = CronSim(self.expr, datetime(2000, 1, 1, tzinfo=UTC)).explain()
+        return f"{words[0].lower()}{words[1:]}, {self.tz}"
+
+    def _occurrences(self, after: datetime) -> Iterator[datetime]:
+        from cronsim import CronSim
+
+        zone = ZoneInfo(self.tz)
+        if any(field.startswith("*") for field in self.expr.split()[:2]):
+            yield from self._in_real_time(after, zone)
+            return
+        for found in CronSim(self.expr, after.astimezone(zone)):
+            occurrence = found.astimezone(UTC)
+            if occurrence > after:
+                yield occurrence
+
+    def _in_real_time(self, after: datetime, zone: ZoneInfo) -> Iterator[datetime]:
+        """From one clock change to the next, as if the clock were never changed.
+
+        The library steps by whole hours, which leads it astray where a change is by half an hour
+        or not on the hour.
+        """
+        from cronsim import CronSim
+
+        known_at = after
+        while True:
+            offset = fixed_offset(_offset(known_at, zone))
+            for found in CronSim(self.expr, after.astimezone(offset)):
+                occurrence = found.astimezone(UTC)
+                if (change := _next_change(zone, known_at, occurrence)) is not None:
+                    after, known_at = change - timedelta(seconds=1), change
+                    break
+                known_at = occurrence
+                yield occurrence
+            else:
+                return
+
+
+def _next_change(zone: ZoneInfo, since: datetime, until: datetime) -> datetime | None:
+    """The first instant after `since`, `until` at the latest, with another offset."""
+    before = _offset(since, zone)
+    while since < until:
+        later = min(since + timedelta(days=1), until)
+        if _offset(later, zone) != before:
+            first, last = int(since.timestamp()), int(later.timestamp())
+            while last - first > 1:
+                middle = (first + last) // 2
+                is_changed = _offset(datetime.fromtimestamp(middle, UTC), zone) != before
+                first, last = (first, middle) if is_changed else (middle, last)
+            return datetime.fromtimestamp(last, UTC)
+        since = later
+    return None
+
+
+def _offset(moment: datetime, zone: ZoneInfo) -> timedelta:
+    offset = moment.astimezone(zone).utcoffset()
+    assert offset is not None
+    return offset
+
+
+Schedule = At | Every | Cron
+
+
+def is_same_beat(one: Schedule, other: Schedule) -> bool:
+    """Whether they mean the same times: where `every` is counted from is of no interest."""
+    match one, other:
+        case Every(), Every():
+            return one.seconds == other.seconds
+        case At(), At():
+            return one.at == other.at
+    return one == other
+
+
+def says_again(schedule: At, at: str, zone: tzinfo) -> bool:
+    """Whether `at` is the instant that the schedule is shown with, which may have passed."""
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError:
+        return False
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=zone)
+    # It is shown in milliseconds.
+    return abs(moment - schedule.at) < timedelta(milliseconds=1)
+
+
+def preview(schedule: Schedule, now: datetime, count: int = 5) -> list[datetime]:
+    """The next occurrences, as people are shown them."""
+    found: list[datetime] = []
+    while len(found) < count:
+        following = schedule.next_after(found[-1] if found else now)
+        if following is None:
+            break
+        found.append(following)
+    return found
+
+
+def require_schedule(
+    now: datetime,
+    timezone: tzinfo,
+    *,
+    at: str | None = None,
+    every_seconds: int | None = None,
+    cron_expr: str | None = None,
+    tz: str | None = None,
+) -> Schedule:
+    """The schedule that the fields describe, or a refusal that says what would work.
+
+    `tz` is the zone of `at` and `cron_expr`; without it they are in `timezone`.
+    """
+    given = {"at": at, "every_seconds": every_seconds, "cron_expr": cron_expr}
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        what = f"{' and '.join(named)} can't go together" if named else "no schedule is given"
+        raise InvalidInput(
+            what, hint="give one of: at (with tz), every_seconds, cron_expr (with tz)"
+        )
+    zone = request_timezone(timezone, tz)
+    if at is not None:
+        return At(parse_when(at, now, zone), zone_name(zone))
+    if every_seconds is not None:
+        return Every(require_every("every_seconds", every_seconds), now)
+    assert cron_expr is not None
+    return require_cron(cron_expr, zone_name(zone), now)
+
+
+def require_every(name: str, seconds: int) -> int:
+    return require_seconds(name, seconds, SHORTEST_EVERY_SECONDS)
+
+
+def require_cron(expr: str, tz: str, now: datetime) -> Cron:
+    from cronsim import CronSim, CronSimError
+
+    parse_timezone(tz)
+    require_storable("cron_expr", expr, CRON_LIMIT)
+    plain = NICKNAMES.get(expr.strip().lower(), " ".join(expr.split()))
+    hint = "five fields: minute hour day month weekday, like '0 9 * * 1-5' for weekdays at 9"
+    if len(plain.split()) != 5:
+        raise InvalidInput(f"{expr!r} is no cron expression: it needs five fields", hint=hint)
+    try:
+        CronSim(plain, now)
+    except CronSimError as error:
+        raise InvalidInput(f"{expr!r} is no cron expression: {error}", hint=hint) from error
+    cron = Cron(plain, tz)
+    if cron.next_after(now) is None:
+        raise InvalidInput(f"{expr!r} never happens", hint="there is no such day; " + hint)
+    return cron

@@ -1,0 +1,66 @@
+"""What agents can call. A tool knows nothing of HTTP, of MCP or of any agent library."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from navi.live.model.access.user import Role, User
+from navi.live.model.input import Origin
+
+NO_MATTER = datetime(1970, 1, 1, tzinfo=UTC)
+"""When the user was made: of no interest to any tool."""
+
+
+async def at_once(tool_call_id: str) -> None:
+    """Nobody keeps a record that would have to be waited for."""
+
+
+async def no_nudges(tool_call_id: str) -> Sequence[str]:
+    """Nobody reminds this agent."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """For whom and where a tool works."""
+
+    session_id: str
+    cwd: Path
+    current_user_id: str
+    current_user_role: Role
+    current_user_info: Mapping[str, Any]
+    origin: Origin = Origin.USER
+    """What caused the turn in which the tool is called."""
+    on_record: Callable[[str], Awaitable[None]] = at_once
+    """Waits until the call of that id is stored: only then may a tool act, lest it acts twice."""
+    nudges: Callable[[str], Awaitable[Sequence[str]]] = no_nudges
+    """What the agent should read with the result of that call. Each is handed out once."""
+
+    @property
+    def user(self) -> User:
+        return User(self.current_user_id, self.current_user_role, NO_MATTER, self.current_user_info)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    text: str
+    is_error: bool = False
+
+
+class Tool(Protocol):
+    """`parameters` is the JSON schema of the arguments. A refusal is raised as a `NaviError`."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
+
+    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult: ...

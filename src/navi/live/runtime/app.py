@@ -1,0 +1,302 @@
+"""Builds everything, and starts and stops it in order."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from navi.agents.claude_code import ClaudeCodeDriver
+from navi.agents.claude_code_pane import ClaudeCodePane
+from navi.agents.codex import CodexDriver
+from navi.agents.codex_pane import CodexPane
+from navi.base.clock import Clock
+from navi.base.system_clock import SystemClock
+from navi.live.agents.builtin.builtin_driver import BuiltinDriver
+from navi.live.agents.command_line.agent_environment import (
+    CODEX,
+    Reach,
+    claude_code_names,
+    visible_variables,
+    with_identity,
+)
+from navi.live.agents.driver import Driver
+from navi.live.agents.terminal.pane_agent import PaneAgent
+from navi.live.agents.terminal.tmux_driver import PaneDriver
+from navi.live.model.event import Event
+from navi.live.model.input import Origin
+from navi.live.model.scheduling.reminder import Thresholds
+from navi.live.model.tool import Tool
+from navi.live.runtime import server_files
+from navi.live.runtime.broadcast import Feed
+from navi.live.runtime.index_follower import IndexFollower
+from navi.live.runtime.scheduler.answer_posting import Deliveries
+from navi.live.runtime.scheduler.due_loop import Scheduler
+from navi.live.runtime.scheduler.system_jobs import SystemJobs, remembered, wishes_of
+from navi.live.runtime.service import Service
+from navi.live.runtime.services.accounts import Accounts
+from navi.live.runtime.services.agent_tokens import SessionTokens
+from navi.live.runtime.services.automation_service import Automations, defaults_of
+from navi.live.runtime.services.login_service import Logins
+from navi.live.runtime.services.long_poll import Waiting
+from navi.live.runtime.services.memory_search import Library
+from navi.live.runtime.services.memory_service import Archive
+from navi.live.runtime.services.message_service import Messages
+from navi.live.runtime.services.recall_service import Recalls
+from navi.live.runtime.services.reminder_service import Reminders
+from navi.live.runtime.services.server_token import ServerToken
+from navi.live.runtime.services.session_service import DEFAULT_DRIVER, Sessions
+from navi.live.runtime.services.terminal_service import Adoption
+from navi.live.runtime.settings import Settings, limits_of, model_of, timezone_of
+from navi.live.runtime.signal_listener import Listener
+from navi.live.runtime.turns.admission import Queue
+from navi.live.runtime.turns.process_identity import own_identity
+from navi.live.runtime.turns.recovery import Recovery
+from navi.live.runtime.turns.turn_runner import Turns
+from navi.live.runtime.turns.turn_slots import Pool, TurnSlots
+from navi.live.store.due.contract import DueKind
+from navi.live.store.due.due_automations import DueAutomations
+from navi.live.store.due.due_nudges import DueNudges
+from navi.live.store.due.due_recalls import DueRecalls
+from navi.live.store.due.due_reminders import DueReminders
+from navi.live.store.engine.transactions import Store
+from navi.live.tools.cron import Cron
+from navi.live.tools.files.filesystem import Filesystem
+from navi.live.tools.manage_recall import ManageRecall
+from navi.live.tools.processes.terminal import Terminal
+from navi.live.tools.report_status import ReportStatus
+from navi.live.tools.schedule_recall import ScheduleRecall
+from navi.live.tools.search_sessions import SearchSessions
+from navi.live.tools.send_message import SendMessage
+from navi.live.tools.web.http_request import HttpRequest
+
+log = logging.getLogger("navi")
+
+
+@dataclass(frozen=True, slots=True)
+class Navi:
+    """A running Navi: what the HTTP server and the commands work with."""
+
+    settings: Settings
+    store: Store
+    accounts: Accounts
+    logins: Logins
+    sessions: Sessions
+    recalls: Recalls
+    automations: Automations
+    messages: Messages
+    queue: Queue
+    reminders: Reminders
+    waiting: Waiting
+    feed: Feed
+    archive: Archive
+    index_follower: IndexFollower
+    scheduler: Scheduler
+    adoption: Adoption
+    tools: Mapping[str, Tool]
+    """What every agent is offered, Navi's own and others alike."""
+
+
+@asynccontextmanager
+async def running(
+    settings: Settings,
+    database_url: str,
+    token: str | ServerToken,
+    *,
+    clock: Clock | None = None,
+    drivers: Mapping[str, Driver] | None = None,
+    address: str | None = None,
+    follows_index: bool = False,
+) -> AsyncIterator[Navi]:
+    """Navi at work. On leaving, running turns are closed and nothing is lost.
+
+    `address` is where the agents that it starts find it. With `follows_index` what is said becomes
+    searchable by itself.
+    """
+    clock = clock or SystemClock()
+    token = ServerToken(token) if isinstance(token, str) else token
+    lease = timedelta(seconds=settings.turns.lease_seconds)
+    owner = own_identity()
+
+    zone = timezone_of(settings)
+    store = Store(database_url)
+    login_lifetime = timedelta(days=settings.server.login_days)
+    accounts = Accounts(store, clock, token, login_lifetime)
+    feed = Feed(store)
+    slots = TurnSlots(
+        Pool(settings.turns.max_concurrent, settings.turns.always_per_user),
+        {Origin.RECALL: Pool(settings.recalls.max_concurrent, settings.recalls.always_per_user)},
+    )
+    system_jobs = SystemJobs(store, clock, server_files.workspace(), DEFAULT_DRIVER, zone)
+    chosen_drivers: dict[str, Driver] = {}
+    turns = Turns(store, clock, owner, chosen_drivers, lease, slots, system_jobs, zone)
+    limits = limits_of(settings)
+    queue = Queue(store, clock, turns, slots, limits)
+    sessions = Sessions(store, clock, turns, chosen_drivers, limits)
+    recalls = Recalls(store, clock, sessions, zone, settings.recalls.keep_finished, limits)
+    automations = Automations(store, clock, sessions, defaults_of(settings), limits)
+    thresholds = Thresholds(
+        settings.remind.soft_threshold_seconds, settings.remind.hard_gap_seconds
+    )
+    messages = Messages(store, clock, sessions, queue, thresholds)
+    # Drivers offer tools that use all of the above, so they come last.
+    tools = agent_tools(recalls, automations, messages)
+    reach = None if address is None else Reach(address, SessionTokens(store, clock).of)
+    builtin = built_in_driver(settings, [*machine_tools(settings, reach), *tools])
+    chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
+    deliveries = Deliveries(store, clock, builtin.is_worth_telling)
+    scheduler = Scheduler(store, clock, due_kinds(settings), queue)
+    recovery = Recovery(store, clock, owner, turns, queue, sessions, lease)
+    adoption = Adoption(store, clock, turns, queue, chosen_drivers, limits)
+    index_follower = IndexFollower(database_url)
+    listener = Listener(store, feed, turns, queue, scheduler, recovery, index_follower)
+
+    def on_events(events: Sequence[Event]) -> None:
+        feed.publish(events)
+        deliveries.notice(events)
+        index_follower.notice(events)
+
+    store.on_events = on_events
+    store.on_signal = listener.on_own_signal
+    store.start()
+    await system_jobs.set_up(wishes_of(settings))
+    await recovery.look()
+    services: list[Service] = [feed, queue, recovery, scheduler, adoption, deliveries, listener]
+    if follows_index:
+        services.append(index_follower)
+    for service in services:
+        service.start()
+    queue.poke()
+    try:
+        yield Navi(
+            settings=settings,
+            store=store,
+            accounts=accounts,
+            logins=Logins(store, clock, accounts, login_lifetime),
+            sessions=sessions,
+            recalls=recalls,
+            automations=automations,
+            messages=messages,
+            queue=queue,
+            reminders=Reminders(store, clock, sessions, thresholds, limits),
+            waiting=Waiting(store, feed, sessions),
+            feed=feed,
+            archive=Archive(clock),
+            index_follower=index_follower,
+            scheduler=scheduler,
+            adoption=adoption,
+            tools={tool.name: tool for tool in tools},
+        )
+    finally:
+        queue.close()
+        await turns.shut_down()
+        for service in services:
+            await service.stop()
+        for driver in set(chosen_drivers.values()):
+            await driver.aclose()
+        await store.close()
+
+
+def due_kinds(settings: Settings) -> list[DueKind]:
+    return [
+        DueRecalls(settings.recalls.time_limit_seconds),
+        DueAutomations(settings.automations.keep_runs),
+        DueNudges(),
+        DueReminders(),
+    ]
+
+
+def agent_tools(recalls: Recalls, automations: Automations, messages: Messages) -> list[Tool]:
+    """What every agent is offered: the built-in one as it is, others by MCP."""
+    return [
+        ScheduleRecall(recalls),
+        ManageRecall(recalls),
+        Cron(automations),
+        SearchSessions(Library()),
+        ReportStatus(messages),
+        SendMessage(messages),
+    ]
+
+
+def machine_tools(settings: Settings, reach: Reach | None) -> list[Tool]:
+    """What Navi's own agent is offered besides: other agents have such tools themselves."""
+
+    async def environment(session_id: str) -> Mapping[str, str]:
+        further = settings.agents.pass_environment
+        return await with_identity(visible_variables(os.environ, further), session_id, reach)
+
+    return [
+        Filesystem(),
+        Terminal(
+            default_timeout_seconds=settings.tools.terminal_timeout_seconds,
+            output_limit_characters=settings.tools.terminal_output_characters,
+            environment=environment,
+        ),
+        HttpRequest(allow_private=settings.tools.http_allow_private),
+    ]
+
+
+def built_in_driver(settings: Settings, tools: Sequence[Tool]) -> BuiltinDriver:
+    return BuiltinDriver(
+        model=model_of(settings),
+        tools=tools,
+        max_iterations=settings.agent.max_iterations,
+        instructions=settings.agent.instructions,
+        history_tokens=settings.agent.history_tokens,
+        base_urls={
+            provider: url
+            for provider, url in (
+                ("anthropic", settings.agent.anthropic_base_url),
+                ("openai", settings.agent.openai_base_url),
+            )
+            if url is not None
+        },
+        remembered=remembered,
+    )
+
+
+def built_in_drivers(
+    settings: Settings, builtin: BuiltinDriver, reach: Reach | None = None
+) -> dict[str, Driver]:
+    # The same agent: a session with the driver `scripted` always plays the scripted model.
+    return {"builtin": builtin, "scripted": builtin, **_outside_drivers(settings, reach)}
+
+
+def _outside_drivers(settings: Settings, reach: Reach | None) -> dict[str, Driver]:
+    """Those of agents that are programs of their own."""
+    runs, further = server_files.runs(), settings.agents.pass_environment
+    claude_code, codex = settings.claude_code, settings.codex
+    for_claude_code = visible_variables(os.environ, [*claude_code_names(os.environ), *further])
+    for_codex = visible_variables(os.environ, [*CODEX, *further])
+    in_panes: dict[str, PaneAgent] = {
+        "claude_code": ClaudeCodePane(
+            claude_code.command, claude_code.arguments, for_claude_code, reach
+        ),
+        "codex": CodexPane(codex.command, codex.arguments, for_codex, reach),
+    }
+    return {
+        "claude_code": ClaudeCodeDriver(
+            command=claude_code.command,
+            arguments=claude_code.arguments,
+            runs=runs,
+            environment=for_claude_code,
+            reach=reach,
+        ),
+        "codex": CodexDriver(
+            command=codex.command,
+            arguments=codex.arguments,
+            runs=runs,
+            environment=for_codex,
+            reach=reach,
+        ),
+        "tmux": PaneDriver(
+            in_panes,
+            socket=server_files.tmux_socket(),
+            runs=runs,
+            environment=visible_variables(os.environ, further),
+            reach=reach,
+        ),
+    }

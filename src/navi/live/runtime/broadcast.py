@@ -1,0 +1,246 @@
+"""Stored events, told to whoever watches.
+
+A watcher pulls: it asks for what comes after the last event it has seen, is served from memory
+where possible and from the store where not, and waits when there is nothing. So a slow watcher
+holds up nobody, one that comes back misses nothing, and a frame is encoded once for all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import msgspec
+
+from navi.base.errors import NaviError
+from navi.live.model.access.user import User
+from navi.live.model.event import Event
+from navi.live.model.wire_format import event_json
+from navi.live.runtime.service import Service
+from navi.live.store import events as stored
+from navi.live.store.engine.transactions import Store
+
+TAIL_LENGTH = 2048
+"""Frames kept in memory per watched session; whoever is further behind reads the store."""
+READ_LIMIT = 500
+LOOK_AGAIN_SECONDS = 5.0
+"""Upper bound of the delay if another process's signal got lost."""
+TRY_AGAIN_SECONDS = 1.0
+
+log = logging.getLogger("navi.feed")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """An event as it goes over the wire, at its place in a tail."""
+
+    number: int
+    user_id: str
+    text: str
+
+
+Read = Callable[[int], Awaitable[list[Frame]]]
+"""The frames that follow a number, from the store; none if there are no more."""
+
+
+class Tail:
+    """The newest frames of one stream, numbered without gaps.
+
+    What this process stores is appended. What another one stores is read once, for all watchers.
+    """
+
+    def __init__(self, read: Read) -> None:
+        self.read = read
+        self.watchers = 0
+        self.generation = 0
+        self._frames: deque[Frame] = deque(maxlen=TAIL_LENGTH)
+        self._last: int | None = None
+        """Up to here nothing is missing. None before anything was heard of."""
+        self._wanted = 0
+        """How often reading was asked for: what is asked during a read needs another one."""
+        self._reading: asyncio.Task[None] | None = None
+        self._changed = asyncio.Event()
+
+    def append(self, frame: Frame) -> None:
+        if self._last is None or frame.number == self._last + 1:
+            self._add([frame])
+        else:
+            # Known already, or another process's events lie between.
+            self.announce(frame.number)
+
+    def announce(self, number: int) -> None:
+        """Something up to `number` is in the store."""
+        if self._last is None:
+            self._last = number - 1
+        if number > self._last:
+            self._start_reading()
+
+    def look_again(self) -> None:
+        """There may be something in the store that nobody told of."""
+        if self._last is None:
+            self._wake()
+        else:
+            self._start_reading()
+
+    def after(self, number: int) -> list[Frame] | None:
+        """The frames that follow; None if memory can't tell."""
+        if self._last is None or number < self._last - len(self._frames):
+            return None
+        return list(islice(self._frames, max(0, number - self._last + len(self._frames)), None))
+
+    async def changed(self, generation: int) -> None:
+        """Wait for something new since `generation`."""
+        if self.generation == generation:
+            await self._changed.wait()
+
+    def close(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+
+    def _start_reading(self) -> None:
+        self._wanted += 1
+        if self._reading is None:
+            self._reading = asyncio.create_task(self._read_on(), name="feed tail")
+
+    async def _read_on(self) -> None:
+        while True:
+            wanted = self._wanted
+            try:
+                frames = await self.read(self._last or 0)
+            except NaviError as error:
+                log.warning("can't read the newest events: %s", error.message)
+                await asyncio.sleep(TRY_AGAIN_SECONDS)
+                continue
+            self._add([frame for frame in frames if frame.number > (self._last or 0)])
+            if not frames and wanted == self._wanted:
+                self._reading = None
+                return
+
+    def _add(self, frames: Sequence[Frame]) -> None:
+        for frame in frames:
+            if frame.number - 1 != self._last:
+                # What lay before a session's last event was deleted with the session.
+                self._frames.clear()
+            self._frames.append(frame)
+            self._last = frame.number
+        if frames:
+            self._wake()
+
+    def _wake(self) -> None:
+        self.generation += 1
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+class Feed(Service):
+    name = "feed"
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._sessions: dict[str, Tail] = {}
+        self._all = Tail(self._read_all)
+        self._position = 0
+
+    async def step(self) -> None:
+        """Now and then look whether something was stored that no signal announced.
+
+        Once for all watchers: a timer for each would cost more than all their frames.
+        """
+        await asyncio.sleep(LOOK_AGAIN_SECONDS)
+        position = await self.last_position()
+        if position > self._position:
+            self._position = position
+            self.look_again()
+
+    def publish(self, events: Sequence[Event]) -> None:
+        """Called with every event right after its commit."""
+        self._position = max(self._position, events[-1].position)
+        for event in events:
+            tail = self._sessions.get(event.session_id)
+            if tail is None and self._all.watchers == 0:
+                continue
+            text = _text(event)
+            if tail is not None:
+                tail.append(Frame(event.seq, event.user_id, text))
+            if self._all.watchers:
+                self._all.append(Frame(event.position, event.user_id, text))
+
+    def announce(self, session_id: str, seq: int, position: int) -> None:
+        """Another process stored events."""
+        self._position = max(self._position, position)
+        if tail := self._sessions.get(session_id):
+            tail.announce(seq)
+        if self._all.watchers:
+            self._all.announce(position)
+
+    def look_again(self) -> None:
+        for tail in [self._all, *self._sessions.values()]:
+            tail.look_again()
+
+    async def last_seq(self, session_id: str) -> int:
+        return await self._store.transact(stored.last_seq, session_id)
+
+    async def last_position(self) -> int:
+        return await self._store.transact(stored.last_position)
+
+    async def session(self, session_id: str, after: int) -> AsyncGenerator[Sequence[Frame], None]:
+        """Everything that happened in the session after this sequence number, and goes on."""
+
+        async def read(number: int) -> list[Frame]:
+            found = await self._store.transact(stored.read_session, session_id, number, READ_LIMIT)
+            return [_frame(event, event.seq) for event in found]
+
+        tail = self._sessions.setdefault(session_id, Tail(read))
+        tail.watchers += 1
+        try:
+            async for frames in _follow(tail, after):
+                yield frames
+        finally:
+            tail.watchers -= 1
+            if tail.watchers == 0:
+                tail.close()
+                self._sessions.pop(session_id, None)
+
+    async def all(self, user: User, after: int) -> AsyncGenerator[Sequence[Frame], None]:
+        """Everything the user may see after this position, and goes on."""
+        tail = self._all
+        tail.watchers += 1
+        try:
+            async for frames in _follow(tail, after):
+                if seen := [frame for frame in frames if user.may_touch(frame.user_id)]:
+                    yield seen
+        finally:
+            tail.watchers -= 1
+            if tail.watchers == 0:
+                tail.close()
+                self._all = Tail(self._read_all)
+
+    async def _read_all(self, number: int) -> list[Frame]:
+        found = await self._store.transact(stored.read_all, number, READ_LIMIT)
+        return [_frame(event, event.position) for event in found]
+
+
+async def _follow(tail: Tail, after: int) -> AsyncGenerator[Sequence[Frame], None]:
+    seen = after
+    while True:
+        generation = tail.generation
+        frames = tail.after(seen)
+        if frames is None:
+            frames = await tail.read(seen)
+        if frames:
+            seen = frames[-1].number
+            yield frames
+        else:
+            await tail.changed(generation)
+
+
+def _frame(event: Event, number: int) -> Frame:
+    return Frame(number, event.user_id, _text(event))
+
+
+def _text(event: Event) -> str:
+    return msgspec.json.encode(event_json(event)).decode()

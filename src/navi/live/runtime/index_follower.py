@@ -1,0 +1,150 @@
+"""Keeps the search index up to date with every session's turns and every agent's files.
+
+A process of its own does the work, `recall watch`, at low priority: reading a thousand files must
+not slow down a turn. It ends with this server, however this server ends, because its standard
+input ends then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from navi.base.errors import NaviError
+from navi.base.timestamps import instant
+from navi.live.model.event import Event
+from navi.live.runtime.service import Service
+from navi.memory.index_paths import places
+from navi.memory.ingest.freshness import last_refresh
+
+COMMAND = (sys.executable, "-m", "navi.cli.recall.main", "watch", "--json")
+NICER_BY = 10
+"""How far below the server's own priority; the system stops at the lowest there is."""
+NEWS = frozenset(("session_sync", "session_update", "message_added"))
+"""Events after which a session has something new to find."""
+GATHER_SECONDS = 0.2
+
+log = logging.getLogger("navi.index")
+
+
+class IndexFollowerEnded(NaviError):
+    kind = "index_follower_ended"
+
+    def __init__(self, status: int | None) -> None:
+        super().__init__(
+            f"the process that keeps the index up to date ended with status {status}",
+            hint="the server starts it again; its log and `recall doctor` may say why",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """How fresh search is."""
+
+    is_following: bool = False
+    refreshed_at: datetime | None = None
+    """When the index last held everything there was."""
+    problem: NaviError | None = None
+
+
+def index_state_json(state: IndexState) -> dict[str, Any]:
+    problem = state.problem
+    return {
+        "refreshed_at": instant(state.refreshed_at),
+        "is_following": state.is_following,
+        "problem": problem and {"message": problem.message, "hint": problem.hint},
+    }
+
+
+class IndexFollower(Service):
+    name = "index follower"
+
+    def __init__(self, database_url: str) -> None:
+        self._environment = {**os.environ, "NAVI_DATABASE_URL": database_url}
+        self._process: Process | None = None
+        self._is_asked = False
+        self._changed = asyncio.Event()
+        self.announced = IndexState()
+        """The state as watchers know it; only `state` knows of passes that found nothing new."""
+        self._state = IndexState()
+
+    def notice(self, events: Sequence[Event]) -> None:
+        """Called with every event that this process stored."""
+        if any(event.type in NEWS for event in events):
+            self.ask()
+
+    def ask(self) -> None:
+        """Have the index look for news soon."""
+        if self._process is not None and not self._is_asked:
+            self._is_asked = True
+            asyncio.get_running_loop().call_later(GATHER_SECONDS, self._pass_on)
+
+    @property
+    def state(self) -> IndexState:
+        if self._state.is_following:
+            return self._state
+        return replace(self._state, refreshed_at=last_refresh(places()))
+
+    async def changed(self, known: IndexState) -> IndexState:
+        """Wait until the index took something in or can't, since the state that is known."""
+        while self.announced is known:
+            await self._changed.wait()
+        return self.announced
+
+    async def step(self) -> None:
+        process = await asyncio.create_subprocess_exec(
+            *COMMAND, stdin=PIPE, stdout=PIPE, env=self._environment
+        )
+        self._process = process
+        try:
+            niceness = os.getpriority(os.PRIO_PROCESS, 0) + NICER_BY
+            # Gone already: its end is reported below.
+            with suppress(ProcessLookupError):
+                os.setpriority(os.PRIO_PROCESS, process.pid, niceness)
+            assert process.stdout is not None
+            async for line in process.stdout:
+                self._hear(json.loads(line))
+            ended = IndexFollowerEnded(await process.wait())
+            self._announce(replace(self._state, is_following=False, problem=ended))
+            raise ended
+        finally:
+            self._process = None
+            await _end(process)
+
+    def _pass_on(self) -> None:
+        self._is_asked = False
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.write(b"\n")
+
+    def _hear(self, report: dict[str, Any]) -> None:
+        if problem := report.get("problem"):
+            error = NaviError(problem["message"], hint=problem["hint"])
+            self._announce(replace(self._state, is_following=True, problem=error))
+            return
+        state = IndexState(True, datetime.fromisoformat(report["refreshed_at"]))
+        before, self._state = self._state, state
+        if report["indexed"] or before.problem or not before.is_following:
+            self._announce(state)
+
+    def _announce(self, state: IndexState) -> None:
+        self._state = self.announced = state
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+async def _end(process: Process) -> None:
+    """Nothing is lost: the next pass goes on where this one was stopped."""
+    if process.returncode is not None:
+        return
+    with suppress(ProcessLookupError):
+        process.terminate()
+    await process.wait()

@@ -1,0 +1,95 @@
+"""Decides which answers of automations that run apart are worth a person's time."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+
+from navi.base.clock import Clock
+from navi.base.errors import NotFound
+from navi.live.model.event import Event
+from navi.live.model.message import NOTHING_TO_REPORT
+from navi.live.model.scheduling.automation import (
+    Automation,
+    Category,
+    Delivery,
+    RunState,
+    is_hidden,
+)
+from navi.live.runtime.service import Service, Wake
+from navi.live.store.engine.transactions import Store
+from navi.live.store.scheduling import automation_runs, background_answers
+
+LOOK_AGAIN_SECONDS = 30.0
+SILENCE = "NOTHING_TO_REPORT"
+"""What an agent that runs apart is asked to say if nobody needs to know anything."""
+
+Judge = Callable[[str, str], Awaitable[bool]]
+"""Whether an answer (the second text) to a task (the first) is worth reading."""
+
+log = logging.getLogger("navi.automations")
+
+
+async def evaluate_response(task: str, response: str, judge: Judge) -> bool:
+    """Whether a person should be told. In doubt they are."""
+    words = response.strip()
+    if not words or words == NOTHING_TO_REPORT or words.strip("`*. ") == SILENCE:
+        return False
+    try:
+        return await judge(task, words)
+    except Exception:
+        log.exception("can't judge an answer, so it is delivered")
+        return True
+
+
+class Deliveries(Service):
+    name = "deliveries"
+
+    def __init__(self, store: Store, clock: Clock, judge: Judge) -> None:
+        self._store = store
+        self._clock = clock
+        self._judge = judge
+        self._wake = Wake()
+
+    def notice(self, events: Sequence[Event]) -> None:
+        """Called with every stored event of this process."""
+        if any(event.type == "stream_end" and is_hidden(event.session_id) for event in events):
+            self._wake.set()
+
+    async def step(self) -> None:
+        self._wake.clear()
+        await self.settle_all()
+        await self._wake.wait(LOOK_AGAIN_SECONDS)
+
+    async def settle_all(self) -> None:
+        while waiting := await self._store.transact(background_answers.waiting):
+            for each in waiting:
+                # Where it was to go is gone since then: decided anew at the next look.
+                with suppress(NotFound):
+                    await self._settle(each)
+
+    async def _settle(self, each: background_answers.Waiting) -> None:
+        delivery, why = await self._decide(each)
+        if delivery is Delivery.DELIVERED:
+            await self._store.transact(background_answers.deliver, each, self._clock.now())
+        else:
+            await self._store.transact(automation_runs.settle_delivery, each.run.id, delivery, why)
+
+    async def _decide(self, each: background_answers.Waiting) -> tuple[Delivery, str | None]:
+        automation = each.automation
+        if automation is None or each.answer is None:
+            return Delivery.IMPOSSIBLE, "the automation or its answer is gone"
+        is_wanted = automation.category is Category.SYSTEM or automation.target.deliver
+        if not is_wanted or not await self._is_news(each, automation):
+            return Delivery.NOT_WORTH_IT, None
+        if each.target_id is None:
+            target = automation.target
+            return Delivery.IMPOSSIBLE, f"there is no session {target.channel}:{target.to}"
+        return Delivery.DELIVERED, None
+
+    async def _is_news(self, each: background_answers.Waiting, automation: Automation) -> bool:
+        if each.run.state is RunState.FAILED:
+            return True
+        task = each.run.rendered_prompt or automation.message
+        return await evaluate_response(task, each.text, self._judge)

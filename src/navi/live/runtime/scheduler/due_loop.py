@@ -1,0 +1,120 @@
+"""The clock: one loop for everything that comes due. It admits inputs and never starts a turn.
+
+It claims rows a little ahead of their instants, in short transactions, and hands their inputs to
+the queue, which keeps the instants. It sleeps until the next row is near, a minute at most, and is
+woken by every change that could make something due earlier.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from navi.base.clock import Clock
+from navi.base.errors import NaviError
+from navi.live.runtime.service import Service, Wake
+from navi.live.runtime.turns.admission import Queue
+from navi.live.store.due.contract import Claimed, DueKind, claim_one, next_instants, next_of_each
+from navi.live.store.engine.transactions import Store
+
+BATCH = 128
+"""Rows per transaction: enough to be quick, few enough that others wait only a moment."""
+LONGEST_SLEEP = timedelta(seconds=60)
+LONGEST_STEP_SECONDS = 1.0
+"""Sleep in steps, to notice a suspended machine or a clock that was set."""
+USED_LEAD = 0.75
+"""Rows are claimed within this part of their lead, so that those close together share a pass."""
+FIRST_RETRY = timedelta(milliseconds=5)
+LONGEST_RETRY = timedelta(seconds=1)
+"""A due row that could not be claimed is in use; it is tried again soon, then less often."""
+
+log = logging.getLogger("navi.clock")
+
+
+class Scheduler(Service):
+    name = "clock"
+
+    def __init__(self, store: Store, clock: Clock, kinds: Sequence[DueKind], queue: Queue) -> None:
+        self._store = store
+        self._clock = clock
+        self._kinds = kinds
+        self._queue = queue
+        self._next_instants = next_instants(kinds)
+        self._retry = FIRST_RETRY
+        self._wake = Wake()
+
+    def wake(self) -> None:
+        """Something may be due earlier than expected."""
+        self._wake.set()
+
+    async def step(self) -> None:
+        self._wake.clear()
+        await self._sleep_until(await self.look())
+
+    async def look(self) -> datetime:
+        """Claim all that may be claimed now; returns when to look again."""
+        while True:
+            now = self._clock.now()
+            instants = await self._instants(now)
+            due = [kind for kind in self._kinds if _is_claimable(kind, instants, now)]
+            if not due:
+                self._retry = FIRST_RETRY
+                near = [at - USED_LEAD * kind.lead for kind, at in instants.items()]
+                return min([*near, now + LONGEST_SLEEP])
+            claimed = sum([await self._claim_all(kind) for kind in due])
+            if not claimed:
+                retry_at = now + self._retry
+                self._retry = min(2 * self._retry, LONGEST_RETRY)
+                return retry_at
+
+    async def _instants(self, now: datetime) -> dict[DueKind, datetime]:
+        try:
+            numbered = await self._store.transact(next_of_each, self._next_instants)
+        except NaviError:
+            raise
+        except Exception:
+            log.exception("can't read when the next rows are due; looking at all of them")
+            return dict.fromkeys(self._kinds, now)
+        return {self._kinds[number]: at for number, at in numbered.items()}
+
+    async def _claim_all(self, kind: DueKind) -> int:
+        total, count = 0, BATCH
+        while count == BATCH:
+            count = await self._claim_batch(kind)
+            total += count
+        return total
+
+    async def _claim_batch(self, kind: DueKind) -> int:
+        """Claim as many rows as fit into one transaction; if that fails, one after the other."""
+        now = self._clock.now()
+        until = now + kind.lead
+        try:
+            claimed = await self._store.transact(kind.claim, now, until, BATCH)
+        except NaviError:
+            raise
+        except Exception:
+            log.exception("can't claim due rows of kind %s together", kind.name)
+            return await self._claim_singly(kind, now, until)
+        self._queue.expect(claimed)
+        return claimed.count
+
+    async def _claim_singly(self, kind: DueKind, now: datetime, until: datetime) -> int:
+        for count in range(BATCH):
+            claimed: Claimed = await self._store.transact(claim_one, kind, now, until)
+            if not claimed.count:
+                return count
+            self._queue.expect(claimed)
+        return BATCH
+
+    async def _sleep_until(self, end: datetime) -> None:
+        while not self._wake.is_set:
+            left = (end - self._clock.now()).total_seconds()
+            if left <= 0:
+                return
+            await self._wake.wait(min(left, LONGEST_STEP_SECONDS))
+
+
+def _is_claimable(kind: DueKind, instants: dict[DueKind, datetime], now: datetime) -> bool:
+    at = instants.get(kind)
+    return at is not None and at <= now + kind.lead

@@ -1,0 +1,83 @@
+"""Taking over the jobs of an older system, each as what it was."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from navi.base.clock import Clock
+from navi.base.errors import NaviError, SessionNotFound
+from navi.live.model.access.user import LOCAL_USER_ID
+from navi.live.model.scheduling.automation import Automation, Category
+from navi.live.model.scheduling.jobs_file import Unreadable, read_jobs
+from navi.live.runtime import server_files
+from navi.live.runtime.scheduler.system_jobs import hidden_session
+from navi.live.runtime.services.session_service import DEFAULT_DRIVER
+from navi.live.store import sessions
+from navi.live.store.engine import signals
+from navi.live.store.engine.transactions import Store
+from navi.live.store.scheduling import automations, hidden_sessions
+
+log = logging.getLogger("navi.automations")
+
+
+@dataclass(slots=True)
+class Imported:
+    taken: list[Automation] = field(default_factory=list)
+    known: list[Automation] = field(default_factory=list)
+    """They were here already, and are left as they are."""
+    refused: list[Unreadable] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+async def import_jobs(
+    store: Store, clock: Clock, text: str, timezone_name: str, session_names: Mapping[str, str]
+) -> Imported:
+    """`session_names` says which session of Navi a session of the file is."""
+    jobs = read_jobs(text, clock.now(), LOCAL_USER_ID, timezone_name)
+    result = Imported(refused=list(jobs.unreadable), notes=list(jobs.notes))
+    for job in jobs.readable:
+        key = job.session_key
+        automation = job if key is None else replace(job, session_key=session_names.get(key, key))
+        try:
+            is_new = await _keep(store, clock, automation)
+        except NaviError as error:
+            result.refused.append(Unreadable(f"{job.name} ({job.id})", _reason(error, job)))
+        except Exception as error:
+            # Whatever is wrong with this one, the others are taken.
+            log.debug("job %s can't be stored", job.id, exc_info=True)
+            reason = f"it can't be stored: {error!r:.200}"
+            result.refused.append(Unreadable(f"{job.name} ({job.id})", reason))
+        else:
+            (result.taken if is_new else result.known).append(automation)
+    if result.taken:
+        signals.ring(store.url)
+    return result
+
+
+async def _keep(store: Store, clock: Clock, automation: Automation) -> bool:
+    if automation.is_own:
+        # The server makes it, as its settings say.
+        return False
+    known = await store.transact(automations.find, automation.id)
+    if known is not None:
+        return False
+    if automation.category is Category.BOUND:
+        # It belongs to whoever has the session; what it delivered to before is of no use any more.
+        session = await store.transact(sessions.get, automation.session_id)
+        bound = replace(automation, user_id=session.user_id, target=type(automation.target)())
+        await store.transact(automations.add, bound)
+        return True
+    now = clock.now()
+    session = hidden_session(automation, str(server_files.workspace()), DEFAULT_DRIVER, now)
+    return await store.transact(hidden_sessions.keep, session, automation, now)
+
+
+def _reason(error: NaviError, job: Automation) -> str:
+    if isinstance(error, SessionNotFound):
+        return (
+            f"there is no session {job.session_key} here; make one, and import again "
+            f"with --session {job.session_key}=ID"
+        )
+    return error.sentence

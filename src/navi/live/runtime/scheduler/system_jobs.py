@@ -1,0 +1,173 @@
+"""Navi's own automations: the heartbeat, and the dream that makes memories."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from pathlib import Path
+
+from navi.base.clock import Clock
+from navi.base.errors import Conflict
+from navi.base.time_expressions import describe_moment
+from navi.base.timezone import zone_name
+from navi.live.model.access.user import LOCAL_USER_ID
+from navi.live.model.scheduling.automation import Automation, CatchUp, Guards, Kind, Target
+from navi.live.model.scheduling.prompts import render
+from navi.live.model.scheduling.schedule import Cron, Every, Schedule
+from navi.live.model.scheduling.scheduled_prompt import ScheduledPrompt
+from navi.live.model.session import Session, SessionState
+from navi.live.model.tool import ToolContext
+from navi.live.runtime import server_files
+from navi.live.runtime.settings import Settings, timezone_of
+from navi.live.store import transcript
+from navi.live.store.engine.transactions import Store
+from navi.live.store.scheduling import hidden_sessions
+
+HEARTBEAT_FILE = "HEARTBEAT.md"
+MEMORY_FILE = "MEMORY.md"
+DAY = timedelta(days=1)
+DAY_LIMIT = 60_000
+"""Characters of a day's conversations that are looked at."""
+MESSAGE_LIMIT = 2_000
+NOTES_LIMIT = 20_000
+NEVER_GIVES_UP = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the settings say of system jobs; without a schedule a job is switched off."""
+
+    heartbeat: timedelta | None
+    dream: Cron | None
+
+
+def wishes_of(settings: Settings) -> Wishes:
+    chosen = settings.automations
+    return Wishes(
+        timedelta(minutes=chosen.heartbeat_minutes) if chosen.heartbeat else None,
+        Cron(chosen.dream_at, zone_name(timezone_of(settings))) if chosen.dream else None,
+    )
+
+
+class SystemJobs:
+    def __init__(
+        self, store: Store, clock: Clock, workspace: Path, driver: str, zone: tzinfo
+    ) -> None:
+        self._zone = zone
+        self._store = store
+        self._clock = clock
+        self._workspace = workspace
+        self._driver = driver
+
+    async def set_up(self, wishes: Wishes) -> None:
+        """Make the jobs, or change them to what the settings say by now."""
+        now = self._clock.now()
+        beat = wishes.heartbeat or timedelta(minutes=30)
+        heartbeat = Every(int(beat.total_seconds()), now)
+        dream = wishes.dream or Cron("0 3 * * *", "UTC")
+        await self._keep(Kind.HEARTBEAT, heartbeat, wishes.heartbeat is not None, now)
+        await self._keep(Kind.DREAM, dream, wishes.dream is not None, now)
+
+    async def prompt(self, job: str, now: datetime) -> ScheduledPrompt | None:
+        """What the agent reads; None if there is nothing to do."""
+        if job == Kind.HEARTBEAT:
+            return await asyncio.to_thread(self._heartbeat, now)
+        if job == Kind.DREAM:
+            return await self._dream(now)
+        return None
+
+    def _heartbeat(self, now: datetime) -> ScheduledPrompt | None:
+        notes = read_notes(self._workspace / HEARTBEAT_FILE)
+        if not has_tasks(notes):
+            return None
+        variables = {
+            "folder": str(self._workspace),
+            "now": describe_moment(now, self._zone),
+            "notes": notes,
+        }
+        return ScheduledPrompt(render("system.heartbeat", 1, variables), variables)
+
+    async def _dream(self, now: datetime) -> ScheduledPrompt | None:
+        since = now - DAY
+        said = await self._store.transact(
+            transcript.said_since, LOCAL_USER_ID, since, DAY_LIMIT, MESSAGE_LIMIT
+        )
+        if not said:
+            return None
+        memory = await asyncio.to_thread(read_notes, self._workspace / MEMORY_FILE)
+        variables = {
+            "folder": str(self._workspace),
+            "since": describe_moment(since, self._zone),
+            "memory": memory or "(empty)",
+            # A script in what was said would be played by the scripted model.
+            "day": said.replace("[[", "[ ["),
+        }
+        return ScheduledPrompt(render("system.dream", 1, variables), variables)
+
+    async def _keep(self, kind: Kind, schedule: Schedule, is_on: bool, now: datetime) -> None:
+        job = Automation(
+            id=kind.value,
+            user_id=LOCAL_USER_ID,
+            name=kind.value,
+            kind=kind,
+            session_key=None,
+            schedule=schedule,
+            message="",
+            enabled=is_on,
+            catch_up=CatchUp.SKIP,
+            guards=Guards(max_failures=NEVER_GIVES_UP),
+            target=Target(deliver=True),
+            next_run_at=schedule.next_after(now) if is_on else None,
+            created_at=now,
+            updated_at=now,
+        )
+        session = hidden_session(job, str(self._workspace), self._driver, now)
+        try:
+            await self._store.transact(hidden_sessions.keep, session, job, now)
+        except Conflict:
+            # Another server that starts at this moment has made it.
+            await self._store.transact(hidden_sessions.keep, session, job, now)
+
+
+def hidden_session(automation: Automation, cwd: str, driver: str, now: datetime) -> Session:
+    """Where an automation runs that belongs to no session."""
+    return Session(
+        id=automation.session_id,
+        name=automation.name,
+        driver=driver,
+        model=None,
+        cwd=cwd,
+        parent_id=None,
+        user_id=automation.user_id,
+        state=SessionState.IDLE,
+        task=None,
+        agent_status_text=None,
+        agent_status_at=None,
+        context_from_idx=0,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def remembered(context: ToolContext) -> str:
+    """What the dreams condensed; it is about one user's sessions, and for nobody else."""
+    if context.current_user_id != LOCAL_USER_ID:
+        return ""
+    return read_notes(server_files.workspace() / MEMORY_FILE)
+
+
+def read_notes(file: Path) -> str:
+    """A file that people and agents write for each other; missing is the same as empty."""
+    try:
+        return file.read_text(errors="replace")[:NOTES_LIMIT].strip()
+    except OSError:
+        return ""
+
+
+def has_tasks(notes: str) -> bool:
+    """Headings and comments alone ask for nothing."""
+    without_comments = re.sub(r"<!--.*?-->", "", notes, flags=re.DOTALL)
+    lines = (line.strip() for line in without_comments.splitlines())
+    return any(line and not line.startswith("#") for line in lines)

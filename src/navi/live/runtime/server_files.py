@@ -1,0 +1,64 @@
+"""Where Navi keeps its files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from navi.base import file_modes
+from navi.base.errors import StoreUnusable
+from navi.base.paths import database_url, home, settings_file, tmux_socket
+
+__all__ = [
+    "database_url",
+    "home",
+    "own_files",
+    "prepare_home",
+    "runs",
+    "settings_file",
+    "tmux_socket",
+    "workspace",
+]
+
+STORE_SUFFIXES = ("", "-wal", "-shm", "-journal", "-bell")
+"""The files of an SQLite store: the database, SQLite's own, and the bell of `live/store/engine/signals.py`."""
+
+
+def workspace(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where sessions work that name no folder: an empty one, not wherever the server started."""
+    folder = home(environment) / "workspace"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def runs(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where runs of other agents' command lines keep what outlives the server."""
+    return home(environment) / "runs"
+
+
+def prepare_home(environment: Mapping[str, str] = os.environ) -> Path:
+    """The home folder, there and writable; nobody else can read what Navi keeps."""
+    folder = home(environment)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        probe = folder / f".writable-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise StoreUnusable(
+            f"can't write to {folder}: {error.strerror}",
+            hint="make the folder writable, or set NAVI_HOME to another one",
+        ) from error
+    file_modes.close_to_others(own_files(environment))
+    return folder
+
+
+def own_files(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """What nobody else may read; not the workspace, which is for agents."""
+    files = [str(home(environment) / name) for name in ("token", "runs", "setup")]
+    url = database_url(environment)
+    if url.startswith("sqlite:///"):
+        store = url.removeprefix("sqlite:///")
+        files += [f"{store}{suffix}" for suffix in STORE_SUFFIXES]
+    return files

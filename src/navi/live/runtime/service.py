@@ -1,0 +1,76 @@
+"""The background loop, written once: start, stop, back-off and logging."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from contextlib import suppress
+from typing import ClassVar
+
+from navi.base.errors import NaviError
+
+FIRST_PAUSE_SECONDS = 0.5
+LONGEST_PAUSE_SECONDS = 15.0
+
+log = logging.getLogger("navi.service")
+
+
+class Service(ABC):
+    """Calls `step` again and again, from `start` until `stop`.
+
+    Whatever a step raises is logged, and after a pause that grows with each failure in a row the
+    next step is tried: a loop that ended would fail silently ever after.
+    """
+
+    name: ClassVar[str]
+    _task: asyncio.Task[None] | None = None
+
+    @abstractmethod
+    async def step(self) -> None:
+        """Wait until there is something to do, and do it once."""
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._run(), name=self.name)
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        pause = FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                await self.step()
+                pause = FIRST_PAUSE_SECONDS
+                continue
+            except NaviError as error:
+                log.warning("%s: %s", self.name, error.message)
+            except Exception:
+                log.exception("%s failed and goes on in %.1f s", self.name, pause)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+
+class Wake:
+    """Lets a service sleep until it is woken, or a time has passed."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    @property
+    def is_set(self) -> bool:
+        return self._event.is_set()
+
+    def set(self) -> None:
+        self._event.set()
+
+    def clear(self) -> None:
+        self._event.clear()
+
+    async def wait(self, seconds: float) -> None:
+        # Not wait_for, which can swallow a cancellation that comes with the wake-up.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._event.wait()

@@ -1,0 +1,30 @@
+"""The token with which the agents of a session call this server."""
+
+from __future__ import annotations
+
+from navi.base.clock import Clock
+from navi.base.token import SESSION_TOKEN
+from navi.live.runtime.services.server_token import digest, new_token
+from navi.live.store.access import session_tokens as stored
+from navi.live.store.engine.transactions import Store
+
+
+class SessionTokens:
+    """Plain tokens are kept in memory only. A server that starts makes new ones, and those that
+    agents got from an earlier one stay valid: agents outlive servers."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._tokens: dict[str, str] = {}
+
+    async def of(self, session_id: str) -> str:
+        token = self._tokens.get(session_id)
+        if token is None or not await self._is_valid(token):
+            token = new_token(SESSION_TOKEN)
+            await self._store.transact(stored.add, session_id, digest(token), self._clock.now())
+            self._tokens[session_id] = token
+        return token
+
+    async def _is_valid(self, token: str) -> bool:
+        return await self._store.transact(stored.session_of, digest(token)) is not None

@@ -1,0 +1,103 @@
+"""Browser logins: made with a token or a one-time code, ended by hand or by not being used."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from navi.base.clock import Clock
+from navi.base.errors import NotAuthenticated, UserNotFound
+from navi.live.model.access.login import Login
+from navi.live.runtime.services.accounts import Accounts
+from navi.live.runtime.services.server_token import TOKEN_BYTES, digest
+from navi.live.store.access import logins
+from navi.live.store.engine.transactions import Store
+
+CODE_LIFETIME = timedelta(minutes=10)
+NEXT_STEP = "run `navi login` in a terminal on the server's machine and open the link it prints"
+
+
+@dataclass(frozen=True, slots=True)
+class NewLogin:
+    """The two halves of a login's token. Each is useless without the other."""
+
+    user_id: str
+    cookie: str
+    page_secret: str
+
+    @property
+    def token(self) -> str:
+        return join(self.cookie, self.page_secret)
+
+
+def join(cookie: str, page_secret: str) -> str:
+    return f"{cookie}.{page_secret}"
+
+
+class Logins:
+    """Expire when they are not used for `lifetime`."""
+
+    def __init__(self, store: Store, clock: Clock, accounts: Accounts, lifetime: timedelta) -> None:
+        self._store = store
+        self._clock = clock
+        self._accounts = accounts
+        self._lifetime = lifetime
+
+    async def make_code(self, user_id: str) -> str:
+        """A code that logs one browser in as this user, once, within a few minutes."""
+        if await self._accounts.token_digest(user_id) is None:
+            raise UserNotFound(user_id)
+        code = secrets.token_urlsafe(TOKEN_BYTES)
+        now = self._clock.now()
+        expires_at = now + CODE_LIFETIME
+        await self._store.transact(logins.add_code, digest(code), user_id, expires_at, now)
+        return code
+
+    async def with_code(self, code: str, user_id: str) -> NewLogin:
+        """`user_id` is whom the person expects to log in as; somebody else's code is refused."""
+        owner_sha256 = await self._accounts.token_digest(user_id)
+        new = _new_login(user_id)
+        if owner_sha256 is None or not await self._store.transact(
+            logins.redeem,
+            digest(code),
+            digest(new.token),
+            self._login(user_id, owner_sha256),
+            self._oldest(),
+        ):
+            raise NotAuthenticated("this link has expired or was already used", hint=NEXT_STEP)
+        return new
+
+    async def with_token(self, token: str) -> NewLogin:
+        """Only a user's own token begins a login: no session's, and no other login's."""
+        owner_sha256 = digest(token)
+        user = await self._accounts.holder(owner_sha256)
+        if user is None:
+            raise NotAuthenticated("this token is not valid here", hint=NEXT_STEP)
+        new = _new_login(user.id)
+        login = self._login(user.id, owner_sha256)
+        await self._store.transact(logins.begin, digest(new.token), login, self._oldest())
+        return new
+
+    async def end(self, token: str) -> int:
+        return await self._store.transact(logins.end, digest(token))
+
+    async def end_all(self, user_id: str | None) -> int:
+        """All of this user's, or everybody's. Returns how many there were."""
+        return await self._store.transact(logins.end_all, user_id)
+
+    async def listing(self) -> list[Login]:
+        """Those that are valid, the last used first."""
+        recent = await self._store.transact(logins.listing, self._oldest())
+        return [each for each in recent if await self._accounts.holder(each.owner_sha256)]
+
+    def _login(self, user_id: str, owner_sha256: str) -> Login:
+        now = self._clock.now()
+        return Login(user_id, owner_sha256, created_at=now, last_used_at=now)
+
+    def _oldest(self) -> datetime:
+        return self._clock.now() - self._lifetime
+
+
+def _new_login(user_id: str) -> NewLogin:
+    return NewLogin(user_id, secrets.token_urlsafe(TOKEN_BYTES), secrets.token_urlsafe(TOKEN_BYTES))

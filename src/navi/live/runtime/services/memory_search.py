@@ -1,0 +1,36 @@
+"""The memory, for agents that ask."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from navi.base.secrets.masking import mask
+
+if TYPE_CHECKING:
+    from navi.memory.read.search import Hit
+
+
+class Library:
+    async def find(self, query: str, source: str | None, project: str | None, limit: int) -> str:
+        return await asyncio.to_thread(self._find, query, source, project, limit)
+
+    def _find(self, query: str, source: str | None, project: str | None, limit: int) -> str:
+        # Only here: a server whose agents never ask need not load the index.
+        from navi.memory.index_paths import places
+        from navi.memory.read.search import Filters, Search
+
+        found = Search(places()).find(query, Filters(source=source, project=project), limit)
+        if not found.hits:
+            return "Nothing found."
+        lines = [_passage(hit) for hit in found.hits]
+        if not found.has_all_words:
+            lines.insert(0, "No passage has all these words; these have some of them.")
+        return "\n".join(lines)
+
+
+def _passage(hit: Hit) -> str:
+    day = "" if hit.timestamp is None else f"{hit.timestamp:%Y-%m-%d} "
+    who = hit.tool_name or hit.role or ""
+    where = f"{hit.session_id} {hit.source} {hit.project or '(no project)'}"
+    return f"{day}{where}\n  {who}: {mask(hit.snippet.text)}"

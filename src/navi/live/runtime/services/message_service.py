@@ -1,0 +1,127 @@
+"""What sessions and people say to sessions, and what agents say about their work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from navi.base.clock import Clock
+from navi.base.ids import new_id
+from navi.live.model.access.user import User
+from navi.live.model.input import Admission, DeliveryMode, NewInput, Origin, require_text
+from navi.live.model.scheduling.reminder import Thresholds
+from navi.live.model.session import Session, require_status
+from navi.live.model.session_reference import choose
+from navi.live.model.tool import ToolContext
+from navi.live.runtime.services.session_service import Sessions, require_open
+from navi.live.runtime.turns.admission import Queue
+from navi.live.store import sessions as stored
+from navi.live.store.engine.transactions import Store
+
+
+class Messages:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        sessions: Sessions,
+        queue: Queue,
+        thresholds: Thresholds,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._sessions = sessions
+        self._queue = queue
+        self._thresholds = thresholds
+
+    async def send(
+        self,
+        user: User,
+        session_id: str,
+        text: str,
+        *,
+        delivery_mode: DeliveryMode = DeliveryMode.SEQUENTIAL,
+        input_id: str | None = None,
+        sender_session_id: str | None = None,
+        remind: bool = False,
+        remind_soft_threshold: int | None = None,
+        notify_on_delivery: bool = False,
+        notify_on_stop: bool = False,
+    ) -> Admission:
+        """The one way in for people and agents alike."""
+        require_open(session_id)
+        thresholds = None
+        if remind or remind_soft_threshold is not None:
+            thresholds = self._thresholds.of(remind_soft_threshold, name="remind_soft_threshold")
+            self._sessions.require_reporter(await self._sessions.get(user, session_id))
+        soft, hard = thresholds or (None, None)
+        metadata = {}
+        if sender_session_id is not None:
+            sender = await self._sessions.get(user, sender_session_id)
+            name = " ".join(sender.name.split())
+            metadata = {"sender": {"id": sender.id, "name": name, "title": sender.title}}
+        new = NewInput(
+            id=input_id or new_id(),
+            session_id=session_id,
+            text=text,
+            delivery_mode=delivery_mode,
+            origin=Origin.USER if sender_session_id is None else Origin.AGENT,
+            sender_session_id=sender_session_id,
+            remind_soft_threshold=soft,
+            remind_hard_threshold=hard,
+            notify_on_delivery=notify_on_delivery,
+            notify_on_stop=notify_on_stop,
+            metadata=metadata,
+        )
+        return replace(await self._queue.admit(user, new), thresholds=thresholds)
+
+    async def report(self, user: User, session_id: str, text: str | None) -> Session:
+        """What the agent says it does right now. None takes it back, and answers no reminder."""
+        await self._sessions.get(user, session_id)
+        if text is not None:
+            require_status(text)
+        return await self._store.transact(stored.report, session_id, text, self._clock.now())
+
+    async def complete_task(self, user: User, session_id: str, text: str | None) -> bool:
+        """The agent is done: no more reminders, and its parent is told. False if it has none."""
+        session = await self._sessions.get(user, session_id)
+        words = f": {require_text(text)}" if text is not None else ""
+        task = f" ({session.task})" if session.task is not None else ""
+        told = None
+        if session.parent_id is not None:
+            told = NewInput(
+                id=new_id(),
+                session_id=session.parent_id,
+                text=f"[sm task-complete] {session.name} ({session.id}) has completed its task"
+                f"{task}{words}",
+                delivery_mode=DeliveryMode.IMPORTANT,
+                origin=Origin.AGENT,
+                sender_session_id=session.id,
+                metadata={"notice": "task-complete"},
+            )
+        was_told = await self._store.transact(
+            stored.complete_task, session_id, told, self._clock.now()
+        )
+        self._queue.poke()
+        return was_told
+
+    async def send_for(
+        self, context: ToolContext, target: str, text: str, delivery_mode: DeliveryMode
+    ) -> str:
+        """For the tool: an agent writes to another session, named by id, beginning or name."""
+        user = context.user
+        listed = await self._sessions.listing(user)
+        meant = choose(listed, target, lambda each: (each.id, each.name, each.title))
+        admission = await self.send(
+            user,
+            meant.id,
+            text,
+            delivery_mode=delivery_mode,
+            sender_session_id=context.session_id,
+        )
+        where = "Delivered" if admission.delivered else f"Queued, {admission.position} before it"
+        return f"{where}: {meant.name} ({meant.id}), {meant.state.value} before."
+
+    async def report_for(self, context: ToolContext, text: str) -> str:
+        """For the tool."""
+        session = await self.report(context.user, context.session_id, text)
+        return f"Your status is now: {session.agent_status_text}"

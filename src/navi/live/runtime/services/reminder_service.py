@@ -1,0 +1,95 @@
+"""What people and agents do with reminders, and what drivers and hooks report about them."""
+
+from __future__ import annotations
+
+from navi.base.clock import Clock
+from navi.base.ids import new_id
+from navi.live.model.access.quota import Limits
+from navi.live.model.access.user import User
+from navi.live.model.input import require_text
+from navi.live.model.scheduling.reminder import (
+    NoRegistration,
+    Registration,
+    Reminder,
+    ReminderNotFound,
+    ReminderStatus,
+    Thresholds,
+    require_delay,
+)
+from navi.live.runtime.services.session_service import Sessions
+from navi.live.store.engine.transactions import Store
+from navi.live.store.scheduling import one_time_reminders, reminder_list
+from navi.live.store.scheduling import reminders as stored
+
+
+class Reminders:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        sessions: Sessions,
+        thresholds: Thresholds,
+        limits: Limits,
+    ) -> None:
+        self._limits = limits
+        self._store = store
+        self._clock = clock
+        self._sessions = sessions
+        self.thresholds = thresholds
+
+    async def register(
+        self, user: User, session_id: str, soft: int | None = None, hard: int | None = None
+    ) -> Registration:
+        """Remind the session from now on, in place of what reminded it before."""
+        self._sessions.require_reporter(await self._sessions.open_to(user, session_id))
+        soft, hard = self.thresholds.of(soft, hard)
+        now = self._clock.now()
+        new = Registration(new_id(), session_id, soft, hard, registered_at=now, last_reset_at=now)
+        return await self._store.transact(stored.register, new)
+
+    async def registered(self, user: User, session_id: str) -> Registration:
+        await self._sessions.get(user, session_id)
+        found = await self._store.transact(stored.active, session_id)
+        if found is None:
+            raise NoRegistration(session_id)
+        return found
+
+    async def stop(self, user: User, session_id: str) -> Registration:
+        await self._sessions.get(user, session_id)
+        return await self._store.transact(stored.stop, session_id, self._clock.now())
+
+    async def schedule(
+        self, user: User, session_id: str, delay_seconds: float, message: str
+    ) -> Reminder:
+        """A message that comes once, and interrupts."""
+        await self._sessions.open_to(user, session_id)
+        now = self._clock.now()
+        new = Reminder(
+            id=new_id(),
+            session_id=session_id,
+            message=require_text(message),
+            fires_at=now + require_delay(delay_seconds),
+            status=ReminderStatus.PENDING,
+            created_at=now,
+            updated_at=now,
+        )
+        most = self._limits.of(user).reminders
+        return await self._store.transact(one_time_reminders.schedule, new, most)
+
+    async def upcoming(
+        self, user: User, session_id: str | None = None
+    ) -> list[Registration | Reminder]:
+        """Those of one session, or of all that the user may see. The next one first."""
+        if session_id is not None:
+            await self._sessions.get(user, session_id)
+        owner = None if user.may_touch("") else user.id
+        return await self._store.transact(
+            reminder_list.upcoming, user_id=owner, session_id=session_id
+        )
+
+    async def cancel(self, user: User, reminder_id: str) -> Reminder:
+        known = await self._store.transact(one_time_reminders.find, reminder_id)
+        if known is None:
+            raise ReminderNotFound(reminder_id)
+        await self._sessions.get(user, known.session_id)
+        return await self._store.transact(one_time_reminders.cancel, reminder_id, self._clock.now())

@@ -1,0 +1,127 @@
+"""The server's own token: whoever has it is the user `local`."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import secrets
+import tempfile
+from pathlib import Path
+
+from navi.base.errors import StoreUnusable, UsageError
+from navi.base.token import SERVER_TOKEN, SESSION_TOKEN
+
+TOKEN_BYTES = 32
+SHORTEST_TOKEN = 20
+"""In characters. A shorter one could be guessed by trying."""
+
+log = logging.getLogger("navi.accounts")
+
+
+def new_token(beginning: str) -> str:
+    return beginning + secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def digest(token: str) -> str:
+    """What is stored and compared in place of a token."""
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
+
+
+class ServerToken:
+    """The token as it is now: a file that `navi token rotate` has replaced is read again."""
+
+    def __init__(self, value: str, path: Path | None = None) -> None:
+        self._path = path
+        self._version = _version(path)
+        self._value = value
+        self._sha256 = digest(value)
+
+    @classmethod
+    def find(cls, home: Path) -> ServerToken:
+        """`NAVI_TOKEN`, else the file in the home folder, which is made at the first start."""
+        token = os.environ.get("NAVI_TOKEN")
+        # An agent that starts a server of its own has its session's token there.
+        if token and not token.startswith(SESSION_TOKEN):
+            return cls(_long_enough(token, "NAVI_TOKEN"))
+        path = home / "token"
+        try:
+            return cls(_long_enough(_read_or_make(path), str(path)), path)
+        except OSError as error:
+            raise StoreUnusable(
+                f"can't read or write the access token {path}: {error.strerror}",
+                hint="make it readable, or set NAVI_TOKEN",
+            ) from error
+
+    @property
+    def value(self) -> str:
+        self._look_again()
+        return self._value
+
+    @property
+    def sha256(self) -> str:
+        self._look_again()
+        return self._sha256
+
+    def _look_again(self) -> None:
+        version = _version(self._path)
+        if self._path is None or version is None or version == self._version:
+            return
+        self._version = version
+        try:
+            token = _long_enough(self._path.read_text().strip(), str(self._path))
+        except (OSError, ValueError, UsageError) as error:
+            log.warning("the old access token stays valid: %s", error)
+            return
+        self._value, self._sha256 = token, digest(token)
+
+
+def rotate(home: Path) -> Path:
+    """A new token in place of the old one; returns its file. Nobody sees half of it."""
+    path = home / "token"
+    try:
+        handle, new = tempfile.mkstemp(prefix=".token-", dir=home)  # for the owner only: 0600
+        with os.fdopen(handle, "w") as file:
+            file.write(new_token(SERVER_TOKEN) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, path)
+    except OSError as error:
+        raise StoreUnusable(
+            f"can't write the access token {path}: {error.strerror}",
+            hint="make the folder writable; the old token is still valid",
+        ) from error
+    return path
+
+
+def _version(path: Path | None) -> tuple[int, int] | None:
+    """Changes whenever the file is replaced or written to; None if there is none."""
+    try:
+        status = None if path is None else path.stat()
+    except OSError:
+        return None
+    return None if status is None else (status.st_ino, status.st_mtime_ns)
+
+
+def _long_enough(token: str, place: str) -> str:
+    if len(token) < SHORTEST_TOKEN:
+        raise UsageError(
+            f"the access token in {place} has only {len(token)} characters, which can be guessed",
+            hint=f"use {SHORTEST_TOKEN} or more: `openssl rand -hex 32` makes a good one",
+        )
+    return token
+
+
+def _read_or_make(path: Path) -> str:
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        token = path.read_text().strip()
+        if token:
+            return token
+        path.unlink()
+        return _read_or_make(path)
+    token = new_token(SERVER_TOKEN)
+    with os.fdopen(handle, "w") as file:
+        file.write(token + "\n")
+    return token

@@ -1,0 +1,308 @@
+"""What people and agents do with sessions. Everybody touches only what they may."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from navi.base.clock import Clock
+from navi.base.errors import InvalidInput, NotAllowed, NotYours, SessionNotFound
+from navi.base.ids import new_id
+from navi.base.stored_text import require_storable
+from navi.live.agents.driver import Driver
+from navi.live.model.access.quota import Limits
+from navi.live.model.access.user import User
+from navi.live.model.input import Input, require_text
+from navi.live.model.message import Message
+from navi.live.model.scheduling.automation import HiddenSession, is_hidden
+from navi.live.model.scheduling.reminder import CannotReport
+from navi.live.model.session import (
+    Session,
+    SessionState,
+    generated_name,
+    require_model,
+    require_session_name,
+    require_task,
+)
+from navi.live.model.turn import StopReason
+from navi.live.runtime import server_files
+from navi.live.runtime.turns.turn_runner import Turns
+from navi.live.store import input_queue as queue
+from navi.live.store import lanes, origins, snapshot, terminals, transcript
+from navi.live.store import sessions as stored
+from navi.live.store.engine.transactions import Store
+from navi.live.store.snapshot import Snapshot
+
+DEFAULT_DRIVER = "builtin"
+STOP_PATIENCE_SECONDS = 10.0
+REMOTE_LOOK_SECONDS = 0.05
+SHOWN_PATH = 200
+"""Characters of a path in an error."""
+
+
+class Sessions:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        turns: Turns,
+        drivers: Mapping[str, Driver],
+        limits: Limits,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._turns = turns
+        self._drivers = drivers
+        self._limits = limits
+
+    async def create(
+        self,
+        user: User,
+        *,
+        name: str | None = None,
+        driver: str | None = None,
+        model: str | None = None,
+        cwd: str | None = None,
+        parent_id: str | None = None,
+    ) -> Session:
+        chosen = driver or DEFAULT_DRIVER
+        if chosen not in self._drivers:
+            raise InvalidInput(
+                f"there is no driver {chosen!r}", hint=f"one of: {', '.join(sorted(self._drivers))}"
+            )
+        if parent_id is not None:
+            await self.get(user, parent_id)
+        now = self._clock.now()
+        session_id = new_id()
+        session = Session(
+            id=session_id,
+            name=generated_name(session_id) if name is None else require_session_name(name),
+            driver=chosen,
+            model=None if model is None else require_model(model),
+            cwd=_folder(cwd),
+            parent_id=parent_id,
+            user_id=user.id,
+            state=SessionState.IDLE,
+            task=None,
+            agent_status_text=None,
+            agent_status_at=None,
+            context_from_idx=0,
+            created_at=now,
+            updated_at=now,
+        )
+        return await self._store.transact(stored.create, session, self._limits.of(user).sessions)
+
+    async def get(self, user: User, session_id: str) -> Session:
+        session = await self._store.transact(stored.get, session_id)
+        if not user.may_touch(session.user_id):
+            raise NotYours(session_id)
+        return session
+
+    async def open_to(self, user: User, session_id: str) -> Session:
+        """One that people and agents may give work to."""
+        require_open(session_id)
+        return await self.get(user, session_id)
+
+    def require_reporter(self, session: Session) -> None:
+        """Only an agent that can report may be reminded to."""
+        driver = self._drivers.get(session.driver)
+        if driver is not None and not driver.can_report(session):
+            raise CannotReport(session.title)
+
+    async def of_agent(self, user: User, agent_session_id: str) -> Session:
+        """One of the user's own, by the name that its agent has for it.
+
+        Not even an admin gets somebody else's: anybody can be the first to report such a name.
+        """
+        session_id = await self._store.transact(terminals.session_of, agent_session_id)
+        if session_id is None:
+            raise SessionNotFound(agent_session_id)
+        session = await self.get(user, session_id)
+        if session.user_id != user.id:
+            raise NotYours(session_id)
+        return session
+
+    async def listing(
+        self, user: User, parent_id: str | None = None, *, with_recall: bool = False
+    ) -> list[Session]:
+        """The sessions the user may see: an admin sees all. Perhaps only those that will wake."""
+        owner = None if user.may_touch("") else user.id
+        return await self._store.transact(
+            stored.listing, user_id=owner, parent_id=parent_id, with_recall=with_recall
+        )
+
+    async def change(self, user: User, session_id: str, changes: Mapping[str, Any]) -> Session:
+        await self.get(user, session_id)
+        if not changes:
+            raise InvalidInput("nothing to change", hint="give name, task or model")
+        for field, value in changes.items():
+            if value is not None:
+                _CHECKS[field](value)
+        return await self._store.transact(
+            stored.change, session_id, dict(changes), self._clock.now()
+        )
+
+    async def messages(
+        self,
+        user: User,
+        session_id: str,
+        after_idx: int,
+        before_idx: int | None = None,
+        limit: int | None = None,
+    ) -> list[Message]:
+        await self.get(user, session_id)
+        return await self._store.transact(transcript.read, session_id, after_idx, before_idx, limit)
+
+    async def snapshot(self, user: User, session_id: str, limit: int) -> Snapshot:
+        """The session as it is now, for whoever begins to watch it."""
+        await self.get(user, session_id)
+        return await self._store.transact(snapshot.take, session_id, limit)
+
+    async def queue(self, user: User, session_id: str) -> Sequence[Input]:
+        await self.get(user, session_id)
+        return await self._store.transact(queue.waiting, session_id)
+
+    async def edit_input(
+        self,
+        user: User,
+        session_id: str,
+        input_id: str,
+        changes: Mapping[str, Any],
+        agent_session_id: str | None = None,
+    ) -> Input:
+        await self.get(user, session_id)
+        if not changes:
+            raise InvalidInput("nothing to change", hint="give text or delivery_mode")
+        if "text" in changes:
+            require_text(changes["text"])
+        return await self._store.transact(
+            queue.edit, session_id, input_id, dict(changes), self._clock.now(), agent_session_id
+        )
+
+    async def remove_input(self, user: User, session_id: str, input_id: str) -> None:
+        await self.get(user, session_id)
+        await self._store.transact(origins.withdraw, session_id, input_id, self._clock.now())
+
+    async def stop(self, user: User, session_id: str) -> bool:
+        """End the running turn, wherever it runs. False if none does."""
+        await self.get(user, session_id)
+        return await self._stop_turn(session_id, StopReason.PERSON)
+
+    async def children(
+        self, user: User, session_id: str, *, recursive: bool = False
+    ) -> list[Session]:
+        """The sessions that it made; perhaps also those that they made, and so on."""
+        await self.get(user, session_id)
+        if not recursive:
+            return await self.listing(user, session_id)
+        found = await self._store.transact(stored.descendants, session_id)
+        return [each for each in found if user.may_touch(each.user_id)]
+
+    async def clear(
+        self, user: User, session_id: str, requester_session_id: str | None = None
+    ) -> Session:
+        """A new context: the agent forgets, the transcript doesn't. Ends a running turn."""
+        await self._mastered(user, session_id, requester_session_id, "clear")
+        if await self._store.transact(stored.clear, session_id, self._clock.now()):
+            await self._turn_ends(session_id)
+        return await self.get(user, session_id)
+
+    async def kill(
+        self, user: User, session_id: str, requester_session_id: str | None = None
+    ) -> Session:
+        """End the session for good."""
+        await self._mastered(user, session_id, requester_session_id, "kill")
+        session = await self._store.transact(stored.kill, session_id, self._clock.now())
+        await self._end_agent(session)
+        return session
+
+    async def end_agents(self) -> None:
+        """Let go of agents on this machine whose sessions were ended by another process."""
+        for driver in set(self._drivers.values()):
+            if session_ids := await driver.open_sessions():
+                for session in await self._store.transact(stored.ended_among, session_ids):
+                    await driver.end(session)
+
+    async def remove(
+        self,
+        user: User,
+        session_id: str,
+        requester_session_id: str | None = None,
+        *,
+        with_automations: bool = False,
+    ) -> None:
+        """Delete the session with everything it had; its automations only if they are named."""
+        await self._mastered(user, session_id, requester_session_id, "delete")
+        session = await self._store.transact(
+            stored.kill_for_removal,
+            session_id,
+            self._clock.now(),
+            with_automations=with_automations,
+        )
+        await self._end_agent(session)
+        await self._store.transact(stored.remove, session_id, self._clock.now())
+
+    async def _end_agent(self, session: Session) -> None:
+        await self._stop_turn(session.id, StopReason.KILLED)
+        if driver := self._drivers.get(session.driver):
+            await driver.end(session)
+
+    async def _mastered(
+        self, user: User, session_id: str, requester_session_id: str | None, verb: str
+    ) -> None:
+        """People may do anything with what is theirs; an agent only with what it started."""
+        session = await self.get(user, session_id)
+        if verb != "clear":
+            require_open(session_id)
+        if requester_session_id is not None and session.parent_id != requester_session_id:
+            raise NotAllowed(
+                f"session {requester_session_id} may not {verb} session {session_id}: only its "
+                "parent or a person may",
+                hint="ask its parent, or whoever started it",
+            )
+
+    async def _stop_turn(self, session_id: str, reason: StopReason) -> bool:
+        if not await self._store.transact(lanes.request_stop, session_id, reason):
+            return False
+        await self._turn_ends(session_id)
+        return True
+
+    async def _turn_ends(self, session_id: str) -> None:
+        """A stop was requested: wait until this process, or another one, has ended the turn."""
+        await self._turns.ended(session_id)
+        give_up_at = time.monotonic() + STOP_PATIENCE_SECONDS
+        while time.monotonic() < give_up_at:
+            running = await self._store.transact(lanes.running, [session_id])
+            if not any(turn.stop_reason is not None for turn in running):
+                return
+            await asyncio.sleep(REMOTE_LOOK_SECONDS)
+
+
+def require_open(session_id: str) -> None:
+    """Only its automation gives work to a hidden session."""
+    if is_hidden(session_id):
+        raise HiddenSession(session_id)
+
+
+_CHECKS = {"name": require_session_name, "task": require_task, "model": require_model}
+
+
+def _folder(cwd: str | None) -> str:
+    no_folder = InvalidInput(
+        f"there is no folder {(cwd or '')[:SHOWN_PATH]}",
+        hint="give the absolute path of a folder that exists",
+    )
+    try:
+        folder = (
+            Path(require_storable("cwd", cwd)).expanduser() if cwd else server_files.workspace()
+        )
+        is_folder = folder.is_absolute() and folder.is_dir()
+    except (OSError, RuntimeError) as error:
+        # A name that is too long, or the home of somebody who does not exist.
+        raise no_folder from error
+    if not is_folder:
+        raise no_folder
+    return require_storable("cwd", str(folder.resolve()))

@@ -1,0 +1,365 @@
+"""What can be configured, and from where: the environment, then the settings file, then defaults.
+
+The reference page of the settings is made from this file.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from navi.base.errors import InvalidInput, UsageError
+from navi.base.paths import DEFAULT_HOST, DEFAULT_PORT
+from navi.base.system_clock import machine_timezone
+from navi.live.agents.builtin.builtin_driver import DEFAULT_INSTRUCTIONS
+from navi.live.agents.builtin.models import default_model
+from navi.live.model.access.quota import Limits
+from navi.live.model.scheduling.limits import HIGHEST_COUNT, LONGEST_SECONDS
+from navi.live.model.scheduling.reminder import LONGEST_SECONDS as LONGEST_THRESHOLD_SECONDS
+from navi.live.model.scheduling.schedule import require_cron
+from navi.live.runtime import server_files
+
+ELSEWHERE = {"fts"}
+"""Sections of the same file that other parts of Navi read."""
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ServerSettings(Section):
+    """The server's address and who may reach it."""
+
+    host: str = Field(DEFAULT_HOST, description="The address to listen on.")
+    port: int = Field(DEFAULT_PORT, ge=0, le=65535, description="The port; 0 takes any free one.")
+    allowed_hosts: list[str] = Field(
+        default_factory=list,
+        description="Further names, without port, under which the server may be reached, besides "
+        "its address and localhost.",
+    )
+    login_days: int = Field(
+        30, ge=1, le=3650, description="After how many days without use a browser is logged out."
+    )
+    max_anonymous_connections: int = Field(
+        100,
+        ge=1,
+        description="How many connections may be open on which nobody has shown a valid token. "
+        "When one more comes, the oldest is closed.",
+    )
+
+
+class TurnSettings(Section):
+    """How turns are run."""
+
+    max_concurrent: int = Field(
+        32, ge=1, description="How many turns one server process runs at the same time."
+    )
+    always_per_user: int = Field(
+        4,
+        ge=1,
+        description="A user who runs fewer turns than this may begin another one even if other "
+        "users' turns have taken all slots.",
+    )
+    lease_seconds: float = Field(
+        15.0,
+        gt=0.1,
+        description="How long a turn of a server that can't be reached stays its own before "
+        "another server may take over its session.",
+    )
+
+
+class RecallSettings(Section):
+    """Sessions that wake themselves up."""
+
+    max_concurrent: int = Field(
+        3, ge=1, description="How many turns of recalls one server process runs at the same time."
+    )
+    always_per_user: int = Field(
+        1,
+        ge=1,
+        description="A user who runs fewer turns of recalls than this may begin another one even "
+        "if other users' recalls have taken all slots.",
+    )
+    time_limit_seconds: int | None = Field(
+        3600, ge=1, description="How long the turn of a recall may take."
+    )
+    keep_finished: int = Field(
+        100, ge=1, description="How many finished recalls of each session stay on record."
+    )
+    timezone: str | None = Field(
+        None,
+        description="The IANA zone in which times without one are read and shown, such as "
+        "`Europe/Paris`. Without it: the machine's.",
+    )
+
+    @field_validator("timezone")
+    @classmethod
+    def _is_known(cls, value: str | None) -> str | None:
+        if value is not None and value not in available_timezones():
+            raise ValueError("there is no such time zone")
+        return value
+
+
+class AutomationSettings(Section):
+    """Scheduled turns."""
+
+    keep_runs: int = Field(
+        50,
+        ge=1,
+        le=HIGHEST_COUNT,
+        description="How many past runs of each automation stay on record.",
+    )
+    max_failures: int = Field(
+        5,
+        ge=1,
+        le=HIGHEST_COUNT,
+        description="After this many failures in a row an automation that doesn't say otherwise "
+        "is switched off.",
+    )
+    time_limit_seconds: int | None = Field(
+        3600,
+        ge=1,
+        le=LONGEST_SECONDS,
+        description="How long a run may take, if its automation doesn't say otherwise.",
+    )
+    heartbeat: bool = Field(
+        False,
+        description="Whether the built-in agent looks into `HEARTBEAT.md` of its workspace from "
+        "time to time, and does what it asks for.",
+    )
+    heartbeat_minutes: int = Field(
+        30, ge=1, le=LONGEST_SECONDS // 60, description="How often it does."
+    )
+    dream: bool = Field(
+        False,
+        description="Whether every night the built-in agent sums up what the day's sessions "
+        "learned in `MEMORY.md` of its workspace, which it reads when a session begins.",
+    )
+    dream_at: str = Field("0 3 * * *", description="When it does, as a cron expression.")
+
+    @field_validator("dream_at")
+    @classmethod
+    def _is_cron(cls, value: str) -> str:
+        try:
+            require_cron(value, "UTC", datetime.now(UTC))
+        except InvalidInput as error:
+            raise ValueError(error.sentence) from error
+        return value
+
+
+class RemindSettings(Section):
+    """Agents that are asked to report what they do."""
+
+    soft_threshold_seconds: int = Field(
+        180,
+        gt=0,
+        le=LONGEST_THRESHOLD_SECONDS,
+        description="How long an agent may be silent before it is asked for its status, where "
+        "`--remind` names no other time.",
+    )
+    hard_gap_seconds: int = Field(
+        120,
+        gt=0,
+        le=LONGEST_THRESHOLD_SECONDS,
+        description="How much later it is interrupted, if it still says nothing.",
+    )
+
+
+class AgentSettings(Section):
+    """The built-in agent."""
+
+    model: str | None = Field(
+        None,
+        description="`anthropic:NAME`, `openai:NAME` or `scripted`. Without it: the provider "
+        "whose key is in the environment, else `scripted`. Also `NAVI_MODEL`.",
+    )
+    max_iterations: int = Field(25, ge=1, description="How many model requests one turn may make.")
+    history_tokens: int = Field(
+        100_000,
+        ge=1000,
+        description="When a session's history is estimated to be longer, its older part is "
+        "replaced by a summary for the model. The transcript keeps everything.",
+    )
+    instructions: str = Field(
+        DEFAULT_INSTRUCTIONS,
+        description="What the model is told at the start of every request.",
+    )
+    anthropic_base_url: str | None = Field(
+        None, description="Another endpoint with Anthropic's API. Also `ANTHROPIC_BASE_URL`."
+    )
+    openai_base_url: str | None = Field(
+        None,
+        description="Another endpoint with OpenAI's API, such as Ollama's. Also `OPENAI_BASE_URL`.",
+    )
+
+
+class AgentsSettings(Section):
+    """All agents that Navi starts."""
+
+    pass_environment: list[str] = Field(
+        default_factory=list,
+        description="Further variables of the server's environment that agents and their commands "
+        'may see, such as `["AWS_PROFILE", "NPM_*"]`. `docs/how-to/agents.md` lists those that '
+        "they see anyway.",
+    )
+
+
+class ClaudeCodeSettings(Section):
+    """Sessions with Claude Code."""
+
+    command: str = Field("claude", description="The program, by name on the PATH or by its path.")
+    arguments: list[str] = Field(
+        default_factory=list,
+        description="Further arguments of every run, such as "
+        '`["--permission-mode", "acceptEdits"]`. Without any, Claude Code\'s own settings decide '
+        "what it may do; there is nobody to ask.",
+    )
+
+
+class CodexSettings(Section):
+    """Sessions with Codex."""
+
+    command: str = Field("codex", description="The program, by name on the PATH or by its path.")
+    arguments: list[str] = Field(
+        default_factory=list,
+        description='Further arguments of every run, such as `["--sandbox", "workspace-write"]`. '
+        "Without any, Codex's own settings decide what it may do; there is nobody to ask.",
+    )
+
+
+class ToolSettings(Section):
+    """What the built-in agent's tools may do."""
+
+    terminal_timeout_seconds: float = Field(
+        120.0, gt=0, description="How long a command may run if the agent doesn't say."
+    )
+    terminal_output_characters: int = Field(
+        30_000, ge=100, description="How much of a command's output the agent is shown."
+    )
+    http_allow_private: bool = Field(
+        False, description="Whether `http_request` may reach this machine and private networks."
+    )
+
+
+class LimitSettings(Section):
+    """How much one user may have. Admins are held only to the limits of a session."""
+
+    sessions: int = Field(10_000, ge=1, description="Sessions of one user, including ended ones.")
+    recalls: int = Field(1_000, ge=1, description="Pending recalls of one user.")
+    automations: int = Field(1_000, ge=1, description="Automations of one user.")
+    reminders: int = Field(1_000, ge=1, description="Pending one-off reminders of one user.")
+    waiting_inputs: int = Field(
+        10_000, ge=1, description="Inputs of one user that wait for their turn."
+    )
+    automations_per_session: int = Field(100, ge=1, description="Automations of one session.")
+    waiting_inputs_per_session: int = Field(
+        1_000, ge=1, description="Inputs of one session that wait for their turn."
+    )
+
+
+class IndexSettings(Section):
+    """The memory that `recall` searches."""
+
+    follow: bool = Field(
+        True,
+        description="Whether the server keeps the index up to date with what its sessions say and "
+        "what other agents write to their files.",
+    )
+
+
+class Settings(Section):
+    server: ServerSettings = ServerSettings()
+    turns: TurnSettings = TurnSettings()
+    recalls: RecallSettings = RecallSettings()
+    automations: AutomationSettings = AutomationSettings()
+    remind: RemindSettings = RemindSettings()
+    agent: AgentSettings = AgentSettings()
+    agents: AgentsSettings = AgentsSettings()
+    claude_code: ClaudeCodeSettings = ClaudeCodeSettings()
+    codex: CodexSettings = CodexSettings()
+    tools: ToolSettings = ToolSettings()
+    limits: LimitSettings = LimitSettings()
+    index: IndexSettings = IndexSettings()
+
+
+def load(environment: Mapping[str, str] = os.environ) -> Settings:
+    path = server_files.settings_file(environment)
+    values = _from_file(path, is_named="NAVI_CONFIG" in environment)
+    for section, model in _sections().items():
+        overrides = _from_environment(section, model, environment)
+        values[section] = {**values.get(section, {}), **overrides}
+    if model_name := environment.get("NAVI_MODEL"):
+        values["agent"] = {**values["agent"], "model": model_name}
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            what = f"there is no setting {key}"
+        else:
+            what = f"the setting {key} can't be used: {first['msg'].lower()}"
+        raise UsageError(
+            what,
+            hint=f"correct it in {path} or the environment; docs/reference/settings.md lists all",
+        ) from error
+
+
+def model_of(chosen: Settings, environment: Mapping[str, str] = os.environ) -> str:
+    """The model of sessions that name none."""
+    return default_model(environment, chosen.agent.model)
+
+
+def limits_of(chosen: Settings) -> Limits:
+    return Limits(**chosen.limits.model_dump())
+
+
+def timezone_of(chosen: Settings) -> tzinfo:
+    """The zone of times that name none."""
+    named = chosen.recalls.timezone
+    return machine_timezone() if named is None else ZoneInfo(named)
+
+
+def _sections() -> dict[str, type[Section]]:
+    return {
+        name: field.annotation
+        for name, field in Settings.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section)
+    }
+
+
+def _from_file(path: Path, *, is_named: bool) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(path.read_text())
+    except FileNotFoundError as error:
+        if not is_named:
+            return {}
+        raise UsageError(
+            f"there is no settings file {path}", hint="create it, or unset NAVI_CONFIG"
+        ) from error
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(
+            f"can't read {path}: {error}", hint="correct the file or remove it"
+        ) from error
+    return {name: value for name, value in values.items() if name not in ELSEWHERE}
+
+
+def _from_environment(
+    section: str, model: type[Section], environment: Mapping[str, str]
+) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, field in model.model_fields.items():
+        text = environment.get(f"NAVI_{section}_{key}".upper())
+        if text is not None:
+            is_list = "list" in str(field.annotation)
+            found[key] = (
+                [each.strip() for each in text.split(",") if each.strip()] if is_list else text
+            )
+    return found

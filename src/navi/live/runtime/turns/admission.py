@@ -1,0 +1,149 @@
+"""Stations 1 and 2: inputs are admitted, and sessions begin their turns when they may.
+
+Sessions never wait for each other, except for a free slot, and there users take turns. Whatever may
+make a turn possible pokes the queue; for inputs that were admitted ahead of their instant it keeps
+the time itself.
+"""
+
+from __future__ import annotations
+
+import heapq
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from navi.base.clock import Clock
+from navi.base.errors import NaviError, NotFound
+from navi.live.model.access.quota import Limits
+from navi.live.model.access.user import User
+from navi.live.model.input import Admission, NewInput, Origin, require_text
+from navi.live.runtime.service import Service, Wake
+from navi.live.runtime.turns.turn_runner import Turns
+from navi.live.runtime.turns.turn_slots import TurnSlots
+from navi.live.store import input_queue as stored
+from navi.live.store import lanes
+from navi.live.store.damage import bad_inputs
+from navi.live.store.due.contract import Claimed
+from navi.live.store.engine.transactions import Store
+
+LOOK_AGAIN_SECONDS = 1.0
+"""Upper bound of the delay for what no poke announced, such as another process's leftovers."""
+
+FEWEST_READY = 8
+"""How many sessions to look for where all slots are taken: users may still have their own."""
+
+log = logging.getLogger("navi.queue")
+
+
+class Expected(NamedTuple):
+    """An input that was admitted, perhaps ahead of the instant at which it may be delivered."""
+
+    at: datetime
+    session_id: str
+    origin: Origin
+    user_id: str
+
+
+class Queue(Service):
+    name = "queue"
+
+    def __init__(
+        self, store: Store, clock: Clock, turns: Turns, slots: TurnSlots, limits: Limits
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._turns = turns
+        self._slots = slots
+        self._limits = limits
+        self._wake = Wake()
+        self._is_poked = False
+        self._expected: list[Expected] = []
+        self._is_open = True
+        self.on_deliverable: Callable[[Sequence[Expected]], None] = lambda inputs: None
+        """Called when the instant of inputs that were admitted ahead has come."""
+        turns.on_change = self.poke
+
+    def poke(self) -> None:
+        """Something changed: look for sessions that can begin a turn."""
+        self._is_poked = True
+        self._wake.set()
+
+    def expect(self, claimed: Claimed) -> None:
+        """These inputs were admitted: begin their turns at their instants."""
+        now = self._clock.now()
+        for each in claimed.inputs:
+            owner = claimed.owners[each.session_id]
+            expected = Expected(each.not_before or now, each.session_id, each.origin, owner)
+            heapq.heappush(self._expected, expected)
+        self._wake.set()
+
+    def close(self) -> None:
+        """Begin no more turns."""
+        self._is_open = False
+
+    async def admit(self, sender: User, new: NewInput) -> Admission:
+        """When this returns, the input survives anything. It may have begun its turn already."""
+        require_text(new.text)
+        limits = self._limits.of(sender)
+        if self._is_open and new.origin in self._slots.free_origins(sender.id):
+            # The usual case: admitted and begun at once, for the price of one transaction.
+            return await self._turns.admit(new, sender, limits)
+        now = self._clock.now()
+        admission = await self._store.transact(stored.admit, new, now, sender, limits)
+        await self._store.transact(lanes.offer_work)
+        self.poke()
+        return admission
+
+    async def step(self) -> None:
+        await self._wake.wait(self._seconds_to_wait())
+        is_woken = self._wake.is_set
+        self._wake.clear()
+        expected = self._take_expected()
+        # After a wait that nothing ended, look for what no poke announced.
+        is_poked, self._is_poked = self._is_poked or not (is_woken or expected), False
+        if is_poked:
+            await self._begin_ready()
+            return
+        for each in expected:
+            if each.origin in self._slots.free_origins(each.user_id):
+                await self._begin(each.session_id, each.user_id)
+
+    def _seconds_to_wait(self) -> float:
+        if not self._expected:
+            return LOOK_AGAIN_SECONDS
+        left = (self._expected[0].at - self._clock.now()).total_seconds()
+        return min(max(left, 0.0), LOOK_AGAIN_SECONDS)
+
+    def _take_expected(self) -> list[Expected]:
+        now = self._clock.now()
+        due = []
+        while self._expected and self._expected[0].at <= now:
+            due.append(heapq.heappop(self._expected))
+        if due:
+            self.on_deliverable(due)
+        return due
+
+    async def _begin_ready(self) -> None:
+        """Begin turns until no session is ready, or no slot is left for those that are."""
+        has_begun = True
+        while has_begun and self._is_open:
+            limit = max(self._slots.count_free(), FEWEST_READY)
+            ready = await self._store.transact(
+                lanes.ready, self._clock.now(), limit, full=self._slots.full()
+            )
+            has_begun = any([await self._begin(each.session_id, each.user_id) for each in ready])
+
+    async def _begin(self, session_id: str, user_id: str) -> bool:
+        if not self._is_open or not self._slots.free_origins(user_id):
+            return False
+        try:
+            return await self._turns.begin(session_id, user_id)
+        except NotFound:
+            return False  # Deleted in the meantime.
+        except NaviError:
+            raise
+        except Exception:
+            log.exception("session %s can't begin its next turn", session_id)
+            count = await self._store.transact(bad_inputs.set_aside, session_id, self._clock.now())
+            return count > 0

@@ -1,0 +1,146 @@
+"""How a turn's events get stored without slowing its agent.
+
+While one write is under way the next events gather, and neighbouring deltas become one, so a fast
+agent costs few transactions and a slow one is shown at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from navi.base.clock import Clock
+from navi.live.model.event import (
+    HistoryCompacted,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnEvent,
+    Usage,
+    merge_deltas,
+)
+from navi.live.model.input import Origin
+from navi.live.model.message import closed, drafts_of
+from navi.live.model.replay import Retelling
+from navi.live.model.turn import Ending, Turn
+from navi.live.store import turns
+from navi.live.store.engine.transactions import Store
+
+PENDING_LIMIT = 10_000
+"""An agent that talks faster than the store writes is made to wait."""
+PATIENCE_SECONDS = 60.0
+"""A turn outlasts a restart of PostgreSQL."""
+
+
+class Pump:
+    """`told` is what is stored of the turn already; when it is told again, it is passed over."""
+
+    def __init__(
+        self, store: Store, clock: Clock, turn: Turn, told: Sequence[TurnEvent] = ()
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._turn = turn
+        self._pending: list[TurnEvent] = []
+        self._stored: list[TurnEvent] = list(told)
+        self._retelling = Retelling(told)
+        self._wake = asyncio.Event()
+        self._room = asyncio.Event()
+        self._room.set()
+        self._calls_stored: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self._closing = False
+
+    async def put(self, event: TurnEvent) -> None:
+        if (new := self._retelling.rest_of(_clean(event))) is None:
+            return
+        self._pending.append(new)
+        self._wake.set()
+        if len(self._pending) >= PENDING_LIMIT:
+            self._room.clear()
+            await self._room.wait()
+
+    async def run(self) -> None:
+        """Store events as they come, until `close`. Raises if the store refuses them."""
+        while not self._closing:
+            await self._wake.wait()
+            self._wake.clear()
+            if self._closing or not self._pending:
+                continue
+            batch, self._pending = merge_deltas(self._pending), []
+            self._room.set()
+            await self._store.transact_patiently(
+                PATIENCE_SECONDS,
+                turns.extend,
+                self._turn,
+                len(self._stored),
+                batch,
+                self._clock.now(),
+            )
+            self._stored += batch
+            for event in batch:
+                if isinstance(event, ToolStarted):
+                    self._calls_stored[event.tool_call_id].set()
+
+    async def on_record(self, tool_call_id: str) -> None:
+        """Wait until the call of a tool is stored.
+
+        A turn that died without a trace is run again, so nothing may act without one.
+        """
+        await self._calls_stored[tool_call_id].wait()
+
+    def close(self) -> None:
+        """Let `run` come to its end. What is still pending is stored by `finish`."""
+        self._closing = True
+        self._wake.set()
+        self._room.set()
+
+    async def finish(self, ending: Ending, usage: Usage) -> None:
+        last = merge_deltas(self._pending)
+        # Nobody looks on when an automation runs: it must not end without a word.
+        must_speak = self._turn.origin is Origin.AUTOMATION
+        drafts = closed(drafts_of([*self._stored, *last]), ending, must_speak=must_speak)
+        await self._store.transact_patiently(
+            PATIENCE_SECONDS,
+            turns.finish,
+            self._turn,
+            len(self._stored),
+            last,
+            drafts,
+            ending,
+            usage,
+            self._clock.now(),
+        )
+
+
+def _clean(event: TurnEvent) -> TurnEvent:
+    """Databases hold neither NUL nor half a surrogate pair; tools print both."""
+    match event:
+        case TextDelta(delta):
+            return TextDelta(_clean_text(delta))
+        case ThinkingDelta(delta):
+            return ThinkingDelta(_clean_text(delta))
+        case ToolStarted(tool_call_id, name, arguments):
+            return ToolStarted(tool_call_id, name, _clean_value(arguments))
+        case ToolFinished(tool_call_id, name, arguments, result, is_error):
+            cleaned = _clean_value(arguments)
+            return ToolFinished(tool_call_id, name, cleaned, _clean_text(result), is_error)
+        case HistoryCompacted(summary, up_to_idx):
+            return HistoryCompacted(_clean_text(summary), up_to_idx)
+
+
+def _clean_text(text: str) -> str:
+    return text.replace("\x00", "\ufffd").encode(errors="replace").decode()
+
+
+def _clean_value(value: Any) -> Any:
+    match value:
+        case str():
+            return _clean_text(value)
+        case Mapping():
+            return {_clean_text(str(key)): _clean_value(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_clean_value(each) for each in value]
+    return value

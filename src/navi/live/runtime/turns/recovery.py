@@ -1,0 +1,116 @@
+"""Leases, requests to stop, turns whose process died, and agents whose session was ended."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+from navi.base.clock import Clock
+from navi.base.errors import NaviError
+from navi.live.model.turn import RunningTurn
+from navi.live.runtime.service import Service, Wake
+from navi.live.runtime.services.session_service import Sessions
+from navi.live.runtime.turns.admission import Queue
+from navi.live.runtime.turns.process_identity import is_surely_dead
+from navi.live.runtime.turns.turn_runner import Turns
+from navi.live.store import lanes
+from navi.live.store import turns as stored
+from navi.live.store.damage import bad_turns
+from navi.live.store.damage.set_aside import reason_of
+from navi.live.store.engine.transactions import Store
+
+LOOKS_PER_LEASE = 8
+
+log = logging.getLogger("navi.recovery")
+
+
+class Recovery(Service):
+    name = "recovery"
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        owner: str,
+        turns: Turns,
+        queue: Queue,
+        sessions: Sessions,
+        lease: timedelta,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._owner = owner
+        self._turns = turns
+        self._queue = queue
+        self._sessions = sessions
+        self._wake = Wake()
+        self._has_ended_sessions = False
+        self._lease = lease
+
+    def look_soon(self) -> None:
+        """Somewhere a turn was asked to stop."""
+        self._wake.set()
+
+    def sessions_ended(self) -> None:
+        """Another process has ended sessions whose agents may be open here."""
+        self._has_ended_sessions = True
+        self._wake.set()
+
+    async def step(self) -> None:
+        """Look after the running turns, ours and others', several times per lease."""
+        await self._wake.wait(self._lease.total_seconds() / LOOKS_PER_LEASE)
+        self._wake.clear()
+        await self.look()
+        if self._has_ended_sessions:
+            self._has_ended_sessions = False
+            await self._sessions.end_agents()
+
+    async def look(self) -> None:
+        now = self._clock.now()
+        at_work = self._turns.at_work()
+        await self._store.transact(lanes.renew, self._owner, now + self._lease)
+        running = await self._running()
+        for turn in running:
+            if turn.owner == self._owner and self._turns.is_ours(turn.id):
+                if turn.stop_reason is not None:
+                    self._turns.interrupt(turn.id)
+            elif self._is_dead(turn):
+                await self._close(turn)
+        owned = {turn.id for turn in running if turn.owner == self._owner}
+        for turn_id in at_work & self._turns.at_work() - owned:
+            self._turns.abandon(turn_id)
+
+    async def _running(self) -> list[RunningTurn]:
+        try:
+            return await self._store.transact(lanes.running)
+        except NaviError:
+            raise
+        except Exception:
+            log.exception("a running turn can't be read; looking at each by itself")
+            return await self._store.transact(bad_turns.set_aside, self._clock.now())
+
+    def _is_dead(self, turn: RunningTurn) -> bool:
+        if turn.owner == self._owner:
+            # Ours in the store but not in this process: its end could not be written.
+            return not self._turns.is_ours(turn.id)
+        return turn.lease_until < self._clock.now() or is_surely_dead(turn.owner)
+
+    async def _close(self, turn: RunningTurn) -> None:
+        """Whatever is wrong with one turn, the others are looked after."""
+        try:
+            if await self._turns.take_over(turn):
+                log.warning("took over turn %s of session %s", turn.id, turn.session_id)
+                return
+            is_closed = await self._store.transact(stored.close_dead, turn, self._clock.now())
+        except NaviError:
+            raise
+        except Exception as error:
+            log.exception("turn %s of session %s can't be closed", turn.id, turn.session_id)
+            why, now = reason_of(error), self._clock.now()
+            await self._store.transact(bad_turns.end, turn.id, turn.session_id, why, now)
+            is_closed = True
+        if is_closed:
+            log.warning(
+                "closed turn %s of session %s: its server is gone", turn.id, turn.session_id
+            )
+            self._queue.poke()

@@ -1,0 +1,440 @@
+"""Station 3: one turn per session, driven to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta, tzinfo
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from navi.base.clock import Clock
+from navi.base.errors import (
+    AgentFailed,
+    FenceLost,
+    IterationLimit,
+    NaviError,
+    NotDelivered,
+    OpenElsewhere,
+    PermissionRefused,
+    UsageLimit,
+)
+from navi.base.ids import new_id
+from navi.live.agents.driver import Driver, HandOver, TurnRequest
+from navi.live.model.access.quota import Limits
+from navi.live.model.access.user import User
+from navi.live.model.event import Asking, Compacting, Conversation, Usage
+from navi.live.model.input import TIME_LIMIT, Admission, NewInput, Origin, prompt_of
+from navi.live.model.scheduling.automation import Kind
+from navi.live.model.scheduling.scheduled_prompt import ScheduledPrompt
+from navi.live.model.session import Session
+from navi.live.model.tool import ToolContext
+from navi.live.model.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, Turn
+from navi.live.runtime.turns.event_writer import Pump
+from navi.live.runtime.turns.turn_slots import TurnSlots
+from navi.live.store import input_queue, sessions, steering, terminals
+from navi.live.store import turns as stored
+from navi.live.store.engine.transactions import Store
+from navi.live.store.scheduling import automation_runs, compactions, reminders
+
+TERMINAL_SECONDS = 2.0
+"""How long a hook waits for the rest of what its agent said."""
+
+log = logging.getLogger("navi.turns")
+
+
+@dataclass(slots=True)
+class _Local:
+    """A turn that this process runs."""
+
+    turn: Turn
+    task: asyncio.Task[None]
+    driving: asyncio.Task[None] | None = None
+    usage: Usage = field(default_factory=Usage)
+    is_to_stop: bool = False
+    hand_over: HandOver | None = None
+    must_enter: bool = False
+    """Its agent is at work already, and only the driver, once entered, can stop it."""
+    is_finishing: bool = False
+    """Its end is being written: the store may know of it before we do."""
+
+
+class JobPrompts(Protocol):
+    """Knows what Navi's own automations have to do."""
+
+    async def prompt(self, job: str, now: datetime) -> ScheduledPrompt | None:
+        """What the agent reads; None if there is nothing to do."""
+
+
+class Turns:
+    """The turns of this process."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        owner: str,
+        drivers: Mapping[str, Driver],
+        lease: timedelta,
+        slots: TurnSlots,
+        job_prompts: JobPrompts,
+        zone: tzinfo,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._owner = owner
+        self._drivers = drivers
+        self._lease = lease
+        self._slots = slots
+        self._job_prompts = job_prompts
+        self._zone = zone
+        self._beginning: set[str] = set()
+        self._stopped_early: set[str] = set()
+        """Turns that were asked to stop while their beginning was being written."""
+        self._local: dict[str, _Local] = {}
+        self._is_shutting_down = False
+        self.on_change: Callable[[], None] = lambda: None
+        """Called when a turn ended, or made something wait in another session."""
+
+    @property
+    def count(self) -> int:
+        return len(self._local) + len(self._beginning)
+
+    def at_work(self) -> set[str]:
+        """The turns that this process runs and has not begun to finish."""
+        return {local.turn.id for local in self._local.values() if not local.is_finishing}
+
+    def is_ours(self, turn_id: str) -> bool:
+        """Whether this very process is at work on the turn."""
+        return turn_id in self._beginning or any(
+            local.turn.id == turn_id for local in self._local.values()
+        )
+
+    async def begin(self, session_id: str, user_id: str) -> bool:
+        """Start the next turn of the user's session.
+
+        False if nothing may be delivered, or a turn runs.
+        """
+        with self._beginning_turn(new_id(), user_id) as claim:
+            begun = await self._store.transact(stored.begin, session_id, claim)
+            self._start(begun)
+            return begun is not None
+
+    async def hand_over(self, session: Session) -> str | None:
+        """Begin the session's next turn in the terminal that asks for it; returns the prompt.
+
+        None if nothing waits, or the terminal's last turn is not over yet.
+        """
+        session_id = session.id
+        if not await self._store.transact(input_queue.waiting, session_id):
+            return None
+        await self._terminal_is_done(session_id)
+        hand_over = HandOver()
+        with self._beginning_turn(new_id(), session.user_id) as claim:
+            claim = replace(claim, is_hand_over=True)
+            begun = await self._store.transact(stored.begin, session_id, claim)
+            self._start(begun, hand_over)
+        if begun is None:
+            return None
+        # Done when the text is there, or when the turn ended without giving one.
+        self._local[session_id].task.add_done_callback(lambda _: hand_over.text.cancel())
+        await asyncio.wait({hand_over.text})
+        return None if hand_over.text.cancelled() else hand_over.text.result()
+
+    def terminal_stopped(self, session_id: str) -> None:
+        """The agent in its terminal has done what it was told."""
+        if (local := self._local.get(session_id)) and local.hand_over is not None:
+            local.hand_over.is_over = True
+
+    async def _terminal_is_done(self, session_id: str) -> None:
+        if local := self._local.get(session_id):
+            with suppress(TimeoutError, asyncio.CancelledError):
+                async with asyncio.timeout(TERMINAL_SECONDS):
+                    await asyncio.shield(local.task)
+
+    async def admit(self, new: NewInput, sender: User, limits: Limits) -> Admission:
+        """Make the input durable and start its session's next turn, in one transaction."""
+        with self._beginning_turn(new_id(), sender.id, [new.origin]) as claim:
+            admission, begun = await self._store.transact(stored.admit, new, sender, claim, limits)
+            self._start(begun)
+        if not admission.delivered and admission.position == 0:
+            # Perhaps the session is not the sender's: then it begins in its own user's slot.
+            self.on_change()
+        return admission
+
+    @contextmanager
+    def _beginning_turn(
+        self, turn_id: str, user_id: str, origins: Collection[Origin] = tuple(Origin)
+    ) -> Iterator[stored.Claim]:
+        """Hold the user's slots for a turn until it is known whether it begins."""
+        now = self._clock.now()
+        free = self._slots.reserve(turn_id, user_id, origins)
+        self._beginning.add(turn_id)
+        try:
+            until = now + self._lease
+            yield stored.Claim(turn_id, self._owner, until, now, free, user_id, self._zone)
+        finally:
+            self._beginning.discard(turn_id)
+            self._stopped_early.discard(turn_id)
+            if not self.is_ours(turn_id):
+                self._slots.settle(turn_id, None)
+
+    async def take_over(self, dead: RunningTurn) -> bool:
+        """Go on with a dead server's turn whose agent may still be at work.
+
+        False if it is none of that kind: then there is nothing left of it but its record.
+        """
+        session = await self._store.transact(sessions.get, dead.session_id)
+        driver = self._drivers.get(session.driver)
+        if driver is None or not driver.survives:
+            return False
+        with self._beginning_turn(dead.id, session.user_id) as claim:
+            begun = await self._store.transact(stored.take_over, dead, claim)
+            # Perhaps it was handed over to a terminal, which will say when it has stopped.
+            hand_over = HandOver()
+            hand_over.give("")
+            self._start(begun, hand_over, must_enter=True)
+        if dead.stop_reason is not None:
+            self.interrupt(dead.id)
+        return True
+
+    def interrupt(self, turn_id: str) -> None:
+        """End the turn early, if this process runs it."""
+        if turn_id in self._beginning:
+            self._stopped_early.add(turn_id)
+        for local in self._local.values():
+            # Once is enough: a driver that is busy stopping its agent must not be cancelled again.
+            if local.turn.id == turn_id and not local.is_to_stop:
+                local.is_to_stop = True
+                if local.driving is not None and not local.must_enter:
+                    local.driving.cancel()
+
+    def abandon(self, turn_id: str) -> None:
+        """Another process took over: stop at once and write nothing."""
+        for local in self._local.values():
+            if local.turn.id == turn_id:
+                log.warning("turn %s of session %s was taken over", turn_id, local.turn.session.id)
+                local.task.cancel()
+
+    async def ended(self, session_id: str) -> None:
+        """Wait until this process runs no turn of the session."""
+        if local := self._local.get(session_id):
+            with suppress(asyncio.CancelledError):
+                await asyncio.shield(local.task)
+
+    async def shut_down(self) -> None:
+        """Stop all turns of this process. Each is closed as if the process had died."""
+        self._is_shutting_down = True
+        while self.count:
+            for local in self._local.values():
+                if local.driving is not None:
+                    local.driving.cancel()
+            # A turn whose beginning is being written appears among the local ones in a moment.
+            await asyncio.wait([*self._tasks(), asyncio.create_task(asyncio.sleep(0.01))])
+
+    def _tasks(self) -> list[asyncio.Task[None]]:
+        return [local.task for local in self._local.values()]
+
+    def _start(
+        self,
+        begun: stored.Begun | None,
+        hand_over: HandOver | None = None,
+        *,
+        must_enter: bool = False,
+    ) -> None:
+        if begun is None:
+            return
+        session_id = begun.turn.session.id
+        self._slots.settle(begun.turn.id, begun.turn.origin)
+        if begun.has_notified:
+            self.on_change()
+        if older := self._local.get(session_id):
+            # Somebody took that one from us, or this one could not have begun.
+            self.abandon(older.turn.id)
+        task = asyncio.create_task(self._run(begun), name=f"turn {begun.turn.id}")
+        is_to_stop = begun.turn.id in self._stopped_early
+        local = _Local(
+            begun.turn, task, is_to_stop=is_to_stop, hand_over=hand_over, must_enter=must_enter
+        )
+        self._local[session_id] = local
+
+        def forget(_task: asyncio.Task[None]) -> None:
+            self._slots.settle(begun.turn.id, None)
+            # Not at the end of `_run`: a task that is cancelled early never gets there.
+            if self._local.get(session_id) is local:
+                del self._local[session_id]
+            self.on_change()
+
+        task.add_done_callback(forget)
+
+    async def _run(self, begun: stored.Begun) -> None:
+        turn = begun.turn
+        local = self._local[turn.session.id]
+        pump = Pump(self._store, self._clock, turn, begun.stored_events)
+        log.info("turn %s of session %s begins (%s)", turn.id, turn.session.id, turn.origin)
+        try:
+            ending = await self._drive_to_end(begun, local, pump)
+            local.is_finishing = True
+            if (
+                self._is_shutting_down
+                and ending.outcome is Outcome.STOPPED
+                and not local.is_to_stop
+            ):
+                # An agent that outlives us is still at work: the next server goes on with it.
+                if not self._drivers[turn.session.driver].survives:
+                    await self._close_as_dead(turn)
+            else:
+                await pump.finish(ending, local.usage)
+                log.info("turn %s of session %s: %s", turn.id, turn.session.id, ending.outcome)
+        except NothingToDo:
+            await self._store.transact(stored.drop, self._as_dead(turn), self._clock.now())
+        except NotDelivered as reason:
+            log.warning("turn %s of session %s: %s", turn.id, turn.session.id, reason.message)
+            await self._give_back(turn, reason)
+        except FenceLost:
+            log.warning("turn %s of session %s was taken over", turn.id, turn.session.id)
+        except NaviError as error:
+            # The store is away for too long. The turn is closed as soon as it is back.
+            log.error("turn %s of session %s: %s", turn.id, turn.session.id, error.message)
+
+    async def _drive_to_end(self, begun: stored.Begun, local: _Local, pump: Pump) -> Ending:
+        """Run the driver and the pump side by side until the driver is done."""
+        driving = asyncio.create_task(self._drive(begun, local, pump))
+        pumping = asyncio.create_task(pump.run())
+        local.driving = driving
+        if (local.is_to_stop or self._is_shutting_down) and not local.must_enter:
+            driving.cancel()
+        try:
+            await asyncio.wait({driving, pumping}, return_when=asyncio.FIRST_COMPLETED)
+            pump.close()
+            await asyncio.shield(pumping)
+            return await _ending_of(driving, self._clock)
+        finally:
+            # Reached early only if the pump failed or this turn is abandoned.
+            for task in (driving, pumping):
+                task.cancel()
+            await asyncio.gather(driving, pumping, return_exceptions=True)
+
+    async def _drive(self, begun: stored.Begun, local: _Local, pump: Pump) -> None:
+        session, user = begun.turn.session, begun.user
+        driver = self._drivers[session.driver]
+        known = None
+        if driver.survives:
+            known = await self._store.transact(terminals.known, session)
+        limit = begun.turn.input.metadata.get(TIME_LIMIT)
+        deadline = asyncio.timeout(limit)
+        request = TurnRequest(
+            session=session,
+            prompt=await self._prompt(begun.turn),
+            history=begun.history,
+            context=ToolContext(
+                session_id=session.id,
+                cwd=Path(session.cwd),
+                current_user_id=user.id,
+                current_user_role=user.role,
+                current_user_info=user.info,
+                origin=begun.turn.origin,
+                on_record=pump.on_record,
+                nudges=partial(self._nudges, begun.turn),
+            ),
+            turn_id=begun.turn.id,
+            started_at=begun.turn.started_at,
+            zone=self._zone,
+            conversation=None if known is None else known.agent_session_id,
+            spent=Usage() if known is None else known.spent,
+            is_to_stop=lambda: local.is_to_stop or deadline.expired(),
+            hand_over=local.hand_over,
+        )
+        try:
+            if local.must_enter:
+                local.must_enter = False
+                if local.is_to_stop and local.driving is not None:
+                    asyncio.get_running_loop().call_soon(local.driving.cancel)
+            async with deadline, aclosing(driver.turn(request)) as events:
+                async for event in events:
+                    if isinstance(event, Usage):
+                        local.usage = event
+                    elif isinstance(event, Compacting):
+                        began = event.is_compacting
+                        tell = compactions.begin if began else reminders.compaction_ended
+                        await self._store.transact(tell, session.id, self._clock.now())
+                    elif isinstance(event, Asking):
+                        asked, now = event.is_asking, self._clock.now()
+                        await self._store.transact(stored.show_asking, begun.turn, asked, now)
+                    elif isinstance(event, Conversation):
+                        if known is None:
+                            name, now = event.agent_session_id, self._clock.now()
+                            await self._store.transact(terminals.remember, session, name, now)
+                    else:
+                        await pump.put(event)
+        except TimeoutError as error:
+            if not deadline.expired():
+                raise
+            raise AgentFailed(f"it took longer than {limit} seconds and was ended") from error
+
+    async def _prompt(self, turn: Turn) -> str:
+        """What the agent reads. Navi's own jobs find out only now what there is to do."""
+        first = turn.input
+        job = first.metadata.get("automation_id")
+        if first.prompt is None and job in (Kind.HEARTBEAT, Kind.DREAM):
+            scheduled = await self._job_prompts.prompt(job, turn.started_at)
+            if scheduled is None:
+                raise NothingToDo
+            first = await self._store.transact(automation_runs.keep_prompt, first, scheduled)
+        return prompt_of((first, *turn.joined))
+
+    async def _nudges(self, turn: Turn, tool_call_id: str) -> Sequence[str]:
+        """What waits for the agent of a running turn."""
+        now = self._clock.now()
+        try:
+            return await self._store.transact(
+                steering.take, turn.session.id, new_id(), tool_call_id, now, fence=turn.fence
+            )
+        except NaviError as error:
+            # They wait for the next call, or for the end of the turn, which matters more.
+            log.warning("no nudges for session %s: %s", turn.session.id, error.message)
+            return ()
+
+    async def _give_back(self, turn: Turn, reason: NotDelivered) -> None:
+        """Nothing reached the agent: the input waits again, for the terminal that has it open."""
+        if isinstance(reason, OpenElsewhere):
+            await self._store.transact(terminals.mark_open, turn.session, reason.name)
+        await self._close_as_dead(turn, reason.sentence)
+
+    async def _close_as_dead(self, turn: Turn, why: str = SERVER_STOPPED) -> None:
+        await self._store.transact(stored.close_dead, self._as_dead(turn), self._clock.now(), why)
+
+    def _as_dead(self, turn: Turn) -> RunningTurn:
+        now = self._clock.now()
+        return RunningTurn(turn.id, turn.session.id, turn.fence, self._owner, now, None)
+
+
+class NothingToDo(Exception):
+    """A turn of one of Navi's own jobs that found no work."""
+
+
+async def _ending_of(driving: asyncio.Task[None], clock: Clock) -> Ending:
+    try:
+        await driving
+    except asyncio.CancelledError:
+        return Ending(Outcome.STOPPED)
+    except (NotDelivered, NothingToDo):
+        raise
+    except IterationLimit as limit:
+        return Ending(Outcome.MAX_ITERATIONS, limit.sentence)
+    except PermissionRefused as refusal:
+        return Ending(Outcome.DENIED, refusal.sentence)
+    except UsageLimit as limit:
+        resets_at = limit.resets_at(clock.now())
+        return Ending(Outcome.LIMIT, limit.sentence, resets_at=resets_at)
+    except NaviError as error:
+        return Ending(Outcome.ERROR, error.sentence, traceback.format_exc())
+    except Exception as error:
+        log.exception("a driver failed")
+        return Ending(Outcome.ERROR, f"{type(error).__name__}: {error}", traceback.format_exc())
+    return Ending(Outcome.OK)

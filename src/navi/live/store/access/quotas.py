@@ -1,0 +1,108 @@
+"""Whether a user or a session may have one more of something.
+
+Two transactions at the same moment may both take the last place: a limit is not exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import BindParameter, Connection, Select, bindparam, func, select
+
+from navi.live.model.access.quota import LimitReached
+from navi.live.store.engine.mappers import IS_PENDING
+from navi.live.store.engine.tables import (
+    automations,
+    lanes,
+    message_queue,
+    scheduled_reminders,
+    session_recalls,
+    sessions,
+)
+
+_OWNER: BindParameter[str] = bindparam("owner")
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What is counted, and for whom."""
+
+    things: str
+    owner: str
+    remedy: str
+    count: Select[Any]
+
+
+def _bounded(rows: Select[Any]) -> Select[Any]:
+    """Count no further than the limit, so that the cost does not grow with the number of rows."""
+    return select(func.count()).select_from(rows.limit(bindparam("most")).subquery())
+
+
+SESSIONS = Quota(
+    "sessions",
+    "user",
+    "delete sessions that are no longer needed",
+    _bounded(select(sessions.c.id).where(sessions.c.user_id == _OWNER)),
+)
+RECALLS = Quota(
+    "pending recalls",
+    "user",
+    "cancel one first",
+    _bounded(
+        select(session_recalls.c.id)
+        .join(sessions, sessions.c.id == session_recalls.c.session_id)
+        .where(IS_PENDING, sessions.c.user_id == _OWNER)
+    ),
+)
+AUTOMATIONS = Quota(
+    "automations",
+    "user",
+    "delete one first",
+    _bounded(select(automations.c.id).where(automations.c.user_id == _OWNER)),
+)
+AUTOMATIONS_OF_SESSION = Quota(
+    "automations",
+    "session",
+    "delete one first, or use another session",
+    _bounded(select(automations.c.id).where(automations.c.session_key == _OWNER)),
+)
+REMINDERS = Quota(
+    "pending reminders",
+    "user",
+    "cancel one first",
+    _bounded(
+        select(scheduled_reminders.c.id)
+        .join(sessions, sessions.c.id == scheduled_reminders.c.session_id)
+        .where(scheduled_reminders.c.status == "pending", sessions.c.user_id == _OWNER)
+    ),
+)
+_IS_WAITING = message_queue.c.delivered_at.is_(None)
+INPUTS = Quota(
+    "waiting inputs",
+    "user",
+    "wait until some have had their turn, or remove some",
+    _bounded(
+        select(message_queue.c.id)
+        .join(lanes, lanes.c.session_id == message_queue.c.session_id)
+        .where(_IS_WAITING, lanes.c.user_id == _OWNER)
+    ),
+)
+INPUTS_OF_SESSION = Quota(
+    "waiting inputs",
+    "session",
+    "wait until some have had their turn, or remove some",
+    _bounded(select(message_queue.c.id).where(_IS_WAITING, message_queue.c.session_id == _OWNER)),
+)
+
+
+def require_room(
+    connection: Connection, quota: Quota, owner_id: str, most: int | None, *, used: int = 0
+) -> None:
+    """Refuse one more than `most`. `used` is 1 if it was stored already, in this transaction."""
+    if most is None:
+        return
+    values = {"owner": owner_id, "most": most + used}
+    if connection.execute(quota.count, values).scalar_one() >= most + used:
+        hint = f"{quota.remedy}; an admin can raise the limit: [limits] in the settings"
+        raise LimitReached(f"{quota.owner} {owner_id}", most, quota.things, hint=hint)

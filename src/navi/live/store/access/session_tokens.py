@@ -1,0 +1,58 @@
+"""Tokens of sessions, with which their agents call the server. Only digests are stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, insert, select
+
+from navi.live.model.session import SessionState
+from navi.live.store.engine.tables import session_tokens, sessions
+from navi.live.store.lanes import lock
+
+KEPT = 8
+"""Tokens per session. Each start of a server may add one, and agents outlive servers."""
+
+
+def add(connection: Connection, session_id: str, token_sha256: str, now: datetime) -> None:
+    """Make a token valid, unless its session has ended. Of many, the oldest is dropped."""
+    if lock(connection, session_id).session.state is SessionState.STOPPED:
+        return
+    if session_of(connection, token_sha256) is not None:
+        return
+    older = (
+        select(session_tokens.c.token_sha256)
+        .where(session_tokens.c.session_id == session_id)
+        .order_by(session_tokens.c.created_at.desc(), session_tokens.c.token_sha256)
+    )
+    dropped = connection.execute(older).scalars().all()[KEPT - 1 :]
+    connection.execute(delete(session_tokens).where(session_tokens.c.token_sha256.in_(dropped)))
+    connection.execute(
+        insert(session_tokens).values(
+            session_id=session_id, token_sha256=token_sha256, created_at=now
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A session, and its user."""
+
+    id: str
+    user_id: str
+
+
+def session_of(connection: Connection, token_sha256: str) -> Owner | None:
+    """None if the token is not valid."""
+    row = connection.execute(
+        select(sessions.c.id, sessions.c.user_id)
+        .join(session_tokens, session_tokens.c.session_id == sessions.c.id)
+        .where(session_tokens.c.token_sha256 == token_sha256)
+    ).one_or_none()
+    return None if row is None else Owner(row.id, row.user_id)
+
+
+def void(connection: Connection, session_id: str) -> None:
+    """The session has ended."""
+    connection.execute(delete(session_tokens).where(session_tokens.c.session_id == session_id))

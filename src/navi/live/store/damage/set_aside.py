@@ -1,0 +1,129 @@
+"""Rows that could not be read, computed or carried out.
+
+Such a row is taken out of the way, so that it never stops the others. What it held and what is
+wrong with it stay on record here, are shown in its session, and by `navi doctor`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, Table, delete, insert, select, text, update
+
+from navi.base.ids import new_id
+from navi.live.model.input import Origin
+from navi.live.model.message import Notice
+from navi.live.store import transcript
+from navi.live.store.engine import tables
+from navi.live.store.lanes import lock
+
+log = logging.getLogger("navi.store")
+
+QUOTED_CHARACTERS = 10_000
+"""How much of a bad row is kept for the person who looks into it."""
+
+_TABLES: dict[str, tuple[Table, str]] = {
+    "recall": (tables.session_recalls, "id"),
+    "automation": (tables.automations, "id"),
+    "nudge": (tables.remind_registrations, "id"),
+    "reminder": (tables.scheduled_reminders, "id"),
+    "input": (tables.message_queue, "id"),
+    "turn": (tables.turns, "id"),
+    "terminal": (tables.agent_sessions, "agent_session_id"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    row_id: str
+    session_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    id: str
+    kind: str
+    row_id: str
+    session_id: str | None
+    error: str
+    content: str
+    created_at: datetime
+
+
+def record(
+    connection: Connection, kind: str, reference: Reference, error: str, now: datetime
+) -> None:
+    """Keep the row as it is now, with what is wrong with it."""
+    connection.execute(
+        insert(tables.set_aside).values(
+            id=new_id(),
+            kind=kind,
+            row_id=reference.row_id,
+            session_id=reference.session_id,
+            error=error,
+            content=_content(connection, kind, reference.row_id),
+            created_at=now,
+        )
+    )
+
+
+def take_out(
+    connection: Connection,
+    table: Table,
+    row_id: str,
+    ended: Mapping[str, Any],
+    read: Callable[[Row[Any]], object],
+) -> None:
+    """End the row, so that it is never due again. If it can't even be read then, delete it."""
+    is_row = table.c.id == row_id
+    try:
+        with connection.begin_nested():
+            connection.execute(update(table).where(is_row).values(**ended))
+            read(connection.execute(select(table).where(is_row)).one())
+    except Exception:
+        connection.execute(delete(table).where(is_row))
+
+
+def show(
+    connection: Connection, kind: str, reference: Reference, error: str, now: datetime
+) -> None:
+    """Say so in the row's session, unless that can't be read either."""
+    if reference.session_id is None:
+        return
+    notice = Notice(
+        id=new_id(),
+        content=f"Navi set aside a damaged {kind} ({reference.row_id}): {error}",
+        source=Origin.AUTOMATION if kind == "automation" else Origin.RECALL,
+        metadata={"set_aside": kind},
+    )
+    try:
+        with connection.begin_nested():
+            lane = lock(connection, reference.session_id)
+            transcript.post(connection, lane, notice, lane.not_before(now))
+    except Exception:
+        log.exception("can't show in session %s what was set aside", reference.session_id)
+
+
+def listing(connection: Connection, limit: int = 100) -> list[SetAside]:
+    """Newest first."""
+    query = select(tables.set_aside).order_by(tables.set_aside.c.created_at.desc()).limit(limit)
+    return [SetAside(*row) for row in connection.execute(query)]
+
+
+def reason_of(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def _content(connection: Connection, kind: str, row_id: str) -> str:
+    """The row's columns as plain text: reading them as values is what failed."""
+    table, key = _TABLES[kind]
+    columns = ", ".join(f'CAST("{column.name}" AS text)' for column in table.columns)
+    query = text(f"SELECT {columns} FROM {table.name} WHERE {key} = :row_id")
+    row: Any = connection.execute(query, {"row_id": row_id}).first()
+    values = zip(table.columns.keys(), row or (), strict=False)
+    return "\n".join(f"{name}: {value}" for name, value in values)[:QUOTED_CHARACTERS]

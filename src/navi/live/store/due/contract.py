@@ -1,0 +1,81 @@
+"""What every kind of due thing offers to the scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from sqlalchemy import Connection, Executable, Select, literal_column, select, union_all
+from sqlalchemy.exc import DBAPIError
+
+from navi.base.errors import NaviError
+from navi.live.model.input import Input
+from navi.live.store.damage import set_aside
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    count: int
+    """How many due rows were dealt with; as many as the limit means there may be more."""
+    inputs: Sequence[Input] = ()
+    """What was admitted for them."""
+    owners: Mapping[str, str] = field(default_factory=dict)
+    """Whose sessions the inputs are for: user ids by session id."""
+
+
+class DueKind(Protocol):
+    """Things of one kind that come due."""
+
+    name: str
+    lead: timedelta
+    """How long before its instant a row may be claimed."""
+    instants: Select[tuple[datetime]]
+    """The instants of the rows that were not claimed yet, the earliest first."""
+
+    def claim(self, connection: Connection, now: datetime, until: datetime, limit: int) -> Claimed:
+        """Claim the rows due at `until` or earlier and admit their inputs, all or none."""
+
+    def first_due(self, connection: Connection, until: datetime) -> set_aside.Reference | None:
+        """The row that `claim` takes first, named without reading the rest of it."""
+
+    def give_up(self, connection: Connection, row_id: str, why: str) -> None:
+        """Take a row that can't be handled out of the way, so that it is never due again."""
+
+
+def next_instants(kinds: Sequence[DueKind]) -> Executable:
+    """One query for the next instant of every kind. Built once: building it is the slow part."""
+    firsts = [kind.instants.limit(1).subquery() for kind in kinds]
+    return union_all(
+        *(select(literal_column(str(number)), *first.c) for number, first in enumerate(firsts))
+    )
+
+
+def next_of_each(connection: Connection, query: Executable) -> dict[int, datetime]:
+    """The next instant of each kind, by its number in `next_instants`."""
+    rows: Any = connection.execute(query).all()
+    return dict(rows)
+
+
+def claim_one(connection: Connection, kind: DueKind, now: datetime, until: datetime) -> Claimed:
+    """Claim a single row. If that is impossible, set the row aside and say why."""
+    try:
+        with connection.begin_nested():
+            return kind.claim(connection, now, until, limit=1)
+    except NaviError:
+        raise
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise
+        reason: Exception = error
+    except Exception as error:
+        reason = error
+    reference = kind.first_due(connection, until)
+    if reference is None:
+        return Claimed(0)
+    why = set_aside.reason_of(reason)
+    set_aside.record(connection, kind.name, reference, why, now)
+    kind.give_up(connection, reference.row_id, why)
+    set_aside.show(connection, kind.name, reference, why, now)
+    return Claimed(1)

@@ -1,0 +1,61 @@
+"""Rows as values of the domain, where more than one file reads them."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from sqlalchemy import Row, and_, literal_column, select
+
+from navi.live.model.input import Origin
+from navi.live.model.scheduling.recall import CallType, Recall, RecallStatus, Scheduler
+from navi.live.model.session import Session, SessionState
+from navi.live.store.engine.tables import session_recalls, sessions
+
+_RECALL_FIELDS = tuple(field.name for field in fields(Recall))
+_PENDING = "pending_"
+
+# Written out, not a parameter: else a prepared statement can't know that the index of pending
+# recalls will do, and is planned anew each time it runs.
+IS_PENDING = session_recalls.c.status == literal_column(f"'{RecallStatus.PENDING.value}'")
+
+_COLUMNS: tuple[Any, ...] = (
+    sessions,
+    *(session_recalls.c[name].label(_PENDING + name) for name in _RECALL_FIELDS),
+)
+_HAS_PENDING = and_(session_recalls.c.session_id == sessions.c.id, IS_PENDING)
+SESSIONS = select(*_COLUMNS).join_from(sessions, session_recalls, _HAS_PENDING, isouter=True)
+"""Sessions, each with its pending recall."""
+SESSIONS_WITH_RECALL = select(*_COLUMNS).join_from(sessions, session_recalls, _HAS_PENDING)
+"""Only those that have one."""
+
+
+def session_of(row: Row[Any]) -> Session:
+    """From a row of `SESSIONS`."""
+    return Session(
+        id=row.id,
+        name=row.name,
+        driver=row.driver,
+        model=row.model,
+        cwd=row.cwd,
+        parent_id=row.parent_id,
+        user_id=row.user_id,
+        state=SessionState(row.state),
+        task=row.task,
+        agent_status_text=row.agent_status_text,
+        agent_status_at=row.agent_status_at,
+        context_from_idx=row.context_from_idx,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        pending=None if row.pending_id is None else recall_of(row, _PENDING),
+        opening=row.opening,
+        opening_origin=None if row.opening_origin is None else Origin(row.opening_origin),
+    )
+
+
+def recall_of(row: Row[Any], prefix: str = "") -> Recall:
+    values = {name: getattr(row, prefix + name) for name in _RECALL_FIELDS}
+    values["call_type"] = CallType(values["call_type"])
+    values["status"] = RecallStatus(values["status"])
+    values["scheduled_by"] = Scheduler(values["scheduled_by"])
+    return Recall(**values)

@@ -1,0 +1,8 @@
+"""Run by Alembic: migrates the connection that `schema.prepare` hands over."""
+
+from alembic import context
+
+from navi.live.store.engine.tables import metadata
+
+context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
+context.run_migrations()

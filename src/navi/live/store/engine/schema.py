@@ -1,0 +1,75 @@
+"""Bringing a database to the current version."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, inspect, text
+from sqlalchemy.exc import DBAPIError
+
+from navi.base.errors import StoreUnusable
+from navi.live.store.engine.connection import is_sqlite, open_engine
+
+HEAD = "0010"
+"""The newest migration. Known here so that an up-to-date database needs no migration library."""
+
+MIGRATION_LOCK = 0x6E617669
+"""Any number, as long as all Navi processes take the same one."""
+
+
+def prepare(url: str) -> None:
+    """Create or migrate the database; refuse one that a newer Navi wrote."""
+    engine = open_engine(url)
+    try:
+        with engine.connect() as connection, connection.begin():
+            if not is_sqlite(url):
+                # Two servers that start together must not both migrate.
+                connection.execute(
+                    text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK}
+                )
+            if version(connection) != HEAD:
+                _upgrade(connection)
+    except DBAPIError as error:
+        raise _unusable(url, error) from error
+    finally:
+        engine.dispose()
+
+
+def version(connection: Connection) -> str | None:
+    """The database's version; None for an empty one."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+    from alembic.util import CommandError
+
+    config = Config()
+    config.set_main_option("script_location", "navi:store/migrations")
+    config.attributes["connection"] = connection
+    found = version(connection)
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if found is not None and found not in known:
+        raise StoreUnusable(
+            f"this database was written by a newer Navi (version {found}, this one knows {HEAD})",
+            hint="upgrade Navi, or set NAVI_HOME or NAVI_DATABASE_URL to another place",
+        )
+    try:
+        command.upgrade(config, "head")
+    except CommandError as error:
+        raise StoreUnusable(f"the database can't be brought up to date: {error}") from error
+
+
+def _unusable(url: str, error: DBAPIError) -> StoreUnusable:
+    lines = str(error.orig).strip().splitlines() or ["no answer"]
+    if is_sqlite(url):
+        return StoreUnusable(
+            f"can't open the database {url.removeprefix('sqlite:///')}: {lines[0]}",
+            hint="check that the folder is writable, or set NAVI_HOME to another one",
+        )
+    return StoreUnusable(
+        f"can't open the PostgreSQL database: {lines[0]}",
+        hint="check NAVI_DATABASE_URL and that PostgreSQL is running",
+    )

@@ -1,0 +1,423 @@
+"""Inputs that wait: admit, list, edit, remove, deliver.
+
+`admit_all` is the only door: whatever wants a turn, a person's text or a due recall, is admitted
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    Row,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from navi.base.errors import (
+    Conflict,
+    InputNotFound,
+    NotAllowed,
+    NotYours,
+    SessionNotFound,
+    SessionStopped,
+)
+from navi.live.model.access.quota import UNLIMITED, Limits
+from navi.live.model.access.user import User
+from navi.live.model.input import (
+    TOOL_CALL,
+    Admission,
+    DeliveryMode,
+    Input,
+    NewInput,
+    Origin,
+    delivery_order,
+    joined_with,
+    may_join,
+    modes_before,
+)
+from navi.live.model.session import Session, SessionState
+from navi.live.model.turn import StopReason
+from navi.live.model.wire_format import input_json
+from navi.live.store.access import quotas
+from navi.live.store.engine.tables import Instant, lanes, message_queue, sessions, turns
+from navi.live.store.events import emit
+from navi.live.store.lanes import Lane, lock, request_stop
+
+SECOND_LANE_MILLISECONDS = 50
+SCHEDULED = (Origin.RECALL, Origin.AUTOMATION)
+"""Origins whose inputs get their prompt when their turn begins."""
+
+_INSERT = insert(message_queue)
+_IS_WAITING = (
+    message_queue.c.session_id == bindparam("session_id"),
+    message_queue.c.delivered_at.is_(None),
+)
+_FIND = select(message_queue).where(message_queue.c.id == bindparam("input_id"))
+_EXISTING = select(message_queue.c.id).where(
+    message_queue.c.id.in_(bindparam("input_ids", expanding=True))
+)
+_NEXT_ORDINAL = (
+    update(lanes)
+    .where(lanes.c.session_id == bindparam("key"))
+    .values(next_ordinal=lanes.c.next_ordinal + 1)
+)
+_TOUCH = (
+    update(sessions)
+    .where(sessions.c.id == bindparam("key"))
+    .values(updated_at=bindparam("now", type_=Instant))
+)
+_PLACE = func.coalesce(message_queue.c.not_before, message_queue.c.queued_at)
+_AT = bindparam("place", type_=Instant)
+_BEFORE = (
+    select(func.count())
+    .select_from(message_queue)
+    .where(
+        *_IS_WAITING,
+        or_(
+            message_queue.c.delivery_mode.in_(bindparam("overtaking", expanding=True)),
+            and_(
+                message_queue.c.delivery_mode == bindparam("mode"),
+                or_(
+                    _PLACE < _AT,
+                    and_(_PLACE == _AT, message_queue.c.ordinal < bindparam("ordinal")),
+                ),
+            ),
+        ),
+    )
+)
+_RANK = case(
+    {mode.value: len(modes_before(mode)) for mode in DeliveryMode},
+    value=message_queue.c.delivery_mode,
+)
+_NEXT = (
+    select(message_queue)
+    .where(
+        *_IS_WAITING,
+        message_queue.c.origin.in_(bindparam("origins", expanding=True)),
+        or_(
+            message_queue.c.not_before.is_(None),
+            message_queue.c.not_before <= bindparam("now", type_=Instant),
+        ),
+    )
+    .order_by(_RANK, _PLACE, message_queue.c.ordinal)
+    .limit(1)
+)
+_DELIVER = (
+    update(message_queue)
+    .where(message_queue.c.id == bindparam("input_id"))
+    .values(delivered_at=bindparam("now"), turn_id=bindparam("to_turn"))
+)
+
+
+def admit_all(
+    connection: Connection, arrivals: Sequence[tuple[Lane, NewInput]], now: datetime
+) -> list[Input]:
+    """Make inputs durable, at most one per lane. The lanes are locked and their sessions alive.
+
+    An urgent input asks the running turn to end. An input that was admitted before is left out.
+    """
+    ids = [new.id for _, new in arrivals]
+    existing = set(connection.execute(_EXISTING, {"input_ids": ids}).scalars())
+    admitted = [
+        (lane, _admitted(new, lane.next_ordinal, lane.not_before(now)))
+        for lane, new in arrivals
+        if new.id not in existing
+    ]
+    if not admitted:
+        return []
+    connection.execute(_INSERT, [_values(each) for _, each in admitted])
+    connection.execute(_NEXT_ORDINAL, [{"key": each.session_id} for _, each in admitted])
+    touched = [{"key": each.session_id, "now": each.queued_at} for _, each in admitted]
+    connection.execute(_TOUCH, touched)
+    for lane, each in admitted:
+        if each.delivery_mode is DeliveryMode.URGENT and lane.turn_id is not None:
+            request_stop(connection, each.session_id, StopReason.URGENT)
+        _announce(connection, "input_queued", each, each.queued_at or now)
+    return [each for _, each in admitted]
+
+
+def admit_in_lane(
+    connection: Connection,
+    lane: Lane,
+    new: NewInput,
+    now: datetime,
+    sender: User | None = None,
+    limits: Limits = UNLIMITED,
+) -> tuple[Admission, Input]:
+    """`admit_all` for one input, if the sender may and the session has not ended."""
+    if sender is not None and not sender.may_touch(lane.session.user_id):
+        raise NotYours(new.session_id)
+    if (existing := _find(connection, new.id)) is not None:
+        return _repeated_admission(connection, existing, new), existing
+    if lane.session.state is SessionState.STOPPED:
+        raise SessionStopped(new.session_id)
+    (admitted,) = admit_all(connection, [(lane, new)], now)
+    position = _position(connection, admitted)
+    if position > 0:
+        # Only behind others: what is next has no queue to fill, and should begin without delay.
+        _require_room(connection, lane.session, limits)
+    return Admission(new.id, delivered=False, position=position), admitted
+
+
+def admit(
+    connection: Connection,
+    new: NewInput,
+    now: datetime,
+    sender: User | None = None,
+    limits: Limits = UNLIMITED,
+) -> Admission:
+    """Make an input durable without beginning its turn."""
+    lane = lock(connection, new.session_id)
+    admission, _ = admit_in_lane(connection, lane, new, now, sender, limits)
+    return admission
+
+
+def waiting(connection: Connection, session_id: str, origin: Origin | None = None) -> list[Input]:
+    """The undelivered inputs, perhaps of one origin, in the order of delivery."""
+    query = select(message_queue).where(*_IS_WAITING)
+    if origin is not None:
+        query = query.where(message_queue.c.origin == origin.value)
+    rows = connection.execute(query, {"session_id": session_id})
+    return delivery_order([_input(row) for row in rows])
+
+
+def next_input(
+    connection: Connection, session_id: str, origins: Collection[Origin], now: datetime
+) -> Input | None:
+    """The input of these origins that is delivered next, if one may be delivered now."""
+    values = {"session_id": session_id, "origins": sorted(origins), "now": now}
+    row = connection.execute(_NEXT, values).one_or_none()
+    return None if row is None else _input(row)
+
+
+def exists(connection: Connection, input_id: str) -> bool:
+    return _find(connection, input_id) is not None
+
+
+def edit(
+    connection: Connection,
+    session_id: str,
+    input_id: str,
+    changes: dict[str, Any],
+    now: datetime,
+    agent_session_id: str | None = None,
+) -> Input:
+    """Change an input that was not delivered yet. An agent rewords only what it sent itself."""
+    lock(connection, session_id)
+    waiting = _waiting_input(connection, session_id, input_id)
+    if waiting.origin in SCHEDULED and "text" in changes:
+        raise Conflict(
+            "a scheduled input can't be reworded once it is queued",
+            hint="remove it from the queue and schedule it again",
+        )
+    if agent_session_id not in (None, waiting.sender_session_id) and "text" in changes:
+        raise NotAllowed(
+            "an agent can't reword what somebody else has sent", hint="send an input of your own"
+        )
+    connection.execute(
+        update(message_queue).where(message_queue.c.id == input_id).values(**changes)
+    )
+    edited = _waiting_input(connection, session_id, input_id)
+    if edited.delivery_mode is DeliveryMode.URGENT:
+        request_stop(connection, session_id, StopReason.URGENT)
+    _announce(connection, "input_queued", edited, now)
+    return edited
+
+
+def remove(connection: Connection, session_id: str, input_id: str, now: datetime) -> Input:
+    lock(connection, session_id)
+    removed = _waiting_input(connection, session_id, input_id)
+    connection.execute(delete(message_queue).where(message_queue.c.id == input_id))
+    emit(connection, session_id, None, [("input_removed", {"input_id": removed.id})], now)
+    return removed
+
+
+def remove_all(connection: Connection, session_id: str, now: datetime) -> list[Input]:
+    """Empty the queue of a session that ends."""
+    rows = connection.execute(
+        delete(message_queue)
+        .where(message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None))
+        .returning(message_queue)
+    )
+    removed = sorted((_input(row) for row in rows), key=lambda each: each.ordinal)
+    gone = [("input_removed", {"input_id": each.id}) for each in removed]
+    emit(connection, session_id, None, gone, now)
+    return removed
+
+
+def forget_session(connection: Connection, session_id: str) -> None:
+    """Delete all inputs of a session that is deleted: those that wait and those that had turns."""
+    of_its_turns = select(turns.c.id).where(turns.c.session_id == session_id)
+    is_waiting = and_(
+        message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None)
+    )
+    for condition in (is_waiting, message_queue.c.turn_id.in_(of_its_turns)):
+        connection.execute(delete(message_queue).where(condition))
+
+
+def deliver(connection: Connection, chosen: Input, turn_id: str, now: datetime) -> Input:
+    connection.execute(_DELIVER, {"input_id": chosen.id, "now": now, "to_turn": turn_id})
+    return replace(chosen, delivered_at=now, turn_id=turn_id)
+
+
+def keep_prompt(connection: Connection, prompted: Input) -> None:
+    """Record what the agent reads in the turn that begins with this input."""
+    connection.execute(
+        update(message_queue)
+        .where(message_queue.c.id == prompted.id)
+        .values(prompt=prompted.prompt, metadata=dict(prompted.metadata))
+    )
+
+
+def followers(connection: Connection, first: Input, now: datetime) -> list[Input]:
+    """What else waits and may join it, in the order of delivery."""
+    if not may_join(first):
+        return []
+    others = [
+        each
+        for each in waiting(connection, first.session_id)
+        if each.id != first.id and each.is_deliverable(now)
+    ]
+    return joined_with(first, others)
+
+
+def delivered_to(connection: Connection, turn_id: str) -> list[Input]:
+    """The inputs that began a turn, in the order of delivery: at least one."""
+    query = select(message_queue).where(message_queue.c.turn_id == turn_id)
+    delivered = [_input(row) for row in connection.execute(query)]
+    return delivery_order([each for each in delivered if TOOL_CALL not in each.metadata])
+
+
+def find(connection: Connection, session_id: str, input_id: str) -> Input:
+    """Whether it waits or was delivered."""
+    match = _find(connection, input_id)
+    if match is None or match.session_id != session_id:
+        raise InputNotFound(input_id)
+    return match
+
+
+def tell(connection: Connection, new: NewInput, now: datetime) -> bool:
+    """Admit a message from one session to another.
+
+    False if it was admitted before, or if the receiving session has ended or is gone.
+    """
+    try:
+        lane = _second_lane(connection, new.session_id)
+    except SessionNotFound:
+        return False
+    if lane.session.state is SessionState.STOPPED:
+        return False
+    return bool(admit_all(connection, [(lane, new)], now))
+
+
+def give_back(connection: Connection, turn_id: str) -> list[Input]:
+    """The inputs of a turn that produced nothing wait again, in their old places."""
+    rows = connection.execute(
+        update(message_queue)
+        .where(message_queue.c.turn_id == turn_id)
+        .values(
+            delivered_at=None,
+            turn_id=None,
+            prompt=case(
+                (message_queue.c.origin.in_(SCHEDULED), None), else_=message_queue.c.prompt
+            ),
+        )
+        .returning(message_queue)
+    )
+    return [_input(row) for row in rows]
+
+
+def _require_room(connection: Connection, session: Session, limits: Limits) -> None:
+    """Whether the input that was admitted just now is one too many."""
+    for quota, owner_id, most in (
+        (quotas.INPUTS_OF_SESSION, session.id, limits.waiting_inputs_per_session),
+        (quotas.INPUTS, session.user_id, limits.waiting_inputs),
+    ):
+        quotas.require_room(connection, quota, owner_id, most, used=1)
+
+
+def _second_lane(connection: Connection, session_id: str) -> Lane:
+    """Lock a lane while another one is held.
+
+    The process that holds this one may be waiting for that one. PostgreSQL would notice after a
+    second; waiting only a moment, and then starting all over, is quicker.
+    """
+    if connection.dialect.name != "postgresql":
+        return lock(connection, session_id)
+    connection.exec_driver_sql(f"SET LOCAL lock_timeout = {SECOND_LANE_MILLISECONDS}")
+    lane = lock(connection, session_id)
+    connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
+    return lane
+
+
+def _repeated_admission(connection: Connection, existing: Input, new: NewInput) -> Admission:
+    """The answer to an input that was sent before."""
+    if existing.session_id != new.session_id or existing.text != new.text:
+        raise Conflict(
+            f"an input {new.id} with another text or session was admitted before",
+            hint="leave out input_id, or choose a new one",
+        )
+    if existing.delivered_at is not None:
+        return Admission(existing.id, delivered=True, position=0)
+    return Admission(existing.id, delivered=False, position=_position(connection, existing))
+
+
+def _position(connection: Connection, admitted: Input) -> int:
+    place, ordinal = admitted.place
+    values = {
+        "session_id": admitted.session_id,
+        "overtaking": modes_before(admitted.delivery_mode),
+        "mode": admitted.delivery_mode,
+        "place": place,
+        "ordinal": ordinal,
+    }
+    return connection.execute(_BEFORE, values).scalar_one()
+
+
+def _announce(connection: Connection, type_: str, subject: Input, now: datetime) -> None:
+    emit(connection, subject.session_id, None, [(type_, {"input": input_json(subject)})], now)
+
+
+def _waiting_input(connection: Connection, session_id: str, input_id: str) -> Input:
+    match = _find(connection, input_id)
+    if match is None or match.session_id != session_id or match.delivered_at is not None:
+        raise InputNotFound(input_id)
+    return match
+
+
+def _find(connection: Connection, input_id: str) -> Input | None:
+    row = connection.execute(_FIND, {"input_id": input_id}).one_or_none()
+    return None if row is None else _input(row)
+
+
+def _admitted(new: NewInput, ordinal: int, now: datetime) -> Input:
+    fields = {name: getattr(new, name) for name in NewInput.__dataclass_fields__}
+    return Input(**fields, ordinal=ordinal, queued_at=now)
+
+
+def _values(admitted: Input) -> dict[str, Any]:
+    fields = {column.name: getattr(admitted, column.name) for column in message_queue.columns}
+    return {**fields, "metadata": dict(admitted.metadata)}
+
+
+def _input(row: Row[Any]) -> Input:
+    values = dict(row._mapping)
+    return Input(
+        **{
+            **values,
+            "delivery_mode": DeliveryMode(values["delivery_mode"]),
+            "origin": Origin(values["origin"]),
+        }
+    )

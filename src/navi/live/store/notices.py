@@ -1,0 +1,108 @@
+"""What senders wanted to be told about their messages. Told as messages of the receiving session.
+
+Each is admitted in the very transaction that makes it true, so none is lost and none comes twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from navi.live.model.input import DeliveryMode, Input, NewInput, Origin
+from navi.live.model.session import Session
+from navi.live.model.turn import Ending, Outcome
+from navi.live.store import input_queue
+
+QUOTED = 80
+ANSWER = 1000
+"""Characters of the last answer that a notice repeats; the rest is in the transcript."""
+
+
+def delivered(
+    connection: Connection, receiver: Session, inputs: Sequence[Input], now: datetime
+) -> bool:
+    """True if somebody was told."""
+    told = False
+    for each in inputs:
+        if each.notify_on_delivery:
+            text = f"[sm] {_named(receiver)} was given your message: {_quoted(each.text)}"
+            told |= _tell(connection, receiver, each, "delivered", text, now)
+    return told
+
+
+def stopped(
+    connection: Connection,
+    receiver: Session,
+    inputs: Sequence[Input],
+    ending: Ending,
+    answer: str,
+    now: datetime,
+) -> bool:
+    told = False
+    for each in _one_per_sender(inputs):
+        text = f"[sm] {_named(receiver)} {_end(ending)} after your message: {_quoted(each.text)}"
+        if answer:
+            text += f"\nIt said last:\n{_shortened(answer, ANSWER)}"
+        told |= _tell(connection, receiver, each, "stopped", text, now)
+    return told
+
+
+def lost(connection: Connection, receiver: Session, inputs: Sequence[Input], now: datetime) -> bool:
+    """The session was killed before these messages reached it."""
+    told = False
+    for each in inputs:
+        if each.notify_on_delivery or each.notify_on_stop:
+            text = f"[sm] {_named(receiver)} was killed and never got: {_quoted(each.text)}"
+            told |= _tell(connection, receiver, each, "lost", text, now)
+    return told
+
+
+def _tell(
+    connection: Connection, receiver: Session, about: Input, what: str, text: str, now: datetime
+) -> bool:
+    if about.sender_session_id is None:
+        return False
+    notice = NewInput(
+        # Made from the message, so that the same news can't come twice.
+        id=f"{about.id}.{what}",
+        session_id=about.sender_session_id,
+        text=text,
+        delivery_mode=DeliveryMode.IMPORTANT,
+        origin=Origin.AGENT,
+        sender_session_id=receiver.id,
+        metadata={"notice": what, "input_id": about.id},
+    )
+    return input_queue.tell(connection, notice, now)
+
+
+def _one_per_sender(inputs: Sequence[Input]) -> list[Input]:
+    """Of several messages that one turn answered, the last of each sender."""
+    last = {each.sender_session_id: each for each in inputs if each.notify_on_stop}
+    return list(last.values())
+
+
+def _named(session: Session) -> str:
+    return f"{session.name} ({session.id})"
+
+
+def _end(ending: Ending) -> str:
+    match ending.outcome:
+        case Outcome.OK:
+            return "has stopped"
+        case Outcome.STOPPED:
+            return "was stopped"
+        case Outcome.DENIED:
+            return f"has stopped ({_shortened(ending.error or 'refused', 200)})"
+        case Outcome.LIMIT:
+            return f"met a usage limit ({_shortened(ending.error or 'no reason given', 200)})"
+    return f"has failed ({_shortened(ending.error or ending.outcome.value, 200)})"
+
+
+def _quoted(text: str) -> str:
+    return f'"{_shortened(" ".join(text.split()), QUOTED)}"'
+
+
+def _shortened(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"

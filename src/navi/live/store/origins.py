@@ -1,0 +1,99 @@
+"""What the source of an input learns about it: its turn began, was given back or ended, or it was
+removed from the queue. Only scheduled inputs have a source that cares."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from typing import Protocol
+
+from sqlalchemy import Connection
+
+from navi.base.errors import NaviError
+from navi.live.model.input import Input, Origin
+from navi.live.model.turn import Ending
+from navi.live.store import input_queue
+from navi.live.store.damage import set_aside
+from navi.live.store.due.contract import DueKind
+from navi.live.store.due.due_automations import DueAutomations
+from navi.live.store.due.due_recalls import DueRecalls
+from navi.live.store.scheduling import automation_runs, recalls
+
+BY_PERSON = "removed from the queue"
+
+
+class _Source(Protocol):
+    def turn_began(
+        self, connection: Connection, begun: Input, now: datetime, zone: tzinfo, /
+    ) -> Input: ...
+
+    def turn_given_back(self, connection: Connection, waiting: Input, now: datetime, /) -> None: ...
+
+    def turn_ended(
+        self,
+        connection: Connection,
+        ended: Input,
+        ending: Ending,
+        message_id: str | None,
+        now: datetime,
+        /,
+    ) -> str | None: ...
+
+    def input_removed(
+        self, connection: Connection, removed: Input, why: str, now: datetime, /
+    ) -> None: ...
+
+
+_SOURCES: dict[Origin, _Source] = {Origin.RECALL: recalls, Origin.AUTOMATION: automation_runs}
+_KINDS: dict[Origin, tuple[DueKind, str]] = {
+    Origin.RECALL: (DueRecalls(), "recall_id"),
+    Origin.AUTOMATION: (DueAutomations(keep_runs=1), "automation_id"),
+}
+
+
+def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo) -> Input:
+    """The input as its turn takes it: a scheduled one has its prompt now."""
+    source = _SOURCES.get(begun.origin)
+    return begun if source is None else source.turn_began(connection, begun, now, zone)
+
+
+def turn_given_back(connection: Connection, waiting: Input, now: datetime) -> None:
+    if (source := _SOURCES.get(waiting.origin)) is not None:
+        source.turn_given_back(connection, waiting, now)
+
+
+def turn_ended(
+    connection: Connection, ended: Input, ending: Ending, message_id: str | None, now: datetime
+) -> str | None:
+    """Returns what the session should be told, if anything.
+
+    The turn ends whatever state its source is in: a source that fails is set aside.
+    """
+    source = _SOURCES.get(ended.origin)
+    if source is None:
+        return None
+    try:
+        with connection.begin_nested():
+            return source.turn_ended(connection, ended, ending, message_id, now)
+    except NaviError:
+        raise
+    except Exception as error:
+        return _set_aside(connection, ended, set_aside.reason_of(error), now)
+
+
+def input_removed(connection: Connection, removed: Input, why: str, now: datetime) -> None:
+    if (source := _SOURCES.get(removed.origin)) is not None:
+        source.input_removed(connection, removed, why, now)
+
+
+def withdraw(connection: Connection, session_id: str, input_id: str, now: datetime) -> None:
+    """Remove an input that was not delivered yet."""
+    removed = input_queue.remove(connection, session_id, input_id, now)
+    input_removed(connection, removed, BY_PERSON, now)
+
+
+def _set_aside(connection: Connection, ended: Input, why: str, now: datetime) -> str:
+    kind, key = _KINDS[ended.origin]
+    reference = set_aside.Reference(str(ended.metadata.get(key, "")), ended.session_id)
+    set_aside.record(connection, kind.name, reference, why, now)
+    kind.give_up(connection, reference.row_id, why)
+    return f"Navi set aside a damaged {kind.name} ({reference.row_id}): {why}"

@@ -1,0 +1,381 @@
+"""Runs of automations: from due, through the queue and a turn, to how that ended.
+
+Whoever writes here holds the lane of the session, as for everything else that happens in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from datetime import datetime, tzinfo
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+
+from navi.base.errors import SessionStopped
+from navi.base.timezone import timezone_or_utc
+from navi.live.model.input import Input, NewInput
+from navi.live.model.scheduling.automation import (
+    Automation,
+    CatchUp,
+    Category,
+    Delivery,
+    Ended,
+    Kind,
+    Plan,
+    Run,
+    RunNotFound,
+    RunState,
+    automation_input,
+    ended_because,
+    failures_after,
+    planned_run,
+    status_after,
+)
+from navi.live.model.scheduling.scheduled_prompt import ScheduledPrompt, automation_prompt
+from navi.live.model.session import SessionState
+from navi.live.model.turn import Ending, Outcome
+from navi.live.store import input_queue, transcript
+from navi.live.store.engine.tables import automation_runs
+from navi.live.store.lanes import Lane, lock
+from navi.live.store.scheduling import automations
+
+SWITCHED_OFF = "the automation was switched off"
+REMOVED = "the automation was removed"
+NO_ANSWER = (Outcome.DENIED, Outcome.LIMIT)
+"""Turns that ended so did not do their task: what they said is not its result."""
+ACTIVE = (RunState.QUEUED.value, RunState.RUNNING.value)
+_OF_AUTOMATION = automation_runs.c.automation_id == bindparam("automation_id")
+_FIND = select(automation_runs).where(automation_runs.c.id == bindparam("run_id"))
+_ACTIVE = select(automation_runs).where(_OF_AUTOMATION, automation_runs.c.state.in_(ACTIVE))
+_NEWEST_FIRST = (automation_runs.c.queued_at.desc(), automation_runs.c.due_at.desc())
+
+
+def begin(
+    connection: Connection,
+    lane: Lane,
+    automation: Automation,
+    its: Plan,
+    keep: int,
+    now: datetime,
+) -> NewInput | None:
+    """Record what is due, as planned, and move on to what comes next.
+
+    Returns the input of the run, if there is one to admit. The newest `keep` runs stay on record.
+    """
+    if lane.session.state is SessionState.STOPPED:
+        end(connection, automation, Ended.SESSION_ENDED, now)
+        return None
+    if (active := _active(connection, automation.id)) is not None:
+        _meet(connection, automation, active, its, now)
+        return None
+    run = planned_run(automation, its, now)
+    if find(connection, run.id) is not None or input_queue.exists(connection, run.id):
+        # The machine's clock was set back: this very occurrence has had its run.
+        automations.change(connection, automation, now, **_following(its))
+        return None
+    following = _following(its)
+    if is_queued := run.state is RunState.QUEUED:
+        following = {
+            "next_run_at": its.next_run_at,
+            "active_run_state": RunState.QUEUED,
+            "run_count": automation.run_count + 1,
+        }
+        if following["run_count"] == automation.guards.max_runs:
+            following["next_run_at"] = None
+    _insert(connection, run)
+    _forget_old(connection, automation.id, keep)
+    missed = automation.missed_count + its.missed
+    automations.change(connection, automation, now, **following, missed_count=missed)
+    return automation_input(automation, run) if is_queued else None
+
+
+def amend(
+    connection: Connection, automation_id: str, values: dict[str, Any], now: datetime
+) -> Automation:
+    """Change the automation. Switched off, a run of it that waits is cancelled."""
+    lane = lock(connection, automations.get(connection, automation_id).session_id)
+    now = lane.not_before(now)
+    if values.get("enabled") and lane.session.state is SessionState.STOPPED:
+        raise SessionStopped(lane.session.id)
+    if values.get("enabled") is False:
+        cancel_queued(connection, automation_id, SWITCHED_OFF, now)
+    return automations.change(connection, automations.get(connection, automation_id), now, **values)
+
+
+def discard(connection: Connection, automation_id: str, now: datetime) -> Automation:
+    """Remove the automation. A run that waits is cancelled; one that runs goes on to its end."""
+    automation = automations.get(connection, automation_id)
+    now = lock(connection, automation.session_id).not_before(now)
+    cancel_queued(connection, automation_id, REMOVED, now)
+    automations.remove(connection, automation, now)
+    return automation
+
+
+def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo) -> Input:
+    """The turn of a run begins: render its prompt.
+
+    What Navi's own jobs have to do depends on files; the runtime asks for their prompts.
+    """
+    run = find(connection, begun.id)
+    automation = None if run is None else automations.find(connection, run.automation_id)
+    _update(connection, begun.id, state=RunState.RUNNING, started_at=now)
+    if run is None or automation is None:
+        return begun
+    automations.change(connection, automation, now, active_run_state=RunState.RUNNING)
+    if begun.prompt is not None or automation.kind in (Kind.HEARTBEAT, Kind.DREAM):
+        return begun
+    named = getattr(automation.schedule, "tz", None)
+    zone = zone if named is None else timezone_or_utc(named)
+    scheduled = automation_prompt(automation, begun, run.missed_count, now, zone)
+    return keep_prompt(connection, begun, scheduled)
+
+
+def keep_prompt(connection: Connection, begun: Input, scheduled: ScheduledPrompt) -> Input:
+    """Record what the agent reads in the turn of a run."""
+    prompt = scheduled.prompt
+    metadata = {**begun.metadata, "automation_prompt_ref": prompt.reference}
+    prompted = replace(begun, prompt=prompt.text, metadata=metadata)
+    input_queue.keep_prompt(connection, prompted)
+    transcript.change_metadata(connection, begun.id, metadata)
+    _update(
+        connection,
+        begun.id,
+        prompt_ref=prompt.reference,
+        rendered_prompt=prompt.text,
+        prompt_variables=dict(scheduled.variables),
+    )
+    return prompted
+
+
+def turn_given_back(connection: Connection, waiting: Input, now: datetime) -> None:
+    """The turn did nothing: the run waits again, like its input."""
+    _update(connection, waiting.id, state=RunState.QUEUED, started_at=None)
+    if (automation := _of_input(connection, waiting)) is not None:
+        automations.change(connection, automation, now, active_run_state=RunState.QUEUED)
+
+
+def had_nothing_to_do(connection: Connection, waiting: Input, now: datetime) -> None:
+    """One of Navi's own jobs found no work: as if it had run, but without a record."""
+    automation = _of_input(connection, waiting)
+    connection.execute(delete(automation_runs).where(automation_runs.c.id == waiting.id))
+    if automation is not None:
+        done = {"last_run_at": now, "last_status": "ok", "run_count": automation.run_count - 1}
+        automations.change(connection, automation, now, **done, **_released(automation, now))
+
+
+def turn_ended(
+    connection: Connection, ended: Input, ending: Ending, message_id: str | None, now: datetime
+) -> str | None:
+    """Record how the turn of a run ended; returns what the session should be told, if anything."""
+    run = find(connection, ended.id)
+    if run is None:
+        return None
+    state = {Outcome.ERROR: RunState.FAILED, Outcome.STOPPED: RunState.CANCELLED}.get(
+        ending.outcome, RunState.TURN_COMPLETED
+    )
+    automation = automations.find(connection, run.automation_id)
+    is_apart = automation is not None and automation.category is not Category.BOUND
+    has_answer = state is RunState.TURN_COMPLETED and ending.outcome not in NO_ANSWER
+    # Of several failures in a row only the first is news.
+    is_first = automation is not None and automation.failures_in_row == 0
+    delivers = is_apart and (has_answer or (state is RunState.FAILED and is_first))
+    _update(
+        connection,
+        run.id,
+        state=state,
+        outcome=ending.outcome,
+        ended_at=now,
+        error=ending.detail or ending.error,
+        response_message_id=message_id,
+        delivery=Delivery.PENDING if delivers else None,
+    )
+    if automation is None:
+        return None
+    return _count(connection, automation, ending, now)
+
+
+def cancel_queued(connection: Connection, automation_id: str, why: str, now: datetime) -> None:
+    """A run that still waits is not wanted any more."""
+    run = _active(connection, automation_id)
+    if run is not None and run.state is RunState.QUEUED:
+        input_removed(
+            connection, input_queue.remove(connection, run.session_id, run.id, now), why, now
+        )
+
+
+def input_removed(connection: Connection, removed: Input, why: str, now: datetime) -> None:
+    """The input of a run was taken out of the queue."""
+    run = find(connection, removed.id)
+    if run is None or run.state is not RunState.QUEUED:
+        return
+    _update(connection, run.id, state=RunState.CANCELLED, ended_at=now, error=why)
+    automation = automations.find(connection, run.automation_id)
+    if automation is not None:
+        automations.change(connection, automation, now, **_released(automation, now))
+
+
+def session_ended(connection: Connection, session_id: str, now: datetime) -> None:
+    """Its automations run no more. Those that wait are cancelled with the queue."""
+    for automation in automations.listing(connection, session_id=session_id):
+        if automation.enabled:
+            end(connection, automation, Ended.SESSION_ENDED, now)
+
+
+def end(connection: Connection, automation: Automation, why: Ended, now: datetime) -> Automation:
+    changes = {"enabled": False, "ended": why, "next_run_at": None, "held_at": None}
+    return automations.change(connection, automation, now, **changes)
+
+
+def find(connection: Connection, run_id: str) -> Run | None:
+    row = connection.execute(_FIND, {"run_id": run_id}).one_or_none()
+    return None if row is None else _run(row)
+
+
+def get(connection: Connection, run_id: str) -> Run:
+    found = find(connection, run_id)
+    if found is None:
+        raise RunNotFound(run_id)
+    return found
+
+
+def listing(connection: Connection, automation_id: str) -> list[Run]:
+    """Newest first."""
+    query = select(automation_runs).where(_OF_AUTOMATION).order_by(*_NEWEST_FIRST)
+    return [_run(row) for row in connection.execute(query, {"automation_id": automation_id})]
+
+
+def to_deliver(connection: Connection, limit: int = 16) -> Sequence[Run]:
+    """Runs whose answers wait for somebody to decide about them."""
+    query = (
+        select(automation_runs)
+        .where(automation_runs.c.delivery == Delivery.PENDING.value)
+        .order_by(automation_runs.c.ended_at)
+        .limit(limit)
+    )
+    return [_run(row) for row in connection.execute(query)]
+
+
+def settle_delivery(
+    connection: Connection, run_id: str, delivery: Delivery, error: str | None = None
+) -> bool:
+    """Decide about a pending delivery; False if somebody else did."""
+    decided = connection.execute(
+        update(automation_runs)
+        .where(
+            automation_runs.c.id == run_id,
+            automation_runs.c.delivery == Delivery.PENDING.value,
+        )
+        .values(delivery=delivery.value, **({} if error is None else {"error": error}))
+    )
+    return bool(decided.rowcount)
+
+
+def _meet(
+    connection: Connection,
+    automation: Automation,
+    active: Run,
+    plan: Plan,
+    now: datetime,
+) -> None:
+    """It is due while its earlier run still waits or runs: never two at a time."""
+    if automation.catch_up is CatchUp.ALL:
+        held = {"next_run_at": None, "held_at": automation.next_run_at}
+        automations.change(connection, automation, now, **held)
+        return
+    missed = plan.missed + (plan.run_due_at is not None)
+    _update(connection, active.id, missed_count=active.missed_count + missed)
+    missed_in_all = automation.missed_count + missed
+    automations.change(connection, automation, now, **_following(plan), missed_count=missed_in_all)
+
+
+def _following(plan: Plan) -> dict[str, Any]:
+    following: dict[str, Any] = {"next_run_at": plan.next_run_at, "ended": plan.ended}
+    return following if plan.ended is None else {**following, "enabled": False}
+
+
+def _count(
+    connection: Connection, automation: Automation, ending: Ending, now: datetime
+) -> str | None:
+    """The automation after one of its runs: its state is the turn's real outcome."""
+    failures = failures_after(ending.outcome, automation.failures_in_row)
+    status = status_after(ending.outcome)
+    changed = automations.change(
+        connection,
+        automation,
+        now,
+        last_run_at=now,
+        last_status=status,
+        last_error=None if status in ("ok", "cancelled") else ending.error,
+        failures_in_row=failures,
+        **_released(automation, now),
+    )
+    if not changed.enabled or failures < automation.guards.max_failures:
+        return None
+    end(connection, changed, Ended.FAILED, now)
+    return (
+        f"Automation {automation.name} is switched off: it failed {failures} times in a row. "
+        f"`sm automation resume {automation.id}` switches it on again."
+    )
+
+
+def _released(automation: Automation, now: datetime) -> dict[str, Any]:
+    """What follows a run: an occurrence that was held because of it, or the end."""
+    free: dict[str, Any] = {"active_run_state": None}
+    if automation.held_at is not None:
+        return {**free, "next_run_at": automation.held_at, "held_at": None}
+    if automation.enabled and automation.next_run_at is None:
+        return {**free, "enabled": False, "ended": ended_because(automation, now)}
+    return free
+
+
+def _of_input(connection: Connection, of: Input) -> Automation | None:
+    return automations.find(connection, str(of.metadata.get("automation_id", "")))
+
+
+def _active(connection: Connection, automation_id: str) -> Run | None:
+    row = connection.execute(_ACTIVE, {"automation_id": automation_id}).one_or_none()
+    return None if row is None else _run(row)
+
+
+def _insert(connection: Connection, run: Run) -> None:
+    values = {field.name: getattr(run, field.name) for field in fields(run)}
+    connection.execute(insert(automation_runs).values(**values))
+
+
+def _update(connection: Connection, run_id: str, **changes: Any) -> None:
+    connection.execute(
+        update(automation_runs).where(automation_runs.c.id == run_id).values(**changes)
+    )
+
+
+def _forget_old(connection: Connection, automation_id: str, keep: int) -> None:
+    oldest_kept = (
+        select(automation_runs.c.queued_at)
+        .where(automation_runs.c.automation_id == automation_id)
+        .order_by(automation_runs.c.queued_at.desc())
+        .offset(keep - 1)
+        .limit(1)
+        .scalar_subquery()
+    )
+    connection.execute(
+        delete(automation_runs).where(
+            automation_runs.c.automation_id == automation_id,
+            automation_runs.c.queued_at < oldest_kept,
+            automation_runs.c.state.not_in(ACTIVE),
+            func.coalesce(automation_runs.c.delivery, "") != Delivery.PENDING.value,
+        )
+    )
+
+
+def _run(row: Row[Any]) -> Run:
+    values = dict(row._mapping)
+    delivery, outcome = values["delivery"], values["outcome"]
+    return Run(
+        **{
+            **values,
+            "state": RunState(values["state"]),
+            "outcome": None if outcome is None else Outcome(outcome),
+            "delivery": None if delivery is None else Delivery(delivery),
+        }
+    )

@@ -1,0 +1,99 @@
+"""Answers that were made apart from where they are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, or_, select
+
+from navi.live.model.input import Origin
+from navi.live.model.message import Message, MessageRole, Notice
+from navi.live.model.scheduling.automation import (
+    HIDDEN_PREFIX,
+    Automation,
+    Category,
+    Delivery,
+    Run,
+    RunState,
+)
+from navi.live.model.session import SessionState
+from navi.live.store import transcript
+from navi.live.store.engine.tables import sessions
+from navi.live.store.lanes import lock
+from navi.live.store.scheduling import automation_runs, automations
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An answer about which somebody has to decide."""
+
+    run: Run
+    automation: Automation | None
+    answer: Message | None
+    target_id: str | None
+    """The session to which it would go."""
+
+    @property
+    def text(self) -> str:
+        """What the person reads: the answer, or that there is none."""
+        if self.run.state is RunState.FAILED and self.automation is not None:
+            why = (self.run.error or "").strip().splitlines()[-1:]
+            return f"Automation {self.automation.name} failed: {''.join(why)}"
+        return "" if self.answer is None else self.answer.content
+
+
+def waiting(connection: Connection) -> list[Waiting]:
+    return [_waiting(connection, run) for run in automation_runs.to_deliver(connection)]
+
+
+def deliver(connection: Connection, each: Waiting, now: datetime) -> bool:
+    """Add the answer to the transcript in which it is read, once. False if somebody else did."""
+    assert each.answer is not None
+    assert each.automation is not None
+    assert each.target_id is not None
+    lane = lock(connection, each.target_id)
+    if not automation_runs.settle_delivery(connection, each.run.id, Delivery.DELIVERED):
+        return False
+    now = lane.not_before(now)
+    source = {
+        "automation_id": each.automation.id,
+        "automation_name": each.automation.name,
+        "automation_run_id": each.run.id,
+    }
+    notice = Notice(
+        f"{each.run.id}.delivered",
+        each.text,
+        Origin.AUTOMATION,
+        source,
+        role=MessageRole.ASSISTANT,
+    )
+    transcript.post(connection, lane, notice, now)
+    return True
+
+
+def _waiting(connection: Connection, run: Run) -> Waiting:
+    automation = automations.find(connection, run.automation_id)
+    answer = transcript.find(connection, run.response_message_id or "")
+    target_id = None if automation is None else _target(connection, automation)
+    return Waiting(run, automation, answer, target_id)
+
+
+def _target(connection: Connection, automation: Automation) -> str | None:
+    """The session that a legacy automation names; for Navi's own, where the user was last."""
+    query = (
+        select(sessions.c.id)
+        .where(
+            sessions.c.user_id == automation.user_id,
+            sessions.c.id.not_like(f"{HIDDEN_PREFIX}%"),
+            sessions.c.state != SessionState.STOPPED.value,
+        )
+        .order_by(sessions.c.updated_at.desc())
+        .limit(1)
+    )
+    if automation.category is Category.LEGACY:
+        channel, to = automation.target.channel or "", automation.target.to or ""
+        names = [name for name in (to, f"{channel}:{to}") if name.strip(":")]
+        query = query.where(or_(sessions.c.id.in_(names), sessions.c.name.in_(names)))
+    found: str | None = connection.execute(query).scalar()
+    return found

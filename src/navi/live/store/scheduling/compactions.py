@@ -1,0 +1,34 @@
+"""Which agents summarise their history right now. Meanwhile no reminder is injected."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, delete, insert, select
+
+from navi.live.model.scheduling.reminder import LONGEST_COMPACTION
+from navi.live.store.engine.tables import compactions
+from navi.live.store.lanes import lock
+
+_BEGAN = select(compactions.c.began_at).where(compactions.c.session_id == bindparam("session_id"))
+_FORGET = delete(compactions).where(
+    compactions.c.session_id == bindparam("session_id"), compactions.c.began_at <= bindparam("at")
+)
+
+
+def begin(connection: Connection, session_id: str, at: datetime) -> None:
+    lock(connection, session_id)
+    forget(connection, session_id, at)
+    if held_until(connection, session_id) is None:
+        connection.execute(insert(compactions).values(session_id=session_id, began_at=at))
+
+
+def forget(connection: Connection, session_id: str, at: datetime) -> bool:
+    """It is over. False if none was known, or the one that is known began later than that."""
+    return bool(connection.execute(_FORGET, {"session_id": session_id, "at": at}).rowcount)
+
+
+def held_until(connection: Connection, session_id: str) -> datetime | None:
+    """Until when nothing may be injected, at the latest. None if nobody compacts."""
+    began_at = connection.execute(_BEGAN, {"session_id": session_id}).scalar()
+    return None if began_at is None else began_at + LONGEST_COMPACTION

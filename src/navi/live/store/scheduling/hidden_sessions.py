@@ -1,0 +1,37 @@
+"""Automations that run apart: each in a hidden session of its own."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from navi.live.model.scheduling.automation import Automation
+from navi.live.model.scheduling.schedule import is_same_beat
+from navi.live.model.session import Session
+from navi.live.store import sessions
+from navi.live.store.lanes import lock
+from navi.live.store.scheduling import automations
+
+
+def keep(connection: Connection, session: Session, automation: Automation, now: datetime) -> bool:
+    """Add it with its session. If it is there, only its schedule and switch are brought up to date.
+
+    Returns whether it is new.
+    """
+    sessions.create(connection, session)
+    lock(connection, session.id)
+    known = automations.find(connection, automation.id)
+    if known is None:
+        automations.add(connection, automation)
+        return True
+    if known.enabled != automation.enabled or not is_same_beat(known.schedule, automation.schedule):
+        automations.change(
+            connection,
+            known,
+            now,
+            schedule=automation.schedule,
+            enabled=automation.enabled,
+            next_run_at=automation.next_run_at,
+        )
+    return False

@@ -1,0 +1,260 @@
+"""Recalls: schedule, cancel, skip; what their turns make of them. `due/recalls.py` claims them."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from datetime import datetime, timedelta, tzinfo
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from navi.base.errors import SessionStopped
+from navi.live.model.input import Input
+from navi.live.model.scheduling.recall import (
+    CANCELLED_OUTCOME,
+    REPLACED_OUTCOME,
+    NoPendingRecall,
+    Recall,
+    RecallAlreadyPending,
+    RecallStatus,
+    Scheduler,
+    fires_again_at,
+    next_beat,
+    skipped,
+)
+from navi.live.model.scheduling.scheduled_prompt import recall_prompt
+from navi.live.model.session import SessionState
+from navi.live.model.turn import Ending, Outcome
+from navi.live.model.wire_format import recall_json
+from navi.live.store import input_queue
+from navi.live.store.access import quotas
+from navi.live.store.engine import signals
+from navi.live.store.engine.mappers import IS_PENDING, recall_of
+from navi.live.store.engine.tables import session_recalls
+from navi.live.store.events import emit
+from navi.live.store.lanes import Lane, lock
+from navi.live.store.scheduling import recall_history
+
+SESSION_ENDED = "the session ended"
+
+_INSERT = insert(session_recalls)
+_FIND = select(session_recalls).where(session_recalls.c.id == bindparam("recall_id"))
+_PENDING = select(session_recalls).where(
+    session_recalls.c.session_id == bindparam("session_id"), IS_PENDING
+)
+
+
+def schedule(
+    connection: Connection, recall: Recall, keep_finished: int = 100, most: int | None = None
+) -> Recall:
+    """Keep the recall; refused while another one of the session is pending.
+
+    Refused also if `most` are pending in the user's sessions. Of the session's finished recalls the
+    newest `keep_finished` stay on record.
+
+    The turn of a recurring recall may schedule another one, which takes its place.
+    """
+    lane = lock(connection, recall.session_id)
+    if (existing := _find(connection, recall.id)) is not None:
+        return existing
+    if lane.session.state is SessionState.STOPPED:
+        raise SessionStopped(recall.session_id)
+    if (other := pending(connection, recall.session_id)) is not None:
+        if recall.scheduled_by is not Scheduler.AGENT or not _runs(connection, lane, other):
+            raise RecallAlreadyPending(recall.session_id, other.trigger_at)
+        fired = {"status": RecallStatus.FIRED, "outcome": REPLACED_OUTCOME, "error": None}
+        _change(connection, other, recall.created_at, **fired)
+    quotas.require_room(connection, quotas.RECALLS, lane.session.user_id, most)
+    connection.execute(_INSERT, _values(recall))
+    recall_history.forget_old(connection, recall.session_id, keep_finished)
+    announce(connection, recall.session_id, recall, recall.created_at)
+    return recall
+
+
+def pending(connection: Connection, session_id: str) -> Recall | None:
+    row = connection.execute(_PENDING, {"session_id": session_id}).one_or_none()
+    return None if row is None else recall_of(row)
+
+
+def listing(connection: Connection, session_id: str) -> list[Recall]:
+    """All recalls of the session, newest first."""
+    query = (
+        select(session_recalls)
+        .where(session_recalls.c.session_id == session_id)
+        .order_by(session_recalls.c.created_at.desc(), session_recalls.c.id)
+    )
+    return [recall_of(row) for row in connection.execute(query)]
+
+
+def cancel(connection: Connection, session_id: str, now: datetime) -> Recall:
+    """Cancel the pending recall, and with it its input if that still waits.
+
+    A turn that runs because of it goes on to its end.
+    """
+    lane = lock(connection, session_id)
+    recall = pending(connection, session_id)
+    if recall is None:
+        raise NoPendingRecall(session_id)
+    _withdraw(connection, lane, recall, now)
+    cancelled = {"status": RecallStatus.CANCELLED, "outcome": CANCELLED_OUTCOME, "error": None}
+    return _change(connection, recall, now, **cancelled)
+
+
+def skip(connection: Connection, session_id: str, now: datetime) -> Recall:
+    """Leave out the next beat of a recurring recall, counted from the planned one."""
+    lane = lock(connection, session_id)
+    recall = pending(connection, session_id)
+    if recall is None:
+        raise NoPendingRecall(session_id)
+    at = skipped(recall, now)
+    is_withdrawn = _withdraw(connection, lane, recall, now)
+    input_id = None if is_withdrawn else recall.input_id
+    return _change(connection, recall, now, trigger_at=at, due_at=at, input_id=input_id)
+
+
+def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo) -> Input:
+    """The turn of a recall begins: render its prompt; a recurring one moves on to its next beat."""
+    recall = _of_input(connection, begun)
+    if recall is None:
+        return begun
+    missed = int(begun.metadata.get("missed_count", 0))
+    if recall.interval_seconds is None:
+        _change(connection, recall, now, status=RecallStatus.RUNNING, trigger_at=recall.due_at)
+    elif _is_planned(begun, recall):
+        beat = next_beat(recall.due_at, recall.interval_seconds, now)
+        missed = beat.missed
+        counted = {"missed_count": recall.missed_count + missed}
+        _change(connection, recall, now, trigger_at=beat.at, due_at=beat.at, **counted)
+    if begun.prompt is not None:
+        # It was rendered by an older version, when it was admitted.
+        return begun
+    prompt = recall_prompt(begun, missed, now, zone).prompt
+    metadata = {**begun.metadata, "missed_count": missed, "prompt_ref": prompt.reference}
+    prompted = replace(begun, prompt=prompt.text, metadata=metadata)
+    input_queue.keep_prompt(connection, prompted)
+    return prompted
+
+
+def turn_given_back(connection: Connection, waiting: Input, now: datetime) -> None:
+    """Its turn did nothing, and its input waits again: so does the recall, for the same beat."""
+    recall = _of_input(connection, waiting)
+    if recall is None:
+        return
+    if recall.status is RecallStatus.RUNNING:
+        if pending(connection, recall.session_id) is None:
+            _change(connection, recall, now, status=RecallStatus.PENDING)
+        return
+    missed, beat = int(waiting.metadata.get("missed_count", 0)), waiting.not_before
+    if recall.status is not RecallStatus.PENDING or recall.interval_seconds is None or beat is None:
+        return
+    following = beat + (missed + 1) * timedelta(seconds=recall.interval_seconds)
+    if recall.due_at == following:  # Otherwise a person has skipped a beat.
+        counted = {"missed_count": recall.missed_count - missed}
+        _change(connection, recall, now, trigger_at=beat, due_at=beat, **counted)
+
+
+def turn_ended(
+    connection: Connection, ended: Input, ending: Ending, message_id: str | None, now: datetime
+) -> None:
+    """Record how the turn of a recall ended. A recurring one is now waiting for its next beat."""
+    recall = _of_input(connection, ended)
+    if recall is None or recall.status not in (RecallStatus.PENDING, RecallStatus.RUNNING):
+        return
+    end: dict[str, Any] = {"outcome": ending.outcome.value, "error": ending.error}
+    again_at = fires_again_at(recall, ending, now)
+    if again_at is not None and pending(connection, recall.session_id) is None:
+        again = {"status": RecallStatus.PENDING, "trigger_at": again_at, "input_id": None}
+        _change(connection, recall, now, **again, **end)
+    elif recall.interval_seconds is None:
+        failed = ending.outcome is Outcome.ERROR
+        status = RecallStatus.CANCELLED if failed else RecallStatus.FIRED
+        _change(connection, recall, now, status=status, **end)
+    else:
+        _change(connection, recall, now, **_next_beat(recall, now), **end)
+
+
+def input_removed(connection: Connection, removed: Input, why: str, now: datetime) -> None:
+    """Its input was taken out of the queue: `once` is over, a recurring one skips the beat."""
+    recall = _of_input(connection, removed)
+    if recall is None or recall.status is not RecallStatus.PENDING:
+        return
+    if recall.interval_seconds is not None and why != SESSION_ENDED:
+        is_ahead = _is_planned(removed, recall) and now < recall.due_at
+        _change(connection, recall, now, **_next_beat(recall, recall.due_at if is_ahead else now))
+        return
+    cancelled = {"status": RecallStatus.CANCELLED, "outcome": CANCELLED_OUTCOME, "error": why}
+    _change(connection, recall, now, **cancelled)
+
+
+def session_ended(connection: Connection, session_id: str, now: datetime) -> None:
+    recall = pending(connection, session_id)
+    if recall is not None:
+        cancelled = {"status": RecallStatus.CANCELLED, "outcome": CANCELLED_OUTCOME}
+        _change(connection, recall, now, **cancelled, error=SESSION_ENDED)
+
+
+def announce(connection: Connection, session_id: str, recall: Recall | None, now: datetime) -> None:
+    """Show the session's pending recall, and wake the clocks: it may be the earliest of all."""
+    if recall is None:
+        recall = pending(connection, session_id)
+    payload = None if recall is None else recall_json(recall)
+    emit(connection, session_id, None, [("recall_update", {"recall": payload})], now)
+    if recall is not None and recall.input_id is None:
+        signals.send(connection, signals.CLOCK)
+
+
+def _runs(connection: Connection, lane: Lane, recall: Recall) -> bool:
+    """Whether the session's running turn is a beat of this recall."""
+    if lane.turn_id is None or recall.input_id is None:
+        return False
+    inputs = input_queue.delivered_to(connection, lane.turn_id)
+    return any(each.id == recall.input_id for each in inputs)
+
+
+def _withdraw(connection: Connection, lane: Lane, recall: Recall, now: datetime) -> bool:
+    """Remove the recall's input from the queue. False if it has none, or its turn runs."""
+    if recall.input_id is None or _runs(connection, lane, recall):
+        return False
+    input_queue.remove(connection, recall.session_id, recall.input_id, now)
+    return True
+
+
+def _is_planned(of: Input, recall: Recall) -> bool:
+    """Whether the input is that of the beat the recall waits for. It may have moved on since."""
+    return of.not_before == recall.due_at
+
+
+def _next_beat(recall: Recall, now: datetime) -> dict[str, Any]:
+    """What follows a beat. Beats that passed during its turn are missed."""
+    assert recall.interval_seconds is not None
+    at, missed = recall.due_at, 0
+    if at <= now:
+        beat = next_beat(at, recall.interval_seconds, now)
+        at, missed = beat.at, beat.missed + 1
+    changes: dict[str, Any] = {"status": RecallStatus.PENDING, "input_id": None}
+    return {**changes, "trigger_at": at, "due_at": at, "missed_count": recall.missed_count + missed}
+
+
+def _change(connection: Connection, recall: Recall, now: datetime, **changes: Any) -> Recall:
+    changed = replace(recall, **changes, updated_at=now)
+    connection.execute(
+        update(session_recalls)
+        .where(session_recalls.c.id == recall.id)
+        .values(**changes, updated_at=now)
+    )
+    is_pending = changed.status is RecallStatus.PENDING
+    announce(connection, recall.session_id, changed if is_pending else None, now)
+    return changed
+
+
+def _of_input(connection: Connection, of: Input) -> Recall | None:
+    return _find(connection, of.metadata.get("recall_id", ""))
+
+
+def _find(connection: Connection, recall_id: str) -> Recall | None:
+    row = connection.execute(_FIND, {"recall_id": recall_id}).one_or_none()
+    return None if row is None else recall_of(row)
+
+
+def _values(recall: Recall) -> dict[str, Any]:
+    return {field.name: getattr(recall, field.name) for field in fields(recall)}

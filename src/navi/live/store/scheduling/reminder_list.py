@@ -1,0 +1,36 @@
+"""Everything that will remind somebody, periodic or one-off."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, select
+
+from navi.live.model.scheduling.reminder import Registration, Reminder
+from navi.live.store.engine.tables import remind_registrations, sessions
+from navi.live.store.engine.tables import scheduled_reminders as once
+from navi.live.store.scheduling import one_time_reminders, reminders
+
+
+def upcoming(
+    connection: Connection, *, user_id: str | None = None, session_id: str | None = None
+) -> list[Registration | Reminder]:
+    """Those of one user's sessions, or of all; or of one session. The next one first."""
+    chosen = []
+    if user_id is not None:
+        chosen.append(sessions.c.user_id == user_id)
+    if session_id is not None:
+        chosen.append(sessions.c.id == session_id)
+    periodic = (
+        select(remind_registrations)
+        .join(sessions, sessions.c.id == remind_registrations.c.target_session_id)
+        .where(remind_registrations.c.is_active, *chosen)
+    )
+    one_off = (
+        select(once)
+        .join(sessions, sessions.c.id == once.c.session_id)
+        .where(one_time_reminders.IS_PENDING, *chosen)
+    )
+    found: list[Registration | Reminder] = [
+        *(reminders.registration_of(row) for row in connection.execute(periodic)),
+        *(one_time_reminders.reminder_of(row) for row in connection.execute(one_off)),
+    ]
+    return sorted(found, key=lambda each: each.due_at)

@@ -1,0 +1,241 @@
+"""Sessions that are reminded until they are done: register, reset, nudge, cancel.
+
+Whoever calls these holds the lane of the session, or takes it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
+
+from navi.base.errors import SessionStopped
+from navi.live.model.input import Input, Origin
+from navi.live.model.scheduling.reminder import NoRegistration, Nudge, Registration
+from navi.live.model.session import SessionState
+from navi.live.model.turn import SERVER_STOPPED, Ending, Outcome, StopReason
+from navi.live.model.wire_format import registration_json
+from navi.live.store import input_queue
+from navi.live.store.engine import signals
+from navi.live.store.engine.tables import message_queue, remind_registrations
+from navi.live.store.events import emit
+from navi.live.store.lanes import lock
+from navi.live.store.scheduling import compactions, one_time_reminders
+
+_FIELDS = tuple(field.name for field in fields(Registration))
+_ACTIVE = select(remind_registrations).where(
+    remind_registrations.c.target_session_id == bindparam("session_id"),
+    remind_registrations.c.is_active,
+)
+
+
+def register(connection: Connection, new: Registration) -> Registration:
+    """Remind the session from now on, in place of what reminded it before."""
+    lane = lock(connection, new.target_session_id)
+    if (existing := _find(connection, new.id)) is not None:
+        # Run again after a commit whose answer got lost.
+        return existing
+    if lane.session.state is SessionState.STOPPED:
+        raise SessionStopped(new.target_session_id)
+    _activate(connection, new)
+    return new
+
+
+def register_delivered(connection: Connection, delivered: Sequence[Input], now: datetime) -> None:
+    """Messages that ask for reminders were delivered: their time begins. The last one counts."""
+    asking = [each for each in delivered if each.remind_soft_threshold is not None]
+    if not asking:
+        return
+    last = asking[-1]
+    assert last.remind_soft_threshold is not None
+    assert last.remind_hard_threshold is not None
+    _activate(
+        connection,
+        Registration(
+            id=_id_for(last),
+            target_session_id=last.session_id,
+            soft_threshold_seconds=last.remind_soft_threshold,
+            hard_threshold_seconds=last.remind_hard_threshold,
+            registered_at=now,
+            last_reset_at=now,
+        ),
+    )
+
+
+def turn_given_back(
+    connection: Connection, session_id: str, waiting_again: Sequence[Input], now: datetime
+) -> None:
+    """The agent never got these inputs, so it has nothing to report.
+
+    The reminder of a task that waits again starts when the task is delivered. Any other
+    registration of the session gets a full period.
+    """
+    compaction_ended(connection, session_id, now)
+    registration = active(connection, session_id)
+    if registration is None:
+        return
+    if registration.id in {_id_for(each) for each in waiting_again}:
+        cancel(connection, session_id, now)
+    else:
+        reset(connection, session_id, now)
+
+
+def active(connection: Connection, session_id: str) -> Registration | None:
+    row = connection.execute(_ACTIVE, {"session_id": session_id}).one_or_none()
+    return None if row is None else registration_of(row)
+
+
+def reset(connection: Connection, session_id: str, at: datetime) -> None:
+    """The agent has reported: a new round begins, and nudges of the old one are void."""
+    registration = active(connection, session_id)
+    if registration is None or at < registration.last_reset_at:
+        return
+    remove_nudges(connection, registration, at)
+    change(connection, registration.reset(at), at)
+
+
+def stop(connection: Connection, session_id: str, now: datetime) -> Registration:
+    """Somebody wants no more reminders."""
+    lock(connection, session_id)
+    cancelled = cancel(connection, session_id, now)
+    if cancelled is None:
+        raise NoRegistration(session_id)
+    return cancelled
+
+
+def cancel(
+    connection: Connection, session_id: str, now: datetime, *, known_at: datetime | None = None
+) -> Registration | None:
+    """No more reminders, and none of those that wait.
+
+    `known_at` is when the reason was true: a registration that is newer than that stays.
+    """
+    registration = active(connection, session_id)
+    if registration is None or (known_at is not None and known_at < registration.registered_at):
+        return None
+    _deactivate(connection, session_id, now)
+    _announce(connection, session_id, None, now)
+    return registration
+
+
+def turn_ended(
+    connection: Connection, session_id: str, ending: Ending, reason: str | None, now: datetime
+) -> None:
+    """The agent has come to rest, and so do its reminders.
+
+    Not if something urgent ended the turn, for the work goes on; not if the session was cleared,
+    for what is registered since then belongs to the next task; and not if the server died, for
+    then the agent is silent without having finished.
+    """
+    compaction_ended(connection, session_id, now)
+    was_stopped = ending.outcome is Outcome.STOPPED
+    if was_stopped and reason in (StopReason.URGENT, StopReason.CLEARED):
+        return
+    if ending.error == SERVER_STOPPED:
+        return
+    cancel(connection, session_id, now)
+
+
+def compaction_ended(connection: Connection, session_id: str, at: datetime) -> None:
+    """The agent is back, if it was away. Its timer gets a full period: it could not report."""
+    if compactions.held_until(connection, session_id) is None:
+        return
+    lock(connection, session_id)
+    compactions.forget(connection, session_id, at)
+    reset(connection, session_id, at)
+    one_time_reminders.pull_forward(connection, session_id, at)
+
+
+def waits(connection: Connection, registration: Registration, nudge: Nudge) -> bool:
+    """Whether such a nudge, or a harder one, still waits to be delivered."""
+    return any(
+        each.metadata.get("nudge") in (nudge.value, Nudge.HARD.value)
+        for each in waiting_nudges(connection, registration)
+    )
+
+
+def waiting_nudges(connection: Connection, registration: Registration) -> list[Input]:
+    return [
+        each
+        for each in input_queue.waiting(connection, registration.target_session_id, Origin.REMINDER)
+        if each.metadata.get("registration_id") == registration.id
+    ]
+
+
+def remove_nudges(connection: Connection, registration: Registration, now: datetime) -> None:
+    ids = [each.id for each in waiting_nudges(connection, registration)]
+    if not ids:
+        return
+    connection.execute(delete(message_queue).where(message_queue.c.id.in_(ids)))
+    removed = [("input_removed", {"input_id": input_id}) for input_id in ids]
+    emit(connection, registration.target_session_id, None, removed, now)
+
+
+def _id_for(task: Input) -> str:
+    """Made from the task that asked for reminders, so that it has one however often it starts."""
+    return f"{task.id}.remind"
+
+
+def _activate(connection: Connection, new: Registration) -> None:
+    """In place of the active one, and of its own earlier start if its task was given back."""
+    _deactivate(connection, new.target_session_id, new.registered_at)
+    connection.execute(delete(remind_registrations).where(remind_registrations.c.id == new.id))
+    connection.execute(insert(remind_registrations).values(**_values(new)))
+    _announce(connection, new.target_session_id, new, new.registered_at)
+
+
+def _deactivate(connection: Connection, session_id: str, now: datetime) -> None:
+    registration = active(connection, session_id)
+    if registration is None:
+        return
+    remove_nudges(connection, registration, now)
+    connection.execute(
+        update(remind_registrations)
+        .where(remind_registrations.c.id == registration.id)
+        .values(is_active=False)
+    )
+
+
+def postpone(connection: Connection, registration: Registration, until: datetime) -> None:
+    connection.execute(
+        update(remind_registrations)
+        .where(remind_registrations.c.id == registration.id)
+        .values(due_at=until)
+    )
+
+
+def change(connection: Connection, changed: Registration, now: datetime) -> None:
+    connection.execute(
+        update(remind_registrations)
+        .where(remind_registrations.c.id == changed.id)
+        .values(**_values(changed))
+    )
+    _announce(connection, changed.target_session_id, changed, now)
+
+
+def _announce(
+    connection: Connection, session_id: str, registration: Registration | None, now: datetime
+) -> None:
+    """Tell it, and wake the clocks: it may be the earliest of all."""
+    shown = None if registration is None else registration_json(registration)
+    emit(connection, session_id, None, [("remind_update", {"remind": shown})], now)
+    if registration is not None:
+        signals.send(connection, signals.CLOCK)
+
+
+def _find(connection: Connection, registration_id: str) -> Registration | None:
+    query = select(remind_registrations).where(remind_registrations.c.id == registration_id)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else registration_of(row)
+
+
+def _values(registration: Registration) -> dict[str, Any]:
+    values = {name: getattr(registration, name) for name in _FIELDS}
+    return {**values, "due_at": registration.due_at}
+
+
+def registration_of(row: Row[Any]) -> Registration:
+    return Registration(**{name: getattr(row, name) for name in _FIELDS})

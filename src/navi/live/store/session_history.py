@@ -1,0 +1,95 @@
+"""Sessions as the memory reads them: which changed, and what their turns cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import Connection, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from navi.base.errors import StoreUnusable
+from navi.live.model.event import Usage
+from navi.live.store.engine.connection import open_for_reading, public_address
+from navi.live.store.engine.tables import lanes, sessions, turns
+
+DRIVERS_WITH_FILES = ("claude_code", "codex", "tmux")
+"""Agents that keep transcripts of their own, which the memory reads instead."""
+
+
+class Extent(NamedTuple):
+    """How far a session has come: another value whenever there is more to read."""
+
+    session_id: str
+    updated_at: datetime
+    next_idx: int
+    """How many messages it has, those taken back included."""
+
+
+class TurnCost(NamedTuple):
+    turn_id: str
+    started_at: datetime
+    is_over: bool
+    usage: Usage
+
+
+@contextmanager
+def reading(url: str) -> Iterator[Connection]:
+    """A transaction that only reads."""
+    engine = open_for_reading(url)
+    try:
+        with engine.connect() as connection, connection.begin():
+            yield connection
+    except SQLAlchemyError as error:
+        raise _unusable(url, error) from error
+    finally:
+        engine.dispose()
+
+
+def extents(connection: Connection) -> list[Extent]:
+    """Every session that the memory has to read here, if anything was said in it."""
+    query = (
+        select(sessions.c.id, sessions.c.updated_at, lanes.c.next_idx)
+        .join(lanes, lanes.c.session_id == sessions.c.id)
+        .where(lanes.c.next_idx > 0, sessions.c.driver.not_in(DRIVERS_WITH_FILES))
+    )
+    return [Extent(*row) for row in connection.execute(query)]
+
+
+def next_idx(connection: Connection, session_id: str) -> int:
+    """The place of the message that comes next; 0 if there is no such session."""
+    query = select(lanes.c.next_idx).where(lanes.c.session_id == session_id)
+    return connection.execute(query).scalar() or 0
+
+
+def costs(connection: Connection, session_id: str, since: datetime | None) -> list[TurnCost]:
+    """Of the turns that began then or later, oldest first."""
+    query = (
+        select(
+            turns.c.id,
+            turns.c.started_at,
+            turns.c.ended_at,
+            turns.c.input_tokens,
+            turns.c.output_tokens,
+            turns.c.cache_read_tokens,
+            turns.c.cache_creation_tokens,
+        )
+        .where(turns.c.session_id == session_id)
+        .order_by(turns.c.started_at)
+    )
+    if since is not None:
+        query = query.where(turns.c.started_at >= since)
+    return [
+        TurnCost(id, started_at, ended_at is not None, Usage(*tokens))
+        for id, started_at, ended_at, *tokens in connection.execute(query)
+    ]
+
+
+def _unusable(url: str, error: SQLAlchemyError) -> StoreUnusable:
+    lines = str(getattr(error, "orig", None) or error).strip().splitlines() or ["no answer"]
+    return StoreUnusable(
+        f"can't read Navi's sessions in {public_address(url)}: {lines[0]}",
+        hint="`navi doctor` says more; a store of an older version is upgraded by `navi serve`",
+    )

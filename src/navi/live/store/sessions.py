@@ -1,0 +1,251 @@
+"""Sessions: create, read, change, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+
+from navi.base.errors import Conflict, SessionBusy, SessionNotFound
+from navi.live.model.input import NewInput, Origin
+from navi.live.model.scheduling.automation import HIDDEN_PREFIX, BlockedByAutomations
+from navi.live.model.session import Session, SessionState, Step, after, step_between
+from navi.live.model.turn import StopReason
+from navi.live.model.wire_format import session_json
+from navi.live.store import input_queue, notices, origins
+from navi.live.store.access import quotas, session_tokens
+from navi.live.store.engine import signals
+from navi.live.store.engine.mappers import SESSIONS, session_of
+from navi.live.store.engine.tables import lanes, session_recalls, sessions
+from navi.live.store.events import emit, forget_session
+from navi.live.store.lanes import Lane, lock, request_stop
+from navi.live.store.scheduling import (
+    automation_runs,
+    automations,
+    one_time_reminders,
+    recalls,
+    reminders,
+)
+
+_GET = SESSIONS.where(sessions.c.id == bindparam("session_id"))
+_MOVE = (
+    update(sessions)
+    .where(sessions.c.id == bindparam("session_id"))
+    .values(state=bindparam("state"), updated_at=bindparam("updated_at"))
+)
+
+
+def create(connection: Connection, session: Session, most: int | None = None) -> Session:
+    """Refused if the user has `most` sessions already."""
+    if (known := connection.execute(_GET, {"session_id": session.id}).one_or_none()) is not None:
+        return session_of(known)
+    quotas.require_room(connection, quotas.SESSIONS, session.user_id, most)
+    connection.execute(insert(sessions).values(**_values(session)))
+    connection.execute(
+        insert(lanes).values(
+            session_id=session.id,
+            user_id=session.user_id,
+            last_seq=0,
+            next_idx=0,
+            next_ordinal=0,
+            fence=0,
+        )
+    )
+    announce(connection, session, session.created_at)
+    return session
+
+
+def get(connection: Connection, session_id: str) -> Session:
+    row = connection.execute(_GET, {"session_id": session_id}).one_or_none()
+    if row is None:
+        raise SessionNotFound(session_id)
+    return session_of(row)
+
+
+def listing(
+    connection: Connection,
+    *,
+    user_id: str | None,
+    parent_id: str | None = None,
+    with_recall: bool = False,
+) -> list[Session]:
+    """Newest activity first; of one user, or of all with None. Without the hidden ones."""
+    is_shown = sessions.c.id.not_like(f"{HIDDEN_PREFIX}%")
+    query = SESSIONS.where(is_shown).order_by(sessions.c.updated_at.desc(), sessions.c.id)
+    if user_id is not None:
+        query = query.where(sessions.c.user_id == user_id)
+    if parent_id is not None:
+        query = query.where(sessions.c.parent_id == parent_id)
+    if with_recall:
+        query = query.where(session_recalls.c.id.is_not(None))
+    return [session_of(row) for row in connection.execute(query)]
+
+
+def change(
+    connection: Connection, session_id: str, changes: dict[str, Any], now: datetime
+) -> Session:
+    lane = lock(connection, session_id)
+    now = lane.not_before(now)
+    connection.execute(
+        update(sessions).where(sessions.c.id == session_id).values(**changes, updated_at=now)
+    )
+    session = replace(lane.session, **changes, updated_at=now)
+    announce(connection, session, now)
+    return session
+
+
+def descendants(connection: Connection, session_id: str) -> list[Session]:
+    """The sessions that this one made, and those that they made; newest activity first."""
+    below = select(sessions.c.id).where(sessions.c.parent_id == session_id).cte(recursive=True)
+    # UNION, not UNION ALL: whatever parents are written there, this comes to an end.
+    below = below.union(select(sessions.c.id).where(sessions.c.parent_id == below.c.id))
+    query = SESSIONS.where(sessions.c.id.in_(select(below.c.id)), sessions.c.id != session_id)
+    rows = connection.execute(query.order_by(sessions.c.updated_at.desc(), sessions.c.id))
+    return [session_of(row) for row in rows]
+
+
+def report(connection: Connection, session_id: str, text: str | None, now: datetime) -> Session:
+    """What the agent says it does. A report answers reminders; taking one back does not."""
+    lane = lock(connection, session_id)
+    now = lane.not_before(now)
+    at = None if text is None else now
+    changes = {"agent_status_text": text, "agent_status_at": at}
+    session = change(connection, session_id, changes, now)
+    if text is not None:
+        reminders.reset(connection, session_id, now)
+    return session
+
+
+def complete_task(
+    connection: Connection, session_id: str, told: NewInput | None, now: datetime
+) -> bool:
+    """The agent says that it is done: nobody reminds it any more, and `told` goes to its parent.
+
+    True if the parent could be told.
+    """
+    lane = lock(connection, session_id)
+    if lane.session.task is not None:
+        change(connection, session_id, {"task": None}, now)
+    reminders.cancel(connection, session_id, lane.not_before(now))
+    return told is not None and input_queue.tell(connection, told, now)
+
+
+def clear(connection: Connection, session_id: str, now: datetime) -> bool:
+    """The agent starts afresh; the transcript keeps everything.
+
+    A running turn is asked to end, and its end begins the new context: then True.
+    """
+    lane = lock(connection, session_id)
+    reminders.cancel(connection, session_id, lane.not_before(now))
+    if lane.turn_id is not None:
+        return request_stop(connection, session_id, StopReason.CLEARED)
+    change(connection, session_id, {"context_from_idx": lane.next_idx}, now)
+    return False
+
+
+def kill(connection: Connection, session_id: str, now: datetime) -> Session:
+    """End the session for good. What it still had to do is removed, and said to be."""
+    lane = lock(connection, session_id)
+    if lane.session.state is SessionState.STOPPED:
+        return lane.session
+    now = lane.not_before(now)
+    if lane.turn_id is not None:
+        request_stop(connection, session_id, StopReason.KILLED)
+    session_tokens.void(connection, session_id)
+    signals.send(connection, signals.ENDS)
+    reminders.cancel(connection, session_id, now)
+    one_time_reminders.session_ended(connection, session_id, now)
+    removed = input_queue.remove_all(connection, session_id, now)
+    for each in removed:
+        origins.input_removed(connection, each, recalls.SESSION_ENDED, now)
+    recalls.session_ended(connection, session_id, now)
+    automation_runs.session_ended(connection, session_id, now)
+    session = replace(move(connection, lane.session, Step.KILLED, now), pending=None)
+    announce(connection, session, now)
+    notices.lost(connection, session, removed, now)
+    return session
+
+
+def ended_among(connection: Connection, session_ids: Collection[str]) -> list[Session]:
+    """Those of the given sessions that have ended."""
+    is_one = sessions.c.id.in_(session_ids), sessions.c.state == SessionState.STOPPED.value
+    return [session_of(row) for row in connection.execute(SESSIONS.where(*is_one))]
+
+
+def kill_for_removal(
+    connection: Connection, session_id: str, now: datetime, *, with_automations: bool
+) -> Session:
+    """`kill`, unless automations of people would be lost that nobody spoke of."""
+    lock(connection, session_id)
+    blocking = automations.blocking(connection, session_id)
+    if blocking and not with_automations:
+        raise BlockedByAutomations(session_id, blocking)
+    return kill(connection, session_id, now)
+
+
+def remove(connection: Connection, session_id: str, now: datetime) -> None:
+    """Delete the session and all it had. Its last event says that it is gone."""
+    lane = lock(connection, session_id)
+    if lane.turn_id is not None:
+        raise SessionBusy(session_id)
+    gone = {"session": session_json(lane.session), "deleted": True}
+    last_seq = emit(connection, session_id, None, [("session_update", gone)], now)
+    forget_session(connection, session_id, last_seq)
+    input_queue.forget_session(connection, session_id)
+    connection.execute(delete(sessions).where(sessions.c.id == session_id))
+
+
+def title(connection: Connection, session_id: str) -> str:
+    """What people see as the session's title."""
+    return get(connection, session_id).title
+
+
+def open_with(
+    connection: Connection, session: Session, texts: Iterable[tuple[str, Origin]], now: datetime
+) -> Session:
+    """An unnamed session may get its title from what is said in it, and by whom.
+
+    The caller holds the session's lane.
+    """
+    opened = session
+    for text, origin in texts:
+        opened = opened.opened_by(text, origin)
+    if opened is not session:
+        connection.execute(
+            update(sessions)
+            .where(sessions.c.id == session.id)
+            .values(opening=opened.opening, opening_origin=opened.opening_origin)
+        )
+        announce(connection, opened, now)
+    return opened
+
+
+def move(connection: Connection, session: Session, step: Step, now: datetime) -> Session:
+    """Take the step; the caller holds the session's lane."""
+    state = after(session.state, step)
+    if state is None:
+        raise Conflict(f"a session that is {session.state} can't take the step {step}")
+    connection.execute(_MOVE, {"session_id": session.id, "state": state, "updated_at": now})
+    return replace(session, state=state, updated_at=now)
+
+
+def bring_to(connection: Connection, lane: Lane, state: SessionState, now: datetime) -> Session:
+    """Take the step that leads to the state, if there is one, and announce it."""
+    step = step_between(lane.session.state, state)
+    if step is None:
+        return lane.session
+    session = move(connection, lane.session, step, lane.not_before(now))
+    announce(connection, session, session.updated_at)
+    return session
+
+
+def announce(connection: Connection, session: Session, now: datetime) -> None:
+    news = ("session_update", {"session": session_json(session)})
+    emit(connection, session.id, None, [news], now)
+
+
+def _values(session: Session) -> dict[str, Any]:
+    return {column.name: getattr(session, column.name) for column in sessions.columns}

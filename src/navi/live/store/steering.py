@@ -1,0 +1,130 @@
+"""Soft nudges that reach an agent at work, between two of its tool calls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, delete, select, update
+
+from navi.live.model.access.caller import Caller
+from navi.live.model.hook_report import News
+from navi.live.model.input import TOOL_CALL, Input, Origin
+from navi.live.model.scheduling.reminder import is_soft_nudge
+from navi.live.model.wire_format import input_json
+from navi.live.store import events, input_queue, sessions, terminals, transcript
+from navi.live.store.engine.tables import lanes, message_queue, messages, turns
+from navi.live.store.lanes import Lane, lock
+from navi.live.store.scheduling import compactions
+
+DELIVERY = "delivery_id"
+"""In the metadata of a nudge: the run of `take` that delivered it."""
+RECENT_MESSAGES = 8
+"""Where a nudge is looked for that was taken just now. Little can be said in between."""
+
+_DELIVER = (
+    update(message_queue)
+    .where(message_queue.c.id == bindparam("input_id"))
+    .values(
+        delivered_at=bindparam("now"),
+        turn_id=bindparam("to_turn"),
+        metadata=bindparam("seen_with", type_=message_queue.c.metadata.type),
+    )
+)
+_RECENT = (
+    select(messages.c.content, messages.c.metadata)
+    .where(messages.c.session_id == bindparam("session_id"))
+    .order_by(messages.c.idx.desc())
+    .limit(RECENT_MESSAGES)
+)
+_PROGRESS = select(turns.c.event_count, turns.c.stop_reason).where(
+    turns.c.id == bindparam("turn_id")
+)
+
+
+def take(
+    connection: Connection,
+    session_id: str,
+    delivery_id: str,
+    tool_call_id: str,
+    now: datetime,
+    *,
+    fence: int | None = None,
+) -> list[str]:
+    """Deliver the soft nudges that wait to the agent that has just called a tool; their texts.
+
+    They become part of the running turn. Run again with the same `delivery_id`, this returns the
+    same; ids of tool calls are not unique with every model. With `fence`, nothing is taken once
+    another process runs the session's turns.
+    """
+    if not _waiting(connection, session_id):
+        return _taken(connection, session_id, delivery_id)
+    lane = lock(connection, session_id)
+    taken = _taken(connection, session_id, delivery_id)
+    nudges = _waiting(connection, session_id)
+    if not nudges or not _can_receive(connection, lane, fence):
+        return taken
+    now = max([lane.not_before(now), *(each.queued_at or now for each in nudges)])
+    for idx, each in enumerate(nudges, start=lane.next_idx):
+        metadata = {**each.metadata, TOOL_CALL: tool_call_id, DELIVERY: delivery_id}
+        delivered = replace(each, delivered_at=now, turn_id=lane.turn_id, metadata=metadata)
+        _deliver(connection, delivered, idx, now)
+    connection.execute(
+        update(lanes)
+        .where(lanes.c.session_id == session_id)
+        .values(next_idx=lane.next_idx + len(nudges))
+    )
+    return [*taken, *(each.text for each in nudges)]
+
+
+def take_for_agent(
+    connection: Connection, sender: Caller, news: News, delivery_id: str, now: datetime
+) -> list[str]:
+    """`take`, for an agent whose hook reports that it has just used a tool."""
+    session_id = terminals.session_of(connection, news.agent_session_id)
+    if session_id is None or news.tool_call_id is None:
+        return []
+    terminals.require_reporter(sender, sessions.get(connection, session_id))
+    return take(connection, session_id, delivery_id, news.tool_call_id, now)
+
+
+def _waiting(connection: Connection, session_id: str) -> list[Input]:
+    waiting = input_queue.waiting(connection, session_id, Origin.REMINDER)
+    return [each for each in waiting if is_soft_nudge(each)]
+
+
+def _taken(connection: Connection, session_id: str, delivery_id: str) -> list[str]:
+    """What was delivered before under this id, in a commit whose answer got lost."""
+    recent = connection.execute(_RECENT, {"session_id": session_id}).all()
+    return [row.content for row in reversed(recent) if row.metadata.get(DELIVERY) == delivery_id]
+
+
+def _can_receive(connection: Connection, lane: Lane, fence: int | None) -> bool:
+    if compactions.held_until(connection, lane.session.id) is not None:
+        return False
+    if lane.turn_id is None:
+        # A person's own work in a terminal is no turn of ours.
+        return fence is None and terminals.is_open(connection, lane.session)
+    if fence is not None and lane.fence != fence:
+        return False
+    # A turn that has produced nothing may be given back, and its nudges would come twice. One that
+    # was asked to stop may never read them.
+    turn = connection.execute(_PROGRESS, {"turn_id": lane.turn_id}).one()
+    return turn.event_count > 0 and turn.stop_reason is None
+
+
+def _deliver(connection: Connection, delivered: Input, idx: int, now: datetime) -> None:
+    if delivered.turn_id is None:
+        # Delivered inputs belong to turns. Without one, the transcript alone keeps it.
+        connection.execute(delete(message_queue).where(message_queue.c.id == delivered.id))
+    else:
+        values = {
+            "input_id": delivered.id,
+            "now": now,
+            "to_turn": delivered.turn_id,
+            "seen_with": delivered.metadata,
+        }
+        connection.execute(_DELIVER, values)
+    transcript.add_input(connection, delivered, idx, now)
+    told = ("input_delivered", {"input": input_json(delivered)})
+    events.emit(connection, delivered.session_id, delivered.turn_id, [told], now)

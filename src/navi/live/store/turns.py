@@ -1,0 +1,509 @@
+"""Turns: begin, extend, finish; and close one whose process died.
+
+A turn belongs to the process that holds its session's lane. Every write names the fence of that
+ownership and fails with `FenceLost` once another process took over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
+
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from navi.base.errors import FenceLost
+from navi.live.model.access.quota import UNLIMITED, Limits
+from navi.live.model.access.user import User
+from navi.live.model.event import HistoryCompacted, Payload, TurnEvent, Usage, turn_event
+from navi.live.model.input import Admission, Answer, Input, NewInput, Origin
+from navi.live.model.message import Draft, Message, Notice, closed, drafts_of
+from navi.live.model.session import Session, SessionState, Step
+from navi.live.model.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
+from navi.live.model.wire_format import input_json, message_json, session_json
+from navi.live.store import events, input_queue, notices, origins, sessions, terminals, transcript
+from navi.live.store.access import users
+from navi.live.store.engine.tables import lanes, turns
+from navi.live.store.lanes import Lane, lock
+from navi.live.store.scheduling import automation_runs, recalls, reminders
+
+NOTHING_TO_DO = "there was nothing to do"
+_INSERT = insert(turns)
+_TAKE_LANE = (
+    update(lanes)
+    .where(lanes.c.session_id == bindparam("key"))
+    .values(
+        turn_id=bindparam("taken_by"),
+        fence=bindparam("new_fence"),
+        owner=bindparam("new_owner"),
+        lease_until=bindparam("until"),
+        next_idx=lanes.c.next_idx + bindparam("count"),
+    )
+)
+_FREE_LANE = (
+    update(lanes)
+    .where(lanes.c.session_id == bindparam("key"))
+    .values(turn_id=None, owner=None, lease_until=None, next_idx=bindparam("following_idx"))
+)
+_COUNT = (
+    update(turns)
+    .where(turns.c.id == bindparam("turn_id"), turns.c.event_count == bindparam("counted"))
+    .values(event_count=bindparam("counted") + bindparam("more"))
+)
+_FINISH = (
+    update(turns)
+    .where(turns.c.id == bindparam("turn_id"), turns.c.event_count == bindparam("counted"))
+    .values(
+        event_count=bindparam("counted") + bindparam("more"),
+        outcome=bindparam("ended_as"),
+        error=bindparam("failure"),
+        message_id=bindparam("answer"),
+        ended_at=bindparam("now"),
+        input_tokens=bindparam("tokens_in"),
+        output_tokens=bindparam("tokens_out"),
+        cache_read_tokens=bindparam("tokens_read"),
+        cache_creation_tokens=bindparam("tokens_written"),
+    )
+    .returning(turns.c.stop_reason)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A turn that is ours now, and what its agent needs to know."""
+
+    turn: Turn
+    user: User
+    history: Sequence[Message]
+    stored_events: Sequence[TurnEvent] = ()
+    """What is stored of it already, if it was taken over."""
+    has_notified: bool = False
+    """Whether something waits in other sessions because of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a process would begin a turn with."""
+
+    turn_id: str
+    owner: str
+    lease_until: datetime
+    now: datetime
+    origins: frozenset[Origin] = frozenset(Origin)
+    """The origins for which the process holds a free slot."""
+    user_id: str | None = None
+    """The user whose slots these are; None for whoever the session belongs to."""
+    zone: tzinfo = UTC
+    """The zone of the times in prompts."""
+    is_hand_over: bool = False
+    """The session's own terminal asks for it."""
+
+
+def admit(
+    connection: Connection,
+    new: NewInput,
+    sender: User | None,
+    claim: Claim,
+    limits: Limits = UNLIMITED,
+) -> tuple[Admission, Begun | None]:
+    """Make the input durable and, if its session is free, begin the next turn."""
+    lane = lock(connection, new.session_id)
+    admission, admitted = input_queue.admit_in_lane(
+        connection, lane, new, claim.now, sender, limits
+    )
+    if lane.turn_id is not None and lane.turn_id != claim.turn_id:
+        return admission, None
+    is_next = admission.position == 0 and not admission.delivered
+    begun = _begin(connection, lane, claim, admitted if is_next else None, sender)
+    if begun is not None and new.id in {each.id for each in begun.turn.inputs}:
+        admission = replace(admission, delivered=True, position=0)
+    return admission, begun
+
+
+def begin(connection: Connection, session_id: str, claim: Claim) -> Begun | None:
+    """Take the lane and deliver the next input to a new turn; None if that isn't possible."""
+    return _begin(connection, lock(connection, session_id), claim)
+
+
+def _begin(
+    connection: Connection,
+    lane: Lane,
+    claim: Claim,
+    known_next: Input | None = None,
+    known_user: User | None = None,
+) -> Begun | None:
+    session_id, turn_id = lane.session.id, claim.turn_id
+    if lane.turn_id == turn_id:
+        return _begun_before(connection, lane, turn_id)
+    if lane.turn_id is not None or claim.user_id not in (None, lane.session.user_id):
+        return None
+    if not claim.is_hand_over and terminals.is_open(connection, lane.session):
+        return None
+    chosen = known_next
+    if chosen is None or chosen.origin not in claim.origins:
+        chosen = input_queue.next_input(
+            connection, session_id, claim.origins, lane.not_before(claim.now)
+        )
+    if chosen is None:
+        return None
+    # What was admitted just now, and is next, has nobody behind it in its mode.
+    joined = [] if chosen is known_next else input_queue.followers(connection, chosen, claim.now)
+    fence = lane.fence + 1
+    now = max(
+        [lane.not_before(claim.now), *(each.queued_at or claim.now for each in (chosen, *joined))]
+    )
+    connection.execute(
+        _TAKE_LANE,
+        {
+            "key": session_id,
+            "taken_by": turn_id,
+            "new_fence": fence,
+            "new_owner": claim.owner,
+            "until": claim.lease_until,
+            "count": 1 + len(joined),
+        },
+    )
+    connection.execute(_INSERT, _new_turn(turn_id, session_id, fence, chosen.origin, now))
+    delivered = [input_queue.deliver(connection, each, turn_id, now) for each in (chosen, *joined)]
+    delivered[0] = origins.turn_began(connection, delivered[0], now, claim.zone)
+    for idx, each in enumerate(delivered, start=lane.next_idx):
+        transcript.add_input(connection, each, idx, now)
+    session = sessions.move(connection, lane.session, Step.TURN_BEGINS, now)
+    texts = [(each.text, each.origin) for each in delivered if "notice" not in each.metadata]
+    session = sessions.open_with(connection, session, texts, now)
+    begun = _begun(connection, session, delivered, turn_id, fence, now, known_user)
+    is_recall = chosen.origin is Origin.RECALL
+    events.emit(
+        connection,
+        session_id,
+        turn_id,
+        [
+            *(("input_delivered", {"input": input_json(each)}) for each in delivered),
+            ("stream_start", {"origin": chosen.origin.value, "is_recall": is_recall}),
+        ],
+        now,
+    )
+    reminders.register_delivered(connection, delivered, now)
+    return replace(begun, has_notified=notices.delivered(connection, session, delivered, now))
+
+
+def extend(
+    connection: Connection, turn: Turn, counted: int, happened: Sequence[TurnEvent], now: datetime
+) -> None:
+    """Store what happened. `counted` is how many events of this turn were stored before."""
+    count = {"turn_id": turn.id, "counted": counted, "more": len(happened)}
+    if not connection.execute(_COUNT, count).rowcount:
+        # Stored before, by a commit whose answer got lost.
+        return
+    events.emit(connection, turn.session.id, turn.id, _items(happened), now, fence=turn.fence)
+    if any(isinstance(event, HistoryCompacted) for event in happened):
+        reminders.compaction_ended(connection, turn.session.id, now)
+
+
+def show_asking(connection: Connection, turn: Turn, is_asking: bool, now: datetime) -> None:
+    """The session waits for a person, or no longer does."""
+    state = SessionState.WAITING if is_asking else SessionState.RUNNING
+    lane = lock(connection, turn.session.id)
+    if lane.turn_id == turn.id:
+        sessions.bring_to(connection, lane, state, now)
+
+
+def finish(
+    connection: Connection,
+    turn: Turn,
+    counted: int,
+    happened: Sequence[TurnEvent],
+    drafts: Sequence[Draft],
+    ending: Ending,
+    usage: Usage,
+    now: datetime,
+) -> None:
+    """Store the last events and the turn's messages, free the lane, and say how it ended."""
+    lane = lock(connection, turn.session.id)
+    if lane.turn_id != turn.id:
+        if _ending(connection, turn.id) != ending:
+            raise FenceLost(turn.session.id)
+        return
+    last = _Last(counted, _items(happened), drafts, usage)
+    _conclude(connection, lane, turn.inputs, turn.id, last, ending, now)
+
+
+def take_over(connection: Connection, dead: RunningTurn, claim: Claim) -> Begun | None:
+    """Go on with a turn whose process is gone and whose agent is not.
+
+    None if another process was faster, or if this one has no free slot for it.
+    """
+    lane = lock(connection, dead.session_id)
+    owner = connection.execute(
+        select(lanes.c.owner).where(lanes.c.session_id == dead.session_id)
+    ).scalar_one()
+    # The second case is our own take-over, after a commit whose answer got lost.
+    if lane.turn_id != dead.id or (lane.fence, owner) not in (
+        (dead.fence, dead.owner),
+        (dead.fence + 1, claim.owner),
+    ):
+        return None
+    delivered = input_queue.delivered_to(connection, dead.id)
+    if delivered[0].origin not in claim.origins:
+        return None
+    fence = dead.fence + 1
+    started_at = connection.execute(
+        update(turns).where(turns.c.id == dead.id).values(fence=fence).returning(turns.c.started_at)
+    ).scalar_one()
+    connection.execute(
+        update(lanes)
+        .where(lanes.c.session_id == dead.session_id)
+        .values(fence=fence, owner=claim.owner, lease_until=claim.lease_until)
+    )
+    begun = _begun(connection, lane.session, delivered, dead.id, fence, started_at)
+    return replace(begun, stored_events=_stored_events(connection, dead))
+
+
+def close_dead(
+    connection: Connection, dead: RunningTurn, now: datetime, why: str = SERVER_STOPPED
+) -> bool:
+    """End a turn whose process is gone, or whose input did not reach its agent.
+
+    If it produced nothing, its inputs wait again. False if another process was faster.
+    """
+    lane = lock(connection, dead.session_id)
+    if lane.turn_id != dead.id or lane.fence != dead.fence:
+        return False
+    row = connection.execute(
+        select(turns.c.event_count, turns.c.stop_reason).where(turns.c.id == dead.id)
+    ).one()
+    # A turn that was asked to stop ended as wanted, and must not come back.
+    was_to_stop = row.stop_reason is not None
+    ending = Ending(Outcome.STOPPED) if was_to_stop else Ending(Outcome.ERROR, why)
+    last = _Last(row.event_count)
+    if row.event_count == 0 and not was_to_stop:
+        _give_back(connection, lane, dead.id, last, ending, now)
+        return True
+    inputs = input_queue.delivered_to(connection, dead.id)
+    happened = drafts_of(_stored_events(connection, dead))
+    must_speak = inputs[0].origin is Origin.AUTOMATION
+    last = replace(last, drafts=closed(happened, ending, must_speak=must_speak))
+    _conclude(connection, lane, inputs, dead.id, last, ending, now)
+    return True
+
+
+def drop(connection: Connection, idle: RunningTurn, now: datetime) -> None:
+    """End a turn that found nothing to do, and remove its input: it is as if neither had been."""
+    inputs = input_queue.delivered_to(connection, idle.id)
+    is_closed = close_dead(connection, idle, now, NOTHING_TO_DO)
+    if not is_closed or input_queue.delivered_to(connection, idle.id):
+        # Another process was faster; or it was asked to stop, and has ended as such.
+        return
+    for each in inputs:
+        input_queue.remove(connection, each.session_id, each.id, now)
+        automation_runs.had_nothing_to_do(connection, each, now)
+
+
+def answer(connection: Connection, session_id: str, input_id: str) -> Answer:
+    """How far an input has come, and what the agent said to it."""
+    turn_id = input_queue.find(connection, session_id, input_id).turn_id
+    if turn_id is None:
+        return Answer(input_id, "queued")
+    row = connection.execute(select(turns).where(turns.c.id == turn_id)).one()
+    if row.outcome is None:
+        return Answer(input_id, "running", turn_id)
+    text = None if row.message_id is None else transcript.content(connection, row.message_id)
+    return Answer(input_id, "done", turn_id, row.outcome, row.error, text, row.ended_at)
+
+
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """What is left to store of a turn that ends."""
+
+    counted: int
+    """How many of its events are stored."""
+    items: Sequence[tuple[str, Payload]] = ()
+    drafts: Sequence[Draft] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+def _give_back(
+    connection: Connection, lane: Lane, turn_id: str, last: _Last, ending: Ending, now: datetime
+) -> None:
+    """As if the turn had never begun: its messages go, its inputs wait again."""
+    now = lane.not_before(now)
+    freed = transcript.take_back(connection, turn_id)
+    # Notices may have come since. They keep their places, and no place is used twice.
+    next_idx = min(freed) if max(freed) + 1 == lane.next_idx else lane.next_idx
+    waiting = input_queue.give_back(connection, turn_id)
+    for each in waiting:
+        origins.turn_given_back(connection, each, now)
+    lane = replace(lane, next_idx=next_idx)
+    _conclude(connection, lane, (), turn_id, last, ending, now, given_back=waiting)
+    queued = [("input_queued", {"input": input_json(each)}) for each in waiting]
+    events.emit(connection, lane.session.id, None, queued, now)
+
+
+def _conclude(
+    connection: Connection,
+    lane: Lane,
+    inputs: Sequence[Input],
+    turn_id: str,
+    last: _Last,
+    ending: Ending,
+    now: datetime,
+    given_back: Sequence[Input] = (),
+) -> None:
+    """The one ending of every turn: store what is left of it, settle its inputs, free the lane."""
+    now = lane.not_before(now)
+    session_id, idx, message_id, answer = lane.session.id, lane.next_idx, None, ""
+    if last.drafts:
+        message_id = transcript.add_drafts(
+            connection, session_id, turn_id, inputs[0], last.drafts, idx, now
+        )
+        idx += len(last.drafts)
+        answer = last.drafts[-1].content
+    reason = _end(connection, session_id, turn_id, last, ending, message_id, now)
+    if reason == StopReason.CLEARED:
+        lane = _with_new_context(connection, lane, idx, now)
+    if inputs:
+        remark = origins.turn_ended(connection, inputs[0], ending, message_id, now)
+        if remark is not None:
+            idx = _add_remark(connection, session_id, inputs[0], remark, idx, now)
+    if lane.session.state is SessionState.STOPPED:
+        # The session was killed meanwhile: a recurring recall has no next beat.
+        recalls.session_ended(connection, session_id, now)
+    # Read again: the lane's lock does not cover what the lane's row showed of the recall.
+    session = replace(lane.session, pending=recalls.pending(connection, session_id))
+    _close(connection, session, turn_id, last.items, ending, message_id, idx, now)
+    if given_back:
+        reminders.turn_given_back(connection, session_id, given_back, now)
+    else:
+        reminders.turn_ended(connection, session_id, ending, reason, now)
+    notices.stopped(connection, session, inputs, ending, answer, now)
+
+
+def _add_remark(
+    connection: Connection, session_id: str, about: Input, text: str, idx: int, now: datetime
+) -> int:
+    """Returns the next free place in the transcript."""
+    metadata = {key: value for key, value in about.metadata.items() if not key.startswith("_")}
+    notice = Notice(f"{about.id}.ended", text, about.origin, metadata)
+    message = transcript.add_notice(connection, session_id, notice, idx, now)
+    added = ("message_added", {"message": message_json(message)})
+    events.emit(connection, session_id, None, [added], now)
+    return idx + 1
+
+
+def _end(
+    connection: Connection,
+    session_id: str,
+    turn_id: str,
+    last: _Last,
+    ending: Ending,
+    message_id: str | None,
+    now: datetime,
+) -> str | None:
+    """Complete the turn's row. Returns why it was asked to stop, if it was."""
+    usage = last.usage
+    values = {
+        "turn_id": turn_id,
+        "counted": last.counted,
+        "more": len(last.items),
+        "ended_as": ending.outcome,
+        "failure": ending.error,
+        "answer": message_id,
+        "now": now,
+        "tokens_in": usage.input_tokens,
+        "tokens_out": usage.output_tokens,
+        "tokens_read": usage.cache_read_tokens,
+        "tokens_written": usage.cache_creation_tokens,
+    }
+    row = connection.execute(_FINISH, values).one_or_none()
+    if row is None:
+        raise FenceLost(session_id)
+    reason: str | None = row.stop_reason
+    return reason
+
+
+def _with_new_context(connection: Connection, lane: Lane, from_idx: int, now: datetime) -> Lane:
+    session = sessions.change(connection, lane.session.id, {"context_from_idx": from_idx}, now)
+    return replace(lane, session=session)
+
+
+def _close(
+    connection: Connection,
+    session: Session,
+    turn_id: str,
+    items: Sequence[tuple[str, Payload]],
+    ending: Ending,
+    message_id: str | None,
+    following_idx: int,
+    now: datetime,
+) -> None:
+    """Free the lane and announce the end."""
+    session = sessions.move(connection, session, Step.TURN_ENDS, now)
+    connection.execute(_FREE_LANE, {"key": session.id, "following_idx": following_idx})
+    end = {"outcome": ending.outcome.value, "message_id": message_id, "error": ending.error}
+    last: list[tuple[str, Payload]] = [
+        ("stream_end", end),
+        ("session_sync", {"session": session_json(session)}),
+    ]
+    events.emit(connection, session.id, turn_id, [*items, *last], now)
+
+
+def _stored_events(connection: Connection, dead: RunningTurn) -> list[TurnEvent]:
+    stored = events.read_turn(connection, dead.session_id, dead.id)
+    happened = [turn_event(event.type, event.payload) for event in stored]
+    return [event for event in happened if event is not None]
+
+
+def _ending(connection: Connection, turn_id: str) -> Ending | None:
+    query = select(turns.c.outcome, turns.c.error).where(turns.c.id == turn_id)
+    row = connection.execute(query).one_or_none()
+    if row is None or row.outcome is None:
+        return None
+    return Ending(Outcome(row.outcome), row.error)
+
+
+def _begun_before(connection: Connection, lane: Lane, turn_id: str) -> Begun:
+    """The same turn again, after a commit whose answer got lost."""
+    query = select(turns.c.started_at).where(turns.c.id == turn_id)
+    started_at = connection.execute(query).scalar_one()
+    delivered = input_queue.delivered_to(connection, turn_id)
+    return _begun(connection, lane.session, delivered, turn_id, lane.fence, started_at)
+
+
+def _begun(
+    connection: Connection,
+    session: Session,
+    delivered: Sequence[Input],
+    turn_id: str,
+    fence: int,
+    started_at: datetime,
+    known_user: User | None = None,
+) -> Begun:
+    user = known_user
+    if user is None or user.id != session.user_id:
+        user = users.get(connection, session.user_id, started_at)
+    return Begun(
+        turn=Turn(turn_id, session, delivered[0], fence, started_at, tuple(delivered[1:])),
+        user=user,
+        history=transcript.visible(connection, session.id, session.context_from_idx, turn_id),
+    )
+
+
+def _new_turn(
+    turn_id: str, session_id: str, fence: int, origin: Origin, now: datetime
+) -> dict[str, object]:
+    return {
+        "id": turn_id,
+        "session_id": session_id,
+        "fence": fence,
+        "origin": origin,
+        "event_count": 0,
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "cache_read_tokens": 0,
+        "cache_creation_tokens": 0,
+        "started_at": now,
+    }
+
+
+def _items(happened: Sequence[TurnEvent]) -> list[tuple[str, Payload]]:
+    return [(event.type, event.payload()) for event in happened]

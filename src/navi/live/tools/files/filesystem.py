@@ -1,0 +1,235 @@
+"""Reads, lists, writes and edits files, inside the session's folder only."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from io import BufferedReader
+from pathlib import Path
+from typing import Any, ClassVar
+
+from navi.base.errors import InvalidInput, TooLarge
+from navi.live.model.tool import ToolContext, ToolResult
+from navi.live.tools.arguments import Arguments
+from navi.live.tools.files.decoded_text import (
+    SAMPLE_BYTES,
+    describe_binary,
+    is_binary,
+    one_line,
+    readable,
+)
+from navi.live.tools.files.folder import (
+    Place,
+    kind,
+    locate,
+    open_plain,
+    opened,
+    opened_folder,
+    refusals,
+    replace,
+)
+from navi.live.tools.files.text_edit import edited
+
+ACTIONS = ("read", "list", "write", "edit")
+
+# Agents call tools in parallel. An edit reads, changes and writes: without this, one of two edits
+# of the same file could be lost.
+_one_change_at_a_time = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Filesystem:
+    """A change is complete or did not happen, also when the call is cancelled; and once the call
+    has ended, nothing changes any more."""
+
+    read_limit_bytes: int = 30_000
+    list_limit_entries: int = 500
+    # An edit holds the file in memory, a few times over.
+    edit_limit_bytes: int = 20_000_000
+
+    name: ClassVar[str] = "filesystem"
+    description: ClassVar[str] = (
+        "Works with files in the session's folder. Actions: `read` a file (from line `offset`, at "
+        "most `limit` lines); `list` one folder; `write` a file with `content`, which replaces "
+        "what was there and makes missing folders; `edit` a file: `old_text`, exactly as it is in "
+        "the file and only once in it, becomes `new_text` (all of them with `replace_all`)."
+    )
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {
+            "action": {"type": "string", "enum": list(ACTIONS)},
+            "path": {
+                "type": "string",
+                "description": "relative to the session's folder, or absolute but inside it; "
+                "`list` takes the session's folder when it is left out",
+            },
+            "offset": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "read, list: the first line or entry, counted from 1",
+            },
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "read, list: how many lines or entries at most",
+            },
+            "content": {"type": "string", "description": "write: the whole new content"},
+            "old_text": {"type": "string", "description": "edit: what to replace"},
+            "new_text": {"type": "string", "description": "edit: what to put in its place"},
+            "replace_all": {"type": "boolean", "description": "edit: replace every occurrence"},
+        },
+        "required": ["action"],
+        "additionalProperties": False,
+    }
+
+    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
+        given = Arguments(arguments, self.parameters)
+        action = given.choice("action", ACTIONS)
+        path = given.line("path", "." if action == "list" else None)
+        work = partial(
+            _run_inside,
+            context.cwd,
+            path,
+            self._work(action, given),
+            makes_folders=action == "write",
+        )
+        if action in ("read", "list"):
+            return ToolResult(await asyncio.to_thread(work))
+        return ToolResult(await _run_to_the_end(work))
+
+    def _work(self, action: str, given: Arguments) -> Callable[[Place], str]:
+        """What to do with the file, with all arguments read and checked before it is touched."""
+        if action == "write":
+            return partial(_write, given.text("content").encode())
+        if action == "edit":
+            old, new = given.text("old_text").encode(), given.text("new_text").encode()
+            return partial(self._edit, old, new, given.flag("replace_all", False))
+        first = given.whole_number("offset", 1, minimum=1) or 1
+        count = given.whole_number("limit", None, minimum=1)
+        return partial(self._read if action == "read" else self._list, first, count)
+
+    def _read(self, first: int, count: int | None, place: Place) -> str:
+        with open_plain(place) as file:
+            sample = file.read(SAMPLE_BYTES)
+            if not sample:
+                return "(the file is empty)"
+            if is_binary(sample):
+                size = os.fstat(file.fileno()).st_size
+                return f"(a binary file of {size:,} bytes, not shown; {describe_binary(sample)})"
+            file.seek(0)
+            skipped = _skip_lines(file, first - 1)
+            if not file.peek(1):
+                raise InvalidInput(f"the file has only {skipped:,} lines", hint="lower the offset")
+            return self._take_lines(file, first, count)
+
+    def _take_lines(self, file: BufferedReader, first: int, count: int | None) -> str:
+        size, start = os.fstat(file.fileno()).st_size, file.tell()
+        taken, line, cut = b"", first, ""
+        while count is None or line < first + count:
+            piece = file.readline(self.read_limit_bytes + 1)
+            if not piece:
+                break
+            if len(taken) + len(piece) > self.read_limit_bytes:
+                if not taken:  # not even one line fits, and no offset leads to the rest of it
+                    taken, line = piece[: self.read_limit_bytes], line + 1
+                    cut = f"line {first} is cut; "
+                break
+            taken, line = taken + piece, line + 1
+        file.seek(start + len(taken))
+        if not file.read(1):
+            return readable(taken)
+        left = f"{max(1, size - start - len(taken)):,} of {size:,} bytes"
+        return (
+            readable(taken, is_whole=False)
+            + f"\n[{cut}{left} are left: read on with offset={line}]"
+        )
+
+    def _list(self, first: int, count: int | None, place: Place) -> str:
+        wanted = min(count or self.list_limit_entries, self.list_limit_entries)
+        with opened_folder(place.folder, place.name) as folder:
+            names = sorted(os.listdir(folder))
+            shown = names[first - 1 : first - 1 + wanted]
+            lines = [_entry(folder, name) for name in shown]
+        if not shown:
+            return f"({len(names):,} entries in all)" if names else "(the folder is empty)"
+        left = len(names) - (first - 1 + len(shown))
+        if left:
+            lines.append(
+                f"[{left:,} of {len(names):,} entries are left: "
+                f"read on with offset={first + len(shown)}]"
+            )
+        return "\n".join(lines)
+
+    def _edit(self, old: bytes, new: bytes, replace_all: bool, place: Place) -> str:
+        with open_plain(place) as file:
+            data = file.read(self.edit_limit_bytes + 1)
+        if len(data) > self.edit_limit_bytes:
+            raise TooLarge(
+                f"the file has more than {self.edit_limit_bytes:,} bytes",
+                hint="change it with a command in the terminal",
+            )
+        changed, times = edited(data, old, new, replace_all=replace_all)
+        replace(place, changed)
+        return f"replaced {times} time(s) in {one_line(str(place.path))}"
+
+
+def _run_inside(
+    folder: Path, path: str, work: Callable[[Place], str], *, makes_folders: bool
+) -> str:
+    with refusals(path):
+        with opened(locate(folder, path), makes_folders=makes_folders) as place:
+            return work(place)
+
+
+async def _run_to_the_end(work: Callable[[], str]) -> str:
+    """A thread can't be stopped halfway. So a cancelled call waits for its end: nobody may see a
+    file change after they were told that the call is over."""
+
+    def alone() -> str:
+        with _one_change_at_a_time:
+            return work()
+
+    task = asyncio.ensure_future(asyncio.to_thread(alone))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.gather(task, return_exceptions=True)
+        raise
+
+
+def _write(content: bytes, place: Place) -> str:
+    replace(place, content)
+    return f"wrote {len(content):,} bytes to {one_line(str(place.path))}"
+
+
+def _skip_lines(file: BufferedReader, lines: int) -> int:
+    """How many there were to skip. In bounded pieces, because a line can be all of a huge file."""
+    skipped, is_inside_line = 0, False
+    while skipped < lines:
+        piece = file.readline(1 << 16)
+        if not piece:
+            return skipped + is_inside_line
+        is_inside_line = not piece.endswith(b"\n")
+        skipped += not is_inside_line
+    return skipped
+
+
+def _entry(folder: int, file_name: str) -> str:
+    name = one_line(readable(os.fsencode(file_name)))
+    try:
+        status = os.stat(file_name, dir_fd=folder, follow_symlinks=False)
+        if stat.S_ISLNK(status.st_mode):
+            target = os.readlink(file_name, dir_fd=folder)
+            return f"{name} -> {one_line(readable(os.fsencode(target)))}"
+    except OSError as error:  # gone since, or unreadable: one entry must not hide the others
+        return f"{name}  ({error.strerror})"
+    if stat.S_ISDIR(status.st_mode):
+        return f"{name}/"
+    if stat.S_ISREG(status.st_mode):
+        return f"{name}  {status.st_size:,} bytes"
+    return f"{name}  ({kind(status)})"

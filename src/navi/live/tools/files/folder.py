@@ -1,0 +1,214 @@
+"""The session's folder: what lies inside it, and opening and replacing files safely.
+
+Where a path leads is found out first, with all its links. The way there is then opened folder by
+folder without following any link, so swapping a folder for a link in between, even while a file is
+in use, leads nobody outside.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+
+from navi.base.errors import InvalidInput, NaviError, NotAllowed, NotFound
+from navi.base.file_modes import person_umask
+from navi.live.tools.files.decoded_text import one_line
+
+KINDS = {
+    stat.S_IFLNK: "a symbolic link that leads in a circle",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+# On Linux a folder can be passed through without permission to list it.
+PASS_THROUGH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a path led when it was looked up."""
+
+    root: Path
+    inside: Path
+    """The way from the root, without links."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A name in a folder that is held open, so that no later change of the path matters."""
+
+    path: Path
+    folder: int
+    name: str
+
+    def status(self) -> os.stat_result:
+        """Of a link itself, not of what it leads to."""
+        return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+
+
+def locate(folder: Path, path: str) -> Location:
+    """Where `path` really leads, all symbolic links and .. followed. Refused if that is outside of
+    the folder; a file that does not exist yet counts as being where it would be made."""
+    root = Path(os.path.realpath(folder))
+    if not root.is_dir():
+        raise NotFound(f"the session's folder {root} does not exist", hint="make it again")
+    target = Path(os.path.realpath(root / path))
+    if not target.is_relative_to(root):
+        raise NotAllowed(
+            f"{one_line(path)} is outside of the session's folder",
+            hint=f"use a path inside {root}; symbolic links and .. are followed first",
+        )
+    return Location(root, target.relative_to(root))
+
+
+@contextmanager
+def opened(location: Location, *, makes_folders: bool = False) -> Iterator[Place]:
+    """The place of a location. No link inside the session's folder is followed any more."""
+    *parents, name = location.inside.parts or (".",)
+    descriptor = os.open(location.root, PASS_THROUGH)
+    try:
+        for parent in parents:
+            if makes_folders:
+                _make_folder(descriptor, parent)
+            inner = os.open(parent, PASS_THROUGH | os.O_NOFOLLOW, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = inner
+        yield Place(location.root / location.inside, descriptor, name)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def refusals(path: str) -> Iterator[None]:
+    """Say what the operating system refused in plain words."""
+    shown = one_line(path)
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise NotFound(
+            f"there is no {shown}", hint="list its folder to see what is there"
+        ) from error
+    except PermissionError as error:
+        raise NotAllowed(f"no permission for {shown}", hint="check its mode and owner") from error
+    except IsADirectoryError as error:
+        raise InvalidInput(f"{shown} is a folder", hint="the action list shows it") from error
+    except (NotADirectoryError, FileExistsError) as error:
+        raise InvalidInput(
+            f"{shown} is not a folder, or leads through something that is none",
+            hint="list the folders on the way",
+        ) from error
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise InvalidInput(
+                f"{shown} leads through a link that goes in a circle or was changed just now",
+                hint="list the folders on the way, then try again",
+            ) from error
+        raise NaviError(f"{shown}: {error.strerror or error}", hint="try another path") from error
+
+
+@contextmanager
+def opened_folder(parent: int, name: str) -> Iterator[int]:
+    """A folder that can be listed."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(name, flags, dir_fd=parent)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def open_plain(place: Place) -> BufferedReader:
+    """Only a plain file: a pipe or a device could block for ever or never end."""
+    _plain_status(place)
+    # Should somebody swap the file just now: follow no link and wait for no pipe.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(place.name, flags, dir_fd=place.folder)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise InvalidInput("it is not a plain file any more", hint="list its folder")
+    return os.fdopen(descriptor, "rb")
+
+
+def replace(place: Place, content: bytes) -> None:
+    """Whoever reads the file meanwhile, or after a crash, sees the old content or the new one."""
+    try:
+        old = _plain_status(place)
+        # Renaming would silently defeat the write protection, and so would being root.
+        if not old.st_mode & 0o222 or not os.access(place.name, os.W_OK, dir_fd=place.folder):
+            raise PermissionError(place.path)
+    except FileNotFoundError:
+        old = None
+    temporary = f".navi-{secrets.token_hex(8)}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    descriptor = os.open(temporary, flags, 0o666, dir_fd=place.folder)
+    try:
+        with open(descriptor, "wb") as file:
+            # Before the content, so that a private file is never readable for others.
+            if old is None:
+                _give_usual_mode(descriptor, 0o666, place.folder)
+            else:
+                _keep_owner_and_mode(descriptor, old)
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+        os.replace(temporary, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=place.folder)
+        raise
+
+
+def kind(status: os.stat_result) -> str:
+    return KINDS.get(stat.S_IFMT(status.st_mode), "no plain file")
+
+
+def _make_folder(parent: int, name: str) -> None:
+    try:
+        os.mkdir(name, dir_fd=parent)
+    except FileExistsError:
+        return
+    with opened_folder(parent, name) as made:
+        _give_usual_mode(made, 0o777, parent)
+
+
+def _give_usual_mode(descriptor: int, mode: int, parent: int) -> None:
+    """As if the person had made it: this process has a stricter umask."""
+    if _has_default_acl(parent):
+        return  # the umask is ignored there, so the mode is the usual one already
+    os.fchmod(descriptor, os.fstat(descriptor).st_mode & 0o7777 | mode & ~person_umask())
+
+
+def _has_default_acl(folder: int) -> bool:
+    try:
+        # By its name in /proc, because a folder that is only passed through has no attributes.
+        os.getxattr(f"/proc/self/fd/{folder}", "system.posix_acl_default")
+    except (AttributeError, OSError):  # not on Linux, or it has none
+        return False
+    return True
+
+
+def _plain_status(place: Place) -> os.stat_result:
+    status = place.status()
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(place.path)
+    if not stat.S_ISREG(status.st_mode):
+        raise InvalidInput(
+            f"{one_line(place.name)} is {kind(status)}", hint="only plain files can be used"
+        )
+    return status
+
+
+def _keep_owner_and_mode(descriptor: int, old: os.stat_result) -> None:
+    try:
+        os.fchown(descriptor, old.st_uid, old.st_gid)
+    except PermissionError:
+        pass  # only root may give files away; otherwise the file becomes ours
+    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))

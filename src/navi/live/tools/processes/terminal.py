@@ -1,0 +1,178 @@
+"""Runs a command with the shell, in the session's folder."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import os
+import shutil
+import signal
+from collections.abc import Awaitable, Callable, Mapping, Set
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from navi.base.errors import NaviError, NotFound, TooLarge
+from navi.live.model.tool import ToolContext, ToolResult
+from navi.live.tools.arguments import Arguments
+from navi.live.tools.files.decoded_text import MARK
+from navi.live.tools.processes.process_group import ProcessGroup
+from navi.live.tools.processes.process_tree import SEES_ALL, Process
+
+# What was printed before the shell ended is there at once; this is for the case that a background
+# process still holds the pipe.
+DRAIN_SECONDS = 0.2
+
+
+async def bare_environment(session_id: str) -> Mapping[str, str]:
+    """As little as a shell needs."""
+    return {"PATH": os.environ.get("PATH", os.defpath), "NAVI_SESSION_ID": session_id}
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """When a call times out or is cancelled, the processes that it started are ended, as far as
+    process_tree.py finds them. What a command that ended by itself left running goes on."""
+
+    default_timeout_seconds: float = 120
+    maximum_timeout_seconds: float = 600
+    output_limit_characters: int = 30_000
+    # Between asking the processes to end and killing them.
+    grace_seconds: float = 2.0
+    environment: Callable[[str], Awaitable[Mapping[str, str]]] = bare_environment
+    """What commands of a session find in their environment, by the session's id."""
+
+    name: ClassVar[str] = "terminal"
+
+    @property
+    def description(self) -> str:
+        return (
+            "Runs a bash command in the session's folder and returns what it prints, stdout and "
+            "stderr together. There is no terminal to type into. After `timeout_seconds` (default "
+            f"{self.default_timeout_seconds:g}, at most {self.maximum_timeout_seconds:g}) the "
+            "command is ended, and so is what it started, as far as it can be found. A background "
+            "process must print into a file: `server >server.log 2>&1 &`."
+        )
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        return {
+            "type": "object",
+            "properties": {
+                "command": {"type": "string", "description": "what `bash -c` is to run"},
+                "timeout_seconds": {
+                    "type": "number",
+                    "exclusiveMinimum": 0,
+                    "maximum": self.maximum_timeout_seconds,
+                    "description": "how long it may run",
+                },
+            },
+            "required": ["command"],
+            "additionalProperties": False,
+        }
+
+    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
+        given = Arguments(arguments, self.parameters)
+        command = given.line("command")
+        timeout = given.seconds(
+            "timeout_seconds", self.default_timeout_seconds, maximum=self.maximum_timeout_seconds
+        )
+        output = _Output(self.output_limit_characters)
+        group = _start(context, command, await self.environment(context.session_id))
+        try:
+            group.listen(output.add)
+            is_in_time = await group.has_ended(timeout)
+            left: Set[Process] = frozenset()
+            if not is_in_time:
+                left = await group.end(self.grace_seconds)
+            has_all = await group.becomes_silent(DRAIN_SECONDS)
+        except BaseException:
+            await group.end(self.grace_seconds)
+            raise
+        finally:
+            # Only now: whoever tidies up at the end may still print, and must not die of it.
+            group.hang_up()
+        if not is_in_time:
+            return _timed_out(output.text(), timeout, left)
+        return _ended(output.text(), group.process.returncode, has_all)
+
+
+class _Output:
+    """Takes all that is printed, but keeps only its beginning and its end."""
+
+    def __init__(self, limit: int) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._head_limit, self._tail_limit = limit - limit // 2, limit // 2
+        self._head, self._tail, self._left_out = "", "", 0
+
+    def add(self, data: bytes) -> None:
+        self._add(self._decoder.decode(data))
+
+    def text(self) -> str:
+        self._add(self._decoder.decode(b"", final=True))
+        note = f"\n[{self._left_out:,} characters left out]\n" if self._left_out else ""
+        return self._head + note + self._tail
+
+    def _add(self, text: str) -> None:
+        text = text.replace("\0", MARK)  # PostgreSQL keeps no NUL in its texts
+        room = self._head_limit - len(self._head)
+        self._head += text[:room]
+        tail = self._tail + text[room:]
+        excess = max(0, len(tail) - self._tail_limit)
+        self._tail = tail[excess:]
+        self._left_out += excess
+
+
+def _start(context: ToolContext, command: str, environment: Mapping[str, str]) -> ProcessGroup:
+    if not context.cwd.is_dir():
+        raise NotFound(f"the session's folder {context.cwd} does not exist", hint="make it again")
+    shell = "/bin/bash" if os.path.exists("/bin/bash") else shutil.which("bash") or "/bin/sh"
+    try:
+        return ProcessGroup.start([shell, "-c", command], context.cwd, environment)
+    except OSError as error:
+        if error.errno == errno.E2BIG:
+            raise TooLarge(
+                "the command is too long for the operating system",
+                hint="write it into a file and run that",
+            ) from error
+        raise NaviError(
+            f"the command could not be started: {error.strerror}", hint="try again later"
+        ) from error
+
+
+def _timed_out(output: str, seconds: float, left: Set[Process]) -> ToolResult:
+    note = "" if SEES_ALL else "; what it started in a session of its own may go on"
+    if left:
+        names = ", ".join(
+            f"{each.name} ({each.pid})" for each in sorted(left, key=lambda each: each.pid)
+        )
+        note = f"; these processes could not be ended: {names}"
+    return ToolResult(
+        f"{_whole_lines(output)}ended because it ran longer than {seconds:g} seconds{note}; ask "
+        "for more timeout_seconds, or run it in the background with its output in a file",
+        is_error=True,
+    )
+
+
+def _ended(output: str, code: int, has_all: bool) -> ToolResult:
+    if not has_all:
+        output = (
+            f"{_whole_lines(output)}[a background process goes on; whatever it prints from now on "
+            "is lost and may end it: let it print into a file]\n"
+        )
+    if code == 0:
+        return ToolResult(output or "(no output)")
+    if code < 0:  # ended by a signal, which a shell counts as 128 and its number
+        output = f"{_whole_lines(output)}ended by {_signal_name(-code)}"
+        code = 128 - code
+    return ToolResult(f"{_whole_lines(output)}exit code {code}", is_error=True)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # the real-time signals have no names
+        return f"signal {number}"
+
+
+def _whole_lines(text: str) -> str:
+    return text if not text or text.endswith("\n") else f"{text}\n"

@@ -1,0 +1,171 @@
+"""Fetches a page or calls a web API.
+
+By default only the open internet can be reached. Each name is resolved once and the connection goes
+to the very address that was checked, so a name that changes its meaning in between gains nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import ssl
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from navi.base.errors import NotAllowed
+from navi.live.model.tool import ToolContext, ToolResult
+from navi.live.tools.arguments import Arguments
+from navi.live.tools.web import public_address
+from navi.live.tools.web.public_address import Address
+from navi.live.tools.web.web_request import Request, checked_headers, parse_url
+from navi.live.tools.web.web_response import describe
+
+if TYPE_CHECKING:  # importing it takes long, so it is left to the first call
+    import httpx2
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+MAXIMUM_REDIRECTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """Every hop of a redirect is checked like the first address. A failure of the network is a
+    result that says so in a sentence."""
+
+    allow_private: bool = False
+    default_timeout_seconds: float = 30
+    maximum_timeout_seconds: float = 300
+    body_limit_bytes: int = 50_000
+    resolve: Callable[[str], Awaitable[Sequence[Address]]] = public_address.resolve
+    is_public: Callable[[Address], bool] = public_address.is_public
+
+    name: ClassVar[str] = "http_request"
+
+    @property
+    def description(self) -> str:
+        where = "" if self.allow_private else " Only addresses in the open internet are reachable."
+        return (
+            "Sends an HTTP request and returns the status, a few headers and the body as text, cut "
+            f"after {self.body_limit_bytes:,} bytes. Follows redirects.{where}"
+        )
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        return {
+            "type": "object",
+            "properties": {
+                "method": {"type": "string", "enum": list(METHODS), "default": "GET"},
+                "url": {"type": "string", "description": "http:// or https://"},
+                "headers": {"type": "object", "additionalProperties": {"type": "string"}},
+                "body": {"type": "string", "description": "sent as UTF-8"},
+                "timeout_seconds": {
+                    "type": "number",
+                    "exclusiveMinimum": 0,
+                    "maximum": self.maximum_timeout_seconds,
+                    "default": self.default_timeout_seconds,
+                },
+            },
+            "required": ["url"],
+            "additionalProperties": False,
+        }
+
+    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
+        import httpx2
+
+        given = Arguments(arguments, self.parameters)
+        request = Request(
+            given.choice("method", METHODS, "GET"),
+            parse_url(given.line("url")),
+            checked_headers(given.text_pairs("headers")),
+            given.text("body", "").encode(),
+        )
+        timeout = given.seconds(
+            "timeout_seconds", self.default_timeout_seconds, maximum=self.maximum_timeout_seconds
+        )
+        try:
+            async with asyncio.timeout(timeout):
+                return await self._follow(request, timeout)
+        except TimeoutError:
+            return ToolResult(
+                f"there was no whole answer within {timeout:g} seconds", is_error=True
+            )
+        except _Unreachable as error:
+            return ToolResult(str(error), is_error=True)
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            return ToolResult(f"the request failed: {_reason(error)}", is_error=True)
+
+    async def _follow(self, request: Request, timeout: float) -> ToolResult:
+        for _ in range(MAXIMUM_REDIRECTS + 1):
+            answer = await self._send(request, timeout)
+            if isinstance(answer, ToolResult):
+                return answer
+            request = answer
+        return ToolResult(
+            f"gave up after {MAXIMUM_REDIRECTS} redirects; the next was {request.shown_url}",
+            is_error=True,
+        )
+
+    async def _send(self, request: Request, timeout: float) -> ToolResult | Request:
+        """The answer, or the request that the answer redirects to."""
+        import httpx2
+
+        addresses = await self._addresses(request.url)
+        tls = await asyncio.to_thread(_tls, request.url.scheme)
+        # One address that does not answer must not use up the time of the others.
+        limits = httpx2.Timeout(None, connect=timeout / len(addresses))
+        failure: Exception | None = None
+        for candidate in addresses:
+            # A new client each time, so that no cookie goes from one server to another. Proxies of
+            # the environment are ignored: they would connect to whatever the name means to them.
+            client = httpx2.AsyncClient(verify=tls, timeout=limits, trust_env=False)
+            async with client:
+                try:
+                    async with client.stream(**request.towards(candidate)) as response:
+                        if response.has_redirect_location:
+                            return request.redirected(
+                                response.status_code, response.headers["location"]
+                            )
+                        return await describe(response, request.shown_url, self.body_limit_bytes)
+                except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+                    failure = error
+        raise _Unreachable(f"could not connect to {request.url.host}: {_reason(failure)}")
+
+    async def _addresses(self, url: httpx2.URL) -> Sequence[Address]:
+        try:
+            addresses = await self.resolve(url.raw_host.decode("ascii"))
+        except (OSError, ValueError) as error:
+            raise _Unreachable(f"could not find the address of {url.host}") from error
+        if not addresses:
+            raise _Unreachable(f"{url.host} has no address")
+        if not self.allow_private and not all(map(self.is_public, addresses)):
+            raise NotAllowed(
+                f"{url.host} is not in the open internet",
+                hint="private addresses are refused unless the settings allow them",
+            )
+        return addresses
+
+
+class _Unreachable(Exception):
+    """Says to the user what could not be reached."""
+
+
+def _tls(scheme: str) -> ssl.SSLContext:
+    """Loading the certificates takes a while, so it is done in a thread and only if needed."""
+    import httpx2
+
+    if scheme == "https":
+        return httpx2.create_ssl_context()
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def _reason(error: BaseException | None) -> str:
+    """What the operating system said first; all that wraps it is about the libraries between."""
+    reason = ""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno and not isinstance(error, ssl.SSLError):
+            reason = os.strerror(error.errno)
+        else:
+            reason = str(error) or reason
+        error = error.__cause__ or error.__context__
+    return reason or "no answer"

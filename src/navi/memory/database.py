@@ -1,0 +1,134 @@
+"""Opening the DuckDB file: for a short write, or to read beside a writer.
+
+While one process has the file open for writing no other can even read it, so that writers hold it
+for moments only, and everybody tries again for a while.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+from duckdb import DuckDBPyConnection
+
+from navi.memory import index_schema
+from navi.memory.index_errors import IndexBusy, IndexUnusable, NoIndex
+from navi.memory.index_paths import Places
+
+PATIENCE_SECONDS = 15.0
+PAUSE_SECONDS = 0.01
+MEMORY_LIMIT = "256MB"
+WRITER_MEMORY_LIMIT = "160MB"
+
+
+@contextmanager
+def reading(places: Places) -> Iterator[DuckDBPyConnection]:
+    """Closed as soon as the caller has its rows: an open reader keeps the writer waiting."""
+    if not places.database.exists():
+        raise NoIndex
+    connection = _opened(places.database, read_only=True)
+    try:
+        found = index_schema.version_of(connection)
+        if found is None:
+            raise NoIndex  # whoever began to make it was killed before it had tables
+        index_schema.check(found)
+        yield connection
+    except duckdb.Error as error:
+        raise _translated(places.database, error) from error
+    finally:
+        connection.close()
+
+
+@contextmanager
+def writing(places: Places, now: datetime) -> Iterator[DuckDBPyConnection]:
+    """One transaction, committed at the end of the block. Makes the tables if there are none."""
+    writer = Writer(places, is_kept_open=False)
+    with writer.transaction(now) as connection:
+        yield connection
+
+
+@dataclass(slots=True)
+class Writer:
+    """For several transactions: the file is opened for each, or once if all take but moments."""
+
+    places: Places
+    is_kept_open: bool
+    _connection: DuckDBPyConnection | None = None
+
+    @contextmanager
+    def transaction(self, now: datetime) -> Iterator[DuckDBPyConnection]:
+        """As `writing`."""
+        if self._connection is None:
+            self._connection = _opened(self.places.database, read_only=False)
+        connection, is_committed = self._connection, False
+        try:
+            found = index_schema.version_of(connection)
+            connection.execute("BEGIN")
+            if found is None:
+                index_schema.create(connection, now)
+            else:
+                index_schema.check(found)
+            yield connection
+            connection.execute("COMMIT")
+            is_committed = True
+        except duckdb.Error as error:
+            raise _translated(self.places.database, error) from error
+        finally:
+            if not (is_committed and self.is_kept_open):
+                self.close()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def _opened(path: Path, *, read_only: bool) -> DuckDBPyConnection:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return duckdb.connect(
+                str(path),
+                read_only=read_only,
+                # Nothing is ever fetched from the network, and the user's own settings stay out.
+                config={
+                    "memory_limit": MEMORY_LIMIT if read_only else WRITER_MEMORY_LIMIT,
+                    "autoinstall_known_extensions": "false",
+                    # A second thread makes writing cost more and end no sooner.
+                    "threads": "2" if read_only else "1",
+                },
+            )
+        except duckdb.Error as error:
+            if not _is_held_by_another(error):
+                raise _translated(path, error) from error
+            if time.monotonic() > deadline:
+                raise IndexBusy(
+                    "another process keeps the index open",
+                    hint="try again when it is done; `recall doctor` shows who it is",
+                ) from error
+            time.sleep(PAUSE_SECONDS)
+
+
+def _is_held_by_another(error: duckdb.Error) -> bool:
+    text = str(error)
+    return "lock" in text and ("Conflicting" in text or "Could not set" in text)
+
+
+def _translated(path: Path, error: duckdb.Error) -> IndexUnusable:
+    first = str(error).splitlines()[0][:300]
+    if isinstance(error, duckdb.IOException) and "Permission denied" in first:
+        return IndexUnusable(
+            f"can't open {path}: permission denied",
+            hint="make it yours, or set RECALL_DATA_DIR to another folder",
+        )
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return IndexUnusable(f"not enough memory for the index: {first}", hint="try again")
+    return IndexUnusable(
+        f"the index {path} can't be used: {first}",
+        hint="recall index --recreate  (keeps the old index beside the new one)",
+    )

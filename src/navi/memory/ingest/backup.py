@@ -1,0 +1,153 @@
+"""Starting over: the old index is kept beside the new one, under the date.
+
+What no file can give back goes along into the new one: tags, and sessions whose file is gone.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+from duckdb import DuckDBPyConnection
+
+from navi.memory import database, index_schema
+from navi.memory.index_errors import IndexUnusable
+from navi.memory.index_paths import Places
+from navi.memory.ingest.write import columns as kinds
+from navi.memory.ingest.write import tantivy_writer
+
+REQUIRED = {
+    "tags": {"session_id", "tag"},
+    "sessions": {"id", "source", "source_path"},
+    "messages": {"id", "session_id", "idx", "role", "content"},
+    "tool_calls": {"id", "session_id", "idx", "tool_name"},
+    "usages": {"key", "session_id"},
+}
+"""Columns without which a table's rows mean nothing."""
+TAGS = [("session_id", kinds.TEXT), ("tag", kinds.TEXT), ("tagged_at", kinds.INSTANT)]
+VALUES = {
+    "is_complete": "true",
+    "bad_lines": "0",
+    "unknown_kinds": "'{}'",
+    "mark": "'{}'",
+    "file_size": "-1",
+}
+"""What a session has in columns that the old index lacks."""
+
+
+def start_over(places: Places, now: datetime) -> list[str]:
+    """Leaves a new index with what had to be kept; gives warnings about what could not be."""
+    if not places.database.exists():
+        return []
+    beside = Places(f"{places.path}.new")
+    _remove(beside)
+    try:
+        warnings = _carry_over(places, beside, now)
+    except (IndexUnusable, duckdb.Error):
+        _remove(beside)
+        with database.writing(beside, now):
+            pass
+        warnings = [
+            "the old index can't be read: its tags, and sessions whose file is gone, stay behind"
+        ]
+    kept = places.database.with_name(f"{places.database.name}.{now:%Y-%m-%dT%H%M%SZ}.bak")
+    os.replace(places.database, kept)
+    if places.write_ahead_log.exists():
+        os.replace(places.write_ahead_log, f"{kept}.wal")
+    os.replace(beside.database, places.database)
+    tantivy_writer.remove(places.texts)
+    return [f"{warning} in {kept}" for warning in warnings]
+
+
+def finish_interrupted(places: Places) -> None:
+    """A process may have been killed between the two renames."""
+    beside = Places(f"{places.path}.new")
+    if beside.database.exists() and not places.database.exists():
+        os.replace(beside.database, places.database)
+
+
+def _carry_over(places: Places, beside: Places, now: datetime) -> list[str]:
+    """By the columns that both have: the old index may be of any version."""
+    with database.writing(beside, now) as connection:
+        connection.execute(f"ATTACH '{_quoted(places.database)}' AS old (READ_ONLY)")
+        old = _columns(connection)
+        warnings = [
+            f"the old index has its {table} in a way that this version can't read: they stay behind"
+            for table in REQUIRED
+            if not REQUIRED[table] <= old.get(table, set())
+        ]
+        if REQUIRED["tags"] <= old.get("tags", set()):
+            _copy(connection, "tags", old["tags"], "true")
+        if not REQUIRED["sessions"] <= old.get("sessions", set()):
+            return warnings
+        paths = connection.execute("SELECT id, source_path FROM old.sessions").fetchall()
+        gone = [session for session, path in paths if not os.path.exists(path)]
+        for table in ("messages", "tool_calls", "usages"):
+            if REQUIRED[table] <= old.get(table, set()):
+                _copy(connection, table, old[table], "session_id IN (SELECT unnest(?))", gone)
+        _copy(connection, "sessions", old["sessions"], "id IN (SELECT unnest(?))", gone)
+        connection.execute("UPDATE sessions SET is_archived = true, texts_pending_from = 0")
+        for table, column in (("messages", "message_count"), ("tool_calls", "tool_count")):
+            connection.execute(
+                f"UPDATE sessions SET {column} = "
+                f"(SELECT count(*) FROM {table} WHERE session_id = sessions.id)"
+            )
+        if gone:
+            warnings += _left_out(old)
+    return warnings
+
+
+def _columns(connection: DuckDBPyConnection) -> dict[str, set[str]]:
+    """Of the old index, by table."""
+    columns: dict[str, set[str]] = {}
+    for table, column in connection.execute(
+        "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = 'old'"
+    ).fetchall():
+        columns.setdefault(table, set()).add(column)
+    return columns
+
+
+def _copy(
+    connection: DuckDBPyConnection, table: str, old: set[str], where: str, *values: list[str]
+) -> None:
+    """The rows `where`; what the old table does not have gets the value that says nothing."""
+    columns = index_schema.TABLES.get(table, TAGS)
+    names = ", ".join(name for name, _ in columns)
+    chosen = ", ".join(
+        f"TRY_CAST({name} AS {index_schema.SQL_TYPES[kind]})"
+        if name in old
+        else _nothing(name, kind)
+        for name, kind in columns
+    )
+    connection.execute(
+        f"INSERT INTO {table} ({names}) SELECT {chosen} FROM old.{table} WHERE {where}",
+        list(values),
+    )
+
+
+def _nothing(name: str, kind: str) -> str:
+    if name in VALUES:
+        return VALUES[name]
+    return {kinds.BOOLEAN: "false", kinds.BIGINT: "0", kinds.DOUBLE: "0"}.get(kind, "NULL")
+
+
+def _left_out(old: dict[str, set[str]]) -> list[str]:
+    unknown = [
+        f"{table}.{column}"
+        for table, columns in index_schema.TABLES.items()
+        for column in sorted(old.get(table, set()) - {name for name, _ in columns})
+    ]
+    if not unknown:
+        return []
+    return [f"this version does not know {', '.join(unknown)}: of gone sessions these stay behind"]
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")
+
+
+def _remove(places: Places) -> None:
+    places.database.unlink(missing_ok=True)
+    places.write_ahead_log.unlink(missing_ok=True)

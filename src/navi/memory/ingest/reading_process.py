@@ -1,0 +1,131 @@
+"""Reading in a process of its own, so that one core reads while another writes.
+
+One such process is enough: reading takes less time than writing what was read.
+"""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from threading import Condition, Thread
+from typing import IO
+
+import msgspec
+
+from navi.memory.ingest.file_reader import Failure, Frame, Task, frames_of
+from navi.sources.source import Source
+
+Result = Frame | Failure
+
+WORTH_A_PROCESS_BYTES = 24 * 1024 * 1024
+"""Less than this is read sooner than a process has started."""
+MOST_BYTES_AHEAD = 32 * 1024 * 1024
+LENGTH_BYTES = 8
+
+_results: msgspec.msgpack.Decoder[Result] = msgspec.msgpack.Decoder(Frame | Failure)
+
+
+def read_all(
+    tasks: Sequence[Task], sources: Mapping[str, Source], *, in_parallel: bool = True
+) -> Generator[Result, None, None]:
+    """All frames of all files, file by file. Memory holds a few frames at most."""
+    if not in_parallel or sum(task.size for task in tasks) < WORTH_A_PROCESS_BYTES:
+        for task in tasks:
+            yield from frames_of(task, sources[task.source])
+        return
+    left = deque(tasks)
+    while left:
+        with _reading(left, sources) as results:
+            for result in results:
+                yield result
+                if isinstance(result, Failure) or result.is_last:
+                    left.popleft()
+        if left:
+            # Whatever killed it, the files after this one still have their turn.
+            yield Failure(left.popleft().number, "the process that read it died")
+
+
+@contextmanager
+def _reading(tasks: Sequence[Task], sources: Mapping[str, Source]) -> Iterator[Iterator[Result]]:
+    # A session of its own: Ctrl-C is for the process that writes, which ends this one.
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "navi.memory.ingest.reading_process"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    with process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            # If it died at once, its silence will say so.
+            with suppress(BrokenPipeError), process.stdin as pipe:
+                pickle.dump((dict(sources), list(tasks)), pipe)
+            ahead = _Ahead()
+            Thread(target=ahead.receive, args=[process.stdout], daemon=True).start()
+            yield ahead.results()
+        finally:
+            process.kill()
+
+
+class _Ahead:
+    """What the process has read while the writer was busy. A pipe alone would hold it up."""
+
+    def __init__(self) -> None:
+        self._messages: deque[bytes] = deque()
+        self._bytes = 0
+        self._has_ended = False
+        self._changed = Condition()
+
+    def receive(self, pipe: IO[bytes]) -> None:
+        """Runs in a thread of its own, until the process ends."""
+        while head := pipe.read(LENGTH_BYTES):
+            message = pipe.read(int.from_bytes(head, "little"))
+            with self._changed:
+                self._changed.wait_for(lambda: self._bytes < MOST_BYTES_AHEAD)
+                self._messages.append(message)
+                self._bytes += len(message)
+                self._changed.notify_all()
+        with self._changed:
+            self._has_ended = True
+            self._changed.notify_all()
+
+    def results(self) -> Iterator[Result]:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._messages or self._has_ended)
+                if not self._messages:
+                    return
+                message = self._messages.popleft()
+                self._bytes -= len(message)
+                self._changed.notify_all()
+            try:
+                yield _results.decode(message)
+            except msgspec.DecodeError:
+                return  # cut off in the middle
+
+
+def _read() -> None:
+    """The process itself: it learns everything at its start and ends when all is read."""
+    # If the writer is gone, so is the reason to go on.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    sources, tasks = pickle.load(sys.stdin.buffer)
+    # Rows come and go by the thousand and hold no circles: looking for circles is a waste.
+    gc.disable()
+    encode, pipe = msgspec.msgpack.Encoder().encode, sys.stdout.buffer
+    for task in tasks:
+        for result in frames_of(task, sources[task.source]):
+            data = encode(result)
+            pipe.write(len(data).to_bytes(LENGTH_BYTES, "little"))
+            pipe.write(data)
+            pipe.flush()
+
+
+if __name__ == "__main__":
+    _read()

@@ -1,0 +1,132 @@
+"""Keep the index up to date while agents work.
+
+A pass runs whenever a watched folder changes or somebody asks for one, and now and then without
+reason: file systems may drop notices, and PostgreSQL tells nobody here what others wrote.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Event, Thread
+
+from watchfiles import watch
+
+from navi.base.errors import NaviError
+from navi.memory.index_errors import IndexBusy
+from navi.memory.ingest import index_lock, unchanged
+from navi.memory.ingest.refresh import Refresh
+from navi.memory.ingest.report import Refreshed
+
+QUIET_MILLISECONDS = 100
+LONGEST_GATHERING_MILLISECONDS = 400
+"""Changes that come closer together than the first are gathered, but no longer than the second."""
+LOOK_AGAIN_SECONDS = 30.0
+BUSY_SECONDS = 1.0
+FOLDERS_MILLISECONDS = 2_000
+"""How soon a new folder is noticed, such as that of an agent's first session."""
+SHORTEST_PAUSE_SECONDS = 0.5
+LONGEST_PAUSE_SECONDS = 3.0
+PAUSE_PER_PASS = 3.0
+"""Agents that write all the time cost a quarter of a core at most."""
+
+log = logging.getLogger("navi.index")
+
+
+@dataclass(slots=True)
+class Follower:
+    refresh: Refresh
+    on_pass: Callable[[Refreshed], None]
+    on_problem: Callable[[NaviError], None]
+    _wanted: Event = field(default_factory=Event)
+    _ended: Event = field(default_factory=Event)
+
+    def run(self) -> None:
+        """Until `end`, or an interrupt."""
+        self.refresh.places.prepare()
+        watching = Thread(target=self._watch, name="watch folders", daemon=True)
+        with index_lock.shared(self.refresh.places.follower):
+            watching.start()
+            try:
+                while not self._ended.is_set():
+                    self._wanted.clear()
+                    pause = self._pass()
+                    self._ended.wait(pause)
+                    self._wanted.wait(LOOK_AGAIN_SECONDS)
+            finally:
+                self.end()
+                watching.join()
+
+    def ask(self) -> None:
+        """Take a pass soon."""
+        self._wanted.set()
+
+    def end(self) -> None:
+        self._ended.set()
+        self._wanted.set()
+
+    def _pass(self) -> float:
+        """Index what is new; how long to leave the machine to others."""
+        started = time.monotonic()
+        refresh = self.refresh
+        try:
+            seen = unchanged.look(refresh.places, refresh.sources.values(), refresh.fields)
+            if seen is not None and seen.nothing_changed:
+                unchanged.confirm(refresh.places)
+                self.on_pass(seen.as_result())
+            else:
+                self.on_pass(refresh.run(doing="following", seen=seen))
+        except IndexBusy:
+            self._wanted.set()
+            return BUSY_SECONDS
+        except NaviError as error:
+            self.on_problem(error)
+            return LONGEST_PAUSE_SECONDS
+        return pause_after(time.monotonic() - started)
+
+    def _watch(self) -> None:
+        while not self._ended.is_set():
+            folders = self._folders()
+            try:
+                if folders:
+                    self.ask()
+                    self._watch_folders(folders)
+                else:
+                    self._ended.wait(FOLDERS_MILLISECONDS / 1000)
+            except OSError as error:
+                # The system's limit of watched folders, for example.
+                log.warning("can't watch %s, so looking every few seconds: %s", folders, error)
+                self._look_without_watching()
+
+    def _watch_folders(self, folders: list[str]) -> None:
+        # Nobody reports what changed after the last pass and before the watching began.
+        is_first = True
+        for changes in watch(
+            *folders,
+            watch_filter=None,
+            step=QUIET_MILLISECONDS,
+            debounce=LONGEST_GATHERING_MILLISECONDS,
+            rust_timeout=FOLDERS_MILLISECONDS,
+            yield_on_timeout=True,
+            stop_event=self._ended,
+        ):
+            if changes or is_first:
+                self.ask()
+                is_first = False
+            elif self._folders() != folders:
+                return
+
+    def _look_without_watching(self) -> None:
+        while not self._ended.wait(FOLDERS_MILLISECONDS / 1000):
+            self.ask()
+
+    def _folders(self) -> list[str]:
+        folders = {each for source in self.refresh.sources.values() for each in source.folders()}
+        return sorted(filter(os.path.isdir, folders))
+
+
+def pause_after(seconds: float) -> float:
+    return min(max(PAUSE_PER_PASS * seconds, SHORTEST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)

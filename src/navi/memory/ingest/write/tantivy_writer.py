@@ -1,0 +1,233 @@
+"""The full-text folder: a document per searchable text, and one per session, its card.
+
+A text's document holds numbers besides the text: they cost next to nothing to write, and filters
+and results read them from columns. Names (project, agent's id, folder) stand on the card alone.
+Deleting and adding become visible together, at the commit, and never disturb a reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import tantivy
+from tantivy import FieldType, Occur, Query
+
+from navi.memory.index_errors import IndexUnusable
+from navi.memory.ingest.derived.touched_files import files_in_command, terms_of, touched_files
+from navi.memory.ingest.write.folding import folded
+from navi.memory.read.full_text import WORDS, agent_number, number_of, place_of, what_of
+from navi.memory.words import FOLDED_ANALYZER
+
+if TYPE_CHECKING:
+    from navi.memory.ingest.write.session_cards import Card
+
+HEAP_BYTES = 100_000_000
+SMALL_HEAP_BYTES = 15_000_000
+
+NAMES = ("card", "source_session", "project")
+
+_what_of = cache(what_of)
+
+
+class Text(NamedTuple):
+    """One searchable text of a session."""
+
+    kind: str
+    idx: int | None
+    """Its message; None for a call outside every message."""
+    call: int | None
+    """Its place among the message's calls, if it is one."""
+    role: str | None
+    tools: list[str]
+    at: int | None
+    """Microseconds since 1970."""
+    said: bytes
+    """UTF-8, as it is in the columns anyway."""
+    files: list[str]
+    """The terms of the files that it names, if it is a tool call's."""
+
+
+class Owner(NamedTuple):
+    """Whose texts they are."""
+
+    session_id: str
+    source: str
+
+
+def schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_bytes_field("said", stored=True)
+    builder.add_text_field("text", tokenizer_name=WORDS)
+    builder.add_text_field("parts", tokenizer_name=WORDS)
+    builder.add_text_field("tool", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("file", tokenizer_name="raw", index_option="basic")
+    # Of cards.
+    builder.add_bytes_field("shown", stored=True)
+    for name in NAMES:
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field("listed", indexed=True)
+    # Of texts, and some of them of cards too.
+    builder.add_unsigned_field("session", indexed=True, fast=True)
+    builder.add_unsigned_field("place", fast=True)
+    builder.add_unsigned_field("what", fast=True)
+    builder.add_unsigned_field("agent", fast=True)
+    builder.add_integer_field("at", fast=True)
+    return builder.build()
+
+
+class TextWriter:
+    """The only writer; what it does counts from `commit` on."""
+
+    def __init__(self, folder: Path, *, is_small: bool = False) -> None:
+        self._schema = schema()
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._index = tantivy.Index(self._schema, str(folder))
+            self._index.register_tokenizer(WORDS, FOLDED_ANALYZER)
+            heap = SMALL_HEAP_BYTES if is_small else HEAP_BYTES
+            self._writer = self._index.writer(heap_size=heap, num_threads=1)
+            # A killed commit leaves files that the next one, counting on from the same number,
+            # would give the same names.
+            self._writer.garbage_collect_files()
+        except (ValueError, OSError) as error:
+            raise _unusable(folder, error) from error
+        self._folder = folder
+        self.is_dirty = False
+
+    def delete(self, session_id: str, from_idx: int) -> None:
+        """All texts of a session from a message on, and those outside messages."""
+        self.is_dirty = True
+        mine = Query.term_query(self._schema, "session", number_of(session_id), "basic")
+        if from_idx <= 0:
+            self._writer.delete_documents_by_query(mine)
+            return
+        for low, high in ((place_of(from_idx, None), None), (0, place_of(0, None) - 1)):
+            stretch = Query.range_query(self._schema, "place", FieldType.Unsigned, low, high)
+            both = Query.boolean_query([(Occur.Must, mine), (Occur.Must, stretch)])
+            self._writer.delete_documents_by_query(both)
+
+    def add(self, owner: Owner, texts: Iterable[Text]) -> None:
+        self.is_dirty = True
+        session, agent = number_of(owner.session_id), agent_number(owner.source)
+        new, add = tantivy.Document, self._writer.add_document
+        for kind, idx, call, role, tools, at, said, files in texts:
+            words, hidden = folded(said)
+            document = new()
+            document.add_unsigned("session", session)
+            document.add_unsigned("agent", agent)
+            document.add_unsigned("place", place_of(idx, call))
+            document.add_unsigned("what", _what_of(role, kind))
+            document.add_bytes("said", said)
+            document.add_text("text", words)
+            if hidden:
+                document.add_text("parts", hidden)
+            if at is not None:
+                document.add_integer("at", at)
+            for tool in tools:
+                document.add_text("tool", tool)
+            for file in files:
+                document.add_text("file", file)
+            add(document)
+
+    def add_card(self, card: Card) -> None:
+        """Instead of the one there is."""
+        self.is_dirty = True
+        self._writer.delete_documents_by_term("card", card.session_id)
+        document = tantivy.Document()
+        document.add_text("card", card.session_id)
+        document.add_unsigned("session", number_of(card.session_id))
+        document.add_unsigned("agent", agent_number(card.source))
+        document.add_integer("at", card.latest_at)
+        document.add_bytes("shown", card.shown)
+        if card.source_session_id is not None:
+            document.add_text("source_session", card.source_session_id)
+        if card.project is not None:
+            document.add_text("project", card.project)
+        if card.is_listed:
+            document.add_unsigned("listed", 1)
+        self._writer.add_document(document)
+
+    def commit(self) -> None:
+        try:
+            self._writer.commit()
+        except (ValueError, OSError) as error:
+            raise _unusable(self._folder, error) from error
+        self.is_dirty = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            # Merging keeps the number of segments, and so the time of a search, small.
+            self._writer.wait_merging_threads()
+        del self._writer
+
+
+def remove(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_usable(folder: Path) -> bool:
+    try:
+        tantivy.Index.open(str(folder))
+    except (ValueError, OSError):
+        return False
+    return True
+
+
+def texts_of_messages(
+    rows: Iterable[tuple[int, str | None, bytes | None, bytes | None, int | None]],
+    tools: dict[int | None, list[str]],
+    fields: tuple[str, ...],
+) -> Iterator[Text]:
+    """From `(idx, role, content, thinking, at)`."""
+    has_content, has_thinking = "content" in fields, "thinking" in fields
+    none: list[str] = []
+    for idx, role, content, thinking, at in rows:
+        if content and has_content:
+            yield Text("content", idx, None, role, tools.get(idx, none), at, content, none)
+        if thinking and has_thinking:
+            yield Text("thinking", idx, None, role, tools.get(idx, none), at, thinking, none)
+
+
+def texts_of_calls(
+    rows: Iterable[tuple[int | None, int, str, bytes | None, bytes | None, int | None]],
+    fields: tuple[str, ...],
+) -> Iterator[Text]:
+    """From `(message_idx, idx, tool_name, tool_input, command, at)`."""
+    has_bash, has_file = "bash" in fields, "file" in fields
+    for message_idx, idx, tool, given, command, at in rows:
+        if command and has_bash:
+            files = terms_of(files_in_command(command)) if has_file else []
+            yield Text("bash", message_idx, idx, "assistant", [tool], at, command, files)
+        if has_file and (paths := touched_files(given, command)):
+            said = "\n".join(paths).encode("utf-8", "replace")
+            yield Text("file", message_idx, idx, "assistant", [tool], at, said, terms_of(paths))
+
+
+def tools_by_message(calls: Iterable[tuple[int | None, str]]) -> dict[int | None, list[str]]:
+    found: dict[int | None, list[str]] = {}
+    for message_idx, tool in calls:
+        names = found.setdefault(message_idx, [])
+        if tool not in names:
+            names.append(tool)
+    return found
+
+
+def _unusable(folder: Path, error: Exception) -> IndexUnusable:
+    return IndexUnusable(
+        f"the full-text in {folder} can't be written: {error}",
+        hint="see if the disk is full; then `recall index` again",
+    )

@@ -1,0 +1,117 @@
+"""How the index is: for `recall doctor`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from duckdb import DuckDBPyConnection
+
+from navi.memory import database
+from navi.memory.file_damage import is_old
+from navi.memory.index_paths import Places
+from navi.memory.index_schema import IS_SESSION
+from navi.memory.read import statistics
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedFile:
+    source: str
+    path: str
+    bad_lines: int
+    numbers: tuple[int, ...]
+    """Of the first of them, if they are known."""
+    is_readable: bool
+    """False if no line of it can be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownKind:
+    """Lines of a kind that this version does not know, and leaves out."""
+
+    source: str
+    kind: str
+    lines: int
+    files: int
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    sessions: int
+    """As `recall list` and `recall stats` count them."""
+    messages: int
+    archived: int
+    """Sessions whose file is gone."""
+    silent_files: int
+    """Files in which nothing was said or done, and those of agents started only to be ready."""
+    pending: int
+    """Sessions that the full-text does not fully have."""
+    indexed_at: datetime | None
+    bytes: int
+    damaged: tuple[DamagedFile, ...]
+    cut_off: tuple[str, ...]
+    """Files that were left with half a last line."""
+    being_written: tuple[str, ...]
+    """Files that end in half a line, and changed a moment ago."""
+    unknown: tuple[UnknownKind, ...]
+
+
+def health(places: Places, now: datetime) -> Health:
+    with database.reading(places) as connection:
+        row = connection.execute(
+            f"SELECT count(*) FILTER ({IS_SESSION} AND is_archived), "
+            f"count(*) FILTER (NOT ({IS_SESSION}) AND is_complete), "
+            "count(texts_pending_from), max(indexed_at) FROM sessions"
+        ).fetchone()
+        assert row is not None
+        counts = statistics.overview(connection, statistics.Scope())
+        incomplete = connection.execute(
+            "SELECT source, source_path, bad_lines, mark, file_mtime FROM sessions "
+            "WHERE NOT is_complete ORDER BY ALL"
+        ).fetchall()
+        unknown = tuple(_unknown(connection))
+    archived, silent, pending, indexed_at = row
+    halves = [each for each in incomplete if not each[2] or _session_in(each[3]).get("is_cut_off")]
+    return Health(
+        counts["sessions"],
+        counts["messages"],
+        archived,
+        silent,
+        pending,
+        indexed_at,
+        places.database.stat().st_size,
+        tuple(_damaged(*each[:4]) for each in incomplete if each[2]),
+        tuple(each[1] for each in halves if is_old(each[4], now)),
+        tuple(each[1] for each in halves if not is_old(each[4], now)),
+        unknown,
+    )
+
+
+def _damaged(source: str, path: str, bad_lines: int, mark: str) -> DamagedFile:
+    session = _session_in(mark)
+    numbers = tuple(session.get("bad_line_numbers") or ())
+    return DamagedFile(source, path, bad_lines, numbers, session.get("is_readable", True))
+
+
+def _session_in(mark: str) -> dict[str, Any]:
+    """What a mark says of its session, if it is one that tells."""
+    try:
+        session = json.loads(mark).get("session")
+    except (ValueError, AttributeError):
+        return {}
+    return session if isinstance(session, dict) else {}
+
+
+def _unknown(connection: DuckDBPyConnection) -> Iterable[UnknownKind]:
+    counts: dict[tuple[str, str], tuple[int, int]] = {}
+    for source, kinds in connection.execute(
+        "SELECT source, unknown_kinds FROM sessions WHERE unknown_kinds <> '{}' ORDER BY source"
+    ).fetchall():
+        for kind, lines in json.loads(kinds).items():
+            lines_before, files = counts.get((source, kind), (0, 0))
+            counts[source, kind] = lines_before + lines, files + 1
+    ordered = sorted(counts.items(), key=lambda each: (each[0][0], -each[1][0], each[0][1]))
+    return [UnknownKind(*name, *count) for name, count in ordered]

@@ -1,0 +1,107 @@
+"""A session's row, and the session that a person means by an id."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from duckdb import DuckDBPyConnection
+
+from navi.base.errors import InvalidInput
+from navi.memory.index_errors import AmbiguousSession, PastSessionNotFound
+
+SHORTEST_PREFIX = 4
+MOST_CANDIDATES = 10
+
+COLUMNS = """
+    id, source, source_path, source_session_id,
+    parent_source_session_id, is_subagent, title,
+    started_at, ended_at, duration_seconds,
+    model, cwd, git_repo, git_branch, coalesce(git_repo, cwd) AS project,
+    message_count, tool_count,
+    input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens,
+    is_complete, bad_lines, is_archived, file_mtime, file_size, indexed_at
+"""
+LATEST = "coalesce(ended_at, started_at, make_timestamp((file_mtime * 1000000)::BIGINT))"
+
+Session = dict[str, Any]
+"""A row with the column's names; instants are aware."""
+
+
+def resolve(connection: DuckDBPyConnection, wanted: str) -> str:
+    """The id of the session called so: by id, the unique beginning of one, or its agent's id."""
+    wanted = wanted.strip()
+    for condition, value in (
+        ("id = ?", wanted.lower()),
+        ("source_session_id = ? AND NOT is_subagent", wanted),
+        ("source_session_id = ?", wanted),
+    ):
+        if found := _called(connection, condition, value):
+            return _only(wanted, found)
+    if len(wanted) < SHORTEST_PREFIX:
+        raise InvalidInput(
+            f"{wanted!r} is too short for the beginning of an id",
+            hint=f"give at least {SHORTEST_PREFIX} characters of it",
+        )
+    found = _called(connection, "starts_with(id, ?)", wanted.lower())
+    found = found or _called(connection, "starts_with(source_session_id, ?)", wanted)
+    if not found:
+        raise PastSessionNotFound(wanted)
+    return _only(wanted, found)
+
+
+def session(connection: DuckDBPyConnection, id: str) -> Session:
+    found = as_dicts(
+        connection.execute(
+            f"SELECT {COLUMNS}, "
+            "(SELECT list(tag ORDER BY tag) FROM tags WHERE session_id = s.id) AS tags "
+            "FROM sessions s WHERE id = ?",
+            [id],
+        )
+    )
+    if not found:
+        raise PastSessionNotFound(id)
+    return found[0]
+
+
+def as_dicts(rows: DuckDBPyConnection) -> list[dict[str, Any]]:
+    assert rows.description is not None
+    names = [column[0] for column in rows.description]
+    return [
+        {name: _aware(value) for name, value in zip(names, row, strict=True)}
+        for row in rows.fetchall()
+    ]
+
+
+def naive(moment: datetime | None) -> datetime | None:
+    """As the tables hold it: in UTC, without a zone."""
+    return None if moment is None else moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def _aware(value: Any) -> Any:
+    return value.replace(tzinfo=UTC) if isinstance(value, datetime) else value
+
+
+def _called(connection: DuckDBPyConnection, condition: str, value: str) -> list[tuple[Any, ...]]:
+    return connection.execute(
+        f"SELECT id, source, {LATEST}, coalesce(git_repo, cwd, '') FROM sessions "
+        f"WHERE {condition} ORDER BY {LATEST} DESC LIMIT {MOST_CANDIDATES}",
+        [value],
+    ).fetchall()
+
+
+def _only(wanted: str, found: list[tuple[Any, ...]]) -> str:
+    if len(found) > 1:
+        raise AmbiguousSession(
+            wanted,
+            [
+                f"{id}  {source.replace('_', '-')}  {_local(at)}  {project}"
+                for id, source, at, project in found
+            ],
+        )
+    id: str = found[0][0]
+    return id
+
+
+def _local(moment: datetime | None) -> str:
+    return "?" if moment is None else f"{_aware(moment).astimezone():%Y-%m-%d %H:%M %Z}"

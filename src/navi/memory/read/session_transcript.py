@@ -1,0 +1,86 @@
+"""One session with everything that was said and done in it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from duckdb import DuckDBPyConnection
+
+from navi.memory.read.session_lookup import Session, as_dicts, session
+
+_CALLS = """
+    SELECT id, message_id, message_idx, idx, tool_name, tool_input,
+           bash_command, bash_base, bash_sub, is_compound, timestamp
+    FROM tool_calls WHERE session_id = ? ORDER BY message_idx, idx
+"""
+_MESSAGES = """
+    SELECT id, idx, role, content, thinking, timestamp, has_thinking
+    FROM messages WHERE session_id = ? ORDER BY idx
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    session: Session
+    parent_id: str | None
+    """The session that started this one, if it is indexed."""
+    messages: list[dict[str, Any]]
+    """Each with its `tool_calls`."""
+    orphan_calls: list[dict[str, Any]]
+    """Calls outside messages, as Codex writes them all."""
+
+    def with_calls(self) -> Iterator[tuple[dict[str, Any] | None, list[dict[str, Any]]]]:
+        """Each message with the calls made in or right after it; calls before the first alone."""
+        waiting = deque(self.orphan_calls)
+        for place, message in enumerate(self.messages):
+            if place == 0 and (early := _calls_until(waiting, message["timestamp"])):
+                yield None, early
+            is_last = place + 1 == len(self.messages)
+            until = None if is_last else self.messages[place + 1]["timestamp"]
+            calls = list(waiting) if is_last else _calls_until(waiting, until)
+            yield message, [*message["tool_calls"], *calls]
+        if not self.messages and waiting:
+            yield None, list(waiting)
+
+
+def _calls_until(waiting: deque[dict[str, Any]], until: datetime | None) -> list[dict[str, Any]]:
+    found = []
+    while waiting and until is not None:
+        at = waiting[0]["timestamp"]
+        if at is None or at >= until:
+            break
+        found.append(waiting.popleft())
+    return found
+
+
+def transcript(connection: DuckDBPyConnection, id: str) -> Transcript:
+    found = session(connection, id)
+    messages = as_dicts(connection.execute(_MESSAGES, [id]))
+    by_idx: dict[int, list[dict[str, Any]]] = {}
+    orphans = []
+    for call in as_dicts(connection.execute(_CALLS, [id])):
+        message_idx = call.pop("message_idx")
+        if message_idx is None:
+            orphans.append(call)
+        else:
+            by_idx.setdefault(message_idx, []).append(call)
+    for message in messages:
+        message["tool_calls"] = by_idx.pop(message["idx"], [])
+    # A call whose message never came is still shown.
+    orphans += [call for calls in by_idx.values() for call in calls]
+    return Transcript(found, _parent(connection, found), messages, orphans)
+
+
+def _parent(connection: DuckDBPyConnection, child: Session) -> str | None:
+    if child["parent_source_session_id"] is None:
+        return None
+    row = connection.execute(
+        "SELECT id FROM sessions WHERE source = ? AND source_session_id = ? AND id <> ? "
+        "ORDER BY is_subagent, started_at LIMIT 1",
+        [child["source"], child["parent_source_session_id"], child["id"]],
+    ).fetchone()
+    return None if row is None else row[0]

@@ -1,0 +1,251 @@
+"""Counting: sessions, messages, tools, commands, tokens.
+
+What counts is the same everywhere. A session is a file in which something was said or done
+(`schema.IS_SESSION`). A message, a tool call and an answer's tokens count once, however many files
+hold a copy of them (`copies.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from duckdb import DuckDBPyConnection
+
+from navi.base.secrets.masking import masked
+from navi.memory.index_schema import IS_SESSION
+from navi.memory.prices import cost_of
+from navi.memory.read.copies import find_copies
+from navi.memory.read.session_lookup import as_dicts, naive
+from navi.permissions.suggestions import CountedCommand
+
+PERIODS = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
+TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")
+
+# An answer belongs to the session that ended first: copies in resumed and forked ones go on.
+_ANSWERS = f"""
+    answers AS (
+        SELECT
+            arg_min(u.session_id, (coalesce(s.ended_at, 'infinity'), s.id)) AS session_id,
+            max(u.model) AS model,
+            min(u.timestamp) AS timestamp,
+            {", ".join(f"max(u.{name}) AS {name}" for name in TOKENS)}
+        FROM usages u JOIN sessions s ON s.id = u.session_id
+        GROUP BY u.key
+    )
+"""
+_LATEST = "coalesce(ended_at, started_at)"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is counted."""
+
+    source: str | None = None
+    project: str | None = None
+    since: datetime | None = None
+
+    def where(self, timestamp: str) -> tuple[str, list[Any]]:
+        """Conditions on the session `s` and on when a thing happened."""
+        conditions, values = [IS_SESSION], list[Any]()
+        for condition, value in (
+            ("s.source = ?", self.source),
+            # As `catalogue.in_project` has it.
+            ("contains(coalesce(s.git_repo, s.cwd) || '/', ?)", self.project),
+            (f"coalesce({timestamp}, s.started_at) >= ?", naive(self.since)),
+        ):
+            if value is not None:
+                conditions.append(condition)
+                values.append(value)
+        return " AND ".join(conditions), values
+
+
+def overview(connection: DuckDBPyConnection, scope: Scope) -> dict[str, Any]:
+    where, values = scope.where("s.ended_at")
+    rows = connection.execute(
+        f"SELECT source, count(*), {_own_counts(connection)}, "
+        f"min(started_at), max({_LATEST}) FROM sessions s WHERE {where} "
+        "GROUP BY source ORDER BY source",
+        values,
+    ).fetchall()
+    tokens = {row["source"]: row for row in _spent(connection, scope, "s.source AS source")}
+    names = ("sessions", "messages", "tool_calls", "copied_messages", "copied_tool_calls")
+    by_source = {}
+    for source, *counts, _, _ in rows:
+        spent = tokens.get(source, {})
+        by_source[source] = {
+            **dict(zip(names, counts, strict=True)),
+            **{name: spent.get(name, 0) for name in TOKENS},
+        }
+    firsts = [row[-2].replace(tzinfo=UTC) for row in rows if row[-2] is not None]
+    lasts = [row[-1].replace(tzinfo=UTC) for row in rows if row[-1] is not None]
+    return {
+        **{name: sum(each[name] for each in by_source.values()) for name in (*names, *TOKENS)},
+        "by_source": by_source,
+        "first": min(firsts, default=None),
+        "last": max(lasts, default=None),
+    }
+
+
+def _own_counts(connection: DuckDBPyConnection) -> str:
+    """Sums over sessions `s`: messages and tool calls of their own, and those that are copies."""
+    copies = {
+        column: f"coalesce((SELECT count(*) FROM {find_copies(connection, table)} k "
+        "WHERE k.session_id = s.id), 0)"
+        for column, table in (("message_count", "messages"), ("tool_count", "tool_calls"))
+    }
+    own = [
+        f"sum({column} - {copied})::BIGINT AS {name}"
+        for (column, copied), name in zip(copies.items(), ("messages", "tool_calls"), strict=True)
+    ]
+    return ", ".join(
+        [*own, *(f"sum({copied})::BIGINT AS copied_{column}" for column, copied in copies.items())]
+    )
+
+
+def tools(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
+    where, values = scope.where("c.timestamp")
+    return as_dicts(
+        connection.execute(
+            "SELECT tool_name, count(*) AS count, count(DISTINCT c.session_id) AS sessions "
+            f"FROM {_own_calls(connection)} WHERE {where} "
+            "GROUP BY tool_name ORDER BY count DESC, tool_name",
+            values,
+        )
+    )
+
+
+def bash(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
+    where, values = scope.where("c.timestamp")
+    rows = as_dicts(
+        connection.execute(
+            "SELECT bash_base, bash_sub, count(*) AS count, "
+            "count(*) FILTER (is_compound) AS compound "
+            f"FROM {_own_calls(connection)} WHERE {where} AND bash_command IS NOT NULL "
+            "GROUP BY bash_base, bash_sub ORDER BY count DESC, bash_base, bash_sub",
+            values,
+        )
+    )
+    return [
+        {**row, "bash_base": masked(row["bash_base"]), "bash_sub": masked(row["bash_sub"])}
+        for row in rows
+    ]
+
+
+def commands(connection: DuckDBPyConnection, scope: Scope) -> list[CountedCommand]:
+    """Every command line, with how often it ran."""
+    where, values = scope.where("c.timestamp")
+    rows = connection.execute(
+        "SELECT bash_command, sum(n)::BIGINT, list(project ORDER BY n DESC) FROM ("
+        "  SELECT bash_command, coalesce(s.git_repo, s.cwd, '') AS project, count(*) AS n "
+        f"  FROM {_own_calls(connection)} WHERE {where} "
+        "  AND bash_command IS NOT NULL GROUP BY 1, 2"
+        ") GROUP BY 1 ORDER BY 2 DESC, 1",
+        values,
+    ).fetchall()
+    return [
+        CountedCommand(command, count, [project for project in projects if project])
+        for command, count, projects in rows
+    ]
+
+
+def _own_calls(connection: DuckDBPyConnection) -> str:
+    """Tool calls `c` with their sessions `s`, without copies."""
+    copies = find_copies(connection, "tool_calls")
+    return (
+        f"tool_calls c JOIN sessions s ON s.id = c.session_id ANTI JOIN {copies} k ON k.id = c.id"
+    )
+
+
+def projects(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
+    where, values = scope.where("s.ended_at")
+    return as_dicts(
+        connection.execute(
+            "SELECT project, sessions, messages, tool_calls FROM ("
+            "  SELECT coalesce(git_repo, cwd) AS project, count(*) AS sessions, "
+            f"  {_own_counts(connection)} FROM sessions s WHERE {where} GROUP BY project"
+            ") ORDER BY sessions DESC, project",
+            values,
+        )
+    )
+
+
+def activity(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
+    """How much was said and how many sessions began in each hour that had any, oldest first."""
+    copies = find_copies(connection, "messages")
+    said, values = scope.where("m.timestamp")
+    began, more_values = scope.where("s.started_at")
+    return as_dicts(
+        connection.execute(
+            "SELECT date_trunc('hour', moment) AS hour, source, "
+            "sum(messages)::BIGINT AS messages, sum(sessions)::BIGINT AS sessions FROM ("
+            "  SELECT m.timestamp AS moment, s.source AS source, 1 AS messages, 0 AS sessions "
+            "  FROM messages m JOIN sessions s ON s.id = m.session_id "
+            f"  ANTI JOIN {copies} k ON k.id = m.id WHERE {said} "
+            f"  UNION ALL SELECT s.started_at, s.source, 0, 1 FROM sessions s WHERE {began}"
+            ") WHERE moment IS NOT NULL GROUP BY hour, source ORDER BY hour, source",
+            [*values, *more_values],
+        )
+    )
+
+
+def tokens(connection: DuckDBPyConnection, scope: Scope, by: Sequence[str]) -> list[dict[str, Any]]:
+    """Grouped by any of project, model and one of day, week, month; newest period first."""
+    period = next((PERIODS[each] for each in by if each in PERIODS), None)
+    rows = _spent(
+        connection,
+        scope,
+        "coalesce(s.git_repo, s.cwd) AS project" if "project" in by else "NULL::TEXT AS project",
+        f"strftime(a.timestamp, '{period}') AS period" if period else "NULL::TEXT AS period",
+        "a.model AS model",
+    )
+    return _with_costs(rows, keeps_model="model" in by)
+
+
+def _spent(connection: DuckDBPyConnection, scope: Scope, *by: str) -> list[dict[str, Any]]:
+    where, values = scope.where("a.timestamp")
+    sums = ", ".join(f"sum(a.{name})::BIGINT AS {name}" for name in TOKENS)
+    # Warm-ups say nothing, but they were paid for.
+    where = where.replace(IS_SESSION, "true")
+    return as_dicts(
+        connection.execute(
+            f"WITH {_ANSWERS} SELECT {', '.join(by)}, {sums} FROM answers a "
+            f"JOIN sessions s ON s.id = a.session_id WHERE {where} GROUP BY ALL",
+            values,
+        )
+    )
+
+
+def _with_costs(rows: Iterable[dict[str, Any]], *, keeps_model: bool) -> list[dict[str, Any]]:
+    """Prices go by model, so rows come by model and are put together here."""
+    groups: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        model = row["model"]
+        key = (row["project"], row["period"], model if keeps_model else None)
+        group = groups.setdefault(
+            key,
+            {
+                "project": key[0],
+                "period": key[1],
+                "model": key[2],
+                **dict.fromkeys(TOKENS, 0),
+                "cost_usd": 0.0,
+                "unpriced_models": [],
+            },
+        )
+        for name in TOKENS:
+            group[name] += row[name]
+        cost = cost_of(model, *(row[name] for name in TOKENS))
+        if cost is not None:
+            group["cost_usd"] += cost
+        elif any(row[name] for name in TOKENS):
+            group["unpriced_models"].append(model or "unknown")
+    for group in groups.values():
+        group["cost_usd"] = round(group["cost_usd"], 6)
+        group["unpriced_models"].sort()
+        if group["unpriced_models"] and group["cost_usd"] == 0:
+            group["cost_usd"] = None
+    ordered = sorted(groups.values(), key=lambda row: (row["project"] or "", row["model"] or ""))
+    return sorted(ordered, key=lambda row: row["period"] or "", reverse=True)

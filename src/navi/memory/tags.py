@@ -1,0 +1,83 @@
+"""Words that people give to sessions.
+
+They are kept in DuckDB. Whoever lists sessions reads a copy, which is made anew after each change,
+and whenever an index run looks into DuckDB.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import datetime
+
+from duckdb import DuckDBPyConnection
+
+from navi.base.control_characters import CONTROL_CHARACTER
+from navi.base.errors import InvalidInput
+from navi.memory.database import Writer
+from navi.memory.index_paths import Places
+from navi.memory.read.session_lookup import naive, resolve
+
+_TAG = re.compile(r"[^\s,#]{1,64}")
+
+
+def change(
+    places: Places, id: str, tags: Sequence[str], now: datetime, *, is_added: bool
+) -> tuple[str, list[str]]:
+    """Give tags to the session called `id`, or take them; its own id, and all the tags it has."""
+    writer = Writer(places, is_kept_open=True)
+    with closing(writer):
+        with writer.transaction(now) as connection:
+            session = resolve(connection, id)
+            if is_added:
+                add(connection, session, tags, now)
+            else:
+                remove(connection, session, tags)
+            left = of(connection, session)
+        # After the commit: a copy must not know more. Before others can write: two can't cross.
+        note(connection, places)
+    return session, left
+
+
+def add(connection: DuckDBPyConnection, session: str, tags: Sequence[str], now: datetime) -> None:
+    for tag in map(_checked, tags):
+        remove(connection, session, [tag])
+        connection.execute("INSERT INTO tags VALUES (?, ?, ?)", [session, tag, naive(now)])
+
+
+def remove(connection: DuckDBPyConnection, session: str, tags: Sequence[str]) -> None:
+    for tag in map(_checked, tags):
+        connection.execute("DELETE FROM tags WHERE session_id = ? AND tag = ?", [session, tag])
+
+
+def of(connection: DuckDBPyConnection, session: str) -> list[str]:
+    rows = connection.execute(
+        "SELECT tag FROM tags WHERE session_id = ? ORDER BY tag", [session]
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def note(connection: DuckDBPyConnection, places: Places) -> None:
+    """The copy."""
+    rows = connection.execute(
+        "SELECT session_id, list(tag ORDER BY tag) FROM tags GROUP BY ALL"
+    ).fetchall()
+    if not rows:
+        places.tags.unlink(missing_ok=True)
+        return
+    temporary = places.tags.with_suffix(".tags.tmp")
+    temporary.write_text(json.dumps(dict(rows)))
+    os.replace(temporary, places.tags)
+
+
+def _checked(tag: str) -> str:
+    tag = tag.removeprefix("#")
+    if _TAG.fullmatch(tag) is None or CONTROL_CHARACTER.search(tag) is not None:
+        raise InvalidInput(
+            f"{tag!r} can't be a tag",
+            hint="one word of at most 64 characters, without comma, # or control characters",
+        )
+    return tag

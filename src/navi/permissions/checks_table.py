@@ -1,0 +1,106 @@
+"""The test and lint commands that may run without asking: the only ones that run other code.
+
+They run what the repository says, and a rule in the user's settings holds in every repository, a
+foreign one as well. So only commands are here that are a language's or a tool's own way to test or
+to check. What runs whatever a file calls "build" or "lint" is for people to decide (harm_table.py):
+make, just, tox, nox, gradle, mvn, `npm run x`; so is what is used to build.
+"""
+
+from __future__ import annotations
+
+from navi.permissions.guards import bundled, guards
+from navi.permissions.shell.shell_command import names
+from navi.permissions.verdict import Entry, Harm, Key
+
+TESTS = "runs the repository's own tests"
+CHECKS = "checks the repository's code"
+
+_PYTEST = guards(
+    "*pytest",
+    # -p imports any module, -c and @file read options from any file.
+    f"{bundled('pco', behind='xvqsl')} @ --basetemp --junit --debug --log-file --pastebin --pdbcls "
+    "--rootdir --confcutdir --config --override --cov-report --cov-config --html --json --report "
+    "--benchmark --tx --px --rsync ~log_file ~cache_dir ~addopts ~pythonpath "
+    # Those of plugins that write or delete.
+    "--snapshot --inline-snapshot --update --regen --force-regen --output --allure --clean --csv "
+    "--md --profile --memray --store",
+)
+_RUFF = guards(
+    "*ruff check",
+    f"{bundled('o', behind='qvsenw')} --fix --unsafe --output-file --add- --config --cache-dir",
+)
+_MYPY = guards(
+    "*mypy",
+    # argparse takes every beginning of an option that is not another one's as well.
+    "@ --ins --an --co --ht --li --tx --ti --x --j --python-e --ca --cu",
+)
+_CARGO = guards(
+    "cargo",
+    # The last ones are for rustc or for the tests, behind `--`.
+    "--config --target --manifest-path --out --artifact --lockfile --fix --logfile --emit "
+    "--codegen --extern --sysroot --print -C -L -Z -o @",
+)
+_GO = guards(
+    "go",
+    "~toolexec ~vettool ~profile ~modfile ~overlay ~ldflags ~gcflags ~asmflags ~gccgoflags "
+    "~pkgdir ~-test. -exec --exec -o --o -trace --trace -C --C -c$ --c$ -mod --mod -fuzz --fuzz "
+    "-fix --fix",
+)
+# With any arguments but those that the guards catch.
+_GUARDED: list[tuple[str, str, tuple[str, ...]]] = [
+    ("pytest", TESTS, _PYTEST),
+    *((f"{python} -m pytest", TESTS, _PYTEST) for python in ("python", "python3")),
+    *((f"{python} -m mypy", CHECKS, _MYPY) for python in ("python", "python3")),
+    ("mypy", CHECKS, _MYPY),
+    ("ruff check", CHECKS, _RUFF),
+    ("cargo test", TESTS, _CARGO),
+    *((f"cargo {sub}", CHECKS, _CARGO) for sub in ("check", "clippy")),
+    ("go test", TESTS, _GO),
+    ("go vet", CHECKS, _GO),
+    # Which program gets these arguments is up to the repository: no option is safe with all.
+    *((f"{tool} test --", TESTS, guards(f"{tool} test --", "-")) for tool in ("npm", "pnpm")),
+]
+_SCRIPT_OPTIONS = "-s --silent -- --run --watch=false --watchAll=false --ci --verbose --bail"
+# Only in the very form that was run, and with no other options than these.
+_EXACT_ONLY = [
+    *((f"{tool} test", TESTS, _SCRIPT_OPTIONS) for tool in ("npm", "pnpm", "yarn")),
+    ("npm t", TESTS, _SCRIPT_OPTIONS),
+    ("bun test", TESTS, "--bail --timeout -t --test-name-pattern --only --todo"),
+    *((f"{python} -m unittest", TESTS, "-v -q -f -b -k") for python in ("python", "python3")),
+    ("jest", TESTS, "--ci --verbose --silent --bail -i --runInBand -t --testNamePattern "
+     "--passWithNoTests"),
+    ("vitest run", TESTS, "-t --testNamePattern --bail --no-color --passWithNoTests"),
+    ("pyright", CHECKS, "--warnings --stats --level --pythonversion"),
+    ("flake8", CHECKS, "--max-line-length --select --ignore --extend-ignore --count --statistics "
+     "--show-source --exclude"),
+    ("pylint", CHECKS, "--disable --enable -E --errors-only --score -rn --max-line-length"),
+    ("eslint", CHECKS, "--quiet --max-warnings --ext --no-color --color"),
+    ("shellcheck", CHECKS, "-x -a -s --shell -S --severity -e --exclude -C --color"),
+    ("golangci-lint run", CHECKS, "--timeout -v -E -D --enable --disable --fast"),
+]  # fmt: skip
+# In the very form that was run, and only with one of the first options do they leave files alone.
+_EXACT_NEEDS = [
+    ("ruff format", "--check --diff", "-q --quiet"),
+    ("black", "--check --diff", "-q --quiet -l --line-length"),
+    ("isort", "--check --check-only -c --diff", "--profile -q --quiet"),
+    ("prettier", "--check -c --list-different -l", ""),
+    ("tsc", "--noEmit", "-p --project --pretty --skipLibCheck --strict"),
+    ("cargo fmt", "--check", "--all -q --quiet -- -v"),
+    ("gofmt", "-l -d", "-s -e"),
+]
+
+
+_WRITE = names("--fix --write -w")
+
+
+def checks() -> dict[Key, Entry]:
+    found: dict[Key, Entry] = {}
+    for key, reason, rules in _GUARDED:
+        found[tuple(key.split())] = Entry(Harm.PROJECT, reason, guards=rules)
+    for key, reason, only in _EXACT_ONLY:
+        found[tuple(key.split())] = Entry(Harm.PROJECT, reason, _WRITE, names(only))
+    for key, needs, only in _EXACT_NEEDS:
+        found[tuple(key.split())] = Entry(
+            Harm.PROJECT, CHECKS, _WRITE, names(f"{needs} {only}"), needs=names(needs)
+        )
+    return found

@@ -1,0 +1,159 @@
+"""What is known to do harm, and what is for people to decide, with the reason.
+
+What may run unasked has tables of its own (readers_table.py, checks_table.py). A command that is in
+no table is unknown, never harmless. An entry's key is how the command begins: `git log` has one of
+its own beside `git`.
+"""
+
+from __future__ import annotations
+
+from navi.permissions.checks_table import checks
+from navi.permissions.readers_table import readers
+from navi.permissions.shell.shell_command import names
+from navi.permissions.verdict import Entry, Harm, Key
+
+_HARM = {
+    "deletes": "rm rmdir unlink shred srm trash wipe",
+    "writes files": """
+        mv cp dd tee touch mkdir ln install truncate mkfifo mknod patch split csplit tar unzip zip
+        gzip gunzip bzip2 xz 7z cpio ar vi vim nvim nano ed ex emacs code mktemp rename""",
+    "changes rights or users": """
+        sudo su doas runuser pkexec chmod chown chgrp chattr setfacl setcap passwd useradd usermod
+        userdel groupadd groupdel visudo chsh chroot unshare nsenter""",
+    "reaches out to the network": """
+        curl wget ssh scp sftp ftp nc ncat netcat telnet socat rsync ping dig nslookup host
+        traceroute whois aria2c http https xh gh glab aws gcloud az helm terraform tofu ansible
+        ansible-playbook heroku vercel netlify fly flyctl doctl mail sendmail psql mysql mongo
+        redis-cli openssl rclone s3cmd gsutil firebase wrangler supabase""",
+    "acts on the machine": """
+        kill pkill killall xkill reboot shutdown halt poweroff service mount umount mkfs fdisk
+        parted iptables nft ufw crontab at launchctl sysctl modprobe insmod rmmod swapoff swapon
+        systemd-run loginctl timedatectl hostnamectl tmux screen defaults xdg-open open""",
+    "runs code given as text": """
+        eval alias trap enable parallel watch busybox toybox script flock nix-shell expect
+        osascript arch""",
+    "shows the environment, with the secrets in it": "printenv env",
+    "installs or removes software": """
+        apt-get yum dnf pacman apk zypper snap flatpak port gem pipx choco winget rustup nvm pyenv
+        rbenv asdf mise conda mamba""",
+}
+# One tool a line.
+_HARMFUL_SUBCOMMANDS = {
+    "changes the repository": """
+        git: add commit merge rebase cherry-pick revert am apply stash checkout switch restore \
+        reset clean rm mv tag branch gc prune filter-branch filter-repo update-ref config init \
+        worktree bisect notes replace reflog remote submodule update-index symbolic-ref read-tree \
+        commit-tree mktag mktree hash-object fast-import repack lfs sparse-checkout rerere \
+        format-patch archive bundle maintenance""",
+    "reaches out to the network": """
+        git: push pull fetch clone ls-remote send-email svn p4 request-pull daemon
+        npm: publish view info search login logout adduser owner deprecate dist-tag access audit \
+        outdated ping profile team token unpublish whoami
+        docker: push pull login logout search
+        cargo: publish login owner search yank
+        go: get install
+        brew: update search
+        apt: update
+        uv: publish
+        pip: download search""",
+    "installs or removes software": """
+        npm: uninstall remove rm link update upgrade init create exec x pack rebuild prune dedupe
+        pnpm: add remove update up dlx exec publish link create store
+        yarn: add remove upgrade dlx exec publish link create global up
+        pip: uninstall wheel config cache
+        cargo: install uninstall add remove update clean
+        uv: add remove tool python self cache pip lock init venv
+        brew: install uninstall upgrade reinstall tap untap link unlink cleanup services remove
+        apt: install remove purge upgrade full-upgrade autoremove dist-upgrade
+        go: clean""",
+    "acts on containers": """
+        docker: run exec rm rmi stop kill start restart cp commit tag load save import export \
+        create rename update pause unpause prune system container image volume network compose \
+        swarm stack service secret config node plugin attach buildx""",
+    "acts on a cluster": """
+        kubectl: apply create delete edit patch replace scale exec cp run expose set label \
+        annotate rollout drain cordon uncordon taint attach port-forward proxy debug""",
+    "acts on the machine": """
+        systemctl: start stop restart reload enable disable mask unmask kill daemon-reload \
+        daemon-reexec set-property edit isolate reboot poweroff halt suspend revert""",
+}
+# Neither harmless nor beyond discussion: it is for people to decide, one command at a time.
+_OPEN = {
+    "installs what a lock file or list names, from the network": [
+        "npm install", "npm i", "npm ci", "yarn install", "pnpm install", "pnpm i", "bun install",
+        "uv sync", "bundle install", "cargo fetch", "go mod", "composer install", "poetry install",
+        "pip install",
+    ],
+    "reads from a cluster over the network": [
+        "kubectl describe", "kubectl logs", "kubectl top", "kubectl explain", "kubectl version",
+        "kubectl config", "kubectl cluster-info", "kubectl api-resources",
+    ],
+    "may show a password in an address": ["git remote -v", "git remote get-url", "git remote show"],
+    "shows variables, with the secrets in them": [
+        "docker inspect", "docker container inspect", "docker compose config", "systemctl show",
+        "systemctl cat", "git var",
+    ],
+    "leaves the folders that Claude Code keeps commands to": ["pushd", "popd", "dirs"],
+    # Also code: `read 'a[$(x)]'` and their like run what stands between the brackets.
+    "sets variables of the shell": [
+        "export", "declare", "typeset", "local", "readonly", "read", "unset", "let", "mapfile",
+        "readarray", "getopts",
+    ],
+    "runs what the repository says, and a rule would hold in every repository": [
+        *(f"{tool} run" for tool in ("npm", "yarn", "pnpm", "bun")),
+        "npm run-script", "yarn lint", "pnpm lint", "yarn build", "pnpm build", "make", "just",
+        "task", "tox", "nox", "mvn", "./mvnw", "gradle", "./gradlew", "cargo build", "cargo bench",
+        "cargo run", "go build", "go run", "go generate", "dotnet test", "dotnet build",
+        "swift test", "swift build", "deno test", "deno check", "deno lint", "mocha", "rspec",
+        "phpunit", "mix test", "ctest", "docker compose up",
+    ],
+    "builds an image: runs what its file says": ["docker build", "docker compose build"],
+    "runs a file in this shell": ["source", "."],
+}  # fmt: skip
+
+
+def _table() -> dict[Key, Entry]:
+    found: dict[Key, Entry] = {}
+    for reason, commands in _HARM.items():
+        for name in names(commands):
+            found[(name,)] = Entry(Harm.DONE, reason)
+    for reason, tools in _HARMFUL_SUBCOMMANDS.items():
+        for tool in tools.strip().splitlines():
+            name, _, subs = tool.partition(":")
+            for sub in names(subs):
+                found[(name.strip(), sub)] = Entry(Harm.DONE, reason)
+    for reason, keys in _OPEN.items():
+        for key in keys:
+            found[tuple(key.split())] = Entry(Harm.UNKNOWN, reason)
+    return {**found, **readers(), **checks()}
+
+
+TABLE: dict[Key, Entry] = _table()
+LONGEST_KEY = max(len(key) for key in TABLE)
+
+# Options in front of the subcommand that change nothing of what it does.
+LEADING_OPTIONS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
+    "git": (names("--no-pager -P --no-optional-locks"), names("-C")),
+    "npm": (names("-s --silent"), names("--prefix -w --workspace")),
+    "pnpm": (names("-s --silent -r -w"), names("-C --dir --filter -F")),
+    "yarn": (names("-s --silent"), names("--cwd")),
+    "cargo": (names("-q --quiet -v"), frozenset()),
+    "go": (frozenset(), names("-C")),
+    "uv": (names("-q --quiet"), names("--directory --project")),
+    "make": (names("-s -k -j"), names("-C")),
+    "systemctl": (names("--user --no-pager"), frozenset()),
+    "kubectl": (frozenset(), names("-n --namespace --context")),
+}
+# What may stand in front of a command without changing what it does.
+HARMLESS_VARIABLES = names(
+    "CI NODE_ENV FORCE_COLOR NO_COLOR CLICOLOR LANG LANGUAGE LC_ALL LC_CTYPE TZ TERM "
+    "PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE RUST_LOG CARGO_TERM_COLOR "
+    "TF_IN_AUTOMATION DEBIAN_FRONTEND HUSKY PIP_NO_INPUT"
+)
+HARMFUL_VARIABLES = names(
+    "PATH IFS ENV BASH_ENV SHELLOPTS PROMPT_COMMAND PS4 LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT "
+    "PYTHONPATH PYTHONSTARTUP PYTHONHOME NODE_OPTIONS NODE_PATH PERL5LIB PERL5OPT RUBYOPT "
+    "RUBYLIB EDITOR VISUAL PAGER BROWSER GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PAGER "
+    "GIT_EDITOR GIT_CONFIG GIT_CONFIG_GLOBAL GIT_DIR LESSOPEN JAVA_TOOL_OPTIONS CLASSPATH "
+    "RUSTC_WRAPPER GOFLAGS SHELL HOME"
+)

@@ -1,0 +1,169 @@
+"""Commands whose arguments are a small language: sed, awk, jq and others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from navi.permissions.risk_table import TABLE
+from navi.permissions.shell.shell_command import names, runs
+from navi.permissions.verdict import Harm, Judgement, Key, caught_option, unknown_option
+
+_FIND_TESTS = names(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime "
+    "-mmin -atime -amin -ctime -cmin -newer -newermt -anewer -cnewer -empty -maxdepth -mindepth "
+    "-not -a -and -o -or -print -print0 -printf -ls -prune -depth -d -follow -L -H -P -xdev -mount "
+    "-perm -user -group -uid -gid -nouser -nogroup -readable -writable -executable -links -inum "
+    "-samefile -quit -true -false -daystart -regextype -lname -ilname -used -E -s -x -exec "
+    "-execdir -noleaf -warn"
+)
+_FIND_GUARDS = TABLE["find",].guards
+_FIND_WRITES = names("-delete -fprint -fprint0 -fprintf -fls -ok -okdir")
+
+
+def _judge_find(words: Key, dynamic: frozenset[int]) -> Judgement:
+    # What -exec runs is judged on its own.
+    own = set(range(1, len(words)))
+    inner = list(runs(words))
+    for part in inner:
+        own -= set(range(part.start, part.stop))
+    words = tuple(word for at, word in enumerate(words) if at in own)
+    dynamic = frozenset(own & dynamic)
+    for word in words:
+        if word in _FIND_WRITES:
+            return Judgement(Harm.DONE, f"{word} deletes or writes", ("find",), _FIND_GUARDS)
+    if inner:
+        return Judgement(Harm.UNKNOWN, "runs a command for each file")
+    if dynamic or not all(map(_is_harmless_in_find, words)):
+        return Judgement(Harm.UNKNOWN, "has arguments that are not known to be harmless", ("find",))
+    return Judgement(Harm.NONE, "only lists files", ("find",), _FIND_GUARDS)
+
+
+def _is_harmless_in_find(word: str) -> bool:
+    return word[:1] != "-" or word in _FIND_TESTS or word[1:2].isdigit() or word == "-"
+
+
+def _judge_fd(words: Key, dynamic: frozenset[int]) -> Judgement:
+    caught = caught_option(words[1:], names("-x -X --exec --exec-batch"))
+    if caught or dynamic:
+        return Judgement(Harm.UNKNOWN, "runs a command for each file" if caught else "is not sure")
+    return Judgement(Harm.NONE, "only lists files")
+
+
+# Everything is matched possessively: a script of blanks must not take for ever.
+_ADDRESS = r"(?:\d++(?:~\d++)?|\$|/(?:[^/\\\n]|\\.)*+/I?)"
+_WHERE = rf"(?:{_ADDRESS}(?:,(?:{_ADDRESS}|[+~]\d++))?)?+[ \t]*+!?+[ \t]*+"
+_SUBSTITUTION = "|".join(
+    rf"s{sign}(?:[^{sign}\\\n]|\\.)*+{sign}(?:[^{sign}\\\n]|\\.)*+{sign}[gpiI\d]*+"
+    for sign in ("/", r"\|", "#", ",", "@", "!", ":")
+)
+_SED_COMMAND = rf"{_WHERE}(?:[pdqQ=DGghHnNPxlz]|{_SUBSTITUTION})[ \t]*+"
+_SED_SCRIPT = re.compile(rf"\s*+{_SED_COMMAND}(?:[;\n]\s*+(?:{_SED_COMMAND})?+)*+")
+_SED_OPTIONS = names("--quiet --silent --regexp-extended --debug")
+
+
+def _judge_sed(words: Key, dynamic: frozenset[int]) -> Judgement:
+    scripts: list[str] = []
+    operands: list[str] = []
+    at = 1
+    while at < len(words):
+        word = words[at]
+        at += 1
+        if word in ("-e", "--expression") and at < len(words):
+            scripts.append(words[at])
+            at += 1
+        elif word.startswith("--expression="):
+            scripts.append(word.partition("=")[2])
+        elif word[:1] == "-" and len(word) > 1:
+            if word.startswith("--in") or (word[1] != "-" and re.search("[iI]", word)):
+                return Judgement(Harm.DONE, "-i edits files in place")
+            if word not in _SED_OPTIONS and not re.fullmatch("-[nErsuz]+", word):
+                return Judgement(Harm.UNKNOWN, "has options that are not known to be harmless")
+        else:
+            operands.append(word)
+    if not scripts and operands:
+        scripts.append(operands[0])
+    if dynamic:
+        return Judgement(Harm.UNKNOWN, "what it is given is known only when it runs")
+    if not scripts or not all(_SED_SCRIPT.fullmatch(script) for script in scripts):
+        return Judgement(Harm.UNKNOWN, "has a script that can write files or run commands")
+    return Judgement(Harm.NONE, "only prints")
+
+
+def _judge_awk(words: Key, dynamic: frozenset[int]) -> Judgement:
+    at = 1
+    while at < len(words) and words[at][:1] == "-" and len(words[at]) > 1:
+        if words[at] in ("-F", "-v"):
+            at += 2
+        elif words[at][:2] in ("-F", "-v"):
+            at += 1
+        else:
+            return Judgement(Harm.UNKNOWN, "has options that are not known to be harmless")
+    program = words[at] if at < len(words) else ""
+    if "ENVIRON" in program:
+        return Judgement(Harm.DONE, "shows the environment, with the secrets in it")
+    if "system" in program or dynamic:
+        harm = Harm.UNKNOWN if dynamic else Harm.DONE
+        return Judgement(harm, "can run other commands")
+    if re.search(r"[|>@]|getline", program):
+        return Judgement(Harm.UNKNOWN, "has a program that can write files or run commands")
+    return Judgement(Harm.NONE, "only prints")
+
+
+_OPTIONS = {
+    "jq": names(
+        "-r -c -s -n -e -S -a -j -M -C -rc -cr -rs -sr -nr -rn --raw-output --compact-output "
+        "--slurp --null-input --exit-status --sort-keys --arg --argjson --tab --indent"
+    ),
+    # Its -s writes a file for each document.
+    "yq": names("-r -e -P -M -C -N -o -p --output-format --input-format --prettyPrint"),
+}
+_READS_MORE_THAN_ITS_INPUT = re.compile(r"env|ENV|load|import|include|input_filename|system")
+
+
+def _judge_jq(words: Key, dynamic: frozenset[int]) -> Judgement:
+    option = unknown_option(words[1:], _OPTIONS[words[0]])
+    if option or dynamic:
+        return Judgement(
+            Harm.UNKNOWN, f"{option or 'what it is given'} is not known to be harmless"
+        )
+    if any(_READS_MORE_THAN_ITS_INPUT.search(word) for word in words[1:]):
+        return Judgement(Harm.UNKNOWN, "can show the environment or other files")
+    return Judgement(Harm.NONE, "only prints")
+
+
+def _judge_printf(words: Key, dynamic: frozenset[int]) -> Judgement:
+    """-v and %n set a variable, and run what stands in brackets behind its name."""
+    if any(word.startswith("-v") or re.search("%[^%A-Za-z]*[hjlLtzq]*n", word) for word in words):
+        return Judgement(Harm.DONE, "can run what stands in a variable's brackets")
+    if dynamic:
+        return Judgement(Harm.UNKNOWN, "what it is given is known only when it runs")
+    return Judgement(Harm.NONE, "only prints")
+
+
+def _judge_test(words: Key, dynamic: frozenset[int]) -> Judgement:
+    if any(word in ("-v", "-R") for word in words):
+        return Judgement(Harm.DONE, "-v runs what stands in a variable's brackets")
+    return Judgement(Harm.NONE, "only compares")
+
+
+def _judge_ps(words: Key, dynamic: frozenset[int]) -> Judgement:
+    """`ps e` shows the environment of the processes; `ps -e` does not."""
+    shows = any("E" in word or (word[:1] != "-" and "e" in word) for word in words[1:])
+    if shows or dynamic:
+        return Judgement(Harm.DONE if shows else Harm.UNKNOWN, "can show the environment")
+    return Judgement(Harm.NONE, "only lists processes")
+
+
+SPECIAL: dict[str, Callable[[Key, frozenset[int]], Judgement]] = {
+    "find": _judge_find,
+    "fd": _judge_fd,
+    "fdfind": _judge_fd,
+    "sed": _judge_sed,
+    "gsed": _judge_sed,
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _judge_awk),
+    **dict.fromkeys(("jq", "yq"), _judge_jq),
+    **dict.fromkeys(("test", "[", "[["), _judge_test),
+    "printf": _judge_printf,
+    "ps": _judge_ps,
+}

@@ -1,0 +1,341 @@
+"""What a shell line runs: its first command in short, and every command anywhere in it.
+
+An index reads hundreds of thousands of lines, most of them plain: those are split by one pattern
+here, and only the rest is read with the bash grammar (shell_tree.py). What the grammar can't read
+is cut at everything that could start a command, and said to be not understood.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property, lru_cache
+
+from navi.permissions.shell.shell_command import (
+    PREFIXES,
+    SHELLS,
+    Inner,
+    Redirection,
+    ShellCommand,
+    base_name,
+    is_assignment,
+    names,
+    runs,
+)
+
+__all__ = ["ShellCommand", "ShellLine", "read_command", "subcommand"]
+
+# Longer lines are read as well, but rarely come twice: they are not worth the memory.
+LONGEST_KEPT = 1_000
+LINES_KEPT = 16_384
+# `bash -c "bash -c …"` deeper than this is nobody's honest command.
+DEEPEST_SCRIPT = 6
+
+# The options before the subcommand that take a value, by tool.
+SUBCOMMAND_TOOLS: dict[str, frozenset[str]] = {
+    name: names(options)
+    for name, options in [
+        ("git", "-C -c --git-dir --work-tree --namespace --config-env --attr-source"),
+        ("kubectl", "-n --namespace --context --cluster --user --kubeconfig -s --server --token "
+         "--as --as-group --request-timeout --cache-dir --certificate-authority"),
+        ("docker", "-c --context -H --host -l --log-level --config"),
+        ("npm", "--prefix -w --workspace -C --loglevel --registry --userconfig --cache"),
+        ("yarn", "--cwd"),
+        ("pnpm", "-C --dir --filter -F"),
+        ("cargo", "--color --config -Z -C"),
+        ("go", "-C"),
+        ("uv", "--directory --project --config-file --cache-dir --color -p --python"),
+        ("pip", "--python --log --proxy --timeout --cache-dir"),
+        ("brew", ""),
+        ("apt", "-o -c -t"),
+        ("systemctl", "-H -M -t -p -n -o --host --machine --type --property --root --state"),
+    ]
+}  # fmt: skip
+
+_WORD = r"""(?:[\w@%+:,./=^~*?-]++|'[^']*+'|"[^"$`\\]*+")++(?=[ \t\n;&|]|$)"""
+_REDIRECTION = r"(?:[0-9]?>&[0-9]|[0-9&]?>>?[ \t]*+[\w./-]++|<[ \t]*+[\w./-]++)(?=[ \t\n;&|]|$)"
+_PLAIN = re.compile(rf"[ \t]*+{_WORD}(?:[ \t]++{_WORD})*+[ \t\n]*+")
+_HEAD = re.compile(rf"[ \t\n]*+({_WORD}(?:[ \t]++(?:{_REDIRECTION}|{_WORD}))*+)[ \t]*+")
+_JOINED = re.compile(r"(?:&&|\|\|?|;|&(?![&>])|\n)[ \t\n]*+[^\s#;&|)}]")
+_PART = rf"{_WORD}(?:[ \t]++(?:{_REDIRECTION}|{_WORD}))*+[ \t]*+"
+_JOINED_PARTS = re.compile(rf"[ \t\n]*+{_PART}(?:(?:&&|\|\|?|;|\n)[ \t\n]*+{_PART})++[ \t\n]*+")
+_TOKENS = re.compile(rf"(&&|\|\|?|;|\n)|({_REDIRECTION})|{_WORD}")
+_WORDS = re.compile(_WORD)
+_HEAD_WORDS = re.compile(rf"({_REDIRECTION})|{_WORD}")
+_QUOTES = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+# A character that bash reads otherwise than people and grammars do.
+_ODD = re.compile(r"[^\S \t\n]|[\x00-\x08\x0e-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060\ufeff]")
+_KEYWORDS = names(
+    "if then else elif fi for while until do done case esac select function time coproc in"
+)
+# The grammar gives these commands nodes of their own.
+_DECLARATIONS = names("export declare local readonly typeset unset unsetenv")
+_GLOBS = re.compile(r"[*?~]")
+_SPLIT_REDIRECTION = re.compile(r"([0-9&]?(?:>&|>>?|<))[ \t]*(.+)")
+_NONE: frozenset[int] = frozenset()
+
+
+class ShellLine:
+    """A line as it would run. `commands` is worked out when first asked for."""
+
+    def __init__(
+        self,
+        text: str,
+        summary: tuple[str | None, str | None, bool],
+        found: list[ShellCommand] | None = None,
+        is_understood: bool | None = None,
+        depth: int = 0,
+    ) -> None:
+        self.text = text
+        self.base: str | None
+        """The first command's name, seen through `sudo`, `env A=b`, `bash -lc` and their like."""
+        self.sub: str | None
+        """Its subcommand, for the tools that have them."""
+        self.is_compound: bool
+        self.base, self.sub, self.is_compound = summary
+        self._found = found
+        self._is_understood = is_understood
+        self._depth = depth
+
+    @cached_property
+    def commands(self) -> tuple[ShellCommand, ...]:
+        """Every simple command that may run, a wrapper directly followed by what it runs."""
+        if self._found is None:
+            self._found, _, self._is_understood = _read_whole(self.text)
+        found: list[ShellCommand] = []
+        for command in self._found:
+            _append(command, found, self._depth, 0)
+        return tuple(found)
+
+    @property
+    def is_understood(self) -> bool:
+        """False if it may run more than `commands` says."""
+        if self._is_understood is None:
+            self._found, _, self._is_understood = _read_whole(self.text)
+        return self._is_understood
+
+    def __repr__(self) -> str:
+        return f"ShellLine({self.text!r}, {self.base!r}, {self.sub!r}, {self.is_compound})"
+
+
+def read_command(text: str) -> ShellLine:
+    """What the shell would run for `text`; never fails."""
+    return _read_kept(text) if len(text) <= LONGEST_KEPT else _read(text, 0)
+
+
+@lru_cache(maxsize=LINES_KEPT)
+def _read_kept(text: str) -> ShellLine:
+    return _read(text, 0)
+
+
+def _read(text: str, depth: int) -> ShellLine:
+    words = _plain_words(text)
+    is_compound = False
+    if words is None:
+        words = _head_words(text)
+        is_compound = True
+    if words is not None:
+        # The rest need not be read to know what comes first, and whether there is more.
+        return ShellLine(text, _summary(words, _NONE, is_compound, depth), depth=depth)
+    commands, is_compound, is_understood = _read_whole(text)
+    first = next((command for command in commands if command.words), ShellCommand(()))
+    summary = _summary(first.words, first.dynamic, is_compound, depth)
+    return ShellLine(text, summary, commands, is_understood, depth)
+
+
+def _plain_words(text: str) -> tuple[str, ...] | None:
+    """The words of a line that is nothing but words; None if it may be more than that."""
+    if _PLAIN.fullmatch(text) is None:
+        return None
+    words = tuple(_WORDS.findall(text))
+    first = words[0]
+    if first in _KEYWORDS or first in _DECLARATIONS or "=" in first or _GLOBS.search(first):
+        return None
+    return tuple(map(_unquoted, words)) if "'" in text or '"' in text else words
+
+
+def _plain_parts(text: str) -> list[ShellCommand] | None:
+    """The commands of a line of plain commands joined by `&&`, `|`, `;` and the like."""
+    if _JOINED_PARTS.fullmatch(text) is None:
+        return None
+    found: list[ShellCommand] = []
+    words: list[str] = []
+    redirections: list[Redirection] = []
+    start = stop = 0
+    is_piped = False
+    tokens = [*_TOKENS.finditer(text), None]
+    for token in tokens:
+        if token is None or token[1] is not None:
+            if words:
+                if words[0] in _KEYWORDS or words[0] in _DECLARATIONS:
+                    return None
+                if "=" in words[0] or _GLOBS.search(words[0]):
+                    return None
+                is_before_pipe = token is not None and token[1] == "|"
+                found.append(
+                    ShellCommand(
+                        tuple(map(_unquoted, words)),
+                        text=text[start:stop],
+                        redirections=tuple(redirections),
+                        is_piped=is_piped or is_before_pipe,
+                    )
+                )
+                is_piped = is_before_pipe
+            words, redirections = [], []
+        elif token[2] is not None:
+            operator, target = _SPLIT_REDIRECTION.fullmatch(token[2]).groups()  # type: ignore[union-attr]
+            redirections.append(Redirection(operator, target))
+        else:
+            if redirections:
+                # A redirection among the words: the text can't be cut out without it.
+                return None
+            start = start if words else token.start()
+            stop = token.end()
+            words.append(token[0])
+    return found
+
+
+def _head_words(text: str) -> tuple[str, ...] | None:
+    """The words before the first `|`, `&&`, `;` or line end, if they are plain and more follows."""
+    head = _HEAD.match(text)
+    if head is None or _JOINED.match(text, head.end()) is None:
+        return None
+    words = tuple(
+        _unquoted(found[0]) for found in _HEAD_WORDS.finditer(head[1]) if found[1] is None
+    )
+    first = words[0]
+    if first in _KEYWORDS or "=" in first or _GLOBS.search(first):
+        return None
+    return words
+
+
+def _unquoted(word: str) -> str:
+    if "'" not in word and '"' not in word:
+        return word
+    return _QUOTES.sub(lambda found: found[1] if found[1] is not None else found[2], word)
+
+
+def _runs_others(word: str) -> bool:
+    name = base_name(word)
+    return name in PREFIXES or name in SHELLS or name in _RUN_OTHERS
+
+
+_RUN_OTHERS = names(
+    "su script nix-shell eval trap find fd fdfind git docker podman kubectl oc uv poetry pdm "
+    "pipenv hatch rye pixi bundle npm pnpm yarn bun direnv conda mise devbox"
+)
+# Of these, the ones whose first command is the one that matters to people: `sudo x` is about x.
+_SEEN_THROUGH = (
+    SHELLS
+    | names("eval su")
+    | (frozenset(PREFIXES) - names("xargs parallel watch npx bunx uvx strace ltrace"))
+)
+
+
+def _summary(
+    words: tuple[str, ...], dynamic: frozenset[int], is_compound: bool, depth: int
+) -> tuple[str | None, str | None, bool]:
+    """Base, sub and is_compound of a line whose first command has these words."""
+    if not words:
+        return None, None, is_compound
+    while base_name(words[0]) in _SEEN_THROUGH and 0 not in dynamic:
+        inner = next(runs(words), None)
+        if inner is None:
+            break
+        if inner.script is not None:
+            line = _read(inner.script, depth + 1) if depth < DEEPEST_SCRIPT else None
+            if line is None or line.base is None:
+                break
+            return line.base, line.sub, is_compound or line.is_compound
+        words = words[inner.start : inner.stop]
+        dynamic = frozenset(at - inner.start for at in dynamic)
+    return base_name(words[0]) or words[0], subcommand(words, dynamic), is_compound
+
+
+def subcommand(words: tuple[str, ...], dynamic: frozenset[int] = frozenset()) -> str | None:
+    """The word that says what a tool with subcommands is to do; None if there is none."""
+    valued = SUBCOMMAND_TOOLS.get(base_name(words[0]))
+    if valued is None:
+        return None
+    at = 1
+    while at < len(words) and words[at][:1] in ("-", "+"):
+        at += 2 if words[at] in valued else 1
+    return words[at] if at < len(words) and at not in dynamic and words[at] else None
+
+
+def _append(command: ShellCommand, found: list[ShellCommand], depth: int, wrappers: int) -> None:
+    place = len(found)
+    found.append(command)
+    if not command.words or 0 in command.dynamic or not _runs_others(command.words[0]):
+        return
+    for inner in runs(command.words):
+        if wrappers > 20:
+            found.append(command._replace(words=(), text="", parent=place, is_unknown=True))
+        elif inner.script is not None:
+            _append_script(command, inner, found, depth, place)
+        else:
+            part = command._replace(
+                words=command.words[inner.start : inner.stop],
+                dynamic=frozenset(
+                    at - inner.start for at in command.dynamic if inner.start <= at < inner.stop
+                ),
+                text="",
+                redirections=(),
+                parent=place,
+                is_unknown=command.is_unknown or not inner.is_sure,
+            )
+            _append(part, found, depth, wrappers + 1)
+
+
+def _append_script(
+    command: ShellCommand, inner: Inner, found: list[ShellCommand], depth: int, place: int
+) -> None:
+    """The commands of a script that is given as a word; unknown if the word itself is."""
+    is_unknown = command.is_unknown or bool(command.dynamic) or depth >= DEEPEST_SCRIPT
+    if depth < DEEPEST_SCRIPT and inner.script is not None:
+        line = _read(inner.script, depth + 1)
+        is_unknown = is_unknown or not line.is_understood
+        start = len(found)
+        for part in line.commands:
+            parent = place if part.parent < 0 else part.parent + start
+            unknown = part.is_unknown or is_unknown
+            piped = part.is_piped or command.is_piped
+            found.append(part._replace(parent=parent, is_unknown=unknown, is_piped=piped))
+    if is_unknown:
+        found.append(ShellCommand((), parent=place, is_unknown=True))
+
+
+def _read_whole(text: str) -> tuple[list[ShellCommand], bool, bool]:
+    """The commands of any text, whether it is compound, and whether that is all of it."""
+    plain = _plain_words(text)
+    if plain is not None:
+        return [ShellCommand(plain, text=text.strip())], False, True
+    parts = _plain_parts(text)
+    if parts is not None:
+        return parts, True, True
+    from navi.permissions.shell.shell_tree import read_tree
+
+    reading = read_tree(text)
+    if reading is None:
+        commands = _cut_commands(text)
+        return commands, len(commands) > 1, False
+    is_understood = reading.is_understood and _ODD.search(text) is None
+    return reading.commands, reading.is_compound, is_understood
+
+
+# Everything after which bash may start a command, even inside quotes: better one too many.
+_CUTS = re.compile(r"[;&|\n(){}`]+")
+# Beyond this the rest of an unreadable line is left alone; it is not understood anyway.
+_MOST_CUTS = 1_000
+
+
+def _cut_commands(text: str) -> list[ShellCommand]:
+    """Guesses for a line that the grammar can't read."""
+    found: list[ShellCommand] = []
+    for piece in _CUTS.split(text[:100_000], maxsplit=_MOST_CUTS)[:_MOST_CUTS]:
+        words = [word.strip("\"'") for word in piece.replace("$", " ").split()]
+        while words and (words[0] in _KEYWORDS or words[0] in ("", "!") or is_assignment(words[0])):
+            words.pop(0)
+        words = [word for word in words if word and word[0] not in "<>"]
+        if words:
+            found.append(ShellCommand(tuple(words), is_unknown=True))
+    return found
