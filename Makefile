@@ -38,21 +38,21 @@ format: .venv/.test ## Format the code and apply the safe lint fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: .venv/.run ## Rewrite the parts of the reference that are made from the code
-	$(BIN)/python docs/generate.py
+docs: .venv/.run ## Rewrite the parts of docs/reference that come from the code
+	$(BIN)/python -m scripts.reference_pages
 
 web: .venv/.run ## Build the page from webui/ into src/navi/web; needs Node 20.19 or newer
 	cd webui && npm ci --ignore-scripts --no-audit --no-fund && npm run check && npm run build
-	$(BIN)/python -m webui.fingerprint
+	$(BIN)/python -m scripts.page_fingerprint
 
-web-check: .venv/.run ## Build the page elsewhere and compare it with src/navi/web; needs Node, too
-	$(BIN)/python -m webui.rebuild
+web-check: .venv/.run ## Build the page elsewhere and compare it with src/navi/web; needs Node too
+	$(BIN)/python -m scripts.page_rebuild
 
-screenshots: .venv/.test .venv/.system ## Make the pictures in docs/images anew
-	$(BIN)/python -m docs.screenshots
+screenshots: .venv/.test .venv/.system ## Take the screenshots in docs/images again
+	$(BIN)/python -m scripts.screenshots
 
-pictures: .venv/.run ## Make the pictures in docs/pictures anew
-	$(BIN)/python docs/pictures/make.py
+pictures: .venv/.run ## Draw the terminals in docs/images/*.svg again
+	$(BIN)/python -m scripts.terminal_pictures
 
 bench: .venv/.test ## Measure turns; pass options with ARGS="..."
 	$(BIN)/python -m benchmarks.turns $(ARGS)

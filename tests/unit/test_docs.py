@@ -12,10 +12,10 @@ from typing import get_args
 import pytest
 from starlette.routing import Route
 
-from docs import generate
 from navi.api import app, sockets
 from navi.domain.event import TurnEvent
 from navi.runtime import settings
+from scripts import reference_pages
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "navi"
@@ -29,18 +29,18 @@ BINARY = {".pyc", ".png"}
 HOME_FOLDER = re.compile(r"/(?:home|Users)/\w+|/root\b")
 
 
-@pytest.mark.parametrize("path", generate.pages(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", reference_pages.pages(), ids=lambda path: path.name)
 def test_a_generated_file_is_what_the_generator_makes(path: Path) -> None:
-    assert path.read_text() == generate.pages()[path], "run `make docs`"
+    assert path.read_text() == reference_pages.pages()[path], "run `make docs`"
 
 
 def test_the_settings_file_without_its_comment_marks_sets_every_default(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
-    path.write_text(re.sub(r"^#(?=[^ \n])", "", generate.config_file(), flags=re.MULTILINE))
+    path.write_text(re.sub(r"^#(?=[^ \n])", "", reference_pages.config_file(), flags=re.MULTILINE))
 
     loaded = settings.load({"NAVI_CONFIG": str(path)}).model_dump()
 
-    for name, example in generate.EXAMPLES.items():
+    for name, example in reference_pages.EXAMPLES.items():
         section, key = name.split(".")
         assert loaded[section][key] == example
         loaded[section][key] = None
@@ -48,14 +48,14 @@ def test_the_settings_file_without_its_comment_marks_sets_every_default(tmp_path
 
 
 def test_the_settings_file_as_it_is_sets_nothing() -> None:
-    found = tomllib.loads(generate.config_file())
+    found = tomllib.loads(reference_pages.config_file())
     assert found == {name: {} for name in settings.Settings.model_fields}
 
 
 def test_every_variable_that_the_code_names_is_among_the_settings() -> None:
     named = re.compile(r"\b(?:NAVI|ANTHROPIC|OPENAI)_[A-Z_]*[A-Z]\b")
     variables = {name for text in _sources() for name in named.findall(text)}
-    page = generate.settings_page()
+    page = reference_pages.settings_page()
     assert [name for name in sorted(variables) if f"`{name}" not in page] == []
 
 

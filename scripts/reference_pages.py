@@ -1,10 +1,10 @@
-"""Writes the parts of the reference that are made from the code.
+"""Write the parts of docs/reference that come from the code.
 
-reference/settings.md   every setting, from runtime/settings.py
-reference/config.toml   the same as a settings file with everything commented out
-reference/commands.md   what each command says with --help
+settings.md   every setting and its default
+config.toml   the same as a settings file with every line commented out
+commands.md   the --help of every command
 
-`make docs` runs it; a test fails when a page no longer says what the code says.
+`make docs` runs this; a test fails when a page no longer matches the code.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from navi.cli.recall.main import group as recall
 from navi.cli.sm.main import group as sm
 from navi.runtime.settings import Section, Settings
 
-REFERENCE = Path(__file__).parent / "reference"
+REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 WIDTH = 88
 LONGEST_DEFAULT = 40
 """A longer default would push a table's other columns out of sight."""
