@@ -14,7 +14,7 @@ PYTEST_ARGS ?=
 WORKERS ?= 4
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test proof format docs web web-check screenshots pictures lock bench clean
+.PHONY: help install run test proof coverage format docs web web-check screenshots pictures lock bench clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,11 @@ test: .venv/.test .venv/.system build/clients/.installed ## Check format, lint a
 
 proof: .venv/.test .venv/.system build/clients/.installed ## Run the tests that take long: years, storms of kills, planted faults, the benchmarks
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m proof $(PYTEST_ARGS)
+
+# The tests that call the code in their own process: quick, and the only ones that can be measured.
+coverage: .venv/.test ## Measure how much the unit and integration tests cover; fails below the floor in pyproject.toml
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not proof" --cov --cov-report=term \
+		$(wildcard tests/unit tests/integration tests/store tests/index) $(PYTEST_ARGS)
 
 format: .venv/.test ## Format the code and apply the safe lint fixes
 	$(BIN)/ruff check --fix .
@@ -71,7 +76,7 @@ lock: .venv/.run ## Recompute the locks, requirements/*.txt first of all; LOCK_A
 	$(COMPILE) benchmarks/memory/peers.in -o benchmarks/memory/peers.txt
 
 clean: ## Remove .venv, caches and build output
-	rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps make a second install a no-op until a lock or pyproject.toml changes.
