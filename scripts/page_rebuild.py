@@ -1,7 +1,7 @@
 """Build the page in a temporary folder and compare it with the committed one.
 
-`source.sha256` only shows that the source has not changed since the page was built. A page edited by
-hand shows up when it is built again: the same source gives the same bytes.
+`source.sha256` only shows that the source has not changed since the page was built. A page that was
+edited by hand shows up when it is built again: the same source gives the same bytes.
 """
 
 from __future__ import annotations
