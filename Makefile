@@ -35,7 +35,7 @@ proof: .venv/.test .venv/.system build/clients/.installed ## Run the tests that 
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m proof $(PYTEST_ARGS)
 
 # The tests that call the code in their own process: quick, and the only ones that can be measured.
-coverage: .venv/.test ## Measure how much the unit and integration tests cover; fails below the floor in pyproject.toml
+coverage: .venv/.test .venv/.system ## Measure how much the unit and integration tests cover; fails below the floor in pyproject.toml
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not proof" --cov --cov-report=term \
 		$(wildcard tests/unit tests/integration tests/store tests/index) $(PYTEST_ARGS)
 

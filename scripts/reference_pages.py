@@ -58,7 +58,8 @@ The settings file is `~/.config/navi/config.toml` (or `$XDG_CONFIG_HOME/navi/con
 setting in it, all commented out: copy it and change what you need. An unknown key is refused, not
 ignored. Settings are read when the server starts.
 
-In the environment, separate the items of a list with commas: `NAVI_SERVER_ALLOWED_HOSTS=a.example,b.example`.
+In the environment, separate the items of a list with commas:
+`NAVI_SERVER_ALLOWED_HOSTS=a.example,b.example`.
 """
 
 ENVIRONMENT = """\
@@ -83,10 +84,10 @@ settings file. |
 | `ANTHROPIC_BASE_URL`, `OPENAI_BASE_URL` | the provider's own | Another endpoint, if the setting \
 does not name one. |
 
-Navi itself sets `NAVI_SESSION_ID` (the session's id), `NAVI_TOKEN` (the session's token) and `NAVI_URL`
-for every agent that it starts, and so for every command that the agent runs. Claude Code and Codex
-without a terminal also have `NAVI_TURN_ID`, and commands of the `terminal` tool `NAVI_COMMAND_ID`: by
-these Navi finds and ends the processes of a turn or command that was stopped.
+Navi itself sets `NAVI_SESSION_ID` (the session's id), `NAVI_TOKEN` (the session's token) and
+`NAVI_URL` for every agent that it starts, and so for every command that the agent runs. Claude Code
+and Codex without a terminal also have `NAVI_TURN_ID`, and commands of the `terminal` tool have
+`NAVI_COMMAND_ID`: by these Navi finds and ends the processes of a turn or command that was stopped.
 """
 
 CONFIG_HEAD = """\

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
+from xml.etree import ElementTree
 
 import pytest
 from starlette.routing import Route
@@ -98,6 +99,13 @@ def test_a_link_that_leads_nowhere_would_be_seen() -> None:
     assert _leads_somewhere(readme, "docs/concepts.md#delivery-modes")
     assert not _leads_somewhere(readme, "docs/concepts.md#no-such-heading")
     assert not _leads_somewhere(readme, "docs/no-such-page.md")
+
+
+def test_every_drawing_is_well_formed() -> None:
+    drawings = list((ROOT / "docs" / "images").glob("*.svg"))
+    assert {"architecture.svg", "search.svg"} <= {path.name for path in drawings}
+    for path in drawings:
+        ElementTree.parse(path)
 
 
 def test_no_document_names_somebodys_home_folder() -> None:
