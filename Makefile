@@ -1,11 +1,11 @@
-# Everything runs inside .venv at the root; the only needs are make and Python 3.11+ with venv.
+# Everything runs inside .venv at the root; all it needs is make and Python 3.11+ with venv.
 # `make help` lists the targets.
 
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-# The locks name every package. With --no-deps pip resolves nothing by itself, so a new release of a
-# dependency can't break an install; `pip check` tells whether a lock lacks something.
+# The locks name every package. With --no-deps pip resolves nothing itself, so a new release of a
+# dependency can't break an install; `pip check` reports anything a lock lacks.
 INSTALL_LOCKED := $(PIP) install --quiet --no-deps --require-hashes -r
 CHECK_INSTALLED = @problems=$$($(PIP) check) || { echo "$$problems" >&2; exit 1; }
 ARGS ?=
@@ -14,7 +14,7 @@ PYTEST_ARGS ?=
 WORKERS ?= 4
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test proof format docs web web-check screenshots pictures lock bench clean
+.PHONY: help install run test proof coverage format docs web web-check screenshots pictures lock bench clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,7 +22,7 @@ help: ## Show this list
 install: .venv/.run ## Install Navi and what it needs into .venv
 
 run: install ## Start the server; pass options with ARGS="..."
-	@# Ctrl-C ends the server with 130: that is no failure.
+	@# The server exits with 130 after Ctrl-C, which is not a failure.
 	@$(BIN)/navi serve $(ARGS) || [ $$? -eq 130 ]
 
 test: .venv/.test .venv/.system build/clients/.installed ## Check format, lint and types, then run the tests; PYTEST_ARGS="..."
@@ -31,28 +31,33 @@ test: .venv/.test .venv/.system build/clients/.installed ## Check format, lint a
 	$(BIN)/mypy
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not proof" $(PYTEST_ARGS)
 
-proof: .venv/.test .venv/.system build/clients/.installed ## Run the tests that take long: years, storms of kills, planted faults, the benchmarks
+proof: .venv/.test .venv/.system build/clients/.installed ## Run the slow tests: years, storms of kills, planted faults, the benchmarks
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m proof $(PYTEST_ARGS)
+
+# The tests that call the code in their own process: quick, and the only ones that can be measured.
+coverage: .venv/.test .venv/.system ## Measure what the unit and integration tests cover; fails below the floor
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not proof" --cov --cov-report=term \
+		$(wildcard tests/unit tests/integration tests/store tests/index) $(PYTEST_ARGS)
 
 format: .venv/.test ## Format the code and apply the safe lint fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: .venv/.run ## Rewrite the parts of the reference that are made from the code
-	$(BIN)/python docs/generate.py
+docs: .venv/.run ## Rewrite the parts of docs/reference that come from the code
+	$(BIN)/python -m scripts.reference_pages
 
 web: .venv/.run ## Build the page from webui/ into src/navi/web; needs Node 20.19 or newer
 	cd webui && npm ci --ignore-scripts --no-audit --no-fund && npm run check && npm run build
-	$(BIN)/python -m webui.fingerprint
+	$(BIN)/python -m scripts.page_fingerprint
 
-web-check: .venv/.run ## Build the page elsewhere and compare it with src/navi/web; needs Node, too
-	$(BIN)/python -m webui.rebuild
+web-check: .venv/.run ## Build the page elsewhere and compare it with src/navi/web; needs Node too
+	$(BIN)/python -m scripts.page_rebuild
 
-screenshots: .venv/.test .venv/.system ## Make the pictures in docs/images anew
-	$(BIN)/python -m docs.screenshots
+screenshots: .venv/.test .venv/.system ## Take the screenshots in docs/images again
+	$(BIN)/python -m scripts.screenshots
 
-pictures: .venv/.run ## Make the pictures in docs/pictures anew
-	$(BIN)/python docs/pictures/make.py
+pictures: .venv/.run ## Draw the terminals in docs/images/*.svg again
+	$(BIN)/python -m scripts.terminal_pictures
 
 bench: .venv/.test ## Measure turns; pass options with ARGS="..."
 	$(BIN)/python -m benchmarks.turns $(ARGS)
@@ -62,7 +67,7 @@ bench: .venv/.test ## Measure turns; pass options with ARGS="..."
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-emit-index-url --no-emit-find-links --annotation-style line $(LOCK_ARGS)
 
-lock: .venv/.run ## Recompute the locks, requirements/*.txt first of all; LOCK_ARGS=--upgrade
+lock: .venv/.run ## Recompute the locks in requirements/ and benchmarks/; LOCK_ARGS=--upgrade
 	$(INSTALL_LOCKED) requirements/lock.txt
 	$(COMPILE) --group lock -o requirements/lock.txt
 	$(COMPILE) pyproject.toml --group build -o requirements/run.txt
@@ -71,7 +76,7 @@ lock: .venv/.run ## Recompute the locks, requirements/*.txt first of all; LOCK_A
 	$(COMPILE) benchmarks/memory/peers.in -o benchmarks/memory/peers.txt
 
 clean: ## Remove .venv, caches and build output
-	rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps make a second install a no-op until a lock or pyproject.toml changes.
@@ -92,8 +97,8 @@ clean: ## Remove .venv, caches and build output
 	@touch $@
 
 # What the tests need from the system: Chromium for the page, tmux and npm for the agents. As root on
-# Debian or Ubuntu what is missing is installed with apt-get, which is announced; otherwise make says
-# what to install. Nothing else here needs root.
+# Debian or Ubuntu, make announces and installs what is missing with apt-get; otherwise it says what to
+# install. Nothing else here needs root.
 .venv/.system: .venv/.run
 	@packages=""; \
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null \

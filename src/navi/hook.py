@@ -11,8 +11,9 @@ import time
 from _socket import socket  # what `socket` adds to it takes longer to import than all this takes
 
 CONNECT_SECONDS = 0.03
-# Only what may have an answer is waited for, and longer than it ever takes: an answer that comes
-# too late would be lost.
+# Wait only for these: Stop is answered with the next input, and after SessionStart Navi knows the
+# session before the agent goes on. The limit is longer than either ever takes: a late answer is
+# lost.
 ANSWERED = (b'"Stop"', b'"SessionStart"')
 ANSWER_SECONDS = 5.0
 # An agent uses tools all the time, so a server that hangs must not hold it up. The server knows

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import navi
 from tests.contract.conftest import finished
 from tests.server import Client, ServerProcess
 
@@ -20,7 +21,7 @@ LONG = "[[sleep: 600]]"
 async def test_health_needs_no_token(server: ServerProcess, client: Client) -> None:
     del client.http.headers["Authorization"]
     health = await client.call("GET", "/health")
-    assert health == {"status": "ok", "version": "0.1.0", "store": "sqlite"}
+    assert health == {"status": "ok", "version": navi.__version__, "store": "sqlite"}
 
 
 async def test_a_session_has_the_fields_of_the_contract(client: Client, tmp_path: Path) -> None:

@@ -8,15 +8,16 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
+from xml.etree import ElementTree
 
 import pytest
 from starlette.routing import Route
 
-from docs import generate
 from navi.live.api import application
 from navi.live.api.routes import socket_routes
 from navi.live.model.event import TurnEvent
 from navi.live.runtime import settings
+from scripts import reference_pages
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "navi"
@@ -30,18 +31,18 @@ BINARY = {".pyc", ".png"}
 HOME_FOLDER = re.compile(r"/(?:home|Users)/\w+|/root\b")
 
 
-@pytest.mark.parametrize("path", generate.pages(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", reference_pages.pages(), ids=lambda path: path.name)
 def test_a_generated_file_is_what_the_generator_makes(path: Path) -> None:
-    assert path.read_text() == generate.pages()[path], "run `make docs`"
+    assert path.read_text() == reference_pages.pages()[path], "run `make docs`"
 
 
 def test_the_settings_file_without_its_comment_marks_sets_every_default(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
-    path.write_text(re.sub(r"^#(?=[^ \n])", "", generate.config_file(), flags=re.MULTILINE))
+    path.write_text(re.sub(r"^#(?=[^ \n])", "", reference_pages.config_file(), flags=re.MULTILINE))
 
     loaded = settings.load({"NAVI_CONFIG": str(path)}).model_dump()
 
-    for name, example in generate.EXAMPLES.items():
+    for name, example in reference_pages.EXAMPLES.items():
         section, key = name.split(".")
         assert loaded[section][key] == example
         loaded[section][key] = None
@@ -49,14 +50,14 @@ def test_the_settings_file_without_its_comment_marks_sets_every_default(tmp_path
 
 
 def test_the_settings_file_as_it_is_sets_nothing() -> None:
-    found = tomllib.loads(generate.config_file())
+    found = tomllib.loads(reference_pages.config_file())
     assert found == {name: {} for name in settings.Settings.model_fields}
 
 
 def test_every_variable_that_the_code_names_is_among_the_settings() -> None:
     named = re.compile(r"\b(?:NAVI|ANTHROPIC|OPENAI)_[A-Z_]*[A-Z]\b")
     variables = {name for text in _sources() for name in named.findall(text)}
-    page = generate.settings_page()
+    page = reference_pages.settings_page()
     assert [name for name in sorted(variables) if f"`{name}" not in page] == []
 
 
@@ -99,6 +100,13 @@ def test_a_link_that_leads_nowhere_would_be_seen() -> None:
     assert _leads_somewhere(readme, "docs/concepts.md#delivery-modes")
     assert not _leads_somewhere(readme, "docs/concepts.md#no-such-heading")
     assert not _leads_somewhere(readme, "docs/no-such-page.md")
+
+
+def test_every_drawing_is_well_formed() -> None:
+    drawings = list((ROOT / "docs" / "images").glob("*.svg"))
+    assert {"architecture.svg", "search.svg"} <= {path.name for path in drawings}
+    for path in drawings:
+        ElementTree.parse(path)
 
 
 def test_no_document_names_somebodys_home_folder() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from webui import fingerprint, rebuild
+from scripts import page_fingerprint, page_rebuild
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "src" / "navi" / "web"
@@ -20,23 +20,23 @@ FIRST_LOAD_BYTES = 200_000
 
 
 def test_the_page_was_built_from_its_source_as_it_is_now() -> None:
-    kept = fingerprint.KEPT.read_text().strip()
-    assert kept == fingerprint.fingerprint(), "the source of the page changed: run `make web`"
+    kept = page_fingerprint.KEPT.read_text().strip()
+    assert kept == page_fingerprint.fingerprint(), "the source of the page changed: run `make web`"
 
 
 @pytest.mark.proof
 def test_the_committed_page_is_what_its_source_builds(tmp_path: Path) -> None:
-    version = rebuild.node_version()
-    if version is None or version < rebuild.OLDEST_NODE:
+    version = page_rebuild.node_version()
+    if version is None or version < page_rebuild.OLDEST_NODE:
         pytest.skip("Node is missing or too old: `make web-check` says which one it takes")
-    assert rebuild.differences() == []
+    assert page_rebuild.differences() == []
 
     forged = tmp_path / "web"
     shutil.copytree(WEB, forged)
     with (forged / "assets" / "page.js").open("a") as script:
         script.write("// one line more\n")
     (forged / "assets" / "more.js").touch()
-    assert rebuild.differences(forged) == ["assets/more.js", "assets/page.js"]
+    assert page_rebuild.differences(forged) == ["assets/more.js", "assets/page.js"]
 
 
 def test_the_wheel_has_the_page(tmp_path: Path) -> None:

@@ -151,6 +151,15 @@ def test_the_doctor_finds_nothing_wrong_with_a_fresh_installation() -> None:
     assert {"versions", "settings", "home", "index", "claude", "codex", "tmux"} <= set(findings)
 
 
+def test_the_doctor_does_not_take_silence_for_another_program() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = str(silent.getsockname()[1])
+        finished = navi("doctor", "--json", NAVI_SERVER_PORT=port)
+    [server] = [each for each in json.loads(finished.stdout) if each["name"] == "server"]
+    assert server["status"] == "problem"
+    assert server["detail"].startswith(f"no answer from 127.0.0.1:{port}")
+
+
 AGENTS = {
     "claude-code": ("claude setup", ".claude/settings.json", ".claude.json"),
     "codex": ("codex setup", ".codex/hooks.json", ".codex/config.toml"),

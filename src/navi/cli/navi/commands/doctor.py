@@ -166,7 +166,10 @@ def _server() -> Finding:
         return Finding(
             "server", "note", f"none on {server.host}:{server.port}", "start it with `navi serve`"
         )
-    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
+    except OSError as error:
+        detail = f"no answer from {server.host}:{server.port}: {error}"
+        return Finding("server", "problem", detail, "check `host` and `port` under [server]")
+    except (http.client.HTTPException, ValueError, KeyError, TypeError):
         return Finding(
             "server",
             "problem",

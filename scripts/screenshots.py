@@ -1,6 +1,6 @@
-"""Makes the pictures in docs/images: a real server and browser, and an invented week of work.
+"""Take the screenshots in docs/images: a real server and browser, and an invented week of work.
 
-Run by `make screenshots`. Everything is in a temporary home; nothing of yours is read or shown.
+`make screenshots` runs this in a temporary home; none of your own files are read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.browser.chromium import chromium
 from tests.browser.tab import Tab
 from tests.server import Client, ServerProcess
 
-IMAGES = Path(__file__).parent / "images"
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SIZE = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 800}
 NOW = datetime.now(UTC)

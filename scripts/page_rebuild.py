@@ -1,7 +1,7 @@
-"""Build the page from its source in a folder apart, to see that the committed one comes from it.
+"""Build the page in a temporary folder and compare it with the committed one.
 
-`source.sha256` only says that the source has not changed since the page was built. What a page that
-was changed by hand holds shows when it is built again: the same source gives the same bytes.
+`source.sha256` only shows that the source has not changed since the page was built. A page that was
+edited by hand shows up when it is built again: the same source gives the same bytes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from webui.fingerprint import KEPT, SOURCE
+from scripts.page_fingerprint import KEPT, SOURCE
 
 COMMITTED = KEPT.parent
 OLDEST_NODE = (20, 19)
@@ -29,7 +29,7 @@ def node_version() -> tuple[int, int] | None:
 
 
 def differences(committed: Path = COMMITTED) -> list[str]:
-    """Names of files that a fresh build has not, has more, or has otherwise."""
+    """Names of files that are missing, extra or different in a fresh build."""
     with TemporaryDirectory(prefix="navi-page-") as folder:
         source = Path(folder) / "webui"
         left_out = shutil.ignore_patterns("node_modules", "__pycache__")

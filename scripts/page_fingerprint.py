@@ -1,6 +1,6 @@
 """A hash of the page's source, kept beside what was built from it.
 
-So that a test without Node sees whether `src/navi/web` was built from the source as it is now.
+It lets a test without Node check that `src/navi/web` was built from the current source.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-SOURCE = Path(__file__).parent
-KEPT = SOURCE.parent / "src" / "navi" / "web" / "source.sha256"
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "webui"
+KEPT = ROOT / "src" / "navi" / "web" / "source.sha256"
 BUILT_FROM = {".css", ".html", ".js", ".json", ".svelte", ".svg", ".ts"}
 
 

@@ -1,8 +1,8 @@
-"""Make the pictures: `python docs/pictures/make.py`, or `make pictures`.
+"""Draw the terminals in docs/images/*.svg: `make pictures`.
 
-Each shows a real run of the command on a small made-up home, in a terminal of its own. Times are
-counted back from now and shown as if now were always the same moment, and places are fixed: the
-same code makes the same picture at any time.
+Each shows a real run of a command in a small invented home. Times count back from now and are shown
+as if now were always the same moment, and paths are fixed, so the same code always draws the same
+picture.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
-HERE = Path(__file__).parent
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
 RECALL = Path(sys.executable).with_name("recall")
 COLUMNS = 100
 QUERY = ["search", "refresh", "token"]
@@ -52,7 +52,7 @@ class Run(NamedTuple):
 
 def main() -> None:
     for name, picture in pictures().items():
-        (HERE / name).write_text(picture)
+        (IMAGES / name).write_text(picture)
 
 
 def pictures() -> dict[str, str]:

@@ -1,10 +1,10 @@
-"""Writes the parts of the reference that are made from the code.
+"""Write the parts of docs/reference that come from the code.
 
-reference/settings.md   every setting, from live/runtime/settings.py
-reference/config.toml   the same as a settings file with everything commented out
-reference/commands.md   what each command says with --help
+settings.md   every setting and its default
+config.toml   the same as a settings file with every line commented out
+commands.md   the --help of every command
 
-`make docs` runs it; a test fails when a page no longer says what the code says.
+`make docs` runs this; a test fails when a page no longer matches the code.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from navi.cli.sm.main import group as sm
 from navi.live.agents.builtin import models
 from navi.live.runtime.settings import Section, Settings
 
-REFERENCE = Path(__file__).parent / "reference"
+REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 WIDTH = 88
 LONGEST_DEFAULT = 40
 """A longer default would push a table's other columns out of sight."""
@@ -46,7 +46,7 @@ SETTINGS_HEAD = """\
 
 # Settings
 
-Navi works without any setting. A setting is looked for in this order:
+Navi works without any settings. Each setting is taken from the first of these that has it:
 
 1. an option of the command, such as `navi serve --port 8421`,
 2. the environment: `NAVI_<SECTION>_<KEY>`, such as `NAVI_SERVER_PORT=8421`,
@@ -55,16 +55,17 @@ Navi works without any setting. A setting is looked for in this order:
 
 The settings file is `~/.config/navi/config.toml` (or `$XDG_CONFIG_HOME/navi/config.toml`);
 `NAVI_CONFIG` names another one. [config.toml](config.toml) is a settings file with every
-setting in it, all commented out: copy it and change what you need. A key that nobody knows is
-refused, not ignored. Settings are read when the server starts.
+setting in it, all commented out: copy it and change what you need. An unknown key is refused, not
+ignored. Settings are read when the server starts.
 
-In the environment, a list is written with commas: `NAVI_SERVER_ALLOWED_HOSTS=a.example,b.example`.
+In the environment, separate the items of a list with commas:
+`NAVI_SERVER_ALLOWED_HOSTS=a.example,b.example`.
 """
 
 ENVIRONMENT = """\
 ## Only in the environment
 
-These say where things are, or are secret, so they have no place in the settings file.
+These are secrets or say where things are, so they can't be in the settings file.
 
 | Variable | Default | What it does |
 |---|---|---|
@@ -78,20 +79,19 @@ settings file. |
 `local`, with at least 20 characters; for `sm`, your own. |
 | `NAVI_URL` | where `navi serve` listens by its settings | Where `sm` finds the server: \
 `http://127.0.0.1:8420`. |
-| `NAVI_MODEL` | none | The same as `NAVI_AGENT_MODEL`, and wins over it. |
+| `NAVI_MODEL` | none | The same as `NAVI_AGENT_MODEL`, and takes precedence over it. |
 | `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` | none | The providers' keys. |
 | `ANTHROPIC_BASE_URL`, `OPENAI_BASE_URL` | the provider's own | Another endpoint, if the setting \
 does not name one. |
 
-For every agent that it starts, and so for every command that the agent runs, Navi itself sets
-`NAVI_SESSION_ID`, the id of the session it works for, `NAVI_TOKEN`, the token of that session, and
-`NAVI_URL`. Runs of Claude Code and Codex without a terminal
-also have `NAVI_TURN_ID`, by which the processes of a turn that was killed are found and ended, and
-commands of the `terminal` tool have `NAVI_COMMAND_ID` for the same purpose.
+Navi itself sets `NAVI_SESSION_ID` (the session's id), `NAVI_TOKEN` (the session's token) and
+`NAVI_URL` for every agent that it starts, and so for every command that the agent runs. Claude Code
+and Codex without a terminal also have `NAVI_TURN_ID`, and commands of the `terminal` tool have
+`NAVI_COMMAND_ID`: by these Navi finds and ends the processes of a turn or command that was stopped.
 """
 
 CONFIG_HEAD = """\
-# Navi's settings, all of them, each with its default. Made from the code by `make docs`.
+# All of Navi's settings, each with its default. Made from the code by `make docs`.
 #
 # Copy this file to ~/.config/navi/config.toml and remove the first "#" of a line to change it.
 """
@@ -105,11 +105,11 @@ COMMANDS_HEAD = """\
 folder on your `PATH`. `sm` talks to a running server: the one at `NAVI_URL`, else the one that
 `navi serve` starts on this machine. `recall` needs none.
 
-All commands keep to the same rules:
+All commands follow the same rules:
 
-- What you asked for goes to standard output, everything else to standard error.
-- With `--json`, standard output holds exactly one JSON value.
-- An error is a line `error: …` and, where something can be done about it, a line `hint: …`.
+- Results go to standard output, everything else to standard error.
+- With `--json`, standard output is exactly one JSON value.
+- An error is a line `error: …` and, if there is something you can do about it, a line `hint: …`.
 
 | Exit code | Meaning |
 |---|---|
@@ -121,7 +121,7 @@ All commands keep to the same rules:
 To complete commands with the Tab key: `source <(navi completions bash)` in `~/.bashrc` or
 `source <(navi completions zsh)` in `~/.zshrc`; for fish,
 `navi completions fish > ~/.config/fish/completions/navi.fish`. `recall completions` and
-`sm completions` do the same for those.
+`sm completions` do the same for theirs.
 """
 
 
