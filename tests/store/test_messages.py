@@ -176,7 +176,7 @@ async def test_the_sender_is_told_of_delivery_and_of_the_end(world: World) -> No
     assert begun.has_notified
     (delivered,) = await notices(world, sender)
     named = f"builder ({session.id})"
-    assert delivered.text == f'[sm] {named} was given your message: "build it"'
+    assert delivered.text == f'[sm] {named} received your message: "build it"'
     assert (delivered.delivery_mode, delivered.sender_session_id) == ("important", session.id)
     await end(world, begun, "it is built")
     _, stopped = await notices(world, sender)

@@ -13,7 +13,9 @@ from navi.domain.errors import UsageError
 def require_confirmation(*questions: str) -> None:
     """End the command unless a person says yes to all of them."""
     if not sys.stdin.isatty():
-        raise UsageError("can't ask you without a terminal", hint="add --yes")
+        raise UsageError(
+            "can't ask for confirmation without a terminal", hint="pass --yes to skip the question"
+        )
     if not all(click.confirm(question, err=True) for question in questions):
         output.note("nothing was removed")
         sys.exit(1)

@@ -209,5 +209,5 @@ def _send(stream: TextIO, text: str) -> None:
         # Python would try again at its end, and fail with a traceback.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         raise NaviError(
-            f"can't write the answer: {error.strerror}", hint="is the disk full?"
+            f"can't write the output: {error.strerror}", hint="is the disk full?"
         ) from error

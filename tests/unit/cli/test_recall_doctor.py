@@ -47,12 +47,12 @@ def test_damaged_lines_half_lines_and_failed_files_are_named(world: World) -> No
         os.utime(file.path, (1_000_000_000, 1_000_000_000))
     world.index()
     assert findings("index")[0]["status"] == "note"
-    assert details("failed") == [f"{binary.path}: not a transcript: no line of it can be read"]
+    assert details("failed") == [f"{binary.path}: not a transcript: none of its lines can be read"]
     assert details("damaged") == [
-        f"{damaged.path}: 1 line (2) could not be read and left out",
-        f"{both.path}: 1 line (2) could not be read and left out",
-        f"{left.path}: its last line is cut off and left out",
-        f"{both.path}: its last line is cut off and left out",
+        f"{damaged.path}: 1 line (2) could not be read and were left out",
+        f"{both.path}: 1 line (2) could not be read and were left out",
+        f"{left.path}: its last line is cut off and was left out",
+        f"{both.path}: its last line is cut off and was left out",
     ]
     assert details("half line") == [f"{fresh.path}: its last line is still being written"]
 

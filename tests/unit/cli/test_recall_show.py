@@ -50,7 +50,7 @@ def test_grep_shows_the_messages_that_match(talk: World, recall: Recall) -> None
         13,
     ]
     none = recall("show", "talk", "--grep", "pear")
-    assert (none.code, none.err) == (0, "no message of this session has pear\n")
+    assert (none.code, none.err) == (0, "no message in this session matches pear\n")
 
 
 def test_a_thought_or_a_command_that_was_found_is_shown(full: World, recall: Recall) -> None:

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 LOG_FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 
 
-@click.command("serve", help="Run the server until it is interrupted.")
-@click.option("--host", help="The address to listen on.  [default: 127.0.0.1]")
-@click.option("--port", type=click.IntRange(0, 65535), help="The port.  [default: 8420]")
-@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+@click.command("serve", help="Run the server until interrupted.")
+@click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on.  [default: 8420]")
+@click.option("--no-open", is_flag=True, help="Don't open a browser.")
 @click.option("-v", "--verbose", is_flag=True, help="Log every turn.")
 def command(host: str | None, port: int | None, no_open: bool, verbose: bool) -> None:
     logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT, stream=sys.stderr)
@@ -60,8 +60,8 @@ def _warn_of_the_network(host: str) -> None:
     if host == "localhost" or _is_loopback(host):
         return
     output.note(
-        f"warning: other machines can reach {host}, and Navi does not encrypt: anyone on the "
-        "network in between can read your token and your conversations"
+        f"warning: other machines can reach {host}, and Navi does not encrypt its traffic: "
+        "anyone on the network can read your token and your conversations"
     )
     output.note(
         "hint: listen on 127.0.0.1, behind a reverse proxy with TLS or an SSH tunnel; "
@@ -90,7 +90,7 @@ def _tell_model(chosen: settings.Settings) -> None:
     model = settings.model_of(chosen)
     if model == "scripted":
         output.note(
-            "model: scripted, which only plays what a message says; for a real one set "
+            "model: scripted, a demo that only echoes what you write; for a real model, set "
             "ANTHROPIC_API_KEY, OPENAI_API_KEY or NAVI_MODEL"
         )
     else:
@@ -146,7 +146,7 @@ def _listen(host: str, port: int) -> socket.socket:
         if error.errno == errno.EADDRINUSE:
             hint = f"another Navi may be running there; try `navi serve --port {port + 1}`"
         else:
-            hint = "give an address of this machine, such as 127.0.0.1, and a port above 1023"
+            hint = "use an address of this machine, such as 127.0.0.1, and a port above 1023"
         raise UsageError(
             f"can't listen on {host}:{port}: {(error.strerror or str(error)).lower()}", hint=hint
         ) from error

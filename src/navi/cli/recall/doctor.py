@@ -1,4 +1,4 @@
-"""`recall doctor`: check the index and say what to do."""
+"""`recall doctor`: check the index and suggest fixes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Finding:
     hint: str = ""
 
 
-@click.command("doctor", help="Check the index and say what to do.")
+@click.command("doctor", help="Check the index and suggest fixes.")
 @json_option
 def command(as_json: bool) -> None:
     findings = [finding for name, check in CHECKS.items() for finding in _safely(name, check)]
@@ -79,8 +79,10 @@ def _sources() -> Iterable[Finding]:
         closed = list(source.unreadable)
         closed += [file.path for file in files if _is_closed(file.path)]
         for path in closed:
-            detail = f"{path}: not readable, so what is in it is not indexed"
-            yield Finding(formats.source(name), "problem", detail, "make it readable for you")
+            detail = f"{path}: can't be read, so it is not indexed"
+            yield Finding(
+                formats.source(name), "problem", detail, "give yourself permission to read it"
+            )
 
 
 def _is_closed(path: str) -> bool:
@@ -104,12 +106,12 @@ def _index() -> Iterable[Finding]:
         return
     found = health(where, SystemClock().now())
     latest = f"{found.indexed_at:%Y-%m-%d %H:%M} UTC" if found.indexed_at else "never"
-    silent = f", {found.silent_files} files with nothing said in them" if found.silent_files else ""
+    silent = f", {found.silent_files} files without messages" if found.silent_files else ""
     damage = list(_damage(found))
     yield Finding(
         "index",
         "note" if damage else "ok",
-        f"{where.database}: {found.sessions:,} sessions ({found.archived} without file), "
+        f"{where.database}: {found.sessions:,} sessions ({found.archived} whose file is gone), "
         f"{found.messages:,} messages{silent}, {formats.size(found.bytes)}, last change {latest}",
     )
     yield _access(where)
@@ -133,18 +135,20 @@ def _damage(found: Health) -> Iterable[Finding]:
     from navi.index.damage import formatted_lines
 
     failed = [file.path for file in found.damaged if not file.is_readable]
-    yield from _listed("failed", failed, "not a transcript: no line of it can be read")
+    yield from _listed("failed", failed, "not a transcript: none of its lines can be read")
     for file in [file for file in found.damaged if file.is_readable][:MOST_LISTED]:
         lines = formatted_lines(file.bad_lines, file.numbers)
-        yield Finding("damaged", "note", f"{file.path}: {lines} could not be read and left out")
+        yield Finding(
+            "damaged", "note", f"{file.path}: {lines} could not be read and were left out"
+        )
     yield from _more("damaged", len(found.damaged) - len(failed))
-    yield from _listed("damaged", found.cut_off, "its last line is cut off and left out")
+    yield from _listed("damaged", found.cut_off, "its last line is cut off and was left out")
     yield from _listed("half line", found.being_written, "its last line is still being written")
     for kind in found.unknown[:MOST_LISTED]:
         files = "1 file" if kind.files == 1 else f"{kind.files:,} files"
-        detail = f"{formats.source(kind.source)}: {formatted_lines(kind.lines)} of the kind "
+        detail = f"{formats.source(kind.source)}: {formatted_lines(kind.lines)} of unknown kind "
         detail += f"{kind.kind!r} in {files}, left out"
-        yield Finding("unknown", "note", detail, "update recall, which may know it by now")
+        yield Finding("unknown", "note", detail, "update recall; a newer version may read it")
     yield from _more("unknown", len(found.unknown))
 
 
@@ -156,7 +160,7 @@ def _listed(name: str, paths: Sequence[str], problem: str) -> Iterable[Finding]:
 
 def _more(name: str, count: int) -> Iterable[Finding]:
     if count > MOST_LISTED:
-        yield Finding(name, "note", f"… and {count - MOST_LISTED:,} more like that")
+        yield Finding(name, "note", f"… and {count - MOST_LISTED:,} more")
 
 
 def _texts() -> Iterable[Finding]:
@@ -176,9 +180,11 @@ def _lock() -> Iterable[Finding]:
     from navi.index.places import places
 
     if held := holder(places().lock):
-        yield Finding("lock", "note", f"process {held.pid} runs `{held.doing}` since {held.since}")
+        yield Finding(
+            "lock", "note", f"process {held.pid} has run `{held.doing}` since {held.since}"
+        )
     else:
-        yield Finding("lock", "ok", "nobody is writing")
+        yield Finding("lock", "ok", "no process is writing")
 
 
 CHECKS: dict[str, Callable[[], Iterable[Finding]]] = {

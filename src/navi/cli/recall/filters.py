@@ -24,7 +24,7 @@ class TagNotFound(NotFound):
         elif existing:
             hint = f"the tags are: {', '.join(existing[:20])}"
         else:
-            hint = f"`recall tag ID {tag}` gives it to a session"
+            hint = f"`recall tag ID {tag}` adds it to a session"
         super().__init__(f"no session has the tag {tag}", hint=hint)
 
 

@@ -28,12 +28,12 @@ def bring_up_to_date(places: Places) -> None:
     try:
         _bring_up_to_date(places)
     except NaviError as error:
-        output.note(f"note: can't index what is new: {error.message}")
+        output.note(f"note: can't index new messages: {error.message}")
 
 
 def _bring_up_to_date(places: Places) -> None:
     if not places.database.exists():
-        output.note("indexing the sessions of your agents for the first time")
+        output.note("indexing your agents' sessions for the first time")
         _index_everything(places)
         return
     state = freshness(places, agents(), searchable_fields(), clock().now())
@@ -53,7 +53,7 @@ def _without_a_note(places: Places, state: Freshness) -> None:
     """The last run was killed, or another version made the index: only the engines know more."""
     refresh = _refresh(places, TIME_LIMIT_SECONDS)
     if refresh.needs_texts():
-        output.note("this version of recall makes the full-text anew, once")
+        output.note("this version of recall rebuilds the full-text index once")
         _index_everything(places)
         return
     result = refresh.run(doing="recall")
@@ -93,6 +93,6 @@ def _say_how_old(state: Freshness, files: int) -> None:
 
 def _age(refreshed_at: datetime | None) -> str:
     if refreshed_at is None:
-        return "not complete"
+        return "incomplete"
     age = formats.age(refreshed_at, clock().now())
     return "a moment old" if age == "just now" else f"from {age}"

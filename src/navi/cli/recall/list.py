@@ -32,7 +32,7 @@ SHORT_ID = 8
 
 @click.command(
     "list",
-    help="List sessions, the latest first.",
+    help="List sessions, newest first.",
     epilog="\b\nExamples:\n"
     "  recall list --project . --since monday\n"
     "  recall list --source codex --limit 0 --json",
@@ -48,9 +48,9 @@ SHORT_ID = 8
     metavar="N",
     default=DEFAULT_LIMIT,
     show_default=True,
-    help="How many to list; 0 for all.",
+    help="Maximum number to list; 0 for all.",
 )
-@click.option("--count", "only_count", is_flag=True, help="Print only how many there are.")
+@click.option("--count", "only_count", is_flag=True, help="Print only the number of matches.")
 @json_option
 def command(
     source: str | None,

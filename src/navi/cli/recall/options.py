@@ -174,14 +174,16 @@ source_option: Decorator = click.option(
 since_option: Decorator = click.option(
     "--since",
     type=Moment("parse_since"),
-    help="Only newer than: yesterday, monday, 7d, 24h, or a date or time (local).",
+    help="Only newer than: yesterday, monday, 7d, 24h, or a local date or time.",
 )
 until_option: Decorator = click.option(
     "--until",
     type=Moment("parse_until"),
-    help="Only older than: the same forms; a day itself is included.",
+    help="Only older than, in the same forms; a date includes that day.",
 )
 project_option: Decorator = click.option(
-    "--project", type=ProjectPath(), help="Only this project: part of its path, or . or a folder."
+    "--project",
+    type=ProjectPath(),
+    help="Only this project: part of its path, a folder, or . for this one.",
 )
 session_argument: Decorator = click.argument("id", type=SessionName(), metavar="ID")

@@ -38,7 +38,7 @@ def command(id: str, runs: bool, as_json: bool) -> None:
             hint=f"`recall show {found['id']}` shows what was said",
         )
     if found["is_archived"]:
-        output.note("its file is gone; the agent may not know this session any more")
+        output.note("its file is gone; the agent may no longer know this session")
     if as_json:
         output.say_json({"session_id": found["id"], "command": words, "cwd": found["cwd"]})
     elif runs:
@@ -52,7 +52,7 @@ def _resume_in_navi(found: dict[str, Any], runs: bool, as_json: bool) -> None:
     id = found["source_session_id"]
     if runs:
         raise UsageError(
-            "a session of Navi resumes when you send it something", hint=f'sm send {id} "…"'
+            "a Navi session resumes when you send it a message", hint=f'sm send {id} "…"'
         )
     if as_json:
         words = ["sm", "send", id, "…"]
@@ -81,7 +81,7 @@ def _run(words: list[str], cwd: str | None) -> None:
         except OSError as error:
             raise NaviError(
                 f"can't go to the session's folder {cwd}: {(error.strerror or '').lower()}",
-                hint="make the folder again, or run the command elsewhere",
+                hint="recreate the folder, or run the command elsewhere",
             ) from error
     if shutil.which(words[0]) is None:
         raise NaviError(f"{words[0]} is not installed here", hint=f"put {words[0]} on your PATH")

@@ -40,8 +40,8 @@ class SearchCommand(click.Command):
             if error.possibilities:
                 hint = f"did you mean {' or '.join(sorted(error.possibilities))}?"
             else:
-                hint = f"a word that starts with - goes behind `--`: recall search WORDS -- {word}"
-            raise UsageError(f"there is no option {word}", hint=hint) from error
+                hint = f"put words that start with - after `--`: recall search WORDS -- {word}"
+            raise UsageError(f"unknown option {word}", hint=hint) from error
 
 
 @click.command(
@@ -55,20 +55,18 @@ class SearchCommand(click.Command):
 @click.argument("query", nargs=-1, metavar="WORDS...")
 @source_option
 @click.option(
-    "--tool", type=ToolName(), help="Only messages that used this tool, and its commands."
+    "--tool", type=ToolName(), help="Only messages that used this tool, and the commands it ran."
 )
 @click.option(
     "--file",
     metavar="PATH",
-    help="Only where this file was read or changed: its path, or the end of it.",
+    help="Only where this file was read or changed: its path, or the end of one.",
 )
 @project_option
 @since_option
 @until_option
-@click.option("--role", type=click.Choice(ROLES), help="Only what this role said.")
-@click.option(
-    "--session", type=SessionName(), help="Only in this session: an id or the beginning of one."
-)
+@click.option("--role", type=click.Choice(ROLES), help="Only messages by this role.")
+@click.option("--session", type=SessionName(), help="Only this session: an id or the start of one.")
 @click.option(
     "--sort",
     type=click.Choice(["relevance", "date"]),
@@ -90,9 +88,9 @@ class SearchCommand(click.Command):
     metavar="N",
     default=DEFAULT_LIMIT,
     show_default=True,
-    help="How many passages to show; 0 for all.",
+    help="Maximum number of passages; 0 for all.",
 )
-@click.option("--count", "only_count", is_flag=True, help="Print only how many there are.")
+@click.option("--count", "only_count", is_flag=True, help="Print only the number of matches.")
 @raw_option
 @json_option
 def command(
@@ -111,7 +109,7 @@ def command(
     only_count: bool,
     as_json: bool,
 ) -> None:
-    """Find what was said, thought or run.
+    """Search what agents said, thought and ran.
 
     All words must be in the passage. "quoted words" must stand side by side, prefix* matches words
     that start with it, and -word leaves out passages that have it (put it behind `--`, so that it
@@ -168,11 +166,13 @@ def _check(text: str) -> None:
     if read_query(text):
         return
     problem = (
-        f"{text.strip()!r} has no letter or digit" if text.strip() else "no words to search for"
+        f"{text.strip()!r} contains no letters or digits"
+        if text.strip()
+        else "no words to search for"
     )
     raise UsageError(
         problem,
-        hint="give a word, like `recall search auth bug`; `recall list` shows the latest sessions",
+        hint="try `recall search auth bug`; `recall list` shows the latest sessions",
     )
 
 

@@ -29,17 +29,20 @@ Entry = tuple[dict[str, Any] | None, list[dict[str, Any]]]
 
 @click.command(
     "show",
-    help="Show a session's conversation, or a part of it. Each message has a number.",
+    help="Show a session's conversation, or part of it, with numbered messages.",
     epilog="\b\nExamples:\n"
     "  recall show 712f --tools\n"
     "  recall show 712f --at 12\n"
     "  recall show 712f --grep 'refresh token' -C 1",
 )
 @session_argument
-@click.option("--tools", is_flag=True, help="Show the tool calls too.")
-@click.option("--thinking", is_flag=True, help="Show what the agent thought too.")
+@click.option("--tools", is_flag=True, help="Include tool calls.")
+@click.option("--thinking", is_flag=True, help="Include the agent's thinking.")
 @click.option(
-    "--at", type=click.IntRange(min=0), metavar="N", help="Only this message and those around it."
+    "--at",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Only this message and the ones around it.",
 )
 @click.option("--grep", metavar="WORDS", help="Only messages that match, as in `recall search`.")
 @click.option("--last", type=click.IntRange(min=1), help="Only the last N messages.", metavar="N")
@@ -48,7 +51,7 @@ Entry = tuple[dict[str, Any] | None, list[dict[str, Any]]]
     "--context",
     type=click.IntRange(min=0),
     metavar="N",
-    help=f"Messages around the chosen ones.  [default: {CONTEXT_AT} with --at, else 0]",
+    help=f"Messages of context around each.  [default: {CONTEXT_AT} with --at, else 0]",
 )
 @raw_option
 @json_option
@@ -68,7 +71,7 @@ def command(
     from navi.index.transcript import transcript
 
     if sum(each is not None for each in (at, grep, last)) > 1:
-        raise UsageError("--at, --grep and --last can't go together", hint="choose one of them")
+        raise UsageError("--at, --grep and --last can't be combined", hint="choose one of them")
     with database.reading(places()) as connection:
         found = transcript(connection, resolve(connection, id))
     entries = list(found.with_calls())
@@ -84,7 +87,7 @@ def command(
         output.say_json(_json(found, entries, places_shown))
         return
     if not places_shown and grep is not None:
-        output.note(f"no message of this session has {grep}")
+        output.note(f"no message in this session matches {grep}")
     # What was found may be a command or a thought.
     whole = set(chosen) if at is not None or grep is not None else set()
     body = _body(entries, places_shown, whole, tools=tools, thinking=thinking)
@@ -101,7 +104,8 @@ def _chosen(
         if at not in numbers:
             existing = f"{min(numbers)} to {max(numbers)}" if numbers else "none"
             raise NotFound(
-                f"session {session} has no message {at}", hint=f"its messages are {existing}"
+                f"session {session} has no message {at}",
+                hint=f"its messages are numbered {existing}",
             )
         return [numbers[at]]
     if grep is not None:
@@ -110,7 +114,9 @@ def _chosen(
 
         clauses = read_query(grep)
         if not clauses:
-            raise UsageError(f"--grep {grep!r} has no letter or digit", hint="give it a word")
+            raise UsageError(
+                f"--grep {grep!r} contains no letters or digits", hint="search for a word"
+            )
         return [place for place, entry in enumerate(entries) if has_all(_text(entry), clauses)]
     if last is not None:
         return with_message[-last:]

@@ -19,9 +19,9 @@ from navi.cli.recall.options import (
 from navi.cli.table import Column
 
 COMMANDS = {
-    "tools": ("navi.cli.recall.stats_tools", "How often each tool was used."),
-    "bash": ("navi.cli.recall.stats_bash", "Which commands were run, and which could be allowed."),
-    "tokens": ("navi.cli.recall.stats_tokens", "Tokens and what they cost."),
+    "tools": ("navi.cli.recall.stats_tools", "Show how often each tool was used."),
+    "bash": ("navi.cli.recall.stats_bash", "Show which commands ran, and which are safe to allow."),
+    "tokens": ("navi.cli.recall.stats_tokens", "Show tokens and their cost."),
 }
 
 
@@ -77,7 +77,7 @@ def _show(found: dict[str, Any]) -> None:
     )
     if found["copied_messages"] or found["copied_tool_calls"]:
         output.note(
-            f"not counted again: {formats.count(found['copied_messages'], 'message')} and "
+            f"not counted twice: {formats.count(found['copied_messages'], 'message')} and "
             f"{formats.count(found['copied_tool_calls'], 'tool call')} "
             "that resumed or forked sessions copied"
         )

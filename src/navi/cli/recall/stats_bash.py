@@ -32,14 +32,17 @@ HEADINGS = {
 }
 
 
-@click.command("bash", help="Which commands were run, and which may run unasked.")
+@click.command("bash", help="Show which commands ran, and which are safe to allow.")
 @click.option("--suggest", is_flag=True, help="Suggest permission rules for Claude Code.")
 @click.option(
-    "--apply", "applies", is_flag=True, help="Add them to Claude Code's settings, after a yes."
+    "--apply",
+    "applies",
+    is_flag=True,
+    help="Add the rules to Claude Code's settings, after asking you.",
 )
 @click.option("--all", "shows_all", is_flag=True, help="Show all suggestions, with examples.")
-@click.option("--undo", is_flag=True, help="Take away what --apply added last.")
-@click.option("-y", "--yes", is_flag=True, help="Say yes beforehand.")
+@click.option("--undo", is_flag=True, help="Undo the last --apply.")
+@click.option("-y", "--yes", is_flag=True, help="Don't ask for confirmation.")
 @source_option
 @since_option
 @project_option
@@ -62,7 +65,10 @@ def command(
         _undo(yes)
         return
     if applies and as_json:
-        raise UsageError("--apply asks and can't be used with --json", hint="leave one out")
+        raise UsageError(
+            "--apply asks for confirmation and can't be combined with --json",
+            hint="use one or the other",
+        )
     scope = stats.Scope(source, project, since)
     if suggest or applies:
         from navi.index.permissions import suggest as judged
@@ -171,9 +177,9 @@ def _say_what_else(found: Suggestions, left_out: int) -> None:
         output.say(f"\n{left_out:,} more are not shown; --all shows them, with examples.")
     if any(each.guards for each in found.suggestions):
         output.say(
-            "\nRules with * come with guards: `ask` rules for what could do harm, "
-            f"{len(SHARED)} shared.\n"
-            "Claude Code 2.1.325 asks about output to a file itself; older ones may not."
+            "\nRules with * come with guards: `ask` rules for harmful variants, "
+            f"{len(SHARED)} of them shared.\n"
+            "Claude Code 2.1.325 asks before writing output to a file; older versions may not."
         )
 
 
@@ -185,12 +191,12 @@ def _apply(found: Suggestions, yes: bool) -> None:
         _settings_file(), [each.rule for each in sure], {each.rule: each.guards for each in sure}
     )
     if not change.is_needed:
-        output.note(f"{change.path} already allows all of it")
+        output.note(f"{change.path} already allows all of them")
         return
     output.say(f"\n{change.diff()}".rstrip("\n"))
     if yes or click.confirm(f"Write this to {change.path}?", err=True):
         write_adding(change, _note())
-        output.note("written; `recall stats bash --undo` takes it back")
+        output.note("written; `recall stats bash --undo` reverts it")
     else:
         output.note("nothing was written")
 

@@ -40,7 +40,7 @@ class Groups(click.ParamType[tuple[str, ...]]):
         return chosen
 
 
-@click.command("tokens", help="Tokens and what they cost, by public price lists.")
+@click.command("tokens", help="Show tokens and their cost at public list prices.")
 @click.option(
     "--by",
     type=Groups(),
@@ -74,7 +74,7 @@ def command(
         return
     _show(found, by)
     total = sum(row["cost_usd"] or 0 for row in found)
-    output.note(f"total ${total:,.2f}, by the price lists of {AS_OF}")
+    output.note(f"total ${total:,.2f}, at list prices as of {AS_OF}")
     unpriced = sorted({model for row in found for model in row["unpriced_models"]})
     if unpriced:
         output.note(_unpriced(unpriced))

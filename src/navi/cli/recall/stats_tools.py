@@ -12,7 +12,7 @@ from navi.cli.recall.options import json_option, project_option, since_option, s
 from navi.cli.table import Column
 
 
-@click.command("tools", help="How often each tool was used.")
+@click.command("tools", help="Show how often each tool was used.")
 @source_option
 @since_option
 @project_option

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from navi.domain.wire import SessionJson
 
 
-@click.command("all", help="Show every session below its parent, with driver, task and folder.")
+@click.command("all", help="Show all sessions as a tree, with driver, task and folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(as_json: bool) -> None:
     from navi.cli.formats import home_short

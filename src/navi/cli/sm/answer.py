@@ -36,14 +36,14 @@ def wait_for(
 def _require_good(session: SessionJson, found: AnswerJson, seconds: float) -> None:
     if found["status"] != "done":
         raise NotInTime(
-            f"{lines.named(session)} has not answered within {seconds:g} seconds; the message is "
+            f"{lines.named(session)} did not answer within {seconds:g} seconds; the message is "
             f"{found['status']}",
-            hint=f"`sm wait {session['id']}` goes on waiting, `sm output {session['id']}` shows "
+            hint=f"`sm wait {session['id']}` keeps waiting; `sm output {session['id']}` shows "
             "what it said",
         )
     if found["outcome"] != "ok":
         why = f": {found['error']}" if found["error"] else ""
         raise TurnFailed(
-            f"the turn of {lines.named(session)} ended as {found['outcome']}{why}",
+            f"{lines.named(session)} ended its turn with outcome {found['outcome']}{why}",
             hint=f"`sm tail {session['id']}` shows what happened",
         )

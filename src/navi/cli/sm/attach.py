@@ -16,15 +16,15 @@ from navi.domain.errors import InvalidInput, NotFound
 @click.command("attach")
 @click.argument("session")
 def command(session: str) -> None:
-    """Look into the terminal of a session that runs in tmux, and type there.
+    """Attach to the terminal of a session that runs in tmux.
 
-    Ctrl-B D leaves it again; the agent goes on.
+    Press Ctrl-B D to detach; the agent keeps running.
     """
     found = target.find(Client(find_server()), session)
     if found["driver"] != "tmux":
         raise InvalidInput(
             f"{lines.named(found)} has no terminal: its driver is {found['driver']}",
-            hint="`sm output` shows what it said; sessions with the driver tmux have one",
+            hint="`sm output` shows what it said; only sessions with the tmux driver have one",
         )
     program = shutil.which("tmux")
     if program is None:
@@ -36,6 +36,6 @@ def command(session: str) -> None:
     if subprocess.run([*order, "has-session", "-t", pane], capture_output=True).returncode:
         raise NotFound(
             f"{lines.named(found)} has no terminal yet",
-            hint="its first input starts one; it is on the machine of the server",
+            hint="its first input starts one, on the server's machine",
         )
     os.execv(program, [*order, "attach-session", "-t", pane])

@@ -63,7 +63,7 @@ class Answer:
         if self._says_json(found):
             return
         if not found:
-            output.note("no automations; `sm automation add --help` shows how to make one")
+            output.note("no automations; `sm automation add --help` shows how to add one")
             return
         titles = {each["id"]: each["title"] for each in self.client.sessions()}
         rows = [self._row(each, titles) for each in found]
@@ -145,7 +145,7 @@ class Answer:
                 f"there is no automation {text!r}", hint="`sm automation list` shows them"
             )
         shown = ", ".join(self._named(each) for each in found)
-        raise InvalidInput(f"{text!r} can be {len(found)} automations: {shown}", hint="give the id")
+        raise InvalidInput(f"{text!r} matches {len(found)} automations: {shown}", hint="use the id")
 
     def _says_json(self, value: object) -> bool:
         if self.as_json:
@@ -160,11 +160,11 @@ class Answer:
         if at is not None:
             return f"next {lines.coming(at, self.client.now(), self.zone)}"
         if automation["enabled"]:
-            return "next: right after the run that is under way"
+            return "next: right after the current run"
         if automation["kind"] in ("heartbeat", "dream"):
             return f"off; the setting [automations] {automation['kind']} switches it on"
         why = automation["ended"] or "paused"
-        return f"runs no more: {why.replace('_', ' ')}"
+        return f"ended: {why.replace('_', ' ')}"
 
     def _say_following(self, automation: AutomationJson) -> None:
         schedule = automation["schedule"]

@@ -6,8 +6,9 @@ import click
 
 from navi.cli import output
 
-HELP = """Give SESSION a new context: its agent forgets, the transcript stays. Ends a running turn,
-and the reminders of its task. Only its parent or a person may.
+HELP = """Clear SESSION's context: its agent forgets the conversation, the transcript is kept.
+
+Stops a running turn and the task's reminders. Only its parent or a person may do this.
 """
 
 
@@ -24,4 +25,4 @@ def command(session: str, as_json: bool) -> None:
     if as_json:
         output.say_json(changed)
     else:
-        output.say(f"{lines.named(changed)} starts afresh")
+        output.say(f"cleared {lines.named(changed)}")

@@ -6,8 +6,9 @@ import click
 
 from navi.cli import output
 
-HELP = """End SESSION for good: its turn is stopped, and what waits for it is removed. The
-transcript stays. Only its parent or a person may.
+HELP = """End SESSION for good. Its transcript is kept.
+
+Stops its turn and empties its queue. Only its parent or a person may do this.
 """
 
 

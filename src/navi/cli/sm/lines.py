@@ -52,7 +52,7 @@ def admitted(session: SessionJson, admission: AdmissionJson) -> str:
     if admission["status"] == "delivered":
         return f"delivered to {named(session)}"
     before = admission["position"]
-    return f"queued for {named(session)}" + (f", {before} before it" if before else "")
+    return f"queued for {named(session)}" + (f", {before} ahead of it" if before else "")
 
 
 def reminding(admission: AdmissionJson, now: datetime, timezone: tzinfo) -> str:

@@ -11,25 +11,25 @@ from navi.cli.command_group import CommandGroup
 from navi.domain.errors import NaviError
 
 COMMANDS = {
-    "status": ("navi.cli.sm.status", "Show all sessions; or report what you do."),
-    "spawn": ("navi.cli.sm.spawn", "Start a session, and give it a task."),
+    "status": ("navi.cli.sm.status", "Show all sessions, or report what you are doing."),
+    "spawn": ("navi.cli.sm.spawn", "Start a session and give it a task."),
     "send": ("navi.cli.sm.send", "Send a message to a session."),
     "wait": ("navi.cli.sm.wait", "Wait until a session is idle."),
     "output": ("navi.cli.sm.output", "Print what a session said last."),
-    "tail": ("navi.cli.sm.tail", "Show a session's last messages, and what follows."),
-    "watch": ("navi.cli.sm.watch", "Show all sessions, live."),
-    "children": ("navi.cli.sm.children", "Show the sessions that one started."),
-    "all": ("navi.cli.sm.all", "Show every session below its parent."),
+    "tail": ("navi.cli.sm.tail", "Show a session's last messages, and follow new ones."),
+    "watch": ("navi.cli.sm.watch", "Watch all sessions live."),
+    "children": ("navi.cli.sm.children", "Show the sessions that a session started."),
+    "all": ("navi.cli.sm.all", "Show all sessions as a tree."),
     "me": ("navi.cli.sm.me", "Show your own session."),
     "task": ("navi.cli.sm.task", "Show or set your task."),
-    "task-complete": ("navi.cli.sm.task_complete", "Say that your task is done."),
-    "queue": ("navi.cli.sm.queue", "Show what waits for a session."),
-    "clear": ("navi.cli.sm.clear", "Give a session a new context."),
+    "task-complete": ("navi.cli.sm.task_complete", "Report that your task is done."),
+    "queue": ("navi.cli.sm.queue", "Show a session's queue."),
+    "clear": ("navi.cli.sm.clear", "Clear a session's context."),
     "kill": ("navi.cli.sm.kill", "End a session for good."),
-    "remind": ("navi.cli.sm.remind", "Set a one-time reminder, list reminders, or stop them."),
-    "recall": ("navi.cli.sm.recall", "Wake a session later, or on a beat."),
-    "automation": ("navi.cli.sm.automation", "Let sessions work on a schedule."),
-    "attach": ("navi.cli.sm.attach", "Look into a session's terminal."),
+    "remind": ("navi.cli.sm.remind", "Set a one-off reminder, list reminders, or stop them."),
+    "recall": ("navi.cli.sm.recall", "Wake a session later, once or repeatedly."),
+    "automation": ("navi.cli.sm.automation", "Run sessions on a schedule."),
+    "attach": ("navi.cli.sm.attach", "Attach to a session's terminal."),
     "completions": ("navi.cli.sm.completions", "Print a shell's completion script."),
 }
 
@@ -48,8 +48,8 @@ class _Group(CommandGroup):
 group = _Group(
     name="sm",
     commands_in=COMMANDS,
-    help="Live sessions: start, message, watch, remind and wake them. Needs a running server: "
-    "`navi serve`. Agents that Navi starts can use it too, for their own session.",
+    help="Manage live sessions: start, message, watch, remind and wake them. Needs a running "
+    "server (`navi serve`). Agents that Navi starts can use it too, for their own session.",
     params=[],
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -8,9 +8,11 @@ from navi.cli import output
 from navi.cli.raw_option import raw_option
 
 
-@click.command("output", help="Print what the agent of SESSION said in its last turn.")
+@click.command("output", help="Print what SESSION's agent said in its last turn.")
 @click.argument("session")
-@click.option("-n", "--turns", default=1, type=click.IntRange(min=1), help="In so many turns.")
+@click.option(
+    "-n", "--turns", default=1, type=click.IntRange(min=1), help="Number of turns to print."
+)
 @raw_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(session: str, turns: int, as_json: bool) -> None:

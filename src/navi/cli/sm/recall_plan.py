@@ -47,7 +47,7 @@ def read(
         others = [*(f"--{each}" for each in actions[1:]), *given, *(_shown(each) for each in texts)]
         if others:
             raise UsageError(
-                f"--{actions[0]} and {others[0]} can't go together",
+                f"--{actions[0]} and {others[0]} can't be combined",
                 hint=f"`{own} --{actions[0]}` by itself, then the other",
             )
         return actions[0]
@@ -69,12 +69,12 @@ def _texts(
     if len(texts) > 2:
         now = " --now" if is_now else ""
         raise UsageError(
-            f"{len(texts)} texts are too many: one says when, one what to do",
+            f"{len(texts)} arguments are too many: one says when, one says what to do",
             hint=f"put each in quotes: `{own}{now} {_quoted(texts, is_now)}{beat}`",
         )
     if is_now and len(texts) == 2:
         raise UsageError(
-            f"--now and {_shown(texts[0])} can't go together",
+            f"--now and {_shown(texts[0])} can't be combined",
             hint=f"`{own} --now {shlex.quote(texts[1])}{beat}`, or leave out --now",
         )
     if len(texts) == 2:
@@ -83,14 +83,14 @@ def _texts(
         when = "" if is_now else f" {shlex.quote(texts[0])}" if texts else ' "30m"'
         now = " --now" if is_now else ""
         raise UsageError(
-            "the instruction is missing: what to do then",
+            "the instruction is missing: say what to do then",
             hint=f'`{own}{when}{now} "Read build.log and report errors."{beat}`',
         )
     if is_now or every is not None:
         return None, texts[0]
     raise UsageError(
-        f"{_shown(texts[0])} says no time",
-        hint=f'`{own} "30m" {shlex.quote(texts[0])}`, or --now in place of the time',
+        f"{_shown(texts[0])} is not a time",
+        hint=f'`{own} "30m" {shlex.quote(texts[0])}`, or use --now',
     )
 
 

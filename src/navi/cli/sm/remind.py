@@ -6,7 +6,7 @@ import click
 
 from navi.cli import output
 
-HELP = """Remind the calling agent once, after DELAY: seconds, or like 5m. It interrupts.
+HELP = """Remind the calling agent once, after DELAY (300, or 5m). The reminder interrupts.
 
 \b
 sm remind 300 "check on the build"
@@ -15,13 +15,12 @@ sm remind --list
 sm remind --cancel 5861aa8eb906bfae
 sm remind builder --stop
 
---list shows what is to come: one-off reminders, and sessions that are asked for their status (see
-`sm send --remind`). With --stop the first word is a session, also if it is all digits: that session
-is no longer asked.
+--list shows what is coming: one-off reminders, and sessions that are asked for their status (see
+`sm send --remind`). --stop ends the latter; it takes a session, even if its name is all digits.
 """
 WAYS = (
-    'a one-off reminder is `sm remind DELAY "MESSAGE"`; '
-    "all are shown by `sm remind --list`, also `--list SESSION`; "
+    '`sm remind DELAY "MESSAGE"` sets a one-off reminder; '
+    "`sm remind --list [SESSION]` shows all of them; "
     "`sm remind --cancel REMINDER` and `sm remind SESSION --stop` end them"
 )
 
@@ -29,10 +28,10 @@ WAYS = (
 @click.command("remind", help=HELP)
 @click.argument("first", metavar="DELAY|SESSION|REMINDER", required=False)
 @click.argument("words", nargs=-1, metavar="[MESSAGE]")
-@click.option("--list", "is_list", is_flag=True, help="Show all reminders, or those of SESSION.")
-@click.option("--cancel", "is_cancel", is_flag=True, help="Cancel the one-off REMINDER.")
+@click.option("--list", "is_list", is_flag=True, help="Show all reminders, or SESSION's.")
+@click.option("--cancel", "is_cancel", is_flag=True, help="Cancel a one-off reminder.")
 @click.option("--stop", "is_stop", is_flag=True, help="Stop asking SESSION for its status.")
-@click.option("--to", metavar="SESSION", help="Remind this session, not the calling one.")
+@click.option("--to", metavar="SESSION", help="Remind this session instead of the calling one.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     first: str | None,
@@ -50,7 +49,9 @@ def command(
             raise UsageError("the delay is missing", hint=WAYS)
         once(first, words, to, as_json=as_json)
     elif is_list + is_cancel + is_stop > 1 or words or to is not None:
-        raise UsageError("--list, --cancel and --stop take one name and nothing else", hint=WAYS)
+        raise UsageError(
+            "--list, --cancel and --stop take one argument and nothing else", hint=WAYS
+        )
     elif is_list:
         listing(first, as_json=as_json)
     elif first is None:

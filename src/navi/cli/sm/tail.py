@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 @click.command("tail", help="Show the last messages of SESSION, with tool calls.")
 @click.argument("session")
-@click.option("-n", "--messages", "count", default=20, type=click.IntRange(min=0), help="So many.")
-@click.option("-f", "--follow", is_flag=True, help="Then show what happens, until Ctrl-C.")
+@click.option(
+    "-n", "--messages", "count", default=20, type=click.IntRange(min=0), help="Number of messages."
+)
+@click.option("-f", "--follow", is_flag=True, help="Keep printing what happens, until Ctrl-C.")
 @raw_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(session: str, count: int, follow: bool, as_json: bool) -> None:
@@ -26,7 +28,7 @@ def command(session: str, count: int, follow: bool, as_json: bool) -> None:
     from navi.domain.errors import UsageError
 
     if follow and as_json:
-        raise UsageError("--follow has no end, and JSON needs one", hint="leave out one of them")
+        raise UsageError("--follow and --json can't be combined", hint="use one or the other")
     client = Client(find_server())
     meant = target.find(client, session)
     # Connected before the messages are read, so that nothing falls in between.

@@ -44,7 +44,7 @@ def own_id(instead: str) -> str:
     own = own_or_none()
     if own is None:
         raise UsageError(
-            "this is about the calling session, and there is none: NAVI_SESSION_ID is not set",
+            "there is no calling session: NAVI_SESSION_ID is not set",
             hint=instead,
         )
     return own

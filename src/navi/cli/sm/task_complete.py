@@ -6,8 +6,9 @@ import click
 
 from navi.cli import output
 
-HELP = """Say that the calling agent's task is done, perhaps with TEXT about how. Its parent is
-told, and it is reminded no more.
+HELP = """Report that the calling agent's task is done. TEXT can say how it went.
+
+Notifies its parent and ends its reminders.
 """
 
 
@@ -23,4 +24,6 @@ def command(words: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         output.say_json({"parent_told": told})
     else:
-        output.say("done; the parent is told" if told else "done; there is no parent to tell")
+        output.say(
+            "done; the parent was notified" if told else "done; there is no parent to notify"
+        )

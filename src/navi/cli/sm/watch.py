@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from navi.client import Client
     from navi.client.events import Events
 
-HELP = """Show all sessions as they change, until Ctrl-C: on a terminal as a table that is kept up
-to date, elsewhere a line for each change.
+HELP = """Watch all sessions until Ctrl-C: a live table on a terminal, one line per change
+elsewhere.
 """
 
 AGES_SECONDS = 5.0
@@ -54,7 +54,7 @@ def _draw(client: Client, events: Events) -> None:
             sessions = client.sessions()
             now = client.now()
             running = sum(session["state"] == "running" for session in sessions)
-            head = f"sessions: {len(sessions)}, running: {running}; Ctrl-C ends this"
+            head = f"sessions: {len(sessions)}, running: {running}; Ctrl-C quits"
             rows = [lines.cells(session, now, timezone) for session in sessions]
             output.screen([head, "", *output.aligned(rows, " | ")])
             _wait_for_change(events)
