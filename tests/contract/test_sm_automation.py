@@ -30,7 +30,7 @@ def test_it_is_added_shown_paused_resumed_and_removed(person: Person) -> None:
     assert shown.count(" UTC)") == 6
     assert made["id"] in person.said("automation", "list", name)
     assert "paused error log" in person.said("automation", "pause", made["id"])
-    assert "ended: paused" in person.said("automation", "show", made["id"])
+    assert "  paused\n" in person.said("automation", "show", made["id"])
     assert "resumed error log" in person.said("automation", "resume", made["id"])
     assert "removed error log" in person.said("automation", "remove", made["id"])
     assert person.navi.automations(session_id) == []

@@ -54,8 +54,8 @@ def stream(text: str) -> None:
 def screen(lines: Sequence[str]) -> None:
     """Lines in place of all that the terminal shows, cut to its size."""
     columns, height = os.get_terminal_size(sys.stdout.fileno())
-    shown = [cells.cut(cleaned(line), columns) for line in lines[: height - 1]]
-    _send(sys.stdout, "\x1b[H" + "".join(f"{line}\x1b[K\n" for line in shown) + "\x1b[J")
+    visible = [cells.cut(cleaned(line), columns) for line in lines[: height - 1]]
+    _send(sys.stdout, "\x1b[H" + "".join(f"{line}\x1b[K\n" for line in visible) + "\x1b[J")
 
 
 @contextmanager
@@ -90,10 +90,10 @@ def say_json(value: Any) -> None:
 def table(head: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> None:
     """Cut to the terminal's width, as far as the columns allow it."""
     columns = [each if isinstance(each, Column) else Column(each) for each in head]
-    shown, body, widths = fit(columns, [list(map(_cell, row)) for row in rows], width())
-    heads = [column.head for column in shown]
-    lines = [_row(shown, heads, widths, is_head=True)]
-    lines += [_row(shown, row, widths) for row in body]
+    visible, body, widths = fit(columns, [list(map(_cell, row)) for row in rows], width())
+    heads = [column.head for column in visible]
+    lines = [_row(visible, heads, widths, is_head=True)]
+    lines += [_row(visible, row, widths) for row in body]
     say("\n".join(lines))
 
 

@@ -40,12 +40,12 @@ def fit(
                 break
             kept.remove(last)
         _shrink(widths, [place for place in kept if columns[place].least is not None], kept, room)
-    shown = [columns[place] for place in kept]
+    visible = [columns[place] for place in kept]
     body = [
         [cells.cut(row[place], widths[place], keep_end=columns[place].keeps_end) for place in kept]
         for row in rows
     ]
-    return shown, body, [widths[place] for place in kept]
+    return visible, body, [widths[place] for place in kept]
 
 
 def _shrink(widths: list[int], flexible: list[int], kept: list[int], room: int) -> None:

@@ -202,7 +202,7 @@ def _agent(name: str) -> Finding:
         return Finding(name, "note", "not found on PATH")
     flag = "-V" if name == "tmux" else "--version"
     try:
-        shown = subprocess.run(
+        version = subprocess.run(
             [path, flag],
             capture_output=True,
             text=True,
@@ -212,7 +212,7 @@ def _agent(name: str) -> Finding:
         ).stdout.strip()
     except (OSError, subprocess.TimeoutExpired):
         return Finding(name, "problem", f"{path} does not report its version")
-    return Finding(name, "ok", shown.splitlines()[0] if shown else path)
+    return Finding(name, "ok", version.splitlines()[0] if version else path)
 
 
 CHECKS: dict[str, Callable[[], Finding]] = {

@@ -59,31 +59,31 @@ def command(context: click.Context, file: Path, sessions: tuple[str, ...], as_js
         finally:
             await store.close()
 
-    found = asyncio.run(run())
+    result = asyncio.run(run())
     if as_json:
         output.say_json(
             {
-                "imported": [each.id for each in found.taken],
-                "known": [each.id for each in found.known],
-                "refused": [{"job": each.job, "reason": each.reason} for each in found.refused],
-                "notes": found.notes,
+                "imported": [each.id for each in result.taken],
+                "known": [each.id for each in result.known],
+                "refused": [{"job": each.job, "reason": each.reason} for each in result.refused],
+                "notes": result.notes,
             }
         )
     else:
-        for each in found.taken:
+        for each in result.taken:
             output.say(f"imported {each.name} ({each.id}), {each.category}")
-        for each in found.known:
+        for each in result.known:
             output.say(f"already imported: {each.name} ({each.id})")
-        for refusal in found.refused:
+        for refusal in result.refused:
             output.note(f"not imported: {refusal.job}: {refusal.reason}")
-        for note in found.notes:
+        for note in result.notes:
             output.note(f"note: {note}")
-    if found.refused:
+    if result.refused:
         context.exit(1)
 
 
 def _pair(text: str) -> tuple[str, str]:
-    key, found, session_id = text.partition("=")
-    if not found or not key or not session_id:
+    key, separator, session_id = text.partition("=")
+    if not separator or not key or not session_id:
         raise UsageError(f"--session {text} is not KEY=ID", hint="like --session old:42=1f2e3d4c")
     return key, session_id

@@ -80,10 +80,10 @@ def _prepare_for_agents(address: str) -> None:
     """What agents run finds `sm`, and `sm` finds this server."""
     os.environ["NAVI_URL"] = address
     own_commands = os.path.dirname(sys.executable)
-    known = os.environ.get("PATH", os.defpath)
-    if own_commands not in known.split(os.pathsep):
+    path = os.environ.get("PATH", os.defpath)
+    if own_commands not in path.split(os.pathsep):
         # Last: nothing that the person has is put out of sight.
-        os.environ["PATH"] = f"{known}{os.pathsep}{own_commands}"
+        os.environ["PATH"] = f"{path}{os.pathsep}{own_commands}"
 
 
 def _tell_model(chosen: settings.Settings) -> None:

@@ -57,11 +57,11 @@ def command(
     at = parse_when(text, now, zone)
     beats = [] if interval is None else list(islice(beats_after(at, interval), BEATS))
     if as_json:
-        said = [
+        readings = [
             {"trigger_at": instant(each), "reading": describe(each, now, zone)}
             for each in (at, *beats)
         ]
-        output.say_json({**said[0], "interval_seconds": interval, "beats": said[1:]})
+        output.say_json({**readings[0], "interval_seconds": interval, "beats": readings[1:]})
         return
     output.say(describe(at, now, zone))
     if interval is not None:

@@ -104,19 +104,19 @@ def _index() -> Iterable[Finding]:
     if not where.database.exists():
         yield Finding("index", "note", f"none yet at {where.database}", "recall index")
         return
-    found = health(where, SystemClock().now())
-    latest = f"{found.indexed_at:%Y-%m-%d %H:%M} UTC" if found.indexed_at else "never"
-    silent = f", {found.silent_files} files without messages" if found.silent_files else ""
-    damage = list(_damage(found))
+    state = health(where, SystemClock().now())
+    latest = f"{state.indexed_at:%Y-%m-%d %H:%M} UTC" if state.indexed_at else "never"
+    silent = f", {state.silent_files} files without messages" if state.silent_files else ""
+    damage = list(_damage(state))
     yield Finding(
         "index",
         "note" if damage else "ok",
-        f"{where.database}: {found.sessions:,} sessions ({found.archived} whose file is gone), "
-        f"{found.messages:,} messages{silent}, {formats.size(found.bytes)}, last change {latest}",
+        f"{where.database}: {state.sessions:,} sessions ({state.archived} whose file is gone), "
+        f"{state.messages:,} messages{silent}, {formats.size(state.bytes)}, last change {latest}",
     )
     yield _access(where)
-    if found.pending:
-        detail = f"{found.pending} sessions are not fully searchable yet"
+    if state.pending:
+        detail = f"{state.pending} sessions are not fully searchable yet"
         yield Finding("pending", "note", detail, "recall index")
     yield from damage
 
@@ -130,26 +130,26 @@ def _access(where: Places) -> Finding:
     return Finding("access", status, f"{folder}: {exposed.detail}", exposed.hint)
 
 
-def _damage(found: Health) -> Iterable[Finding]:
+def _damage(state: Health) -> Iterable[Finding]:
     """What the index lacks of the files it has read."""
     from navi.index.damage import formatted_lines
 
-    failed = [file.path for file in found.damaged if not file.is_readable]
+    failed = [file.path for file in state.damaged if not file.is_readable]
     yield from _listed("failed", failed, "not a transcript: none of its lines can be read")
-    for file in [file for file in found.damaged if file.is_readable][:MOST_LISTED]:
+    for file in [file for file in state.damaged if file.is_readable][:MOST_LISTED]:
         lines = formatted_lines(file.bad_lines, file.numbers)
         yield Finding(
             "damaged", "note", f"{file.path}: {lines} could not be read and were left out"
         )
-    yield from _more("damaged", len(found.damaged) - len(failed))
-    yield from _listed("damaged", found.cut_off, "its last line is cut off and was left out")
-    yield from _listed("half line", found.being_written, "its last line is still being written")
-    for kind in found.unknown[:MOST_LISTED]:
+    yield from _more("damaged", len(state.damaged) - len(failed))
+    yield from _listed("damaged", state.cut_off, "its last line is cut off and was left out")
+    yield from _listed("half line", state.being_written, "its last line is still being written")
+    for kind in state.unknown[:MOST_LISTED]:
         files = "1 file" if kind.files == 1 else f"{kind.files:,} files"
         detail = f"{formats.source(kind.source)}: {formatted_lines(kind.lines)} of unknown kind "
         detail += f"{kind.kind!r} in {files}, left out"
         yield Finding("unknown", "note", detail, "update recall; a newer version may read it")
-    yield from _more("unknown", len(found.unknown))
+    yield from _more("unknown", len(state.unknown))
 
 
 def _listed(name: str, paths: Sequence[str], problem: str) -> Iterable[Finding]:
@@ -169,9 +169,9 @@ def _texts() -> Iterable[Finding]:
 
     where = places()
     if where.database.exists():
-        found = Search(where)
+        search = Search(where)
         bytes_used = sum(each.stat().st_size for each in where.texts.iterdir() if each.is_file())
-        detail = f"{found.count:,} texts in {found.segments} segments"
+        detail = f"{search.count:,} texts in {search.segments} segments"
         yield Finding("full-text", "ok", f"{detail}, {formats.size(bytes_used)}")
 
 

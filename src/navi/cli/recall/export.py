@@ -33,9 +33,9 @@ def command(id: str, form: str, path: Path | None, tools: bool, thinking: bool) 
     from navi.index.transcript import transcript
 
     with database.reading(places()) as connection:
-        found = transcript(connection, resolve(connection, id))
+        session = transcript(connection, resolve(connection, id))
     make = html if form == "html" else markdown
-    document = make(found, tools=tools, thinking=thinking)
+    document = make(session, tools=tools, thinking=thinking)
     if path is None:
         output.say(document.rstrip("\n"))
         return

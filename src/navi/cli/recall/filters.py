@@ -86,9 +86,9 @@ def _unknown(name: str, value: str, catalogue: Catalogue) -> str | None:
     projects = catalogue.projects()
     if any(in_project(each, value) for each in projects):
         return None
-    shown = formats.home_short(value.rstrip("/") or "/")
+    folder = formats.home_short(value.rstrip("/") or "/")
     alike = _projects_like(value, projects)
-    return f"no session in project {shown}" + (f"; projects like it: {alike}" if alike else "")
+    return f"no session in project {folder}" + (f"; projects like it: {alike}" if alike else "")
 
 
 def _projects_like(value: str, projects: Sequence[str]) -> str:

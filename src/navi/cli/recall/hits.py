@@ -82,11 +82,11 @@ def _show_hit(hit: Hit) -> None:
     else:
         lines = cells.lines_of(text, width - 2 - cells.width(label), width - INDENT)
     for place, (start, end) in enumerate(lines):
-        shown = _highlighted(text, highlights, start, end).rstrip()
+        line = _highlighted(text, highlights, start, end).rstrip()
         if place == 0:
-            output.say(f"  {output.styled(label, 'dim')}{shown}")
+            output.say(f"  {output.styled(label, 'dim')}{line}")
         else:
-            output.say(" " * INDENT + shown)
+            output.say(" " * INDENT + line)
 
 
 def _cleaned(snippet: Snippet) -> tuple[str, list[tuple[int, int]]]:

@@ -124,7 +124,7 @@ def _row(session: dict[str, Any], now: datetime, id_length: int | None) -> list[
     marks = ["sub-agent"] * session["is_subagent"] + ["file gone"] * session["is_archived"]
     marks += ["incomplete"] * (not session["is_complete"])
     # Before the title, so that they are not what is cut off.
-    shown_marks = [*(f"[{mark}]" for mark in marks), *(f"#{tag}" for tag in session["tags"])]
+    labels = [*(f"[{mark}]" for mark in marks), *(f"#{tag}" for tag in session["tags"])]
     return [
         session["id"][:id_length],
         formats.age(latest, now),
@@ -133,7 +133,7 @@ def _row(session: dict[str, Any], now: datetime, id_length: int | None) -> list[
         f"{session['message_count']:,}",
         f"{session['tool_count']:,}",
         formats.home_short(session["project"] or ""),
-        " ".join([*shown_marks, one_line(session["title"] or "")]),
+        " ".join([*labels, one_line(session["title"] or "")]),
     ]
 
 

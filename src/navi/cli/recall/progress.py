@@ -19,13 +19,13 @@ class Bar:
 
     def __init__(self) -> None:
         self._started = time.monotonic()
-        self._shown_at = 0.0
+        self._drawn_at = 0.0
 
     def tell(self, progress: Progress) -> None:
         now = time.monotonic()
-        if now - self._shown_at < EVERY_SECONDS:
+        if now - self._drawn_at < EVERY_SECONDS:
             return
-        self._shown_at = now
+        self._drawn_at = now
         output.status(_line(progress, now - self._started))
 
     def end(self) -> None:

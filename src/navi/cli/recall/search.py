@@ -133,7 +133,7 @@ def command(
     if only_count:
         output.say(str(search.total(text, filters)))
         return
-    found = search.find(text, filters, limit or None, by_date=sort == "date")
+    result = search.find(text, filters, limit or None, by_date=sort == "date")
 
     def around(hit: Hit) -> list[Passage]:
         return search.around(hit, context) if context else []
@@ -141,21 +141,21 @@ def command(
     if as_json:
         from navi.index.shapes import hit_json
 
-        hits = [hit_json(hit) for hit in found.hits]
+        hits = [hit_json(hit) for hit in result.hits]
         if context:
-            for shape, hit in zip(hits, found.hits, strict=True):
+            for shape, hit in zip(hits, result.hits, strict=True):
                 shape["context"] = [passage._asdict() for passage in around(hit)]
         output.say_json(hits)
-    elif found.hits:
+    elif result.hits:
         from navi.cli.recall.hits import show
 
-        if not found.has_all_words:
+        if not result.has_all_words:
             output.note("no passage has all these words; these have some of them")
-        show(found.hits, around, text)
+        show(result.hits, around, text)
     else:
         _explain(search, text, filters)
-    if limit and len(found.hits) == limit:
-        total = search.total(text, filters, has_all_words=found.has_all_words)
+    if limit and len(result.hits) == limit:
+        total = search.total(text, filters, has_all_words=result.has_all_words)
         if total > limit:
             output.note(f"{limit} of {total:,} passages; --limit 0 for all")
 

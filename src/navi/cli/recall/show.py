@@ -73,25 +73,25 @@ def command(
     if sum(each is not None for each in (at, grep, last)) > 1:
         raise UsageError("--at, --grep and --last can't be combined", hint="choose one of them")
     with database.reading(places()) as connection:
-        found = transcript(connection, resolve(connection, id))
-    entries = list(found.with_calls())
-    chosen = _chosen(found.session["id"], entries, at, grep, last)
+        session = transcript(connection, resolve(connection, id))
+    entries = list(session.with_calls())
+    chosen = _chosen(session.session["id"], entries, at, grep, last)
     if context is None:
         context = CONTEXT_AT if at is not None else 0
-    places_shown = [
+    chosen_places = [
         place
         for place in range(len(entries))
         if any(abs(place - each) <= context for each in chosen)
     ]
     if as_json:
-        output.say_json(_json(found, entries, places_shown))
+        output.say_json(_json(session, entries, chosen_places))
         return
-    if not places_shown and grep is not None:
+    if not chosen_places and grep is not None:
         output.note(f"no message in this session matches {grep}")
-    # What was found may be a command or a thought.
+    # A match may be in a command or in the agent's thinking.
     whole = set(chosen) if at is not None or grep is not None else set()
-    body = _body(entries, places_shown, whole, tools=tools, thinking=thinking)
-    output.page([*_head(found), *body])
+    body = _body(entries, chosen_places, whole, tools=tools, thinking=thinking)
+    output.page([*_head(session), *body])
 
 
 def _chosen(
@@ -137,19 +137,19 @@ def _text(entry: Entry) -> str:
     return "\n".join(filter(None, [*texts, *(call["bash_command"] for call in calls)]))
 
 
-def _json(found: Transcript, entries: list[Entry], places_shown: list[int]) -> dict[str, Any]:
+def _json(transcript: Transcript, entries: list[Entry], chosen_places: list[int]) -> dict[str, Any]:
     from navi.index.shapes import transcript_json
 
-    shape = transcript_json(found)
-    if len(places_shown) < len(entries):
-        messages = [entries[place][0] for place in places_shown]
+    shape = transcript_json(transcript)
+    if len(chosen_places) < len(entries):
+        messages = [entries[place][0] for place in chosen_places]
         numbers = {message["idx"] for message in messages if message is not None}
         shape["messages"] = [each for each in shape["messages"] if each["idx"] in numbers]
     return shape
 
 
-def _head(found: Transcript) -> list[str]:
-    session = found.session
+def _head(transcript: Transcript) -> list[str]:
+    session = transcript.session
     started = formats.local_time(session["started_at"]) if session["started_at"] else "?"
     source = formats.source(session["source"])
     head = [
@@ -162,20 +162,20 @@ def _head(found: Transcript) -> list[str]:
         head.append(f"Title: {one_line(mask(session['title']))}")
     if session["tags"]:
         head.append(f"Tags: {' '.join(f'#{tag}' for tag in session['tags'])}")
-    if found.parent_id:
-        head.append(f"Parent: {found.parent_id}")
+    if transcript.parent_id:
+        head.append(f"Parent: {transcript.parent_id}")
     if session["is_archived"]:
         head.append("Its file is gone; this is what was indexed.")
     return [*head, ""]
 
 
 def _body(
-    entries: list[Entry], places_shown: list[int], whole: set[int], *, tools: bool, thinking: bool
+    entries: list[Entry], chosen_places: list[int], whole: set[int], *, tools: bool, thinking: bool
 ) -> list[str]:
     """`whole` are the places whose calls and thoughts are shown in any case."""
     lines: list[str] = []
     previous = -1
-    for place in places_shown:
+    for place in chosen_places:
         lines += _gap(place - previous - 1)
         message, calls = entries[place]
         if message is not None:
@@ -183,7 +183,7 @@ def _body(
         if tools or place in whole:
             lines += [_call_line(call) for call in calls]
         previous = place
-    return lines + (_gap(len(entries) - previous - 1) if places_shown else [])
+    return lines + (_gap(len(entries) - previous - 1) if chosen_places else [])
 
 
 def _gap(count: int) -> list[str]:

@@ -75,15 +75,15 @@ def command(
 
         with database.reading(places()) as connection:
             lines = stats.commands(connection, scope)
-        found = judged(lines)
+        rules = judged(lines)
         if as_json:
             from navi.index.shapes import suggestions_json
 
-            output.say_json(suggestions_json(found))
+            output.say_json(suggestions_json(rules))
         else:
-            _show(found, shows_all)
+            _show(rules, shows_all)
         if applies:
-            _apply(found, yes)
+            _apply(rules, yes)
         return
     with database.reading(places()) as connection:
         rows = stats.bash(connection, scope)
@@ -117,15 +117,15 @@ def _show_rows(rows: list[dict[str, Any]]) -> None:
     )
 
 
-def _show(found: Suggestions, shows_all: bool) -> None:
-    if not found.suggestions and not found.skipped:
+def _show(rules: Suggestions, shows_all: bool) -> None:
+    if not rules.suggestions and not rules.skipped:
         output.note("no commands are indexed; `recall index` reads the agents' files")
         return
     sections: dict[str, Sequence[Suggestion | Skipped]] = {
-        confidence: [each for each in found.suggestions if each.confidence == confidence]
+        confidence: [each for each in rules.suggestions if each.confidence == confidence]
         for confidence in HEADINGS
     }
-    sections["skipped"] = found.skipped
+    sections["skipped"] = rules.skipped
     limits = {name: len(each) for name, each in sections.items()}
     if not shows_all:
         limits = _limits(limits)
@@ -136,7 +136,7 @@ def _show(found: Suggestions, shows_all: bool) -> None:
             output.say(f"\n{HEADINGS.get(name, 'Not suggested:')}")
         for each in section[: limits[name]]:
             _line(each, shows_all)
-    _say_what_else(found, sum(map(len, sections.values())) - sum(limits.values()))
+    _say_what_else(rules, sum(map(len, sections.values())) - sum(limits.values()))
 
 
 def _limits(lengths: dict[str, int]) -> dict[str, int]:
@@ -170,12 +170,12 @@ def _line(each: Suggestion | Skipped, shows_all: bool) -> None:
         output.say(f"      asks: {rule}")
 
 
-def _say_what_else(found: Suggestions, left_out: int) -> None:
+def _say_what_else(rules: Suggestions, left_out: int) -> None:
     from navi.index.guards import SHARED
 
     if left_out:
         output.say(f"\n{left_out:,} more are not shown; --all shows them, with examples.")
-    if any(each.guards for each in found.suggestions):
+    if any(each.guards for each in rules.suggestions):
         output.say(
             "\nRules with * come with guards: `ask` rules for harmful variants, "
             f"{len(SHARED)} of them shared.\n"
@@ -183,10 +183,10 @@ def _say_what_else(found: Suggestions, left_out: int) -> None:
         )
 
 
-def _apply(found: Suggestions, yes: bool) -> None:
+def _apply(rules: Suggestions, yes: bool) -> None:
     from navi.index.claude_settings import plan_adding, write_adding
 
-    sure = [each for each in found.suggestions if each.confidence != "review"]
+    sure = [each for each in rules.suggestions if each.confidence != "review"]
     change = plan_adding(
         _settings_file(), [each.rule for each in sure], {each.rule: each.guards for each in sure}
     )

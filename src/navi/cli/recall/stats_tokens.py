@@ -65,17 +65,17 @@ def command(
     if by is None:
         by = JSON_DEFAULT if as_json else DEFAULT
     with database.reading(places()) as connection:
-        found = stats.tokens(connection, stats.Scope(source, project, since), by)
+        rows = stats.tokens(connection, stats.Scope(source, project, since), by)
     if as_json:
-        output.say_json(found)
+        output.say_json(rows)
         return
-    if not found:
+    if not rows:
         explain_no_stats("tokens", source, project, since)
         return
-    _show(found, by)
-    total = sum(row["cost_usd"] or 0 for row in found)
+    _show(rows, by)
+    total = sum(row["cost_usd"] or 0 for row in rows)
     output.note(f"total ${total:,.2f}, at list prices as of {AS_OF}")
-    unpriced = sorted({model for row in found for model in row["unpriced_models"]})
+    unpriced = sorted({model for row in rows for model in row["unpriced_models"]})
     if unpriced:
         output.note(_unpriced(unpriced))
 

@@ -22,14 +22,14 @@ def command(source: str | None, since: datetime | None, project: str | None, as_
     from navi.index.places import places
 
     with database.reading(places()) as connection:
-        found = stats.tools(connection, stats.Scope(source, project, since))
+        rows = stats.tools(connection, stats.Scope(source, project, since))
     if as_json:
-        output.say_json(found)
+        output.say_json(rows)
         return
-    if not found:
+    if not rows:
         explain_no_stats("tool calls", source, project, since)
         return
-    most = max(row["count"] for row in found)
+    most = max(row["count"] for row in rows)
     output.table(
         [
             Column("TOOL", least=20, style="cyan"),
@@ -44,6 +44,6 @@ def command(source: str | None, since: datetime | None, project: str | None, as_
                 f"{row['sessions']:,}",
                 formats.bar(row["count"] / most),
             ]
-            for row in found
+            for row in rows
         ],
     )

@@ -45,10 +45,10 @@ def command(as_json: bool) -> None:
 
 def tree(sessions: Sequence[SessionJson]) -> Iterator[tuple[int, SessionJson]]:
     """Each session with its depth, right after its parent; whose parent is unknown is a root."""
-    known = {session["id"] for session in sessions}
+    ids = {session["id"] for session in sessions}
     below: dict[str | None, list[SessionJson]] = {}
     for session in sessions:
-        parent_id = session["parent_id"] if session["parent_id"] in known else None
+        parent_id = session["parent_id"] if session["parent_id"] in ids else None
         below.setdefault(parent_id, []).append(session)
 
     def walk(parent_id: str | None, depth: int) -> Iterator[tuple[int, SessionJson]]:

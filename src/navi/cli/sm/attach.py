@@ -20,22 +20,22 @@ def command(session: str) -> None:
 
     Press Ctrl-B D to detach; the agent keeps running.
     """
-    found = target.find(Client(find_server()), session)
-    if found["driver"] != "tmux":
+    record = target.find(Client(find_server()), session)
+    if record["driver"] != "tmux":
         raise InvalidInput(
-            f"{lines.named(found)} has no terminal: its driver is {found['driver']}",
+            f"{lines.named(record)} has no terminal: its driver is {record['driver']}",
             hint="`sm output` shows what it said; only sessions with the tmux driver have one",
         )
     program = shutil.which("tmux")
     if program is None:
         raise NotFound("tmux is not installed here", hint="run this on the server's machine")
     order = ["tmux", "-L", places.tmux_socket(), "-f", os.devnull]
-    pane = f"={places.pane_name(found['id'])}"
+    pane = f"={places.pane_name(record['id'])}"
     import subprocess
 
     if subprocess.run([*order, "has-session", "-t", pane], capture_output=True).returncode:
         raise NotFound(
-            f"{lines.named(found)} has no terminal yet",
+            f"{lines.named(record)} has no terminal yet",
             hint="its first input starts one, on the server's machine",
         )
     os.execv(program, [*order, "attach-session", "-t", pane])

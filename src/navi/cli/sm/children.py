@@ -25,12 +25,12 @@ def command(session: str | None, recursive: bool, as_json: bool) -> None:
     own = None if session is not None else target.own_id("name one: `sm children SESSION`")
     client = Client(find_server())
     parent_id = own or target.find(client, session or "")["id"]
-    found = client.children(parent_id, recursive=recursive)
+    children = client.children(parent_id, recursive=recursive)
     if as_json:
-        output.say_json(found)
-    elif not found:
+        output.say_json(children)
+    elif not children:
         output.note("no children")
     else:
         now = client.now()
-        rows = [[lines.named(s), s["state"], lines.status(s, now)] for s in found]
+        rows = [[lines.named(s), s["state"], lines.status(s, now)] for s in children]
         output.columns(rows, " | ")

@@ -20,8 +20,8 @@ def command(session: str, as_json: bool) -> None:
     from navi.client import Client, find_server
 
     client = Client(find_server())
-    meant = target.find(client, session)
-    changed = client.kill(meant["id"], target.own_or_none())
+    record = target.find(client, session)
+    changed = client.kill(record["id"], target.own_or_none())
     if as_json:
         output.say_json(changed)
     else:

@@ -19,16 +19,16 @@ def command(session: str, remove: str | None, as_json: bool) -> None:
     from navi.domain.errors import NotFound
 
     client = Client(find_server())
-    owner = target.find(client, session)
-    waiting = client.queue(owner["id"])
+    record = target.find(client, session)
+    waiting = client.queue(record["id"])
     if remove is not None:
         matches = [each for each in waiting if each["id"].startswith(remove)]
         if len(matches) != 1:
             raise NotFound(
-                f"{len(matches) or 'no'} queued inputs of {lines.named(owner)} match {remove!r}",
-                hint=f"`sm queue {owner['id']}` lists them",
+                f"{len(matches) or 'no'} queued inputs of {lines.named(record)} match {remove!r}",
+                hint=f"`sm queue {record['id']}` lists them",
             )
-        client.remove_input(owner["id"], matches[0]["id"])
+        client.remove_input(record["id"], matches[0]["id"])
         if as_json:
             output.say_json(matches[0])
         else:
@@ -36,7 +36,7 @@ def command(session: str, remove: str | None, as_json: bool) -> None:
     elif as_json:
         output.say_json(waiting)
     elif not waiting:
-        output.note(f"the queue of {lines.named(owner)} is empty")
+        output.note(f"the queue of {lines.named(record)} is empty")
     else:
         now = client.now()
         rows = [lines.waiting(each, now) for each in waiting]

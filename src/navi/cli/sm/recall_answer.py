@@ -81,7 +81,7 @@ class Answer:
     def _row(self, recall: RecallJson) -> list[str]:
         return [
             recall["status"],
-            lines.beat(recall),
+            lines.interval(recall),
             lines.time_of(recall, self.client.now(), self.zone),
             lines.result(recall),
             lines.plain(recall["additional_context_message"], lines.LONGEST),

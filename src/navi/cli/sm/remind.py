@@ -98,17 +98,17 @@ def listing(session: str | None, *, as_json: bool) -> None:
 
     client = Client(find_server())
     sessions = client.sessions() if session is None else [target.find(client, session)]
-    found = client.reminders(None if session is None else sessions[0]["id"])
+    reminders = client.reminders(None if session is None else sessions[0]["id"])
     if as_json:
-        output.say_json(found)
-    elif not found:
+        output.say_json(reminders)
+    elif not reminders:
         output.note("no reminders")
     else:
         titles = {each["id"]: each["title"] for each in sessions}
         from navi.cli.sm.timezone import own_timezone
 
         zone = own_timezone()
-        rows = [lines.upcoming(each, titles, client.now(), zone) for each in found]
+        rows = [lines.upcoming(each, titles, client.now(), zone) for each in reminders]
         output.table(["ID", "SESSION", "KIND", "NEXT", "TEXT"], rows)
 
 
@@ -137,9 +137,9 @@ def stop(session: str, *, as_json: bool) -> None:
     from navi.client import Client, find_server
 
     client = Client(find_server())
-    meant = target.find(client, session)
-    stopped = client.stop_reminding(meant["id"])
+    record = target.find(client, session)
+    stopped = client.stop_reminding(record["id"])
     if as_json:
         output.say_json(stopped)
     else:
-        output.say(f"{lines.named(meant)} is no longer reminded")
+        output.say(f"{lines.named(record)} is no longer reminded")

@@ -68,9 +68,9 @@ def command(
             hint="--wait SECONDS waits for the answer instead",
         )
     client = Client(find_server())
-    meant = target.find(client, session)
+    receiver = target.find(client, session)
     admitted = client.send(
-        meant["id"],
+        receiver["id"],
         text,
         delivery_mode=None if mode is None else DeliveryMode(mode),
         sender_session_id=sender,
@@ -80,11 +80,11 @@ def command(
         notify_on_stop=notify_on_stop,
     )
     if seconds is not None:
-        answer.wait_for(client, meant, admitted["input_id"], seconds, as_json=as_json)
+        answer.wait_for(client, receiver, admitted["input_id"], seconds, as_json=as_json)
     elif as_json:
         output.say_json(admitted)
     else:
-        output.say(lines.admitted(meant, admitted))
+        output.say(lines.admitted(receiver, admitted))
         if admitted["remind_soft_threshold"] is not None:
             from navi.cli.sm.timezone import own_timezone
 

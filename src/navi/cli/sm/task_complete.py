@@ -20,10 +20,10 @@ def command(words: tuple[str, ...], as_json: bool) -> None:
     from navi.client import Client, find_server
 
     own = target.own_id("run it inside an agent that Navi started, or set NAVI_SESSION_ID")
-    told = Client(find_server()).complete_task(own, " ".join(words) or None)
+    has_parent = Client(find_server()).complete_task(own, " ".join(words) or None)
     if as_json:
-        output.say_json({"parent_told": told})
+        output.say_json({"parent_told": has_parent})
     else:
         output.say(
-            "done; the parent was notified" if told else "done; there is no parent to notify"
+            "done; the parent was notified" if has_parent else "done; there is no parent to notify"
         )

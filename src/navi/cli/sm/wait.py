@@ -26,14 +26,14 @@ def command(session: str, seconds: str | None, as_json: bool) -> None:
 
     longest = AN_HOUR if seconds is None else seconds_of(seconds)
     client = Client(find_server())
-    meant = target.find(client, session)
-    rest = client.wait(meant["id"], longest)
+    record = target.find(client, session)
+    rest = client.wait(record["id"], longest)
     if as_json:
         output.say_json(rest["session"])
     if not rest["idle"]:
         raise NotInTime(
-            f"{lines.named(meant)} is still {rest['session']['state']} after {longest:g} seconds",
-            hint=f"`sm tail {meant['id']}` shows what it is doing",
+            f"{lines.named(record)} is still {rest['session']['state']} after {longest:g} seconds",
+            hint=f"`sm tail {record['id']}` shows what it is doing",
         )
     if not as_json:
         output.say(f"{lines.named(rest['session'])} is {rest['session']['state']}")
