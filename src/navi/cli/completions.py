@@ -14,7 +14,7 @@ ZSH_START = """
 
 
 def completions_of(program: str) -> click.Command:
-    """Prints the script that lets a shell complete `program`."""
+    """The command that prints the shell completion script of `program`."""
 
     @click.command(
         "completions",

@@ -1,4 +1,4 @@
-"""Asking the person before something is removed."""
+"""Ask for confirmation before removing something."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from navi.domain.errors import UsageError
 
 
 def require_confirmation(*questions: str) -> None:
-    """End the command unless a person says yes to all of them."""
+    """Exit unless the person answers yes to every question."""
     if not sys.stdin.isatty():
         raise UsageError(
             "can't ask for confirmation without a terminal", hint="pass --yes to skip the question"

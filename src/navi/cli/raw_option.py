@@ -1,4 +1,4 @@
-"""The option of commands that show what agents and tools wrote."""
+"""`--raw`, for commands that print what agents and tools wrote."""
 
 from __future__ import annotations
 

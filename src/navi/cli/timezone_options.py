@@ -10,7 +10,7 @@ from navi.domain.when import parse_offset
 
 
 def read(tz: str | None, offset: str | None) -> tzinfo | None:
-    """The zone that one of the options names; None without them."""
+    """The zone given by either option; None without them."""
     if tz is not None and offset is not None:
         raise UsageError("--tz and --timezone can't be combined", hint="use one or the other")
     if tz is not None:

@@ -1,4 +1,4 @@
-"""`navi doctor`: check the installation and say what to do."""
+"""`navi doctor`: check the installation and suggest fixes."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ AGENTS = ("claude", "codex", "tmux")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `hint` says what to do about it."""
+    """The result of one check. `hint` says what to do about it."""
 
     name: str
     status: str
-    """`ok`, `note` for what may be missing, or `problem`."""
+    """`ok`, `note` (something may be missing) or `problem`."""
     detail: str
     hint: str = ""
 
@@ -183,7 +183,7 @@ def _server() -> Finding:
 
 
 def _setup(name: str) -> Finding:
-    """Whether Navi's entries in the agent's own settings lead here."""
+    """Whether Navi's entries in the agent's settings point to this Navi."""
     agent = agent_settings.agents()[name]
     title, repair = f"{agent.program} setup", f"repair it with `navi setup {name}`"
     if not agent_settings.is_installed(agent):

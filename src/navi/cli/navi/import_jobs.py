@@ -1,4 +1,4 @@
-"""`navi import-jobs`: automations of an older system."""
+"""`navi import-jobs`: import automations from an older system."""
 
 from __future__ import annotations
 

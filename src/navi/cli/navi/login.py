@@ -33,7 +33,7 @@ def command(user: str | None, no_open: bool, lists: bool) -> None:
     link = login_link(address, user or LOCAL_USER_ID, code)
     output.say(link)
     output.note(LINK_NOTE)
-    # A link for a named user is for somebody else's browser.
+    # A link for a named user is meant for someone else's browser.
     if user is None and not no_open and browser.is_at_hand():
         browser.open_link(link, places.home())
 
@@ -49,8 +49,8 @@ def _list(user: str | None) -> None:
 
 
 def running_server() -> str:
-    """The address of the server, which must answer."""
+    """The server's address, after checking that it responds."""
     address = find_server().address
-    # Without the token: what listens there may be anything.
+    # Without the token: any program may be listening there.
     Client(Server(address, None, "")).health()
     return address

@@ -1,4 +1,4 @@
-"""`navi logout`: end the logins of browsers."""
+"""`navi logout`: log browsers out."""
 
 from __future__ import annotations
 

@@ -77,12 +77,12 @@ def _is_loopback(host: str) -> bool:
 
 
 def _prepare_for_agents(address: str) -> None:
-    """What agents run finds `sm`, and `sm` finds this server."""
+    """Let agents' commands find `sm`, and `sm` find this server."""
     os.environ["NAVI_URL"] = address
     own_commands = os.path.dirname(sys.executable)
     path = os.environ.get("PATH", os.defpath)
     if own_commands not in path.split(os.pathsep):
-        # Last: nothing that the person has is put out of sight.
+        # Appended, so that none of the person's own programs are hidden.
         os.environ["PATH"] = f"{path}{os.pathsep}{own_commands}"
 
 
@@ -121,9 +121,9 @@ async def _serve(
 
 
 async def _announce(navi: Navi, address: str, opens: bool) -> None:
-    """Say where the page is; at a terminal, with a link that logs the person's browser in."""
+    """Print the page's address; at a terminal, as a link that logs the browser in."""
     if not sys.stdout.isatty():
-        # A log or a program reads this: the wrong people could see a link that works.
+        # A log or a program reads this: a working link could reach the wrong people.
         output.note("`navi login` prints a link that logs a browser in")
         output.say(f"Navi is ready: {address}")
         return
@@ -156,7 +156,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _run(main: Any) -> None:
     interpreter.prefer_short_waits()
-    # A plain SIGTERM during start-up ends the process like Ctrl-C does.
+    # SIGTERM during startup ends the process like Ctrl-C.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         import uvloop

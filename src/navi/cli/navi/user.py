@@ -1,4 +1,4 @@
-"""`navi user`: who may log in, besides the user `local`."""
+"""`navi user`: manage users other than `local`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`navi when`: how a time would be read."""
+"""`navi when`: show how Navi reads a time."""
 
 from __future__ import annotations
 

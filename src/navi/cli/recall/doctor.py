@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from navi.index.places import Places
 
 MOST_LISTED = 20
-"""Of files, or kinds of lines, with the same problem."""
+"""How many files, or kinds of lines, to list per problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `hint` says what to do about it."""
+    """The result of one check. `hint` says what to do about it."""
 
     name: str
     status: str
-    """`ok`, `note` for what may be missing, or `problem`."""
+    """`ok`, `note` (something may be missing) or `problem`."""
     detail: str
     hint: str = ""
 
@@ -131,7 +131,7 @@ def _access(where: Places) -> Finding:
 
 
 def _damage(state: Health) -> Iterable[Finding]:
-    """What the index lacks of the files it has read."""
+    """What the index could not read from its files."""
     from navi.index.damage import formatted_lines
 
     failed = [file.path for file in state.damaged if not file.is_readable]

@@ -1,4 +1,4 @@
-"""A session as a document to keep or send. Secrets are masked."""
+"""A session as a document to keep or share, with secrets masked."""
 
 from __future__ import annotations
 
@@ -111,6 +111,6 @@ def _call(call: dict[str, Any]) -> str:
 
 
 def _fence_for(text: str) -> str:
-    """Longer than any fence inside."""
+    """A fence longer than any inside the text."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     return "`" * (longest + 1)

@@ -1,4 +1,4 @@
-"""`recall export`: a session as a document."""
+"""`recall export`: write a session as a document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a list or a search is empty: which of its filters leaves nothing over."""
+"""Why a list or a search is empty: which filter excluded everything."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SessionFilterNotFound(NotFound):
 def reason(
     filters: Any, total: Callable[[Any], int], catalogue: Catalogue, things: str = "sessions"
 ) -> str:
-    """`filters` leave nothing; `total` says how many things others would."""
+    """Why `filters` match nothing; `total` counts the matches of other filters."""
     chosen = {name: value for name, value in filters._asdict().items() if value is not None}
     nothing = filters._replace(**dict.fromkeys(chosen))
     for name in ("project", "tool"):

@@ -1,6 +1,6 @@
-"""What `recall search` and `recall list` do before they answer: index what is new.
+"""Index what is new before `recall search` and `recall list` answer.
 
-Where that would keep people waiting they say how old the index is, and answer from it as it is.
+If that would take too long, they answer from the old index and say how old it is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TIME_LIMIT_SECONDS = 1.0
 
 
 def bring_up_to_date(places: Places) -> None:
-    """Never fails: an old answer with a word about it is better than none."""
+    """Never fails: an old answer with a note is better than none."""
     try:
         _bring_up_to_date(places)
     except NaviError as error:
@@ -50,7 +50,7 @@ def _bring_up_to_date(places: Places) -> None:
 
 
 def _without_a_note(places: Places, state: Freshness) -> None:
-    """The last run was killed, or another version made the index: only the engines know more."""
+    """For an index whose last run was killed or that another version wrote: ask the engines."""
     refresh = _refresh(places, TIME_LIMIT_SECONDS)
     if refresh.needs_texts():
         output.note("this version of recall rebuilds the full-text index once")
@@ -72,7 +72,7 @@ def _index_everything(places: Places) -> None:
 
 
 def _refresh(places: Places, time_limit_seconds: float | None) -> Refresh:
-    # Only now: the engines take longer to import than a look at the files.
+    # Imported late: the engines take longer to import than checking the files takes.
     from navi.index.refresh import Refresh
 
     return Refresh(

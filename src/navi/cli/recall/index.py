@@ -1,4 +1,4 @@
-"""`recall index`: read what is new in the agents' files."""
+"""`recall index`: index what is new in agents' files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from navi.cli import formats, output
 from navi.cli.recall.options import clock, json_option, source_option
 
 PATIENCE_SECONDS = 2.0
-"""A server's pass is over by then, unless it has a lot to read."""
+"""Long enough for a server's pass to finish, unless it has a lot to read."""
 
 
 @click.command("index", help="Index what is new in your agents' files.")
@@ -33,7 +33,7 @@ def command(full: bool, source: str | None, recreate: bool, verbose: bool, as_js
         confirm(where)
         result = seen.as_result()
     else:
-        # Only now: importing the engines takes longer than a look at the files.
+        # Imported late: the engines take longer to import than checking the files takes.
         from navi.index.refresh import Refresh
 
         progress = Log() if verbose else Bar()

@@ -1,4 +1,4 @@
-"""`recall list`: sessions, the latest first."""
+"""`recall list`: list sessions, newest first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 50
 WIDE = 100
-"""Columns of a terminal that has room for whole ids."""
+"""Terminal columns needed for whole ids."""
 SHORT_ID = 8
 
 
@@ -123,7 +123,7 @@ def _row(session: dict[str, Any], now: datetime, id_length: int | None) -> list[
     latest = _latest(session)
     marks = ["sub-agent"] * session["is_subagent"] + ["file gone"] * session["is_archived"]
     marks += ["incomplete"] * (not session["is_complete"])
-    # Before the title, so that they are not what is cut off.
+    # In front of the title, so that they are not cut off.
     labels = [*(f"[{mark}]" for mark in marks), *(f"#{tag}" for tag in session["tags"])]
     return [
         session["id"][:id_length],

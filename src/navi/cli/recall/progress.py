@@ -1,4 +1,4 @@
-"""How far a long run is, on stderr."""
+"""The progress of a long run, on stderr."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVERY_SECONDS = 0.1
 
 
 class Bar:
-    """One line that is written over; nothing at all if stderr is no terminal."""
+    """One line that is redrawn; nothing if stderr is not a terminal."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()

@@ -48,7 +48,7 @@ def command(id: str, runs: bool, as_json: bool) -> None:
 
 
 def _resume_in_navi(past: dict[str, Any], runs: bool, as_json: bool) -> None:
-    """A session of Navi goes on when something is sent to it; there is nothing to start."""
+    """A Navi session resumes when it receives a message; there is nothing to start."""
     id = past["source_session_id"]
     if runs:
         raise UsageError(
@@ -64,7 +64,7 @@ def _resume_in_navi(past: dict[str, Any], runs: bool, as_json: bool) -> None:
 
 
 def _page(id: str) -> str | None:
-    """The session's address, if this machine has or names a server."""
+    """The session's page, if a server is configured on this machine."""
     from navi.client.server import find_server
 
     try:

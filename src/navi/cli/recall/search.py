@@ -1,4 +1,4 @@
-"""`recall search`: find what was said, thought or run."""
+"""`recall search`: search what agents said, thought and ran."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROLES = ("user", "assistant", "system")
 
 
 class SearchCommand(click.Command):
-    """Says how to search for a word that looks like an option."""
+    """Explains how to search for a word that looks like an option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         words = list(args)
@@ -111,11 +111,11 @@ def command(
 ) -> None:
     """Search what agents said, thought and ran.
 
-    All words must be in the passage. "quoted words" must stand side by side, prefix* matches words
-    that start with it, and -word leaves out passages that have it (put it behind `--`, so that it
-    isn't taken for an option).
+    A passage must contain all words. "quoted words" must be adjacent, prefix* matches words that
+    start with it, and -word excludes passages that contain it (put it after `--`, so that it isn't
+    read as an option).
 
-    Each hit names its message: `recall show ID --at N` shows that place.
+    Each hit has a message number: `recall show ID --at N` shows it in context.
     """
     from navi.cli.recall.freshness import bring_up_to_date
     from navi.index.places import places

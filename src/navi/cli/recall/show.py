@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from navi.index.transcript import Transcript
 
 CONTEXT_AT = 3
-"""Messages around the one that --at names."""
+"""Messages around the one given by --at."""
 COLOURS = {"user": "green", "assistant": "cyan"}
 MAIN_ARGUMENTS = ("file_path", "path", "notebook_path", "pattern", "url", "query", "prompt")
 
 Entry = tuple[dict[str, Any] | None, list[dict[str, Any]]]
-"""A message with its calls; calls alone have no message."""
+"""A message with its tool calls; None for calls outside any message."""
 
 
 @click.command(
@@ -97,7 +97,7 @@ def command(
 def _chosen(
     session: str, entries: list[Entry], at: int | None, grep: str | None, last: int | None
 ) -> list[int]:
-    """The places of the entries that were asked for."""
+    """The positions of the requested entries."""
     with_message = [place for place, (message, _) in enumerate(entries) if message is not None]
     if at is not None:
         numbers = {_number(entries[place]): place for place in with_message}
@@ -131,7 +131,7 @@ def _number(entry: Entry) -> int:
 
 
 def _text(entry: Entry) -> str:
-    """All that a search could find in it."""
+    """Everything in it that a search can match."""
     message, calls = entry
     texts = [] if message is None else [message["content"], message["thinking"]]
     return "\n".join(filter(None, [*texts, *(call["bash_command"] for call in calls)]))
@@ -172,7 +172,7 @@ def _head(transcript: Transcript) -> list[str]:
 def _body(
     entries: list[Entry], chosen_places: list[int], whole: set[int], *, tools: bool, thinking: bool
 ) -> list[str]:
-    """`whole` are the places whose calls and thoughts are shown in any case."""
+    """Entries at the positions in `whole` always include their calls and thinking."""
     lines: list[str] = []
     previous = -1
     for place in chosen_places:
@@ -205,7 +205,7 @@ def _message_lines(message: dict[str, Any], *, thinking: bool) -> list[str]:
 
 
 def _wrapped(text: str, used: int) -> str:
-    """Prose wrapped at spaces to the terminal's width; code as it is."""
+    """Prose wrapped to the terminal's width; code unchanged."""
     width = output.width()
     if width is None:
         return text
@@ -231,7 +231,7 @@ def _call_line(call: dict[str, Any]) -> str:
 
 
 def _main_argument(tool_input: str | None) -> str:
-    """The path of a file tool, the pattern of a search; else the whole input."""
+    """A file tool's path, a search tool's pattern, or otherwise the whole input."""
     values = masked_json(tool_input)
     if isinstance(values, dict):
         for name in MAIN_ARGUMENTS:

@@ -1,4 +1,4 @@
-"""`recall stats bash`: which commands were run, and which may run unasked."""
+"""`recall stats bash`: which commands ran, and which are safe to allow."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _show(rules: Suggestions, shows_all: bool) -> None:
 
 
 def _limits(lengths: dict[str, int]) -> dict[str, int]:
-    """How many of each section fit; the surest get what the others leave."""
+    """How many of each section fit; the safest get the room that is left."""
     limits = {name: min(SHORT[name], lengths[name]) for name in SHORT}
     for name in ("high", "medium"):
         limits.setdefault(name, 0)
@@ -214,7 +214,7 @@ def _undo(yes: bool) -> None:
 
 
 def _settings_file() -> Path:
-    """As Claude Code itself finds it."""
+    """Where Claude Code looks for it."""
     named = os.environ.get("CLAUDE_CONFIG_DIR")
     folder = Path(named).expanduser() if named else Path.home() / ".claude"
     return folder / "settings.json"

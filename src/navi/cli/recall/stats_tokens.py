@@ -1,4 +1,4 @@
-"""`recall stats tokens`: tokens and what they cost."""
+"""`recall stats tokens`: tokens and their cost."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ CHOICES = ("project", *PERIODS, "model")
 DEFAULT = ("project", "month")
 """Few enough rows to read."""
 JSON_DEFAULT = ("project", "day", "model")
-"""As fine as they come, for programs, and for `GET /stats/tokens`."""
+"""The finest grouping, for programs; the same as `GET /stats/tokens`."""
 WIDE = 120
-"""Columns of a terminal that has room for whole numbers."""
+"""Terminal columns needed for whole numbers."""
 
 
 class Groups(click.ParamType[tuple[str, ...]]):
@@ -118,7 +118,7 @@ def _cost(row: dict[str, Any]) -> str:
 
 
 def _unpriced(models: list[str]) -> str:
-    """`unknown` stands for answers that don't say which model gave them."""
+    """`unknown` stands for answers that don't name their model."""
     names = [model for model in models if model != "unknown"]
     verb, whose = ("has", "its") if len(models) == 1 else ("have", "their")
     number = formats.count(len(models), "model")

@@ -1,4 +1,4 @@
-"""`sm all`: every session, below the one that started it."""
+"""`sm all`: all sessions as a tree."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def command(as_json: bool) -> None:
 
 
 def tree(sessions: Sequence[SessionJson]) -> Iterator[tuple[int, SessionJson]]:
-    """Each session with its depth, right after its parent; whose parent is unknown is a root."""
+    """Each session with its depth, right after its parent. Without a known parent it is a root."""
     ids = {session["id"] for session in sessions}
     below: dict[str | None, list[SessionJson]] = {}
     for session in sessions:

@@ -1,4 +1,4 @@
-"""What an agent answered to an input, waited for."""
+"""Waits for an agent's answer to an input."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TurnFailed(NaviError):
 def wait_for(
     client: Client, session: SessionJson, input_id: str, seconds: float, *, as_json: bool
 ) -> None:
-    """Print the answer when it is there; fail if it does not come, or is none."""
+    """Print the answer; fail if it does not come in time or the turn failed."""
     result = client.answer(session["id"], input_id, seconds)
     if as_json:
         output.say_json(result)

@@ -1,4 +1,4 @@
-"""`sm attach`: into the terminal of a session."""
+"""`sm attach`: attach to a session's terminal."""
 
 from __future__ import annotations
 

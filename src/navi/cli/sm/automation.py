@@ -1,4 +1,4 @@
-"""`sm automation`: turns of a session on a schedule."""
+"""`sm automation`: run sessions on a schedule."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ GUARD_OPTIONS = (
 
 
 def options(command: Command) -> Command:
-    """What `add` and `edit` have in common."""
+    """Adds the options shared by `add` and `edit`."""
     for option in reversed((*SCHEDULE_OPTIONS, *GUARD_OPTIONS)):
         command = option(command)
     return command
@@ -209,7 +209,7 @@ def remove(automation_id: str, as_json: bool) -> None:
 
 
 def _answer(as_json: bool, tz: str | None = None) -> Answer:
-    # Imported here, so that --help and completions need not wait for it.
+    # Imported here, so that --help and completions start quickly.
     from navi.cli.sm.automation_answer import Answer
     from navi.cli.sm.timezone import own_timezone
     from navi.client import Client, find_server

@@ -23,7 +23,7 @@ NAME_LENGTH = 40
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Times are read and shown in `zone`."""
+    """Times are read and printed in `zone`."""
 
     client: Client
     zone: tzinfo
@@ -118,7 +118,7 @@ class Answer:
     def _with_zone(
         self, changes: Mapping[str, Any], automation: AutomationJson
     ) -> Mapping[str, Any]:
-        """Times are in the person's zone; a calendar stays in its own unless --tz moves it."""
+        """In the person's zone, but a cron schedule keeps its own unless --tz changes it."""
         if "tz" in changes or not changes.keys() & {"at", "cron_expr", "expires_at"}:
             return changes
         schedule = automation["schedule"]
@@ -200,7 +200,7 @@ class Answer:
             begun, ended = run["started_at"], run["ended_at"]
             seconds = datetime.fromisoformat(ended) - datetime.fromisoformat(begun)
             took = f"{seconds.total_seconds():.1f} s"
-        # The last line of a traceback says what it was.
+        # The last line of a traceback is the error itself.
         error = (run["error"] or "-").strip().splitlines()[-1]
         return [
             lines.stamp(run["due_at"], self.zone),

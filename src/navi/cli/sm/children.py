@@ -1,4 +1,4 @@
-"""`sm children`: the sessions that an agent started, and what they say they do."""
+"""`sm children`: the sessions an agent started, with their status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sm clear`: a new context for a session."""
+"""`sm clear`: clear a session's context."""
 
 from __future__ import annotations
 

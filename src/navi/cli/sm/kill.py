@@ -1,4 +1,4 @@
-"""`sm kill`: the end of a session."""
+"""`sm kill`: end a session."""
 
 from __future__ import annotations
 

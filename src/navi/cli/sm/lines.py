@@ -93,7 +93,7 @@ def waiting(each: Json, now: datetime) -> list[str]:
 
 
 def sender(message: Json, origin: str) -> str:
-    """Who sent an input or a message: a session, Navi itself, or what its origin says."""
+    """The sender of an input or message: a session, Navi itself, or its origin."""
     session = message["metadata"].get("sender")
     if session is not None:
         return f"{plain(session.get('title') or session['name'], LONGEST)} ({session['id']})"
@@ -132,7 +132,7 @@ def stamp(at: str, timezone: tzinfo) -> str:
 
 
 def then(recall: RecallJson) -> str:
-    """How a recurring recall goes on."""
+    """How a recurring recall continues."""
     seconds = recall["interval_seconds"]
     return "" if seconds is None else f", then every {length(seconds)}"
 

@@ -47,7 +47,7 @@ def command(
     listing: bool,
     as_json: bool,
 ) -> None:
-    # Imported here, so that --help and completions need not wait for them.
+    # Imported here, so that --help and completions start quickly.
     from navi.cli import timezone_options
     from navi.cli.sm import target
     from navi.cli.sm.recall_answer import Answer

@@ -1,4 +1,4 @@
-"""What `sm recall` does with one session, and says about it."""
+"""What `sm recall` does, and what it prints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """For one session; times are read and shown in `zone`."""
+    """For one session; times are read and printed in `zone`."""
 
     client: Client
     session: SessionJson

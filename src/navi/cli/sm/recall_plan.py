@@ -1,4 +1,4 @@
-"""What the words of `sm recall` ask for."""
+"""The arguments of `sm recall`, as a plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sm remind`: one-off reminders, and a list of all; the end of the repeated ones."""
+"""`sm remind`: set, list, cancel and stop reminders."""
 
 from __future__ import annotations
 

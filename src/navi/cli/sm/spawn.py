@@ -1,4 +1,4 @@
-"""`sm spawn`: a new session, and its first task."""
+"""`sm spawn`: start a session and give it a task."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def command(
     admitted = None
     if prompt is not None:
         admitted = client.send(made["id"], prompt, sender_session_id=own)
-        # The prompt has given it its title.
+        # The prompt became its title.
         made = client.session(made["id"])
     if seconds is not None and admitted is not None:
         output.note(lines.named(made))

@@ -1,4 +1,4 @@
-"""`sm status`: all sessions at a glance; or what the calling agent does."""
+"""`sm status`: list all sessions, or report the calling agent's status."""
 
 from __future__ import annotations
 

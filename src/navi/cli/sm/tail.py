@@ -1,4 +1,4 @@
-"""`sm tail`: the last messages of a session, and what follows."""
+"""`sm tail`: show a session's last messages, and follow new ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sm task-complete`: the calling agent is done."""
+"""`sm task-complete`: report that the calling agent's task is done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sm wait`: until a session has nothing more to do."""
+"""`sm wait`: wait until a session is idle."""
 
 from __future__ import annotations
 
