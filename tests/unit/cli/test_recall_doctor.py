@@ -62,8 +62,8 @@ def test_unknown_kinds_of_lines_are_counted_by_source(world: World) -> None:
     world.file("two").say("plum").raw(b'{"type":"novelty"}\n{"type":"oddity"}\n')
     world.index()
     assert details("unknown") == [
-        "claude-code: 3 lines of the kind 'novelty' in 2 files, left out",
-        "claude-code: 1 line of the kind 'oddity' in 1 file, left out",
+        "claude-code: 3 lines of unknown kind 'novelty' in 2 files, left out",
+        "claude-code: 1 line of unknown kind 'oddity' in 1 file, left out",
     ]
 
 

@@ -91,7 +91,7 @@ def test_a_full_text_of_another_version_is_made_anew_once(
     monkeypatch.setenv("RECALL_FTS_FIELDS", "content")
     first = recall("search", "pear", "--json")
     assert len(first.json) == 1
-    assert "makes the full-text anew" in first.err
+    assert "rebuilds the full-text index" in first.err
     assert recall("search", "pear").err == ""
 
 

@@ -36,7 +36,7 @@ def test_at_shows_a_message_and_those_around_it(talk: World, recall: Recall) -> 
     assert numbers(recall("show", "talk", "--at", "12", "-C", "0").out) == [12]
     missing = recall("show", "talk", "--at", "20")
     assert (missing.code, missing.out) == (1, "")
-    assert missing.err.endswith("has no message 20\nhint: its messages are 0 to 19\n")
+    assert missing.err.endswith("has no message 20\nhint: its messages are numbered 0 to 19\n")
 
 
 def test_grep_shows_the_messages_that_match(talk: World, recall: Recall) -> None:

@@ -60,7 +60,7 @@ class SearchCommand(click.Command):
 @click.option(
     "--file",
     metavar="PATH",
-    help="Only where this file was read or changed: its path, or the end of one.",
+    help="Only where this file was read or changed: a path, or the end of one.",
 )
 @project_option
 @since_option

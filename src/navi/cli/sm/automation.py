@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
-ADD_HELP = """Add an automation: send MESSAGE to SESSION on a schedule, as a turn of its own.
+ADD_HELP = """Add an automation: send MESSAGE to SESSION on a schedule.
 
 \b
 sm automation add builder --name "error log" --cron "0 9 * * 1-5" --tz Europe/Paris \\
