@@ -89,7 +89,7 @@ async def test_messages_that_wait_reach_the_agent_in_one_turn(
     session_id, name = person.session()
     person.said("send", name, LONG)
     assert agent.said("send", name, "one") == f"queued for {name} ({session_id})\n"
-    assert agent.said("send", name, "two").endswith(", 1 before it\n")
+    assert agent.said("send", name, "two").endswith(", 1 ahead of it\n")
     admitted = json.loads(agent.said("send", name, "now", "--important", "--json"))
     assert (admitted["status"], admitted["position"]) == ("queued", 0)
     shown = person.said("queue", name).splitlines()
@@ -226,7 +226,7 @@ def test_only_the_parent_or_a_person_may_clear_and_kill(
     for somebody in (person.agent_of(stranger_id), person.agent_of(child_id)):
         for act in ("clear", "kill"):
             assert "only its parent or a person may" in somebody.refused(act, child)
-    assert agent.said("clear", child) == f"{child} ({child_id}) starts afresh\n"
+    assert agent.said("clear", child) == f"cleared {child} ({child_id})\n"
     assert agent.said("kill", child) == f"{child} ({child_id}) has ended\n"
     assert person.said("kill", lead_id).endswith("has ended\n")
     assert "has ended and accepts no more inputs" in person.refused("send", child, "hello")

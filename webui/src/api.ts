@@ -62,11 +62,19 @@ const PAGE_HINTS: Record<string, string> = {
   session_busy: "stop the turn, then try again",
 };
 
+/** The server names fields; the page has labels. */
+const LABELS: [RegExp, string][] = [
+  [/\b(every|interval)_seconds\b/g, "the interval"],
+  [/\bcron_expr\b/g, "the cron expression"],
+  [/\badditional_context_message\b/g, "the instruction"],
+];
+
 /** An error in a person's words, with what to do next. */
 export function words(error: unknown): string {
   if (error instanceof Refused) {
     const hint = PAGE_HINTS[error.kind] ?? (HTTP_CALL.test(error.hint) ? "" : error.hint);
-    return hint ? `${error.message}: ${hint}` : error.message;
+    const text = hint ? `${error.message}: ${hint}` : error.message;
+    return LABELS.reduce((result, [field, label]) => result.replace(field, label), text);
   }
   if (error instanceof TypeError) return "the server is not responding";
   return error instanceof Error ? error.message : String(error);

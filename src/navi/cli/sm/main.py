@@ -41,7 +41,7 @@ class _Group(CommandGroup):
         except NaviError as error:
             from navi.cli.sm.hints import in_sm_words
 
-            error.hint = in_sm_words(error.hint)
+            error.message, error.hint = in_sm_words(error.message), in_sm_words(error.hint)
             raise
 
 
