@@ -205,7 +205,7 @@ async def test_who_is_killed_leaves_word_for_those_whose_messages_are_lost(world
     await message(world, session, "no matter", sender)
     await world.store.transact(sessions.kill, session.id, world.later())
     (lost,) = await notices(world, sender)
-    assert "was killed and never got" in lost.text
+    assert "was killed and never received" in lost.text
     assert "build it" in lost.text
 
 

@@ -17,6 +17,10 @@ from navi.domain.errors import SessionBusy, SessionNotFound, SessionStopped
             "give one of: at (with tz), every_seconds, cron_expr (with tz)",
             "give --at, --every or --cron",
         ),
+        (
+            "give it a new time with at, every_seconds or cron_expr",
+            "give it a new time with `sm automation edit`",
+        ),
         ("raise max_runs first", "raise --max-runs first"),
         ("choose a later expires_at", "choose a later --expires"),
         ("look at every file", "look at every file"),

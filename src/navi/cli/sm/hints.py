@@ -15,7 +15,7 @@ _CALLS = {
 _FIELDS = {
     r"one of: at \(with tz\), every_seconds, cron_expr \(with tz\)": "--at, --every or --cron",
     r"^at and ": "--at and ",
-    r"\bwith at, ": "with --at, ",
+    "with at, every_seconds or cron_expr": "with `sm automation edit`",
     r"\bevery_seconds\b": "--every",
     r"\bcron_expr\b": "--cron",
     r"\bexpires_at\b": "--expires",
