@@ -44,7 +44,7 @@ class SameSiteOnly:
         match = HOST.fullmatch(host)
         if match is None or match["name"] not in self._hosts:
             return NotAllowed(
-                f"this server does not serve the host {host[:100] or 'nothing'}",
+                f"this server does not serve the host {host[:100] or '(none)'}",
                 hint="add the name to [server] allowed_hosts in the settings",
             )
         if "origin" not in headers:

@@ -50,7 +50,7 @@ def bearer(server: Server) -> dict[str, str]:
     token = server.token or ""
     if not token.isascii() or not token.isprintable():
         raise UsageError(
-            f"the access token of {server.token_place} contains invalid characters",
+            f"the access token in {server.token_place} contains invalid characters",
             hint=TOKEN_HINT,
         )
     return {"Authorization": f"Bearer {token}"}
