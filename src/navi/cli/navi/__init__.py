@@ -1,4 +1,4 @@
-"""`navi`: the server and its set-up, one command per file.
+"""`navi`: the server and its setup, one command per file.
 
 agent_settings.py  Navi's entries in agents' own settings, for setup.py, uninstall.py and doctor.py
 setup_hooks.py, setup_servers.py  what those entries are
