@@ -100,7 +100,7 @@ async def test_an_automation_is_paused_edited_and_removed_in_all_tabs(
     found = await client.call("GET", f"/automations/{made['id']}")
     assert (found["schedule"]["every_seconds"], found["name"]) == (7200, "error logs")
     await panels[1].get_by_role("button", name="Remove").click()
-    await panels[1].get_by_role("button", name="Really remove").click()
+    await panels[1].get_by_role("button", name="Confirm removal").click()
     for panel in panels:
         await expect(panel).to_contain_text("None.")
 
@@ -244,7 +244,7 @@ async def test_missed_runs_are_counted_in_the_panel_and_in_the_conversation(
     panel = await open_panel(tab, session_id)
     await expect(panel).to_contain_text(re.compile(r"\d missed"))
     header = tab.page.locator("article.automation header")
-    await expect(header).to_contain_text(re.compile(r"\d missed before it"))
+    await expect(header).to_contain_text(re.compile(r"after \d missed"))
 
 
 async def test_deleting_a_session_tells_finished_automations_from_paused_ones(

@@ -198,7 +198,7 @@ async def test_the_reading_position_is_kept_while_text_arrives(
     await expect(tab.conversation).to_contain_text("paragraph 59")
     await expect(tab.button("Stop")).to_be_hidden()
     view = tab.page.locator(".viewport")
-    while not await tab.page.get_by_label("To the end").is_visible():
+    while not await tab.page.get_by_label("Jump to the end").is_visible():
         # Again and again: while rows are measured, the page may still go to its end by itself.
         await view.evaluate("each => { each.scrollTop = each.scrollHeight * 0.6 }")
     line = tab.page.get_by_text("paragraph 30", exact=True)
@@ -211,7 +211,7 @@ async def test_the_reading_position_is_kept_while_text_arrives(
     )
     await expect(tab.button("Stop")).to_be_hidden()
     assert await line.bounding_box() == before
-    await tab.page.get_by_label("To the end").click()
+    await tab.page.get_by_label("Jump to the end").click()
     await expect(tab.conversation).to_contain_text("more 19")
     # At the end it follows.
     await client.say(session_id, "[[say: the very last]]")

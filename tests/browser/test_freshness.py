@@ -31,13 +31,13 @@ def state(age: timedelta | None, *, following: bool, problem: str | None = None)
 @pytest.mark.parametrize(
     ("age", "following", "problem", "words"),
     [
-        (timedelta(0), True, None, r"^Index is up to date \(\d+ s ago\)$"),
+        (timedelta(0), True, None, r"^Index up to date \(\d+ s ago\)$"),
         (timedelta(hours=3, seconds=5), False, None, "^Last indexed 3 h ago$"),
         (
             timedelta(0),
             False,
             "the index can't be written",
-            "^Search does not follow new messages: the index can't be written$",
+            "^New messages are not being indexed: the index can't be written$",
         ),
         (None, True, None, "^Indexing for the first time…$"),
         (None, False, None, "^Nothing is indexed yet$"),
@@ -111,7 +111,7 @@ async def test_new_messages_are_found_without_typing_again(
     index(own_server)
     frames.send({"type": "index_refreshed", "index": state(timedelta(0), following=True)})
 
-    await expect(page.locator(".freshness")).to_contain_text("Index is up to date")
+    await expect(page.locator(".freshness")).to_contain_text("Index up to date")
     await expect(results).to_have_count(SITTING + 1)
     await expect(page.get_by_role("dialog")).to_contain_text("all flown away")
     assert await chosen.inner_text() == kept

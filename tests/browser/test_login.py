@@ -168,7 +168,7 @@ async def test_logging_out_ends_the_login_in_all_tabs_of_the_browser(
     await is_in(second)
     kept = await tab.context.storage_state()
 
-    await tab.button("Keys and login").click()
+    await tab.button("Shortcuts and login").click()
     await expect(tab.page.get_by_text("This browser is logged in as local.")).to_be_visible()
     await tab.button("Log out").click()
 
@@ -190,7 +190,7 @@ async def test_logging_out_everywhere_ends_the_logins_of_other_browsers(
     for each in (tab, elsewhere):
         each.expected.append("401")
     await is_in(elsewhere.page)
-    await tab.button("Keys and login").click()
+    await tab.button("Shortcuts and login").click()
     await tab.button("Log out everywhere").click()
     await is_out(tab.page)
     await elsewhere.page.reload()

@@ -84,7 +84,7 @@ async def test_one_can_scroll_from_the_end_of_5000_messages_to_their_beginning(
             .map(box => [box.top, box.bottom])"""
     )
     assert all(abs(a[1] - b[0]) < 1 for a, b in itertools.pairwise(shown))
-    await tab.page.get_by_label("To the end").click()
+    await tab.page.get_by_label("Jump to the end").click()
     await expect(tab.page.get_by_text("answer 2499")).to_be_in_viewport()
 
 

@@ -70,12 +70,12 @@ async def test_a_recall_is_scheduled_with_a_preview_fires_and_is_history(
     await expect(reading).to_contain_text(re.compile(f"09:00:00 {BERLIN.pattern}"))
     await when.fill("gibberish")
     await expect(reading).to_have_class(re.compile("alarm"))
-    await tab.page.get_by_label("What it should do then").fill("Read a.log [[say: I am awake]]")
+    await tab.page.get_by_label("What to do then").fill("Read a.log [[say: I am awake]]")
     await expect(tab.button("Schedule")).to_be_disabled()
-    await tab.page.get_by_label("and then every").check()
+    await tab.page.get_by_label("then every").check()
     await when.fill("6s")
     await expect(tab.page.get_by_text("every 15 min")).to_be_visible()
-    await tab.page.get_by_label("and then every").uncheck()
+    await tab.page.get_by_label("then every").uncheck()
     await tab.button("Schedule").click()
 
     await expect(tab.page.get_by_label("Pending recall", exact=True)).to_be_visible()
@@ -107,7 +107,7 @@ async def test_a_warning_about_the_instruction_stays_until_it_was_read(
     tab = await open_tab()
     await tab.session(session_id)
     await tab.page.get_by_label("Schedule a recall").click()
-    await tab.page.get_by_label("What it should do then").fill("Tell the user that it is time")
+    await tab.page.get_by_label("What to do then").fill("Tell the user that it is time")
     await tab.button("Schedule").click()
     dialog = tab.page.get_by_role("dialog")
     await expect(dialog.get_by_role("alert")).to_contain_text("reads like a note to a person")
@@ -128,7 +128,7 @@ RECURRING = {"call_type": "recurring", "when": "1h", "interval_seconds": 600}
         (ONCE, ("fired", "ok", None), "done", False),
         (ONCE, ("fired", "max_iterations", STEPS), "done · .*stopped after 25 steps", False),
         (ONCE, ("cancelled", "error", "no model"), "failed · .*no model", True),
-        (ONCE, ("fired", "denied", "refused: Bash"), "was refused · .*Bash", False),
+        (ONCE, ("fired", "denied", "refused: Bash"), "refused · .*Bash", False),
         (ONCE, ("pending", "limit", None), "pending · .*last time: hit a usage limit", False),
         (ONCE, ("fired", "stopped", None), "stopped · ", False),
         (ONCE, ("cancelled", "cancelled", None), "cancelled · ", False),
@@ -175,7 +175,7 @@ async def test_a_recall_that_is_due_waits_for_the_running_turn(
     recall = {"call_type": "once", "when": "1s", "additional_context_message": "[[say: woken]]"}
     await client.call("POST", f"/sessions/{session_id}/recall", recall, expect=201)
     banner = tab.page.get_by_label("Pending recall", exact=True)
-    await expect(banner).to_contain_text("waiting for the running turn")
+    await expect(banner).to_contain_text("waiting for the current turn to end")
     await tab.button("Stop").click()
     await expect(tab.page.locator(".markdown").last).to_have_text("woken")
     await expect(banner).to_have_count(0)
@@ -235,6 +235,6 @@ async def test_a_second_recall_is_refused_in_the_form(client: Client, open_tab: 
     tab.expected.append("409")
     await tab.session(session_id)
     await tab.page.get_by_label("Schedule a recall").click()
-    await tab.page.get_by_label("What it should do then").fill("look")
+    await tab.page.get_by_label("What to do then").fill("look")
     await tab.button("Schedule").click()
     await expect(tab.page.get_by_role("alert")).to_contain_text("One recall can be pending")

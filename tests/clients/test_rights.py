@@ -66,7 +66,7 @@ async def test_in_its_shell_an_agent_can_do_what_its_user_can(
     assert {agent for agent, key in keys.items() if key in seen} <= set(way.values())
     assert "his own" in (world.work / "listed").read_text()
     assert "the admin's" not in (world.work / "listed").read_text()
-    assert "belongs to somebody else" in (world.work / "killed").read_text()
+    assert "belongs to someone else" in (world.work / "killed").read_text()
     assert (await client.call("GET", f"/sessions/{others}"))["state"] == "idle"
 
 

@@ -273,7 +273,7 @@ async def test_whoever_reports_a_terminals_session_first_can_not_speak_into_it(
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     call |= {"params": {"name": "report_status", "arguments": {"text": "secret plans"}}}
     answered = await client.http.post("/mcp", json=call, headers={"Navi-Agent-Session": name})
-    assert "belongs to somebody else" in answered.text
+    assert "belongs to someone else" in answered.text
 
 
 async def test_an_agent_reports_for_its_own_session_only(client: Client, agent: Agent) -> None:

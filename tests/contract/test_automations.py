@@ -163,7 +163,7 @@ async def test_a_one_shot_that_has_run_is_renamed_and_then_scheduled_again(
     assert (renamed["name"], renamed["message"]) == ("renamed", "Look again.")
     assert (renamed["enabled"], renamed["ended"], renamed["next_run_at"]) == (False, "done", None)
     error = (await client.call("PATCH", path, {"enabled": True}, expect=422))["error"]
-    assert "`sm automation edit`" in error["hint"]
+    assert error["hint"] == "give it a new time with at, every_seconds or cron_expr"
     blocked = await client.call("DELETE", f"/sessions/{session_id}", expect=409)
     assert [each["ended"] for each in blocked["automations"]] == ["done"]
     assert "renamed (done)" in blocked["error"]["message"]

@@ -75,7 +75,7 @@ def test_an_id_is_never_taken_for_a_path(navi: Client, session_id: str) -> None:
 
 
 def test_a_wrong_token_says_where_it_came_from(server: ServerProcess) -> None:
-    with pytest.raises(NotAuthenticated, match="access token of NAVI_TOKEN"):
+    with pytest.raises(NotAuthenticated, match="access token from NAVI_TOKEN"):
         Client(Server(server.address, "wrong", "NAVI_TOKEN")).sessions()
 
 

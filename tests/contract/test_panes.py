@@ -61,7 +61,7 @@ def test_a_command_that_ends_at_once_is_told_with_its_exit_code_and_last_words(
     failed = person.sm("send", session_id, "hello", "--wait", "60")
 
     assert failed.returncode == 1
-    assert "ended with exit code 3 before it could be given this message: no such thing" in (
+    assert "ended with exit code 3 before it could receive this message: no such thing" in (
         failed.stderr
     )
     # tmux itself goes on, with all other panes.

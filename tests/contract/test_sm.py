@@ -64,7 +64,7 @@ def test_a_zone_of_the_settings_goes_before_that_of_the_machine(
 def test_a_zone_and_an_offset_together_are_refused(person: Person) -> None:
     _, name = person.session()
     arguments = ["recall", name, "1h", TASK, "--tz", "Asia/Tokyo", "--timezone", "+09:00"]
-    assert "--tz and --timezone can't go together" in person.refused(*arguments, code=2)
+    assert "--tz and --timezone can't be combined" in person.refused(*arguments, code=2)
 
 
 def test_an_unknown_zone_is_refused_with_one_that_exists(person: Person) -> None:
@@ -78,7 +78,7 @@ def test_a_recall_on_a_beat_is_skipped_shown_and_cancelled(person: Person) -> No
     session_id, name = person.session()
     assert ", then every 15 min\n" in person.said("recall", name, "1h", TASK, "--every", "15m")
     skipped = person.said("recall", name, "--skip")
-    assert skipped.startswith(f"skipped a beat; {name} ({session_id}) wakes in 1 h 15 min, ")
+    assert skipped.startswith(f"skipped one wake-up; {name} ({session_id}) wakes in 1 h 15 min, ")
     assert TASK in person.said("recall", name)
     cancelled = person.said("recall", name, "--cancel")
     assert cancelled == f"cancelled; {name} ({session_id}) no longer wakes for: {TASK}\n"
@@ -111,7 +111,7 @@ async def test_a_recall_that_met_a_usage_limit_is_pending_and_says_why(
 
     shown = person.said("recall", name)
     assert re.search(r" wakes in (1 h|59 min)", shown)
-    assert "its last turn met a usage limit: the script's usage limit is reached" in shown
+    assert "its last turn hit a usage limit: the script's usage limit is reached" in shown
     _, row = person.said("recall", name, "--list").splitlines()
     assert row.startswith("pending ")
     assert "limit, the script's usage limit is reached" in row
@@ -142,8 +142,8 @@ def test_what_the_server_refuses_is_said_in_its_words(person: Person) -> None:
     _, name = person.session()
     assert "can't read 'soonish' as a time" in person.refused("recall", name, "soonish", TASK)
     person.said("recall", name, "1h", TASK)
-    assert "already wakes at" in person.refused("recall", name, "1h", TASK)
-    assert "only a recurring recall can skip a beat" in person.refused("recall", name, "--skip")
+    assert "is already scheduled to wake at" in person.refused("recall", name, "1h", TASK)
+    assert "only a recurring recall can be skipped" in person.refused("recall", name, "--skip")
 
 
 def test_a_session_that_nobody_knows_is_refused(person: Person) -> None:

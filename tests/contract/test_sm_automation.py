@@ -30,7 +30,7 @@ def test_it_is_added_shown_paused_resumed_and_removed(person: Person) -> None:
     assert shown.count(" UTC)") == 6
     assert made["id"] in person.said("automation", "list", name)
     assert "paused error log" in person.said("automation", "pause", made["id"])
-    assert "runs no more: paused" in person.said("automation", "show", made["id"])
+    assert "  paused\n" in person.said("automation", "show", made["id"])
     assert "resumed error log" in person.said("automation", "resume", made["id"])
     assert "removed error log" in person.said("automation", "remove", made["id"])
     assert person.navi.automations(session_id) == []
@@ -157,7 +157,7 @@ async def test_the_runs_of_a_removed_one_are_still_shown(person: Person, client:
         (("--every", "9s"), 'the shortest is "10s", the longest 10 years'),
         (("--every", "11y"), "can't read"),
         (("--every", "600w"), "longer than 10 years"),
-        (("--every", "1h", "--max-runs", "0"), "--max-runs is 0\nhint: it is a number from 1 to"),
+        (("--every", "1h", "--max-runs", "0"), "--max-runs is 0\nhint: use a number from 1 to"),
         (("--every", "1h", "--max-failures", "1000001"), "from 1 to 1000000"),
         (("--every", "1h", "--time-limit", "0s"), 'the shortest is "1s", the longest 10 years'),
     ],

@@ -89,7 +89,7 @@ async def test_messages_that_wait_reach_the_agent_in_one_turn(
     session_id, name = person.session()
     person.said("send", name, LONG)
     assert agent.said("send", name, "one") == f"queued for {name} ({session_id})\n"
-    assert agent.said("send", name, "two").endswith(", 1 before it\n")
+    assert agent.said("send", name, "two").endswith(", 1 ahead of it\n")
     admitted = json.loads(agent.said("send", name, "now", "--important", "--json"))
     assert (admitted["status"], admitted["position"]) == ("queued", 0)
     shown = person.said("queue", name).splitlines()
@@ -133,7 +133,7 @@ async def test_the_sender_is_notified_where_it_asked_for_it(
     await finished(client, lead_id, 2)
     told = [each["content"] for each in await client.messages(lead_id) if each["role"] == "user"]
     assert told == [
-        f'[sm] {name} ({session_id}) was given your message: "[[say: built]]"',
+        f'[sm] {name} ({session_id}) received your message: "[[say: built]]"',
         f'[sm] {name} ({session_id}) has stopped after your message: "[[say: built]]"\n'
         "It said last:\nbuilt",
     ]
@@ -226,10 +226,10 @@ def test_only_the_parent_or_a_person_may_clear_and_kill(
     for somebody in (person.agent_of(stranger_id), person.agent_of(child_id)):
         for act in ("clear", "kill"):
             assert "only its parent or a person may" in somebody.refused(act, child)
-    assert agent.said("clear", child) == f"{child} ({child_id}) starts afresh\n"
+    assert agent.said("clear", child) == f"cleared {child} ({child_id})\n"
     assert agent.said("kill", child) == f"{child} ({child_id}) has ended\n"
     assert person.said("kill", lead_id).endswith("has ended\n")
-    assert "has ended and takes no more inputs" in person.refused("send", child, "hello")
+    assert "has ended and accepts no more inputs" in person.refused("send", child, "hello")
 
 
 def test_an_agent_knows_itself_and_its_task(lead: tuple[Person, str, str], person: Person) -> None:
@@ -252,7 +252,7 @@ async def test_a_completed_task_ends_reminders_and_is_told_to_the_parent(
     worker = person.agent_of(child_id)
     worker.said("task", "issue 12")
     person.navi.remind(child_id, 60)
-    assert worker.said("task-complete", "all green") == "done; the parent is told\n"
+    assert worker.said("task-complete", "all green") == "done; the parent was notified\n"
     await finished(client, lead_id)
     (told, _) = await client.messages(lead_id)
     assert told["content"] == (
@@ -262,7 +262,7 @@ async def test_a_completed_task_ends_reminders_and_is_told_to_the_parent(
     assert "is not being reminded" in person.refused("remind", child, "--stop")
     orphan_id, _ = person.session()
     said = person.agent_of(orphan_id).said("task-complete")
-    assert said == "done; there is no parent to tell\n"
+    assert said == "done; there is no parent to notify\n"
 
 
 def test_all_shows_children_below_their_parents(
@@ -400,5 +400,5 @@ def test_a_session_that_has_ended_is_refused_with_the_command_that_starts_anothe
     session_id, name = person.session()
     person.said("kill", name)
     refusal = person.refused("send", session_id, "more")
-    assert "has ended and takes no more inputs" in refusal
+    assert "has ended and accepts no more inputs" in refusal
     assert "start a new one with `sm spawn`" in refusal

@@ -111,7 +111,7 @@ def test_waiting_for_the_index_ends_with_a_message(world: World, monkeypatch) ->
     )
     assert writer.stdout is not None
     writer.stdout.readline()
-    with pytest.raises(IndexBusy, match="keeps the index open"):
+    with pytest.raises(IndexBusy, match="has the index open"):
         world.rows("SELECT 1")
     assert world.texts("pear") == ["pear"]
     assert len(world.sessions()) == 1

@@ -207,7 +207,7 @@ def test_a_file_that_kills_its_reader_costs_no_other_file(
     result = world.index(in_parallel=True)
     assert (result.indexed, result.failed) == (2, 1)
     assert [warning.partition(": ")[2] for warning in result.warnings] == [
-        "can't be read: the process that read it died"
+        "can't be read: the process reading it died"
     ]
     assert world.texts("plum") == ["plum a", "plum z"]
 

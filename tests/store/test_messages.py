@@ -176,7 +176,7 @@ async def test_the_sender_is_told_of_delivery_and_of_the_end(world: World) -> No
     assert begun.has_notified
     (delivered,) = await notices(world, sender)
     named = f"builder ({session.id})"
-    assert delivered.text == f'[sm] {named} was given your message: "build it"'
+    assert delivered.text == f'[sm] {named} received your message: "build it"'
     assert (delivered.delivery_mode, delivered.sender_session_id) == ("important", session.id)
     await end(world, begun, "it is built")
     _, stopped = await notices(world, sender)
@@ -205,7 +205,7 @@ async def test_who_is_killed_leaves_word_for_those_whose_messages_are_lost(world
     await message(world, session, "no matter", sender)
     await world.store.transact(sessions.kill, session.id, world.later())
     (lost,) = await notices(world, sender)
-    assert "was killed and never got" in lost.text
+    assert "was killed and never received" in lost.text
     assert "build it" in lost.text
 
 

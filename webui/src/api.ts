@@ -1,4 +1,4 @@
-// Calls of the server. A cookie and what the page keeps say together who asks.
+// Calls to the server. A cookie and the page's secret together identify the user.
 
 import { currentLogin, leave } from "./login/login";
 
@@ -14,7 +14,7 @@ export class Refused extends Error {
   }
 }
 
-/** One call. Whoever is no longer logged in is asked to log in again. */
+/** One call. A user who is no longer logged in is asked to log in again. */
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
   const login = currentLogin();
   try {
@@ -39,7 +39,7 @@ export async function exchange<T>(method: string, path: string, body?: unknown):
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Refused(response.status, "no_json", "the answer can't be read", "try again", text);
+    throw new Refused(response.status, "no_json", "the server's answer can't be read", "try again", text);
   }
   if (!response.ok) {
     const error = (value as { error?: { kind: string; message: string; hint: string } }).error;
@@ -54,19 +54,38 @@ export async function exchange<T>(method: string, path: string, body?: unknown):
   return value as T;
 }
 
+const HTTP_CALL = /\b(GET|POST|PATCH|DELETE) \//;
+/** What to do next on the page, where the server's hint names an HTTP call. */
+const PAGE_HINTS: Record<string, string> = {
+  session_not_found: "choose another one from the list",
+  session_stopped: "start a new session",
+  session_busy: "stop the turn, then try again",
+};
+
+/** The server names fields; the page has labels. */
+const LABELS: [RegExp, string][] = [
+  [/\b(every|interval)_seconds\b/g, "the interval"],
+  [/\bcron_expr\b/g, "the cron expression"],
+  [/\badditional_context_message\b/g, "the instruction"],
+];
+
 /** An error in a person's words, with what to do next. */
 export function words(error: unknown): string {
-  if (error instanceof Refused) return error.hint ? `${error.message}: ${error.hint}` : error.message;
-  if (error instanceof TypeError) return "the server does not answer";
+  if (error instanceof Refused) {
+    const hint = PAGE_HINTS[error.kind] ?? (HTTP_CALL.test(error.hint) ? "" : error.hint);
+    const text = hint ? `${error.message}: ${hint}` : error.message;
+    return LABELS.reduce((result, [field, label]) => result.replace(field, label), text);
+  }
+  if (error instanceof TypeError) return "the server is not responding";
   return error instanceof Error ? error.message : String(error);
 }
 
 export function query(values: Record<string, string | number | undefined>): string {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== "");
-  return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const present = Object.entries(values).filter(([, value]) => value !== undefined && value !== "");
+  return new URLSearchParams(present.map(([name, value]) => [name, String(value)])).toString();
 }
 
-/** A name for an input, so that sending it again does not send it twice. */
+/** An id for an input, so that a retry does not send it twice. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,4 +1,4 @@
-// A WebSocket that comes back by itself. Frames are handed on in batches, once per picture drawn.
+// A WebSocket that reconnects by itself. Frames are passed on in batches, once per animation frame.
 
 import { flushSync } from "svelte";
 import { currentLogin, leave } from "./login/login";
@@ -8,11 +8,11 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 3_000;
 const PING_MS = 15_000;
 const PONG_MS = 5_000;
-/** Trying again would change nothing: not logged in, not allowed, not there, not understood. */
+/** Retrying would not help: not logged in, not allowed, not found, not understood. */
 const FINAL = new Set([4401, 4403, 4404, 4422]);
 
 export interface Listener<Frame> {
-  /** Where to go on: asked anew for each connection. */
+  /** Where to resume; called for each connection. */
   path: () => string;
   onFrames: (frames: Frame[]) => void;
   onOpen?: () => void;
@@ -42,7 +42,7 @@ export class Line<Frame> {
     for (const timer of this.#timers) clearTimeout(timer);
     trouble.over(this);
     const socket = this.#socket;
-    // Closing one that is not open yet would be a warning in the console.
+    // Closing a socket that is still connecting logs a warning in the console.
     if (socket?.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close();
     else socket?.close();
   }
@@ -50,7 +50,7 @@ export class Line<Frame> {
   #connect(): void {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     const login = currentLogin();
-    // A socket can send no header of its own, but may name protocols: so the secret is one.
+    // A WebSocket can't set headers but can name protocols, so the secret travels as one.
     const protocols = login === null ? [] : ["navi", `navi.page.${login.secret}`];
     const socket = new WebSocket(`${scheme}://${location.host}${this.listener.path()}`, protocols);
     this.#socket = socket;
@@ -88,7 +88,7 @@ export class Line<Frame> {
     if (!this.#isClosed && this.#socket === null) this.#connect();
   }
 
-  /** The tab is looked at again, or the network is back: don't wait, and don't trust the socket. */
+  /** The tab is visible again or the network is back: reconnect now, and don't trust an open socket. */
   #look = (): void => {
     if (document.hidden || this.#isClosed) return;
     if (this.#socket?.readyState === WebSocket.OPEN) this.#ping(this.#socket);
@@ -103,7 +103,7 @@ export class Line<Frame> {
     }, PING_MS);
   }
 
-  /** After a sleep a socket may look open and be dead. */
+  /** After sleep, a socket may look open but be dead. */
   #ping(socket: WebSocket): void {
     socket.send('{"type": "ping"}');
     clearTimeout(this.#pong);
@@ -118,7 +118,7 @@ export class Line<Frame> {
     this.#frames.push(frame);
     if (this.#isFlushing) return;
     this.#isFlushing = true;
-    // A hidden tab draws nothing, but goes on reading.
+    // A hidden tab draws nothing but keeps reading.
     if (document.hidden) this.#later(this.#flush, 100);
     else this.#later(() => requestAnimationFrame(this.#flush), this.#notBefore - performance.now());
   }
@@ -130,7 +130,7 @@ export class Line<Frame> {
     this.#frames = [];
     const start = performance.now();
     flushSync(() => this.listener.onFrames(frames));
-    // However much there is to draw, most of the time is left for whoever types or scrolls.
+    // However much there is to draw, leave most of the time for typing and scrolling.
     this.#notBefore = start + (performance.now() - start) * 4;
   };
 

@@ -1,4 +1,4 @@
-// What is going on, kept up to date by the server's events.
+// Live sessions, kept up to date by the server's events.
 
 import { call, query, Refused, words } from "./api";
 import { Line } from "./line";
@@ -19,7 +19,7 @@ import { newId } from "./api";
 const FIRST_MESSAGES = 100;
 const MORE_MESSAGES = 300;
 const TRY_AGAIN_MS = 1_000;
-/** Events that change nothing in the list of sessions. */
+/** Events that don't affect the list of sessions. */
 const UNLISTED = new Set(["stream_delta", "thinking_delta", "tool_call"]);
 
 /** All sessions of the user. */
@@ -30,12 +30,12 @@ class Overview {
   #early: Event[] | null = [];
 
   start(): void {
-    // First listen, then ask: what happens in between is applied on top.
+    // Listen before loading: events that arrive in between are applied on top.
     this.#line = new Line<Event | IndexRefreshed>({
       path: () => "/ws",
       onOpen: () => {
         void this.#load();
-        indexNews.tell(null);
+        indexNews.publish(null);
       },
       onFrames: (frames) => this.#take(frames),
     });
@@ -61,9 +61,9 @@ class Overview {
   #take(frames: (Event | IndexRefreshed)[]): void {
     const news: Event[] = [];
     for (const frame of frames) {
-      if (frame.type === "index_refreshed") indexNews.tell(frame.index);
+      if (frame.type === "index_refreshed") indexNews.publish(frame.index);
       else if (frame.seq !== undefined && !UNLISTED.has(frame.type)) news.push(frame);
-      if (frame.type === "automation_update") automationNews.tell(frame);
+      if (frame.type === "automation_update") automationNews.publish(frame);
     }
     if (this.#early !== null) this.#early.push(...news);
     else if (news.length > 0) this.sessions = update(this.sessions, news);
@@ -74,20 +74,20 @@ export const overview = new Overview();
 
 type AutomationEvent = Extract<Event, { type: "automation_update" }>;
 
-/** What changes beside the sessions; whoever shows it listens here. */
+/** Changes other than those of sessions, for the views that show them. */
 class News<Item> {
   listeners = new Set<(item: Item) => void>();
 
-  tell(item: Item): void {
+  publish(item: Item): void {
     for (const listener of this.listeners) listener(item);
   }
 }
 
 export const automationNews = new News<AutomationEvent>();
-/** Null after a lost connection: what was told meanwhile is not told again, so ask. */
+/** Null after a lost connection: missed news is not repeated, so reload. */
 export const indexNews = new News<IndexState | null>();
 
-/** An input on its way: kept until the server says that it has it. */
+/** An input being sent: kept until the server confirms it. */
 export interface Outgoing {
   id: string;
   text: string;
@@ -95,7 +95,7 @@ export interface Outgoing {
   error: string | null;
 }
 
-/** One session, from a snapshot on. */
+/** One session: a snapshot, then its events. */
 export class Watched {
   conversation: Conversation | null = $state.raw(null);
   outgoing: Outgoing[] = $state([]);
@@ -130,7 +130,7 @@ export class Watched {
     this.#line = new Line<Event>({
       path: () => `/ws/sessions/${this.id}?after=${this.conversation?.seq ?? 0}`,
       onFrames: (frames) => this.#take(frames),
-      onRefused: () => (this.missing = "this session is not there any more"),
+      onRefused: () => (this.missing = "this session no longer exists"),
     });
   }
 
@@ -150,8 +150,8 @@ export class Watched {
     if (conversation === null || conversation.firstIdx === 0 || this.isLoadingOlder) return;
     this.isLoadingOlder = true;
     try {
-      const asked = query({ before_idx: conversation.firstIdx, limit: MORE_MESSAGES });
-      const path = `/sessions/${this.id}/messages?${asked}`;
+      const page = query({ before_idx: conversation.firstIdx, limit: MORE_MESSAGES });
+      const path = `/sessions/${this.id}/messages?${page}`;
       const older = await call<Message[]>("GET", path);
       if (this.conversation !== null) this.conversation = prepend(this.conversation, older);
     } finally {
@@ -159,7 +159,7 @@ export class Watched {
     }
   }
 
-  /** Sends until it arrived; the same id each time, so it arrives once. */
+  /** Retries until it arrives; always with the same id, so it arrives once. */
   send(text: string, mode: DeliveryMode): void {
     this.outgoing.push({ id: newId(), text, mode, error: null });
     void this.#post(this.outgoing.at(-1)!);

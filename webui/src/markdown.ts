@@ -1,5 +1,5 @@
-// Markdown as HTML that can do no harm: tags in the text are shown as text, links lead to web pages
-// only, pictures become links. What is made here is cleaned once more before it is shown.
+// Markdown as safe HTML: tags in the text are shown as text, links lead only to web pages, and images
+// become links. The result is sanitised once more before it is shown.
 
 import DOMPurify from "dompurify";
 import { Marked, type Token, type Tokens } from "marked";
@@ -15,7 +15,7 @@ const marked = new Marked({
     link({ href, tokens }) {
       return linked(href, this.parser.parseInline(tokens));
     },
-    image: ({ href, text }) => linked(href, `picture: ${escaped(text || href)}`),
+    image: ({ href, text }) => linked(href, `image: ${escaped(text || href)}`),
     table(token) {
       const row = (cells: Tokens.TableCell[], tag: string): string =>
         `<tr>${cells.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join("")}</tr>`;

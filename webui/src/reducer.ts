@@ -1,6 +1,6 @@
-// Events in, what is shown out. Pure: tests run this very file with events of a real server.
+// Turns events into what the page shows. Pure: tests run this file on a real server's events.
 
-import { NOTHING_SAID, rowsOfMessages, rowsOfStep, senderIn, type Row, type Step } from "./rows";
+import { NOTHING_TO_REPORT, rowsOfMessages, rowsOfStep, senderIn, type Row, type Step } from "./rows";
 import type { Event, Input, Message, Origin, Session, Snapshot } from "./types";
 
 export interface Turn {
@@ -19,15 +19,15 @@ export interface Turn {
 
 export interface Conversation {
   readonly session: Session;
-  /** The last event that is shown. */
+  /** The last event applied. */
   readonly seq: number;
   readonly rows: readonly Row[];
   readonly queue: readonly Input[];
   readonly turn: Turn | null;
-  /** Of the oldest message that is shown: 0 if nothing came before it. */
+  /** The index of the oldest loaded message; 0 if there are no older ones. */
   readonly firstIdx: number;
   readonly isDeleted: boolean;
-  /** An event is missing: only a new snapshot helps. */
+  /** An event is missing; a new snapshot is needed. */
   readonly hasGap: boolean;
 }
 
@@ -48,7 +48,7 @@ export function begin(snapshot: Snapshot): Conversation {
   };
 }
 
-/** Older messages, before all that is shown. */
+/** Adds older messages at the top. */
 export function prepend(conversation: Conversation, messages: readonly Message[]): Conversation {
   const first = messages[0];
   if (first === undefined) return { ...conversation, firstIdx: 0 };
@@ -63,7 +63,7 @@ export function prepend(conversation: Conversation, messages: readonly Message[]
   return { ...conversation, rows, turn: moved, firstIdx: first.idx };
 }
 
-/** Whatever was seen before is not seen again. */
+/** Ignores events it has already applied. */
 export function reduce(conversation: Conversation, events: readonly Event[]): Conversation {
   const draft = { ...conversation, rows: [...conversation.rows] };
   for (const event of events) {
@@ -86,7 +86,7 @@ type Draft = { -readonly [Name in keyof Conversation]: Conversation[Name] } & { 
 function apply(draft: Draft, event: Event): void {
   switch (event.type) {
     case "input_queued":
-      // Also one that a turn gave back: then it is not in the conversation any more.
+      // A turn may have given it back; then it leaves the conversation.
       draft.rows = draft.rows.filter((row) => row.key !== event.input.id);
       draft.queue = inOrder([...without(draft.queue, event.input.id), event.input]);
       break;
@@ -145,10 +145,10 @@ function deliver(draft: Draft, input: Input, turnId: string | null, at: string):
     draft.rows.push(row);
     return;
   }
-  // Messages that waited together begin one turn.
+  // Messages queued together start one turn.
   let turn = draft.turn;
   if (turn?.id !== turnId) turn = newTurn(turnId, input.origin, at, draft.rows.length);
-  // One that comes while the agent works stands with the others, as in the transcript.
+  // An input that arrives during the turn joins the others, as in the transcript.
   draft.rows.splice(turn.from + turn.inputs, 0, row);
   draft.turn = { ...turn, inputs: turn.inputs + 1, stepFrom: turn.stepFrom + 1 };
 }
@@ -169,7 +169,7 @@ function rowOfInput(input: Input, at: string): Row {
   };
 }
 
-/** A step is closed when all its tools have answered: what comes then belongs to the next. */
+/** A step is closed once all its tools have answered; what follows belongs to the next one. */
 function isClosed(step: Step): boolean {
   return step.calls.length > 0 && step.calls.every((call) => call.result !== null);
 }
@@ -207,7 +207,7 @@ function record(draft: Draft, done: Extract<Event, { type: "tool_call" }>): void
   show(draft, { ...EMPTY, calls: [call] });
 }
 
-/** Outside of turns. During one it stands after the turn's inputs, as in the transcript. */
+/** During a turn, the message goes after the turn's inputs, as in the transcript. */
 function addMessage(draft: Draft, message: Message): void {
   const rows = rowsOfMessages([message]);
   const { turn } = draft;
@@ -225,7 +225,7 @@ function end(draft: Draft, event: Extract<Event, { type: "stream_end" }>): void 
   draft.session = { ...draft.session, state: "idle" };
   if (turn === null) return;
   if (event.message_id === null) {
-    // The turn is as if it had never begun.
+    // The turn was undone, as if it had never begun.
     draft.rows.length = turn.from;
     return;
   }
@@ -238,7 +238,7 @@ function end(draft: Draft, event: Extract<Event, { type: "stream_end" }>): void 
     const { outcome, error, at } = event;
     draft.rows.push({ kind: "end", key: `${turn.id}.end`, outcome, error, at });
   } else if (turn.step.text === "" && turn.step.calls.length === 0) {
-    draft.rows.push({ kind: "text", key: `${turn.id}.end`, text: NOTHING_SAID });
+    draft.rows.push({ kind: "text", key: `${turn.id}.end`, text: NOTHING_TO_REPORT });
   }
 }
 

@@ -7,11 +7,11 @@ export type Route =
   | { view: "analytics" };
 
 function read(): Route {
-  const [path = "", asked = ""] = location.hash.slice(1).split("?");
+  const [path = "", query = ""] = location.hash.slice(1).split("?");
   const [, view, id] = path.split("/").map(decodeURIComponent);
   if (view === "sessions" && id) return { view: "session", id };
   if (view === "archive" && id) {
-    return { view: "archive", id, message: new URLSearchParams(asked).get("message") };
+    return { view: "archive", id, message: new URLSearchParams(query).get("message") };
   }
   return view === "analytics" ? { view } : { view: "home" };
 }

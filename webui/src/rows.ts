@@ -1,12 +1,12 @@
-// A conversation is shown as a list of rows. Both the transcript and the events of a running turn
-// become rows here, and the same turn gives the same rows either way.
+// A conversation is a list of rows. The transcript and the events of a running turn both become rows
+// here, and a turn gives the same rows either way.
 
 import type { Json, Message, Origin, Outcome, ToolCall } from "./types";
 
 export interface Sender {
   id: string;
   name: string;
-  /** Not in messages of older versions. */
+  /** Missing from messages of older versions. */
   title?: string;
 }
 
@@ -30,7 +30,7 @@ export type Row =
       arguments: Json;
       result: string | null;
       isError: boolean;
-      /** From the memory, which keeps what was called and not what came back. */
+      /** From the memory, which keeps calls but not their results. */
       isPast?: boolean;
     }
   | { kind: "summary"; key: string; text: string }
@@ -44,7 +44,7 @@ export interface Step {
   calls: ToolCall[];
 }
 
-export const NOTHING_SAID = "(finished with nothing to report)";
+export const NOTHING_TO_REPORT = "(finished with nothing to report)";
 
 export function rowsOfStep(key: string, step: Step): Row[] {
   const rows: Row[] = [];
@@ -101,7 +101,7 @@ export function senderIn(metadata: Json): Sender | null {
   return (metadata["sender"] as Sender | undefined) ?? null;
 }
 
-/** The server writes one, like "(failed: no model)", for a turn that ended before it said anything. */
+/** The server writes one, like "(failed: no model)", for a turn that ended without an answer. */
 function isClosingLine(text: string, error: string | null): boolean {
   if (error === null) return text === "(stopped)";
   return text.startsWith("(") && text.endsWith(`${error})`);

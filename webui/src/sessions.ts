@@ -1,10 +1,10 @@
-// The list of sessions: what events change in it, and in which order it is shown.
+// The list of sessions: how events change it, and its order.
 
 import type { Event, Session } from "./types";
 
 export type Sessions = ReadonlyMap<string, Session>;
 
-/** Where automations without a session of their own run: nobody opens these, and no list has them. */
+/** Sessions of background automations; they are never listed. */
 const HIDDEN = "cron:";
 
 export function listed(sessions: readonly Session[]): Sessions {
@@ -15,7 +15,7 @@ export function update(sessions: Sessions, events: readonly Event[]): Sessions {
   const changed = new Map(sessions);
   for (const event of events) {
     if (event.session_id.startsWith(HIDDEN)) continue;
-    const known = changed.get(event.session_id);
+    const existing = changed.get(event.session_id);
     switch (event.type) {
       case "session_update":
         if (event.deleted) changed.delete(event.session_id);
@@ -25,10 +25,10 @@ export function update(sessions: Sessions, events: readonly Event[]): Sessions {
         changed.set(event.session_id, event.session);
         break;
       case "stream_start":
-        if (known) changed.set(known.id, { ...known, state: "running", updated_at: event.at });
+        if (existing) changed.set(existing.id, { ...existing, state: "running", updated_at: event.at });
         break;
       case "recall_update":
-        if (known) changed.set(known.id, { ...known, pending_recall: event.recall });
+        if (existing) changed.set(existing.id, { ...existing, pending_recall: event.recall });
         break;
     }
   }
@@ -51,14 +51,14 @@ export function arranged(sessions: Iterable<Session>): Place[] {
   }
   const latest = new Map<string, string>();
   const latestOf = (session: Session): string => {
-    const known = latest.get(session.id);
-    if (known !== undefined) return known;
-    // Before its children are asked: whoever is their own grandparent must not ask for ever.
+    const existing = latest.get(session.id);
+    if (existing !== undefined) return existing;
+    // Set before visiting children, so that a cycle of parents ends.
     latest.set(session.id, session.updated_at);
     const times = (children.get(session.id) ?? []).map(latestOf);
-    const found = [session.updated_at, ...times].sort().at(-1) ?? session.updated_at;
-    latest.set(session.id, found);
-    return found;
+    const newest = [session.updated_at, ...times].sort().at(-1) ?? session.updated_at;
+    latest.set(session.id, newest);
+    return newest;
   };
   const places: Place[] = [];
   const add = (parent: string | null, depth: number): void => {

@@ -1,4 +1,4 @@
-// Times as people say them, in the viewer's own zone.
+// Times as people say them, in the viewer's time zone.
 
 class Ticking {
   now = $state(Date.now());
@@ -11,7 +11,7 @@ class Ticking {
   }
 }
 
-/** The present second; whatever reads it is drawn anew each second. */
+/** The current second; what reads it is redrawn every second. */
 export const clock = new Ticking();
 
 const UNITS: [number, string][] = [
@@ -67,7 +67,7 @@ const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-d
 const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 const DAY_OF_YEAR = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" });
 
-/** Everything about an instant, for titles. */
+/** The full date and time, for tooltips. */
 export function full(at: string): string {
   return FULL.format(new Date(at));
 }
@@ -93,6 +93,6 @@ export function wallClock(at: string): string {
 /** The viewer's IANA zone. The server reads and shows times in it. */
 export function zoneName(): string {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  // Browsers that cannot tell count in UTC.
+  // Browsers that don't know their zone use UTC.
   return !timeZone || timeZone === "Etc/Unknown" ? "UTC" : timeZone;
 }

@@ -1,9 +1,9 @@
-// Whether to tell that the server can't be reached: only after it lasted for a while.
+// Whether to show that the server can't be reached: only after a short delay.
 
 const PATIENCE_MS = 2_000;
 
 class Trouble {
-  isTold = $state(false);
+  isVisible = $state(false);
   #lines = new Set<unknown>();
   #timer = 0;
 
@@ -11,14 +11,14 @@ class Trouble {
     const isFirst = this.#lines.size === 0;
     this.#lines.add(line);
     if (!isFirst) return;
-    this.#timer = window.setTimeout(() => (this.isTold = true), PATIENCE_MS);
+    this.#timer = window.setTimeout(() => (this.isVisible = true), PATIENCE_MS);
   }
 
   over(line: unknown): void {
     this.#lines.delete(line);
     if (this.#lines.size > 0) return;
     clearTimeout(this.#timer);
-    this.isTold = false;
+    this.isVisible = false;
   }
 }
 

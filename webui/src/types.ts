@@ -1,4 +1,4 @@
-// What the server says: docs/reference/http.md has the meaning of every field.
+// The server's JSON; docs/reference/http.md explains every field.
 
 export type State = "idle" | "running" | "waiting" | "stopped";
 export type DeliveryMode = "sequential" | "important" | "urgent";
@@ -14,9 +14,9 @@ export interface Recall {
   interval_seconds: number | null;
   internal_comment: string | null;
   additional_context_message: string;
-  /** A recurring recall may be pending again while its last beat runs. */
+  /** A recurring recall may be pending again while its last turn runs. */
   status: "pending" | "running" | "fired" | "cancelled";
-  /** The input of its latest beat. */
+  /** The input of its latest turn. */
   input_id?: string | null;
   /** How its latest turn ended, or why it never had one. */
   outcome: Outcome | "cancelled" | "replaced" | null;
@@ -127,12 +127,12 @@ export type Event = Numbered &
 /** How fresh the search index is. */
 export interface IndexState {
   refreshed_at: string | null;
-  /** New messages become searchable by themselves. */
+  /** New messages become searchable automatically. */
   is_following: boolean;
   problem: { message: string; hint: string } | null;
 }
 
-/** A frame about the server instead of a session: it has no number, and is not sent again. */
+/** A frame about the server rather than a session: it has no number and is not resent. */
 export interface IndexRefreshed {
   type: "index_refreshed";
   index: IndexState;
@@ -155,7 +155,7 @@ export interface Automation {
   message: string;
   enabled: boolean;
   ended: "done" | "expired" | "failed" | "session_ended" | null;
-  /** Of the run that is under way. */
+  /** The state of the current run. */
   active_run_state?: "queued" | "running" | null;
   catch_up: "once" | "skip" | "all";
   next_run_at: string | null;

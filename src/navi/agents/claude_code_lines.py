@@ -33,7 +33,7 @@ REFUSALS = {
     "automode-parsing-error",
 }
 """Why a call in a transcript was not made, other than because of an interruption."""
-HINT = "allow it in Claude Code's settings or by `arguments` in section [claude_code] of Navi's"
+HINT = "allow it in Claude Code's settings or set `arguments` under [claude_code] in Navi's"
 
 
 class ClaudeCodeReader:
@@ -90,7 +90,7 @@ class ClaudeCodeReader:
         if exit_code == 0 and not result.get("is_error"):
             self.require_permitted()
             return
-        words = _reason(result) or complaint or f"{CLIENT} ended with {exit_code}"
+        words = _reason(result) or complaint or f"{CLIENT} exited with code {exit_code}"
         raise failure_of(words, result.get("api_error_status"), self._resets_at)
 
     def require_permitted(self) -> None:

@@ -15,7 +15,7 @@ from navi.base.errors import AgentFailed, NaviError, PermissionRefused, UsageLim
 from navi.live.agents.usage_limits import instant_of, is_limit
 from navi.live.model.refusal import call_in_words
 
-HINT = "allow it in Codex's settings or by `arguments` in section [codex] of Navi's"
+HINT = "allow it in Codex's settings or set `arguments` under [codex] in Navi's"
 LIMITS = {"usage_limit_exceeded", "rate_limit_exceeded", "server_overloaded"}
 CALLS = {"function_call", "custom_tool_call"}
 OUTPUTS = {"function_call_output", "custom_tool_call_output"}

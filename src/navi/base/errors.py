@@ -67,7 +67,7 @@ class SessionNotFound(NotFound):
 class NotYours(NotAllowed):
     def __init__(self, session_id: str) -> None:
         super().__init__(
-            f"session {session_id} belongs to somebody else",
+            f"session {session_id} belongs to someone else",
             hint="GET /sessions lists the ones you may see",
         )
 
@@ -91,7 +91,7 @@ class SessionStopped(Conflict):
 
     def __init__(self, session_id: str) -> None:
         super().__init__(
-            f"session {session_id} has ended and takes no more inputs",
+            f"session {session_id} has ended and accepts no more inputs",
             hint="start a new one with POST /sessions",
         )
 

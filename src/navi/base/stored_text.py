@@ -21,9 +21,7 @@ def require_storable(name: str, text: str, longest: int | None = None) -> str:
             hint="send whole characters, as valid UTF-8",
         ) from error
     if longest is not None and len(text) > longest:
-        raise InvalidInput(
-            f"{name} has {len(text):,} characters", hint=f"it may have at most {longest:,}"
-        )
+        raise InvalidInput(f"{name} has {len(text):,} characters", hint=f"use at most {longest:,}")
     return text
 
 

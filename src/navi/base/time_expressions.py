@@ -286,7 +286,7 @@ def _read_time_alone(query: _Query) -> datetime | None:
 
 def _read_day_alone(query: _Query) -> None:
     if _DAY_ALONE.fullmatch(query.words):
-        raise _refusal(query, f"{quoted(query.text)} says no time of day")
+        raise _refusal(query, f"{quoted(query.text)} has no time of day")
 
 
 _Reader = Callable[[_Query], datetime | None]
@@ -365,7 +365,7 @@ def _set_forward(wall: datetime, before: datetime, after: datetime, timezone: tz
 def _past(query: _Query) -> InvalidInput:
     local = query.now.astimezone(query.timezone)
     return _refusal(
-        query, f"{quoted(query.text)} is past: it is now {_stamp(local)} {_offset(local)}"
+        query, f"{quoted(query.text)} is in the past: it is now {_stamp(local)} {_offset(local)}"
     )
 
 

@@ -16,7 +16,7 @@ def request_timezone(
     """The zone that a request names by `tz` or `timezone_offset`, else the default."""
     if tz and timezone_offset:
         raise InvalidInput(
-            "tz and timezone_offset can't go together", hint="leave out timezone_offset"
+            "tz and timezone_offset can't be combined", hint="leave out timezone_offset"
         )
     if tz:
         return parse_timezone(tz)

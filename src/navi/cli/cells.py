@@ -31,7 +31,7 @@ def padded(text: str, room: int) -> str:
 
 
 def lines_of(text: str, first_room: int, room: int) -> list[tuple[int, int]]:
-    """Where the lines of a one-line text begin and end if it is wrapped at spaces.
+    """Where each line begins and ends when a one-line text is wrapped at spaces.
 
     The first line has `first_room` cells, the others have `room`.
     """

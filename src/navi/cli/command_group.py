@@ -1,4 +1,4 @@
-"""A group of commands, each imported only when it is used, so that every start is quick."""
+"""A group of commands, each imported only when it runs, so that every command starts quickly."""
 
 from __future__ import annotations
 

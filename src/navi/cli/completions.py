@@ -8,18 +8,18 @@ from navi.cli import output
 
 ZSH_HEAD = "#compdef {program}\n"
 ZSH_START = """
-# Without this line `compdef` exists only if your .zshrc has run compinit before.
+# Define compdef in case .zshrc has not run compinit yet.
 (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
 """
 
 
 def completions_of(program: str) -> click.Command:
-    """Prints the script that lets a shell complete `program`."""
+    """The command that prints the shell completion script of `program`."""
 
     @click.command(
         "completions",
-        help="Print the completion script, for your shell to source.",
-        epilog="\b\nPut one of these into your shell's start-up file:\n"
+        help="Print the completion script for your shell.",
+        epilog="\b\nAdd one of these lines to your shell's startup file:\n"
         f'  bash  eval "$({program} completions bash)"     in ~/.bashrc\n'
         f'  zsh   eval "$({program} completions zsh)"      in ~/.zshrc\n'
         f"  fish  {program} completions fish | source     in ~/.config/fish/config.fish",

@@ -1,4 +1,4 @@
-"""Asking the person before something is removed."""
+"""Ask for confirmation before removing something."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from navi.cli import output
 
 
 def require_confirmation(*questions: str) -> None:
-    """End the command unless a person says yes to all of them."""
+    """Exit unless the person answers yes to every question."""
     if not sys.stdin.isatty():
-        raise UsageError("can't ask you without a terminal", hint="add --yes")
+        raise UsageError(
+            "can't ask for confirmation without a terminal", hint="pass --yes to skip the question"
+        )
     if not all(click.confirm(question, err=True) for question in questions):
         output.note("nothing was removed")
         sys.exit(1)

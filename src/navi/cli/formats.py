@@ -66,18 +66,18 @@ def local_time(moment: datetime) -> str:
 
 
 def shortened(text: str, length: int, *, keep_end: bool = False) -> str:
-    """In one line of at most `length` cells."""
+    """On one line of at most `length` cells."""
     return cells.cut(one_line(text), length, keep_end=keep_end)
 
 
 def home_short(path: str) -> str:
-    """`~/work` for what lies in the user's home."""
+    """`~/work` for a path in the user's home."""
     home = os.path.expanduser("~").rstrip("/")
     return "~" + path[len(home) :] if home and (path + "/").startswith(home + "/") else path
 
 
 def bar(share: float, width: int = 24) -> str:
-    """A horizontal bar, at least a sliver for anything that is not nothing."""
+    """A horizontal bar, with at least a sliver for any value above zero."""
     eighths = round(max(0.0, min(1.0, share)) * width * 8)
     if share > 0 and eighths == 0:
         eighths = 1

@@ -1,7 +1,7 @@
 """The only printer: stdout is data, stderr is talk. Understandable without colour.
 
-Everything printed here loses its control characters first, whoever wrote it. Navi's own colours are
-marks until then, so no text from elsewhere can bring colours, or worse, of its own.
+Control characters are removed from everything printed here, whoever wrote it. Navi's own colours
+are placeholder marks until then, so that no other text can bring colours, or worse, of its own.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from navi.cli.table import GAP, Column, fit
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 RAW = "navi.cli.output.raw"
 """Set in `meta` of a click context whose command prints control characters as they are."""
-# Begins each of Navi's own colours until they are printed: a private character that each process
-# chooses anew, so that no text can be made to contain it.
+# Marks the start of each of Navi's own colours until printed: a private-use character that every
+# process picks at random, so that no text can be crafted to contain it.
 _MARK = chr(0xF0000 + int.from_bytes(os.urandom(2), "big") % 0xFFFE)
 _COLOUR = re.compile(_MARK + "([0-9;]*m)")
 
@@ -37,25 +37,25 @@ def width() -> int | None:
     named = os.environ.get("COLUMNS", "")
     if named.isdecimal() and int(named) > 0:
         return int(named)
-    # Some terminals, such as those of build servers, say 0.
+    # Some terminals, such as those of build servers, report 0.
     return os.get_terminal_size(sys.stdout.fileno()).columns or 80
 
 
 def say(text: str = "") -> None:
-    """Data, or the answer to what was asked."""
+    """Print data: the command's answer."""
     _write(sys.stdout, text + "\n")
 
 
 def stream(text: str) -> None:
-    """A piece of data whose end is not known yet."""
+    """Print a piece of data without ending the line."""
     _write(sys.stdout, text)
 
 
 def screen(lines: Sequence[str]) -> None:
-    """Lines in place of all that the terminal shows, cut to its size."""
+    """Replace the terminal's contents with these lines, cut to its size."""
     columns, height = os.get_terminal_size(sys.stdout.fileno())
-    shown = [cells.cut(cleaned(line), columns) for line in lines[: height - 1]]
-    _send(sys.stdout, "\x1b[H" + "".join(f"{line}\x1b[K\n" for line in shown) + "\x1b[J")
+    visible = [cells.cut(cleaned(line), columns) for line in lines[: height - 1]]
+    _send(sys.stdout, "\x1b[H" + "".join(f"{line}\x1b[K\n" for line in visible) + "\x1b[J")
 
 
 @contextmanager
@@ -69,18 +69,18 @@ def whole_screen() -> Iterator[None]:
 
 
 def note(text: str) -> None:
-    """Talk on the side: progress, what is being done."""
+    """Print a remark to stderr: progress, or what is being done."""
     _write(sys.stderr, text + "\n")
 
 
 def status(text: str) -> None:
-    """A line of talk that the next one replaces; only where somebody watches."""
+    """A status line that the next one replaces; only on a terminal."""
     if sys.stderr.isatty():
         _send(sys.stderr, f"\r\x1b[K{cleaned(text)}")
 
 
 def say_json(value: Any) -> None:
-    """Control characters are escaped, so that the value stays what it was."""
+    """Print JSON with control characters escaped, so that values survive unchanged."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     if not _is_raw():
         text = CONTROL_CHARACTER.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
@@ -88,12 +88,12 @@ def say_json(value: Any) -> None:
 
 
 def table(head: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> None:
-    """Cut to the terminal's width, as far as the columns allow it."""
+    """Print a table cut to the terminal's width, as far as its columns allow."""
     columns = [each if isinstance(each, Column) else Column(each) for each in head]
-    shown, body, widths = fit(columns, [list(map(_cell, row)) for row in rows], width())
-    heads = [column.head for column in shown]
-    lines = [_row(shown, heads, widths, is_head=True)]
-    lines += [_row(shown, row, widths) for row in body]
+    visible, body, widths = fit(columns, [list(map(_cell, row)) for row in rows], width())
+    heads = [column.head for column in visible]
+    lines = [_row(visible, heads, widths, is_head=True)]
+    lines += [_row(visible, row, widths) for row in body]
     say("\n".join(lines))
 
 
@@ -110,7 +110,7 @@ def _row(
 
 
 def columns(rows: Sequence[Sequence[str]], separator: str) -> None:
-    """Rows without a head, whose last cells may be missing."""
+    """Print rows without a header; trailing cells may be missing."""
     for line in aligned(rows, separator):
         say(line)
 
@@ -133,12 +133,12 @@ def aligned(rows: Sequence[Sequence[str]], separator: str) -> list[str]:
 
 
 def _cell(text: str) -> str:
-    """Text for one row: with a line break in it, it could pass for another row."""
+    """One row's text, on one line: a line break could fake another row."""
     return without_control_characters(text).replace("\n", " ").replace("\t", " ")
 
 
 def page(lines: Sequence[str]) -> None:
-    """Long data: through the pager on a terminal, plainly elsewhere."""
+    """Print long data: through the pager on a terminal, directly elsewhere."""
     text = "\n".join(lines)
     if sys.stdout.isatty():
         os.environ.setdefault("LESS", "-FRX")  # short texts stay on the screen, colours work
@@ -148,7 +148,7 @@ def page(lines: Sequence[str]) -> None:
 
 
 def highlighted(text: str) -> str:
-    """Markdown with its code blocks in colour; untouched where nobody looks."""
+    """Markdown with coloured code blocks on a terminal; unchanged elsewhere."""
     if "```" not in text or not sys.stdout.isatty() or _is_raw():
         return text
     from navi.cli.code import coloured
@@ -164,7 +164,7 @@ def styled(text: str, *styles: str) -> str:
 
 
 def cleaned(text: str) -> str:
-    """Without control characters, unless --raw asks for them."""
+    """Without control characters, unless --raw is set."""
     return text if _is_raw() else without_control_characters(text)
 
 
@@ -179,7 +179,7 @@ def fail(error: NaviError) -> NoReturn:
 
 
 def complain(error: NaviError) -> None:
-    """Report what went wrong in a command that goes on."""
+    """Report an error in a command that continues."""
     note(f"{styled('error:', 'red')} {error.message}")
     if error.hint:
         note(f"{styled('hint:', 'cyan')} {error.hint}")
@@ -195,7 +195,7 @@ def _with_colours(text: str) -> str:
 
 
 def _send(stream: TextIO, text: str) -> None:
-    """Write it unchanged: for text whose only control characters are Navi's own."""
+    """Write text unchanged; its only control characters are Navi's own."""
     try:
         try:
             stream.write(text)
@@ -206,8 +206,8 @@ def _send(stream: TextIO, text: str) -> None:
     except BrokenPipeError:
         raise  # the reader has seen enough; click ends the command quietly
     except OSError as error:
-        # Python would try again at its end, and fail with a traceback.
+        # Otherwise Python tries again at exit and fails with a traceback.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         raise NaviError(
-            f"can't write the answer: {error.strerror}", hint="is the disk full?"
+            f"can't write the output: {error.strerror}", hint="is the disk full?"
         ) from error

@@ -1,4 +1,4 @@
-"""The option of commands that show what agents and tools wrote."""
+"""`--raw`, for commands that print what agents and tools wrote."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ raw_option: Decorator = click.option(
     is_flag=True,
     expose_value=False,
     callback=_keep_control_characters,
-    help="Keep control characters, which a terminal obeys.",
+    help="Print control characters unchanged; your terminal acts on them.",
 )

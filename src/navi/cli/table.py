@@ -1,4 +1,4 @@
-"""A table that fits the terminal: long cells are cut, and what matters least is left out."""
+"""A table that fits the terminal: long cells are cut, the least important columns dropped."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ GAP = "  "
 class Column:
     head: str
     is_number: bool = False
-    """Numbers stand at the right."""
+    """Numbers are right-aligned."""
     least: int | None = None
-    """The fewest cells to which it may be cut; None if it is never cut."""
+    """The narrowest width it may be cut to; None if it is never cut."""
     keeps_end: bool = False
-    """The end says more than the beginning, as with a path."""
+    """Cut the beginning rather than the end, as for a path."""
     rank: int = 0
-    """Columns with the highest rank are left out first; those with 0 never."""
+    """Columns with the highest rank are dropped first; those with 0 never."""
     style: str = ""
 
 
 def fit(
     columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int | None
 ) -> tuple[list[Column], list[list[str]], list[int]]:
-    """The columns that are shown, their cells and their widths; all of them without a limit."""
+    """The visible columns, their cells and their widths; all of them if `room` is None."""
     kept = list(range(len(columns)))
     widths = [
         max(cells.width(cell) for cell in (column.head, *(row[place] for row in rows)))
@@ -40,16 +40,16 @@ def fit(
                 break
             kept.remove(last)
         _shrink(widths, [place for place in kept if columns[place].least is not None], kept, room)
-    shown = [columns[place] for place in kept]
+    visible = [columns[place] for place in kept]
     body = [
         [cells.cut(row[place], widths[place], keep_end=columns[place].keeps_end) for place in kept]
         for row in rows
     ]
-    return shown, body, [widths[place] for place in kept]
+    return visible, body, [widths[place] for place in kept]
 
 
 def _shrink(widths: list[int], flexible: list[int], kept: list[int], room: int) -> None:
-    """Take cells from the widest column that can be cut, one by one."""
+    """Repeatedly narrow the widest column that can be cut."""
     excess = _total([widths[place] for place in kept]) - room
     while excess > 0 and flexible:
         widest = max(flexible, key=lambda place: widths[place])

@@ -10,9 +10,9 @@ from navi.base.timezone import parse_timezone
 
 
 def read(tz: str | None, offset: str | None) -> tzinfo | None:
-    """The zone that one of the options names; None without them."""
+    """The zone given by either option; None without them."""
     if tz is not None and offset is not None:
-        raise UsageError("--tz and --timezone can't go together", hint="leave out --timezone")
+        raise UsageError("--tz and --timezone can't be combined", hint="use one or the other")
     if tz is not None:
         return parse_timezone(tz)
     return None if offset is None else parse_offset(offset)

@@ -117,9 +117,9 @@ class Wire:
         if status != 401 or (server.token or "").startswith(SESSION_TOKEN):
             return ServerRefused(status, said)
         if server.token is None:
-            message = f"there is no access token: neither NAVI_TOKEN nor {server.token_place}"
+            message = f"no access token in NAVI_TOKEN or {server.token_place}"
         else:
-            message = f"{server.address} does not accept the access token of {server.token_place}"
+            message = f"{server.address} rejected the access token from {server.token_place}"
         return NotAuthenticated(message, hint=TOKEN_HINT)
 
     def _nobody(self, error: OSError | UnicodeError) -> NoServer:
@@ -131,7 +131,7 @@ class Wire:
 
     def _stranger(self) -> NoServer:
         return NoServer(
-            f"what answers at {self._server.address} is not Navi",
+            f"the server at {self._server.address} is not Navi",
             hint="set NAVI_URL to the address that `navi serve` prints",
         )
 

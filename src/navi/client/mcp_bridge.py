@@ -61,7 +61,7 @@ def _failed(line: str, error: NaviError) -> Any:
         return None  # nothing that wants an answer
     match method:
         case "initialize":
-            result = _greeting(request, f"Navi offers no tools at the moment: {error.sentence}")
+            result = _greeting(request, f"Navi's tools are unavailable: {error.sentence}")
         case "ping":
             result = {}
         case "tools/list":

@@ -50,7 +50,7 @@ def bearer(server: Server) -> dict[str, str]:
     token = server.token or ""
     if not token.isascii() or not token.isprintable():
         raise UsageError(
-            f"the access token of {server.token_place} has characters that no token has",
+            f"the access token in {server.token_place} contains invalid characters",
             hint=TOKEN_HINT,
         )
     return {"Authorization": f"Bearer {token}"}
@@ -59,7 +59,7 @@ def bearer(server: Server) -> dict[str, str]:
 def _checked(url: str) -> str:
     """The scheme, host and port of `NAVI_URL`, or a refusal that shows what it should be."""
     example = paths.address(paths.DEFAULT_HOST, paths.DEFAULT_PORT)
-    refusal = UsageError(f"NAVI_URL={url} is no address", hint=f"like NAVI_URL={example}")
+    refusal = UsageError(f"NAVI_URL={url} is not a valid address", hint=f"like NAVI_URL={example}")
     try:
         parts = urlsplit(url.strip())
         host, port = parts.hostname, parts.port
@@ -70,7 +70,7 @@ def _checked(url: str) -> str:
     shown = f"[{host}]" if ":" in host else host
     plain = f"{parts.scheme}://{shown}" + ("" if port is None else f":{port}")
     if parts.path not in ("", "/") or parts.query or parts.fragment or parts.username:
-        raise UsageError("NAVI_URL says more than an address", hint=f"set it to {plain}")
+        raise UsageError("NAVI_URL must be only an address", hint=f"set it to {plain}")
     return plain
 
 
@@ -81,7 +81,7 @@ def _local_address(environment: Mapping[str, str]) -> str:
     port = str(environment.get("NAVI_SERVER_PORT") or settings.get("port", paths.DEFAULT_PORT))
     if not port.isdecimal() or not 0 < int(port) < 65_536:
         raise UsageError(
-            f"the setting server.port is {port}: it does not say where the server is",
+            f"the setting server.port is {port}, so the server's port is unknown",
             hint="set NAVI_URL to the address that `navi serve` prints",
         )
     return paths.address(str(host), int(port))

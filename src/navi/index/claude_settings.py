@@ -38,7 +38,7 @@ class UnwritableSettings(NaviError):
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(
             f"{path} can't be written: {why}",
-            hint="give yourself the right to write it (chmod u+w), then run this again",
+            hint="make it writable (chmod u+w), then run this again",
         )
 
 
@@ -47,7 +47,7 @@ class SettingsChanged(NaviError):
 
     def __init__(self, path: Path) -> None:
         super().__init__(
-            f"{path} was changed by somebody else meanwhile; nothing was written",
+            f"{path} has changed in the meantime; nothing was written",
             hint="run this again to see the new difference",
         )
 

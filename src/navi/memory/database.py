@@ -108,7 +108,7 @@ def _opened(path: Path, *, read_only: bool) -> DuckDBPyConnection:
                 raise _translated(path, error) from error
             if time.monotonic() > deadline:
                 raise IndexBusy(
-                    "another process keeps the index open",
+                    "another process has the index open",
                     hint="try again when it is done; `recall doctor` shows who it is",
                 ) from error
             time.sleep(PAUSE_SECONDS)
@@ -124,7 +124,7 @@ def _translated(path: Path, error: duckdb.Error) -> IndexUnusable:
     if isinstance(error, duckdb.IOException) and "Permission denied" in first:
         return IndexUnusable(
             f"can't open {path}: permission denied",
-            hint="make it yours, or set RECALL_DATA_DIR to another folder",
+            hint="give yourself access to it, or set RECALL_DATA_DIR to another folder",
         )
     if isinstance(error, duckdb.OutOfMemoryException):
         return IndexUnusable(f"not enough memory for the index: {first}", hint="try again")

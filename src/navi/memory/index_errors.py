@@ -38,5 +38,5 @@ class AmbiguousSession(NaviError):
     def __init__(self, wanted: str, candidates: list[str]) -> None:
         shown = "".join(f"\n  {candidate}" for candidate in candidates)
         super().__init__(
-            f"{wanted} may be any of these sessions:{shown}", hint="give more characters of the id"
+            f"{wanted} matches several sessions:{shown}", hint="give more characters of the id"
         )

@@ -43,6 +43,6 @@ def _checked(chosen: Any, where: str) -> tuple[str, ...]:
     if not isinstance(chosen, list) or not chosen or not set(chosen) <= set(FIELDS):
         raise UsageError(
             f"{where} names a field that can't be searched",
-            hint=f"choose some of: {', '.join(FIELDS)}",
+            hint=f"choose from: {', '.join(FIELDS)}",
         )
     return tuple(field for field in FIELDS if field in chosen)

@@ -77,7 +77,7 @@ def _checked(tag: str) -> str:
     tag = tag.removeprefix("#")
     if _TAG.fullmatch(tag) is None or CONTROL_CHARACTER.search(tag) is not None:
         raise InvalidInput(
-            f"{tag!r} can't be a tag",
-            hint="one word of at most 64 characters, without comma, # or control characters",
+            f"{tag!r} is not a valid tag",
+            hint="use one word of at most 64 characters, without comma, # or control characters",
         )
     return tag

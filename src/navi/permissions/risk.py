@@ -90,7 +90,7 @@ def judge_command(command: ShellCommand, inner: list[Judgement]) -> Judgement:
         # Claude Code asks about these on their own, whatever is allowed.
         return around
     if command.is_unknown and own.harm < Harm.UNKNOWN:
-        return Judgement(Harm.UNKNOWN, "may be something else than it looks like")
+        return Judgement(Harm.UNKNOWN, "may not be what it looks like")
     return own
 
 
@@ -108,7 +108,7 @@ def _names_a_secret(command: ShellCommand) -> bool:
 def _judge_redirections(command: ShellCommand) -> Judgement:
     for operator, target in command.redirections:
         if target is not None and target.startswith(("/dev/tcp/", "/dev/udp/")):
-            return Judgement(Harm.DONE, "reaches out to the network")
+            return Judgement(Harm.DONE, "accesses the network")
         if ">" not in operator:
             continue
         is_descriptor = operator.endswith("&-") or (
@@ -138,10 +138,10 @@ def _judge_variables(variables: list[str], is_for_command: bool) -> Judgement:
 def _judge_words(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     words = command.words
     if 0 in command.dynamic:
-        return _worst_with(inner, Harm.UNKNOWN, "what it runs is known only when it runs")
+        return _worst_with(inner, Harm.UNKNOWN, "what it runs is decided at run time")
     name = _known_name(words[0])
     if name is None:
-        return _worst_with(inner, Harm.UNKNOWN, "runs a program that is not known")
+        return _worst_with(inner, Harm.UNKNOWN, "runs an unknown program")
     if name in SHELLS:
         return _judge_shell(command, inner)
     if name in _TRANSPARENT:
@@ -176,7 +176,7 @@ def _judge_named(name: str, command: ShellCommand) -> Judgement:
     key, entry = entries[0]
     skipped = len(command.words) - len(words)
     if any(0 < at < len(key) + skipped for at in command.dynamic):
-        return Judgement(Harm.UNKNOWN, "what it does is known only when it runs")
+        return Judgement(Harm.UNKNOWN, "what it does is decided at run time")
     judgement = _judge_entry(words, key, entry, bool(command.dynamic), is_direct)
     if judgement.harm > Harm.PROJECT and len(entries) > 1 and entries[1][1].only is not None:
         # There is no rule for all that begins so, but the shorter entry may know this very form.
@@ -202,7 +202,7 @@ def _judge_entry(
     if entry.operands is not None:
         operands = [word for word in arguments if word[:1] not in ("-", "+")]
         if entry.operands < 0 and arguments:
-            return Judgement(Harm.UNKNOWN, "more follows than is known to be harmless", head)
+            return Judgement(Harm.UNKNOWN, "has more arguments than are known to be harmless", head)
         if len(operands) > max(entry.operands, 0):
             return Judgement(Harm.DONE, "can change something with these arguments", head)
     # `tsc --noEmit false` is no `tsc --noEmit`.
@@ -210,7 +210,7 @@ def _judge_entry(
         needed = sorted(entry.needs, key=len)[-1]
         return Judgement(Harm.DONE, f"rewrites files without {needed}", head)
     if is_dynamic and entry.guards is None:
-        return Judgement(Harm.UNKNOWN, "what it is given is known only when it runs", head)
+        return Judgement(Harm.UNKNOWN, "its arguments are only known at run time", head)
     return Judgement(entry.harm, entry.reason, head, guards)
 
 
@@ -227,7 +227,7 @@ def _guarded(words: Key, key: Key, guards: tuple[str, ...]) -> str | None:
 # Nobody is asked about these.
 _CONTROL_FLOW = names("exit return break continue wait set")
 _UNKNOWN = Entry(Harm.UNKNOWN, "runs another command")
-_UNKNOWN_COMMAND = Judgement(Harm.UNKNOWN, "is not a command that is known to be harmless")
+_UNKNOWN_COMMAND = Judgement(Harm.UNKNOWN, "is not known to be harmless")
 
 
 def _worst_with(inner: list[Judgement], harm: Harm, reason: str) -> Judgement:
@@ -304,20 +304,20 @@ def _judge_wrapper(name: str, command: ShellCommand, inner: list[Judgement]) -> 
         if variables.harm > Harm.NONE:
             inner = [*inner, variables]
     if name == "command" and not inner:
-        return Judgement(Harm.NONE, "says where a command is")
+        return Judgement(Harm.NONE, "only shows where a command is")
     if not inner and name == "env":
         return Judgement(Harm.DONE, TABLE["env",].reason)
     if not inner:
         return Judgement(Harm.UNKNOWN, "runs nothing known")
     worst = max(inner, key=lambda judgement: judgement.harm)
     if name == "xargs" and worst.harm < Harm.UNKNOWN:
-        return Judgement(Harm.UNKNOWN, "runs it with arguments that are known only then")
+        return Judgement(Harm.UNKNOWN, "runs it with arguments only known at run time")
     return Judgement(worst.harm, worst.reason)
 
 
 def _judge_runner(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     if not inner:
-        return Judgement(Harm.UNKNOWN, "runs a program that is not known")
+        return Judgement(Harm.UNKNOWN, "runs an unknown program")
     worst = max(inner, key=lambda judgement: judgement.harm)
     # The others run what the repository calls by that name.
     is_known = command.words[0] in ("uv", "poetry", "pipenv") and worst.harm > Harm.NONE
@@ -342,7 +342,7 @@ def _judge_interpreter(words: Key) -> Judgement:
                 return Judgement(Harm.DONE, "runs code given as text")
             return Judgement(Harm.UNKNOWN, "runs a script")
         if word == "-m":
-            return Judgement(Harm.UNKNOWN, "runs a module that is not known")
+            return Judgement(Harm.UNKNOWN, "runs an unknown module")
     return Judgement(Harm.DONE, "runs whatever it is given")
 
 

@@ -17,10 +17,10 @@ _HARM = {
     "writes files": """
         mv cp dd tee touch mkdir ln install truncate mkfifo mknod patch split csplit tar unzip zip
         gzip gunzip bzip2 xz 7z cpio ar vi vim nvim nano ed ex emacs code mktemp rename""",
-    "changes rights or users": """
+    "changes permissions or users": """
         sudo su doas runuser pkexec chmod chown chgrp chattr setfacl setcap passwd useradd usermod
         userdel groupadd groupdel visudo chsh chroot unshare nsenter""",
-    "reaches out to the network": """
+    "accesses the network": """
         curl wget ssh scp sftp ftp nc ncat netcat telnet socat rsync ping dig nslookup host
         traceroute whois aria2c http https xh gh glab aws gcloud az helm terraform tofu ansible
         ansible-playbook heroku vercel netlify fly flyctl doctl mail sendmail psql mysql mongo
@@ -45,7 +45,7 @@ _HARMFUL_SUBCOMMANDS = {
         worktree bisect notes replace reflog remote submodule update-index symbolic-ref read-tree \
         commit-tree mktag mktree hash-object fast-import repack lfs sparse-checkout rerere \
         format-patch archive bundle maintenance""",
-    "reaches out to the network": """
+    "accesses the network": """
         git: push pull fetch clone ls-remote send-email svn p4 request-pull daemon
         npm: publish view info search login logout adduser owner deprecate dist-tag access audit \
         outdated ping profile team token unpublish whoami
@@ -93,13 +93,13 @@ _OPEN = {
         "docker inspect", "docker container inspect", "docker compose config", "systemctl show",
         "systemctl cat", "git var",
     ],
-    "leaves the folders that Claude Code keeps commands to": ["pushd", "popd", "dirs"],
+    "leaves the folders Claude Code confines commands to": ["pushd", "popd", "dirs"],
     # Also code: `read 'a[$(x)]'` and their like run what stands between the brackets.
     "sets variables of the shell": [
         "export", "declare", "typeset", "local", "readonly", "read", "unset", "let", "mapfile",
         "readarray", "getopts",
     ],
-    "runs what the repository says, and a rule would hold in every repository": [
+    "runs the repository's code, and a rule would apply to every repository": [
         *(f"{tool} run" for tool in ("npm", "yarn", "pnpm", "bun")),
         "npm run-script", "yarn lint", "pnpm lint", "yarn build", "pnpm build", "make", "just",
         "task", "tox", "nox", "mvn", "./mvnw", "gradle", "./gradlew", "cargo build", "cargo bench",
@@ -107,7 +107,7 @@ _OPEN = {
         "swift test", "swift build", "deno test", "deno check", "deno lint", "mocha", "rspec",
         "phpunit", "mix test", "ctest", "docker compose up",
     ],
-    "builds an image: runs what its file says": ["docker build", "docker compose build"],
+    "builds an image, running what its file says": ["docker build", "docker compose build"],
     "runs a file in this shell": ["source", "."],
 }  # fmt: skip
 

@@ -84,7 +84,7 @@ def _judge_sed(words: Key, dynamic: frozenset[int]) -> Judgement:
     if not scripts and operands:
         scripts.append(operands[0])
     if dynamic:
-        return Judgement(Harm.UNKNOWN, "what it is given is known only when it runs")
+        return Judgement(Harm.UNKNOWN, "its arguments are only known at run time")
     if not scripts or not all(_SED_SCRIPT.fullmatch(script) for script in scripts):
         return Judgement(Harm.UNKNOWN, "has a script that can write files or run commands")
     return Judgement(Harm.NONE, "only prints")
@@ -135,15 +135,15 @@ def _judge_jq(words: Key, dynamic: frozenset[int]) -> Judgement:
 def _judge_printf(words: Key, dynamic: frozenset[int]) -> Judgement:
     """-v and %n set a variable, and run what stands in brackets behind its name."""
     if any(word.startswith("-v") or re.search("%[^%A-Za-z]*[hjlLtzq]*n", word) for word in words):
-        return Judgement(Harm.DONE, "can run what stands in a variable's brackets")
+        return Judgement(Harm.DONE, "can run what is inside a variable's brackets")
     if dynamic:
-        return Judgement(Harm.UNKNOWN, "what it is given is known only when it runs")
+        return Judgement(Harm.UNKNOWN, "its arguments are only known at run time")
     return Judgement(Harm.NONE, "only prints")
 
 
 def _judge_test(words: Key, dynamic: frozenset[int]) -> Judgement:
     if any(word in ("-v", "-R") for word in words):
-        return Judgement(Harm.DONE, "-v runs what stands in a variable's brackets")
+        return Judgement(Harm.DONE, "-v runs what is inside a variable's brackets")
     return Judgement(Harm.NONE, "only compares")
 
 

@@ -49,7 +49,7 @@ def test_each_kind_of_failure_says_what_happened_and_what_to_do(error, message, 
         (ModelOverloadedError("m", "busy"), "Anthropic is overloaded", "again in a minute", None),
         (
             ModelQuotaExceededError("m", "broke"),
-            "Anthropic has nothing left to spend",
+            "the Anthropic account has no credit left",
             "billing",
             None,
         ),

@@ -41,7 +41,7 @@ def test_the_default_models_exist():
 
 @pytest.mark.parametrize("spec", ["", "claude", "anthropic:", "anthropic: ", "martian:x", ":x"])
 def test_a_name_that_means_no_model_is_refused_with_a_hint(spec):
-    with pytest.raises(AgentFailed, match="there is no model") as refusal:
+    with pytest.raises(AgentFailed, match="unknown model") as refusal:
         endpoint_of(spec, KEYS, {}, {})
     assert "anthropic:NAME" in refusal.value.hint
 

@@ -283,8 +283,8 @@ def problem(kind: str, message: str) -> dict[str, Any]:
     [
         (401, problem("authentication_error", f"bad key {SECRET}"), "did not accept the API key"),
         (404, problem("not_found_error", "model: m"), "has no model m"),
-        (500, problem("api_error", "oops"), "can't answer at the moment"),
-        (503, problem("api_error", "oops"), "can't answer at the moment"),
+        (500, problem("api_error", "oops"), "is unavailable"),
+        (503, problem("api_error", "oops"), "is unavailable"),
         (
             400,
             problem("invalid_request_error", f"no such\nfield {SECRET} {SOMEONE_S}"),

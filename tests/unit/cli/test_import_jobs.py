@@ -53,7 +53,7 @@ def test_jobs_are_taken_once_and_the_file_left_alone(tmp_path: Path) -> None:
     first = run(tmp_path / "home", str(file))
     assert (first.returncode, first.stdout) == (0, "imported old one (old1), legacy\n")
     second = run(tmp_path / "home", str(file))
-    assert (second.returncode, second.stdout) == (0, "known already: old one (old1)\n")
+    assert (second.returncode, second.stdout) == (0, "already imported: old one (old1)\n")
     assert stored(tmp_path / "home") == [("old1", "legacy")]
     assert file.read_bytes() == before
 
@@ -83,7 +83,7 @@ def test_an_absurd_job_is_named_and_the_good_one_beside_it_taken(tmp_path: Path)
 def test_navis_own_jobs_are_left_to_the_settings(tmp_path: Path) -> None:
     own = {**JOB, "id": "heartbeat", "name": "heartbeat", "enabled": True}
     done = run(tmp_path / "home", str(jobs_file(tmp_path, own)))
-    assert (done.returncode, done.stdout) == (0, "known already: heartbeat (heartbeat)\n")
+    assert (done.returncode, done.stdout) == (0, "already imported: heartbeat (heartbeat)\n")
     assert "the setting [automations] heartbeat switches it on" in done.stderr
     assert stored(tmp_path / "home") == []
 

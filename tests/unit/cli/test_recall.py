@@ -59,7 +59,7 @@ def test_an_answer_that_could_not_be_written_is_a_failure(full: World, words: li
         )
     assert ran.returncode == 1
     assert ran.stderr.splitlines() == [
-        "error: can't write the answer: No space left on device",
+        "error: can't write the output: No space left on device",
         "hint: is the disk full?",
     ]
 

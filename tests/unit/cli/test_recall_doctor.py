@@ -47,12 +47,12 @@ def test_damaged_lines_half_lines_and_failed_files_are_named(world: World) -> No
         os.utime(file.path, (1_000_000_000, 1_000_000_000))
     world.index()
     assert findings("index")[0]["status"] == "note"
-    assert details("failed") == [f"{binary.path}: not a transcript: no line of it can be read"]
+    assert details("failed") == [f"{binary.path}: not a transcript: none of its lines can be read"]
     assert details("damaged") == [
-        f"{damaged.path}: 1 line (2) could not be read and left out",
-        f"{both.path}: 1 line (2) could not be read and left out",
-        f"{left.path}: its last line is cut off and left out",
-        f"{both.path}: its last line is cut off and left out",
+        f"{damaged.path}: 1 line (2) could not be read and were left out",
+        f"{both.path}: 1 line (2) could not be read and were left out",
+        f"{left.path}: its last line is cut off and was left out",
+        f"{both.path}: its last line is cut off and was left out",
     ]
     assert details("half line") == [f"{fresh.path}: its last line is still being written"]
 
@@ -62,8 +62,8 @@ def test_unknown_kinds_of_lines_are_counted_by_source(world: World) -> None:
     world.file("two").say("plum").raw(b'{"type":"novelty"}\n{"type":"oddity"}\n')
     world.index()
     assert details("unknown") == [
-        "claude-code: 3 lines of the kind 'novelty' in 2 files, left out",
-        "claude-code: 1 line of the kind 'oddity' in 1 file, left out",
+        "claude-code: 3 lines of unknown kind 'novelty' in 2 files, left out",
+        "claude-code: 1 line of unknown kind 'oddity' in 1 file, left out",
     ]
 
 

@@ -70,7 +70,7 @@ def test_somebody_elses_writing_does_not_keep_people_from_their_answer(
     with index_lock.held(world.places.lock, "following", FixedClock().now()):
         answer = recall("search", "pear", "--json")
     assert len(answer.json) == 1
-    assert f"note: can't index what is new: process {os.getpid()} (`following`" in answer.err
+    assert f"note: can't index new messages: process {os.getpid()} (`following`" in answer.err
 
 
 def test_a_killed_run_leaves_nothing_for_the_next_search_to_stumble_over(
@@ -91,7 +91,7 @@ def test_a_full_text_of_another_version_is_made_anew_once(
     monkeypatch.setenv("RECALL_FTS_FIELDS", "content")
     first = recall("search", "pear", "--json")
     assert len(first.json) == 1
-    assert "makes the full-text anew" in first.err
+    assert "rebuilds the full-text index" in first.err
     assert recall("search", "pear").err == ""
 
 

@@ -210,7 +210,7 @@ def test_a_session_is_named_by_the_beginning_of_its_agents_id(full: World, recal
 def test_a_search_for_nothing_says_what_to_do(full: World, recall: Recall, query: str) -> None:
     answer = recall("search", "--", query)
     assert (answer.code, answer.out) == (2, "")
-    assert "hint: give a word, like `recall search auth bug`" in answer.err
+    assert "hint: try `recall search auth bug`" in answer.err
 
 
 def test_a_word_that_looks_like_an_option_is_explained(full: World, recall: Recall) -> None:

@@ -36,7 +36,7 @@ def test_at_shows_a_message_and_those_around_it(talk: World, recall: Recall) -> 
     assert numbers(recall("show", "talk", "--at", "12", "-C", "0").out) == [12]
     missing = recall("show", "talk", "--at", "20")
     assert (missing.code, missing.out) == (1, "")
-    assert missing.err.endswith("has no message 20\nhint: its messages are 0 to 19\n")
+    assert missing.err.endswith("has no message 20\nhint: its messages are numbered 0 to 19\n")
 
 
 def test_grep_shows_the_messages_that_match(talk: World, recall: Recall) -> None:
@@ -50,7 +50,7 @@ def test_grep_shows_the_messages_that_match(talk: World, recall: Recall) -> None
         13,
     ]
     none = recall("show", "talk", "--grep", "pear")
-    assert (none.code, none.err) == (0, "no message of this session has pear\n")
+    assert (none.code, none.err) == (0, "no message in this session matches pear\n")
 
 
 def test_a_thought_or_a_command_that_was_found_is_shown(full: World, recall: Recall) -> None:

@@ -132,9 +132,9 @@ def test_a_session_alone_asks_for_what_is_pending() -> None:
     [
         ([], ["cancel", "list"], {}, "`sm recall builder --cancel`"),
         (["30m", TASK], ["cancel"], {}, "`sm recall builder --cancel`"),
-        ([], ["skip"], {"every": "15m"}, "--skip and --every can't go together"),
-        ([], ["list"], {"is_now": True}, "--list and --now can't go together"),
-        ([], ["list"], {"comment": "why"}, "--list and --comment can't go together"),
+        ([], ["skip"], {"every": "15m"}, "--skip and --every can't be combined"),
+        ([], ["list"], {"is_now": True}, "--list and --now can't be combined"),
+        ([], ["list"], {"comment": "why"}, "--list and --comment can't be combined"),
         (["30m"], [], {}, '`sm recall builder 30m "Read build.log'),
         ([], [], {"is_now": True}, '`sm recall builder --now "Read build.log'),
         ([], [], {"every": "15m"}, "the instruction is missing"),

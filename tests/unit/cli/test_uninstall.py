@@ -96,7 +96,7 @@ def test_without_a_terminal_nothing_is_removed_unless_it_is_confirmed(
     installed = contents(before)
     done = uninstall()
     assert done.returncode == 2
-    assert "hint: add --yes" in done.stderr
+    assert "hint: pass --yes" in done.stderr
     assert contents(before) == installed
 
 

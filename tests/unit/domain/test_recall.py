@@ -147,9 +147,11 @@ def test_an_interval_is_between_a_second_and_ten_years(interval: int | None) -> 
 
 
 def test_what_does_not_go_with_the_type_of_a_recall_is_not_ignored() -> None:
-    with pytest.raises(InvalidInput, match="interval_seconds does not go with call_type once"):
+    with pytest.raises(
+        InvalidInput, match="interval_seconds can't be combined with call_type once"
+    ):
         require_interval(CallType.ONCE, 60)
-    with pytest.raises(InvalidInput, match="when does not go with call_type immediate"):
+    with pytest.raises(InvalidInput, match="when can't be combined with call_type immediate"):
         require_when(CallType.IMMEDIATE, "1h")
     # Models often fill in what they leave out.
     assert require_interval(CallType.IMMEDIATE, None) is None

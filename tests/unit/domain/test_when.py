@@ -219,7 +219,7 @@ def test_next_week_begins_on_the_monday_after_this_one(now: str, expected: str) 
 
 
 def test_tonight_is_past_when_the_evening_is() -> None:
-    assert "is past" in refusal("tonight", utc("2026-11-18 19:01")).message
+    assert "is in the past" in refusal("tonight", utc("2026-11-18 19:01")).message
 
 
 def test_tomorrow_at_nine_with_an_offset_is_in_the_tomorrow_of_the_user() -> None:
@@ -375,7 +375,7 @@ def test_a_day_without_a_time_is_refused_because_any_time_would_be_a_guess(text:
     ],
 )
 def test_a_past_time_is_refused_and_says_what_time_it_is(text: str) -> None:
-    assert refusal(text).message.endswith("is past: it is now 2026-11-18 12:00 +01:00")
+    assert refusal(text).message.endswith("is in the past: it is now 2026-11-18 12:00 +01:00")
 
 
 @pytest.mark.parametrize("text", ["2036-11-18T11:00Z", "3653d", "521w 6d"])

@@ -290,9 +290,9 @@ def test_the_dangerous_ones_are_skipped_with_a_reason() -> None:
     assert found.suggestions == []
     assert {one.pattern: one.reason for one in found.skipped} == {
         "rm -rf *": "deletes",
-        "sudo *": "changes rights or users",
-        "git push --force": "reaches out to the network",
-        "curl *": "reaches out to the network",
+        "sudo *": "changes permissions or users",
+        "git push --force": "accesses the network",
+        "curl *": "accesses the network",
         "sh": "runs code given as text",
         "python -c *": "runs code given as text",
         "echo * > *": "writes to a file",

@@ -77,7 +77,7 @@ async def refused(attempt: Awaitable[Any]) -> str:
 async def test_sessions_are_limited_for_each_user_separately(home: Home) -> None:
     sessions = [await home.session(BOB) for _ in range(5)]
 
-    assert "user bob has 5 sessions" in await refused(home.session(BOB))
+    assert "user bob has reached the limit of 5 sessions" in await refused(home.session(BOB))
     hook = News(driver="claude_code", agent_session_id="x", event="SessionStart", cwd="/",
                 transcript_path=None, notification=None, emitted_at=EPOCH)  # fmt: skip
     await refused(home.navi.adoption.report(Caller(BOB), hook))
@@ -106,7 +106,7 @@ async def test_scheduled_things_are_limited_for_each_user_separately(
 
     words = await refused(make(home, BOB, one_more))
 
-    assert words.startswith(f"user bob has {most} {things}")
+    assert words.startswith(f"user bob has reached the limit of {most} {things}")
     assert "[limits]" in words
     await make(home, ADA, await home.session(ADA))
     await make(home, LOCAL, one_more)
@@ -130,7 +130,7 @@ async def test_automations_of_a_session_are_limited_for_admins_too(home: Home) -
 
     words = await refused(home.automation(LOCAL, session))
 
-    assert words.startswith(f"session {session.id} has 2 automations")
+    assert words.startswith(f"session {session.id} has reached the limit of 2 automations")
     await home.automation(LOCAL, await home.session(LOCAL))
 
 
@@ -142,7 +142,7 @@ async def test_waiting_inputs_of_a_session_are_limited_for_admins_too(home: Home
 
     words = await refused(home.say(LOCAL, session))
 
-    assert words.startswith(f"session {session.id} has 3 waiting inputs")
+    assert words.startswith(f"session {session.id} has reached the limit of 3 waiting inputs")
     assert len(await home.navi.sessions.queue(LOCAL, session.id)) == 3
 
 
@@ -153,7 +153,9 @@ async def test_waiting_inputs_of_a_user_are_limited_over_all_sessions(home: Home
     for session in [*sessions, *sessions, sessions[0]]:
         await home.say(BOB, session)
 
-    assert (await refused(home.say(BOB, sessions[1]))).startswith("user bob has 5 waiting inputs")
+    assert (await refused(home.say(BOB, sessions[1]))).startswith(
+        "user bob has reached the limit of 5 waiting inputs"
+    )
 
     other = await home.session(BOB)
     assert (await home.say(BOB, other)).delivered, "an idle session has no queue to fill"

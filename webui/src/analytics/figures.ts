@@ -46,7 +46,7 @@ export interface Suggestion {
   reason: string;
   projects: string[];
   examples: string[];
-  /** What has to be asked about nevertheless. */
+  /** Rules that still ask. */
   guards: string[];
 }
 
@@ -72,8 +72,8 @@ export function byDay(values: readonly { day: string; name: string; value: numbe
   }));
   values.forEach(({ name, value }, place) => {
     const bar = bars[Math.floor((numbers[place]! - first) / span)]!;
-    const known = bar.values.find((each) => each.name === name);
-    if (known) known.value += value;
+    const existing = bar.values.find((each) => each.name === name);
+    if (existing) existing.value += value;
     else bar.values.push({ name, value });
     bar.total += value;
   });
@@ -96,7 +96,7 @@ export function heat(activity: readonly Activity[]): number[][] {
   return cells;
 }
 
-/** What can be pasted into Claude Code's settings.json. */
+/** Text to paste into Claude Code's settings.json. */
 export function fragment(suggestions: readonly Suggestion[]): string {
   const allow = suggestions.map((each) => each.rule);
   const ask = [...new Set(suggestions.flatMap((each) => each.guards))];

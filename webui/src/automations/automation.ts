@@ -29,17 +29,17 @@ export function scheduleWords(schedule: Schedule, serverWords: string, now: numb
   return schedule.at === null ? serverWords : `once, ${short(schedule.at, now)}`;
 }
 
-/** The next runs if its schedule stays as it is; null if only the server can tell. */
+/** The next runs if the schedule stays as it is; null if only the server can compute them. */
 export function runsAsPlanned(automation: Automation): string[] | null {
   const { next_run_at: next, schedule } = automation;
   if (schedule.kind === "cron") return null;
   if (next === null) return [];
   if (schedule.every_seconds === null) return [next];
   const interval = schedule.every_seconds * 1_000;
-  return Array.from({ length: PREVIEW_COUNT }, (_, beat) => new Date(Date.parse(next) + beat * interval).toISOString());
+  return Array.from({ length: PREVIEW_COUNT }, (_, index) => new Date(Date.parse(next) + index * interval).toISOString());
 }
 
-/** A one-shot that has run: it takes a new time to run again. */
+/** A one-time automation that has run: it needs a new time to run again. */
 export function isDone(automation: Automation): boolean {
   return automation.ended === "done" && automation.schedule.kind === "at";
 }

@@ -1,5 +1,5 @@
 // The page's half of this browser's login. The other half is a cookie that no script can read.
-// Cookies reach every port of a host; this storage belongs to this origin alone.
+// Cookies are shared by all ports of a host; this storage belongs to this origin alone.
 
 const PLACE = "navi.login";
 const WANTED = "navi.wanted";
@@ -20,12 +20,12 @@ export function keepLogin(login: Login): void {
 
 /** This login has ended: ask for a new one, at the same address. */
 export function leave(ended: Login | null): void {
-  // Another tab may have logged in anew meanwhile.
+  // Another tab may have logged in again in the meantime.
   if (currentLogin()?.secret === ended?.secret) localStorage.removeItem(PLACE);
   location.reload();
 }
 
-/** Whatever another tab does about the login holds here too. */
+/** A login or logout in another tab applies here too. */
 export function followOtherTabs(): void {
   addEventListener("storage", (event) => {
     if (event.key === PLACE && location.pathname === "/") location.reload();

@@ -25,7 +25,7 @@ export interface History {
 export function history(recall: Recall): History {
   if (recall.status === "pending") return { state: "pending", isFailure: false, note: lastTime(recall) };
   if (recall.status === "running") return { state: "running now", isFailure: false, note: "" };
-  // Only a recall without a beat ends with a failure: a recurring one goes on until it is cancelled.
+  // Only a one-time recall ends by failing: a recurring one continues until it is cancelled.
   if (recall.status === "cancelled" && recall.interval_seconds) {
     return { state: "cancelled", isFailure: false, note: lastTime(recall) };
   }
@@ -38,7 +38,7 @@ function ended(recall: Recall): History {
     case "error":
       return { state: "failed", isFailure: true, note: recall.error ?? "" };
     case "denied":
-      return { state: "was refused", isFailure: false, note };
+      return { state: "refused", isFailure: false, note };
     case "limit":
       return { state: "hit a usage limit", isFailure: false, note };
     case "stopped":
@@ -48,7 +48,7 @@ function ended(recall: Recall): History {
     case "cancelled":
       return { state: "cancelled", isFailure: false, note };
     default:
-      // Also one that used all its steps: it did its work as far as it could.
+      // A recall that used all its steps also counts as done.
       return { state: recall.status === "cancelled" ? "cancelled" : "done", isFailure: false, note };
   }
 }

@@ -1,4 +1,4 @@
-// How fresh the search is: asked for once, then told by the server.
+// How fresh the search index is: loaded once, then updated by the server.
 
 import { call } from "../api";
 import { indexNews } from "../live.svelte";
@@ -6,7 +6,7 @@ import { length } from "../time.svelte";
 import type { IndexState } from "../types";
 
 export class Freshness {
-  /** Null if the server does not say, or not to this user. */
+  /** Null if the server doesn't say, or doesn't tell this user. */
   index: IndexState | null = $state.raw(null);
   readonly #onRefreshed: () => void;
 
@@ -39,10 +39,10 @@ export class Freshness {
 }
 
 export function freshnessWords(index: IndexState, now: number): string {
-  if (index.problem) return `Search does not follow new messages: ${index.problem.message}`;
+  if (index.problem) return `New messages are not being indexed: ${index.problem.message}`;
   if (index.refreshed_at === null) {
-    return index.is_following ? "Indexing for the first time…" : "Nothing is indexed yet";
+    return index.is_following ? "Indexing for the first time…" : "Nothing indexed yet";
   }
   const ago = `${length((now - Date.parse(index.refreshed_at)) / 1_000)} ago`;
-  return index.is_following ? `Index is up to date (${ago})` : `Last indexed ${ago}`;
+  return index.is_following ? `Index up to date (${ago})` : `Last indexed ${ago}`;
 }

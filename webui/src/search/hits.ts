@@ -1,4 +1,4 @@
-// What the memory found, ready to be shown.
+// Search hits, ready to display.
 
 export interface Hit {
   session_id: string;
@@ -22,24 +22,24 @@ export interface Hit {
 
 export interface Piece {
   text: string;
-  isFound: boolean;
+  isMatch: boolean;
 }
 
-/** The server counts characters, JavaScript halves of some. */
+/** The server counts code points, JavaScript counts UTF-16 units. */
 export function pieces(hit: Hit): Piece[] {
   const characters = [...hit.snippet];
-  const found: Piece[] = [];
+  const parts: Piece[] = [];
   let from = 0;
   for (const [start, end] of hit.highlights) {
-    found.push({ text: characters.slice(from, start).join(""), isFound: false });
-    found.push({ text: characters.slice(start, end).join(""), isFound: true });
+    parts.push({ text: characters.slice(from, start).join(""), isMatch: false });
+    parts.push({ text: characters.slice(start, end).join(""), isMatch: true });
     from = end;
   }
-  found.push({ text: characters.slice(from).join(""), isFound: false });
-  return found.filter((piece) => piece.text !== "");
+  parts.push({ text: characters.slice(from).join(""), isMatch: false });
+  return parts.filter((piece) => piece.text !== "");
 }
 
-/** The same for the same passage, whatever else was found. */
+/** Identifies a passage across searches. */
 export function keyOf(hit: Hit): string {
   return [hit.session_id, hit.tool_call_id ?? hit.message_id, hit.kind].join(" ");
 }
@@ -55,7 +55,7 @@ export function sourceName(source: string): string {
   return { claude_code: "Claude Code", codex: "Codex", navi: "Navi" }[source] ?? source;
 }
 
-/** The last two folders: enough to know it again. */
+/** The last two folders: enough to recognise it. */
 export function place(project: string | null): string {
   return project?.split("/").filter(Boolean).slice(-2).join("/") ?? "";
 }

@@ -1,4 +1,4 @@
-// A session from the memory as rows. The memory keeps what tools were called with, not what they said.
+// A past session as rows. The memory keeps tool calls, not their results.
 
 import type { Row } from "../rows";
 import type { Json, Origin } from "../types";
@@ -43,7 +43,7 @@ export function rowsOfPast(session: PastSession): Row[] {
   const rows: Row[] = [];
   session.messages.forEach((message, place) => {
     rows.push(...rowsOfMessage(message), ...message.tool_calls.map(rowOfCall));
-    // Calls outside of messages, as Codex writes them, follow the message they came after.
+    // Codex writes calls outside of messages: put each after the message it followed.
     const next = session.messages[place + 1]?.timestamp;
     while (orphans[0] && (next == null || (orphans[0].timestamp ?? "") < next)) {
       rows.push(rowOfCall(orphans.shift()!));
@@ -75,9 +75,9 @@ function rowsOfMessage(message: PastMessage): Row[] {
 }
 
 function rowOfCall(call: PastCall): Row {
-  const given = call.tool_input;
-  const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
-  const value: Json = isObject ? (given as Json) : { input: given };
+  const input = call.tool_input;
+  const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
+  const value: Json = isObject ? (input as Json) : { input };
   return {
     kind: "tool",
     key: call.id,

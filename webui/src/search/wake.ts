@@ -1,10 +1,10 @@
-// Which sessions of the memory Navi can wake: its own, and those it can take in from their agents.
+// Which past sessions Navi can wake: its own, and those it can adopt from other agents.
 
 import { call } from "../api";
 import type { Session } from "../types";
 import { place } from "./hits";
 
-const TAKEN_IN = new Set(["claude_code", "codex"]);
+const ADOPTABLE = new Set(["claude_code", "codex"]);
 
 export interface Past {
   id: string;
@@ -18,9 +18,9 @@ export interface Past {
 
 export interface Wakeable {
   name: string;
-  /** The session, if it is one of Navi's already. */
+  /** The session, if Navi already has it. */
   live: Session | null;
-  /** Takes the session in where that is needed: only when it is really woken. */
+  /** Adopts the session if needed, and only when it is actually woken. */
   sessionId: () => Promise<string>;
 }
 
@@ -29,7 +29,7 @@ export function wakeable(past: Past, sessions: ReadonlyMap<string, Session>): Wa
     const live = sessions.get(past.source_session_id ?? "");
     return live ? { name: live.title, live, sessionId: async () => live.id } : null;
   }
-  if (!TAKEN_IN.has(past.source) || past.resume === null || past.is_archived) return null;
+  if (!ADOPTABLE.has(past.source) || past.resume === null || past.is_archived) return null;
   return {
     name: past.title || place(past.project),
     live: null,

@@ -18,13 +18,13 @@ PAGE = """\
 
 
 def is_at_hand() -> bool:
-    """Whether a person is here, with a screen to open a browser on."""
+    """Whether a person with a screen is at this terminal."""
     has_screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     return sys.stdout.isatty() and bool(has_screen or sys.platform == "darwin")
 
 
 def open_link(link: str, home: Path) -> None:
-    """By way of a private file: all users of a machine can read a browser's command line."""
+    """Through a private file: every user of the machine can read a browser's command line."""
     webbrowser.open(forwarding_page(link, home).as_uri())
 
 

@@ -26,7 +26,7 @@ def removal_command(prefix: Path, python: Path = Path(sys.executable)) -> str:
 
 
 def _checkout() -> Path | None:
-    """The folder of the source that runs, if it was not copied from there."""
+    """The source folder that Navi runs from, unless it was installed as a copy."""
     try:
         note = json.loads(distribution("navi").read_text("direct_url.json") or "{}")
     except PackageNotFoundError:

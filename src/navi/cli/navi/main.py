@@ -11,19 +11,16 @@ COMMANDS = {
     "serve": ("navi.cli.navi.commands.serve", "Run the server."),
     "login": ("navi.cli.navi.commands.login", "Print a link that logs a browser in."),
     "logout": ("navi.cli.navi.commands.logout", "Log a user's browsers out."),
-    "doctor": ("navi.cli.navi.commands.doctor", "Check the installation and say what to do."),
-    "setup": ("navi.cli.navi.commands.setup", "Make an agent's own sessions known to Navi."),
-    "uninstall": (
-        "navi.cli.navi.commands.uninstall",
-        "Remove Navi from the settings of your agents.",
-    ),
-    "mcp": ("navi.cli.navi.commands.mcp", "Offer Navi's tools to an agent."),
+    "doctor": ("navi.cli.navi.commands.doctor", "Check the installation and suggest fixes."),
+    "setup": ("navi.cli.navi.commands.setup", "Connect Claude Code or Codex to Navi."),
+    "uninstall": ("navi.cli.navi.commands.uninstall", "Remove Navi from your agents' settings."),
+    "mcp": ("navi.cli.navi.commands.mcp", "Serve Navi's tools to an agent over MCP."),
     "user": ("navi.cli.navi.commands.user", "Add, list and remove users."),
-    "token": ("navi.cli.navi.commands.token", "Replace the server's own token."),
-    "when": ("navi.cli.navi.commands.when", "Say how a time would be read."),
+    "token": ("navi.cli.navi.commands.token", "Replace the server's token."),
+    "when": ("navi.cli.navi.commands.when", "Show how Navi reads a time."),
     "import-jobs": (
         "navi.cli.navi.commands.import_jobs",
-        "Take over automations from a jobs.json.",
+        "Import automations from a jobs.json file.",
     ),
     "completions": ("navi.cli.navi.commands.completions", "Print a shell's completion script."),
 }
@@ -31,7 +28,7 @@ COMMANDS = {
 group = CommandGroup(
     name="navi",
     commands_in=COMMANDS,
-    help="A memory and a clock for AI agents: the server and its set-up.",
+    help="A memory and a clock for AI agents: the server and its setup.",
     params=[],
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -1,4 +1,4 @@
-"""Users and logins in the store that `navi serve` would use; no server needs to run."""
+"""Users and logins in the store that `navi serve` uses; works without a running server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session as a document to keep or send. Secrets are masked."""
+"""A session as a document to keep or share, with secrets masked."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from navi.memory.read.session_transcript import Transcript
 
 
-def markdown(found: Transcript, *, tools: bool, thinking: bool) -> str:
-    lines = [f"# {_title(found)}", ""]
-    lines += [f"- {name}: {value}" for name, value in _facts(found)]
-    for message, calls in found.with_calls():
+def markdown(transcript: Transcript, *, tools: bool, thinking: bool) -> str:
+    lines = [f"# {_title(transcript)}", ""]
+    lines += [f"- {name}: {value}" for name, value in _facts(transcript)]
+    for message, calls in transcript.with_calls():
         pieces = list(_pieces(message, calls if tools else [], thinking=thinking))
         if pieces:
             lines += ["", f"## {_heading(message)}"]
@@ -36,16 +36,16 @@ def markdown(found: Transcript, *, tools: bool, thinking: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def html(found: Transcript, *, tools: bool, thinking: bool) -> str:
+def html(transcript: Transcript, *, tools: bool, thinking: bool) -> str:
     from navi.cli.recall.page import CONTENT_POLICY, STYLE, rendered
 
-    title = escaping.escape(_title(found))
+    title = escaping.escape(_title(transcript))
     facts = "".join(
         f"<dt>{escaping.escape(name)}</dt><dd>{escaping.escape(value)}</dd>"
-        for name, value in _facts(found)
+        for name, value in _facts(transcript)
     )
     body = []
-    for message, calls in found.with_calls():
+    for message, calls in transcript.with_calls():
         pieces = list(_pieces(message, calls if tools else [], thinking=thinking))
         if pieces:
             inner = "".join(rendered(kind, text) for kind, text in pieces)
@@ -63,12 +63,14 @@ def html(found: Transcript, *, tools: bool, thinking: bool) -> str:
     )
 
 
-def _title(found: Transcript) -> str:
-    return one_line(mask(found.session["title"] or "")) or f"Session {found.session['id']}"
+def _title(transcript: Transcript) -> str:
+    return (
+        one_line(mask(transcript.session["title"] or "")) or f"Session {transcript.session['id']}"
+    )
 
 
-def _facts(found: Transcript) -> Iterator[tuple[str, str]]:
-    session = found.session
+def _facts(transcript: Transcript) -> Iterator[tuple[str, str]]:
+    session = transcript.session
     yield "Session", session["id"]
     yield "Agent", formats.source(session["source"])
     for name, key in (("Model", "model"), ("Project", "project"), ("Branch", "git_branch")):
@@ -109,6 +111,6 @@ def _call(call: dict[str, Any]) -> str:
 
 
 def _fence_for(text: str) -> str:
-    """Longer than any fence inside."""
+    """A fence longer than any inside the text."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     return "`" * (longest + 1)

@@ -1,4 +1,4 @@
-"""Why a list or a search is empty: which of its filters leaves nothing over."""
+"""Why a list or a search is empty: which filter excluded everything."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TagNotFound(NotFound):
         elif existing:
             hint = f"the tags are: {', '.join(existing[:20])}"
         else:
-            hint = f"`recall tag ID {tag}` gives it to a session"
+            hint = f"`recall tag ID {tag}` adds it to a session"
         super().__init__(f"no session has the tag {tag}", hint=hint)
 
 
@@ -42,7 +42,7 @@ class SessionFilterNotFound(NotFound):
 def reason(
     filters: Any, total: Callable[[Any], int], catalogue: Catalogue, things: str = "sessions"
 ) -> str:
-    """`filters` leave nothing; `total` says how many things others would."""
+    """Why `filters` match nothing; `total` counts the matches of other filters."""
     chosen = {name: value for name, value in filters._asdict().items() if value is not None}
     nothing = filters._replace(**dict.fromkeys(chosen))
     for name in ("project", "tool"):
@@ -86,9 +86,9 @@ def _unknown(name: str, value: str, catalogue: Catalogue) -> str | None:
     projects = catalogue.projects()
     if any(in_project(each, value) for each in projects):
         return None
-    shown = formats.home_short(value.rstrip("/") or "/")
+    folder = formats.home_short(value.rstrip("/") or "/")
     alike = _projects_like(value, projects)
-    return f"no session in project {shown}" + (f"; projects like it: {alike}" if alike else "")
+    return f"no session in project {folder}" + (f"; projects like it: {alike}" if alike else "")
 
 
 def _projects_like(value: str, projects: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
-"""What `recall search` and `recall list` do before they answer: index what is new.
+"""Index what is new before `recall search` and `recall list` answer.
 
-Where that would keep people waiting they say how old the index is, and answer from it as it is.
+If that would take too long, they answer from the old index and say how old it is.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ TIME_LIMIT_SECONDS = 1.0
 
 
 def bring_up_to_date(places: Places) -> None:
-    """Never fails: an old answer with a word about it is better than none."""
+    """Never fails: an old answer with a note is better than none."""
     try:
         _bring_up_to_date(places)
     except NaviError as error:
-        output.note(f"note: can't index what is new: {error.message}")
+        output.note(f"note: can't index new messages: {error.message}")
 
 
 def _bring_up_to_date(places: Places) -> None:
     if not places.database.exists():
-        output.note("indexing the sessions of your agents for the first time")
+        output.note("indexing your agents' sessions for the first time")
         _index_everything(places)
         return
     state = freshness(places, agents(), searchable_fields(), clock().now())
@@ -50,10 +50,10 @@ def _bring_up_to_date(places: Places) -> None:
 
 
 def _without_a_note(places: Places, state: Freshness) -> None:
-    """The last run was killed, or another version made the index: only the engines know more."""
+    """For an index whose last run was killed or that another version wrote: ask the engines."""
     refresh = _refresh(places, TIME_LIMIT_SECONDS)
     if refresh.needs_texts():
-        output.note("this version of recall makes the full-text anew, once")
+        output.note("this version of recall rebuilds the full-text index once")
         _index_everything(places)
         return
     result = refresh.run(doing="recall")
@@ -72,7 +72,7 @@ def _index_everything(places: Places) -> None:
 
 
 def _refresh(places: Places, time_limit_seconds: float | None) -> Refresh:
-    # Only now: the engines take longer to import than a look at the files.
+    # Imported late: the engines take longer to import than checking the files takes.
     from navi.memory.ingest.refresh import Refresh
 
     return Refresh(
@@ -93,6 +93,6 @@ def _say_how_old(state: Freshness, files: int) -> None:
 
 def _age(refreshed_at: datetime | None) -> str:
     if refreshed_at is None:
-        return "not complete"
+        return "incomplete"
     age = formats.age(refreshed_at, clock().now())
     return "a moment old" if age == "just now" else f"from {age}"

@@ -1,4 +1,4 @@
-"""How `recall search` shows what it found."""
+"""Prints the hits of `recall search`."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from navi.memory.read.snippets import Snippet
 
     Around = Callable[[Hit], list[Passage]]
-    """The messages beside a hit."""
+    """Returns the messages around a hit."""
 
 PER_SESSION = 3
-"""Passages shown of one session."""
+"""The most passages to show per session."""
 INDENT = 6
 
 
 def show(hits: list[Hit], around: Around, query: str) -> None:
-    """By session, in the order of each session's first hit."""
+    """Print hits grouped by session, in the order of each session's first hit."""
     now = clock().now()
     sessions: dict[str, list[Hit]] = {}
     for hit in hits:
@@ -82,15 +82,15 @@ def _show_hit(hit: Hit) -> None:
     else:
         lines = cells.lines_of(text, width - 2 - cells.width(label), width - INDENT)
     for place, (start, end) in enumerate(lines):
-        shown = _highlighted(text, highlights, start, end).rstrip()
+        line = _highlighted(text, highlights, start, end).rstrip()
         if place == 0:
-            output.say(f"  {output.styled(label, 'dim')}{shown}")
+            output.say(f"  {output.styled(label, 'dim')}{line}")
         else:
-            output.say(" " * INDENT + shown)
+            output.say(" " * INDENT + line)
 
 
 def _cleaned(snippet: Snippet) -> tuple[str, list[tuple[int, int]]]:
-    """The text without control characters, and where its highlights are then."""
+    """The text without control characters, with its highlights moved accordingly."""
     text, highlights, position = "", [], 0
     for first, last in snippet.highlights:
         text += output.cleaned(snippet.text[position:first])
@@ -107,7 +107,7 @@ def _speaker(hit: Hit) -> str:
 
 
 def _highlighted(text: str, highlights: list[tuple[int, int]], start: int, end: int) -> str:
-    """The stretch of the text, with the words that were searched for in colour."""
+    """Part of the text, with its highlights in colour."""
     pieces, position = [], start
     for first, last in highlights:
         first, last = max(first, position), min(last, end)
@@ -134,6 +134,6 @@ def _resume_line(hit: Hit) -> str | None:
     line = shell_line(hit.resume_command, hit.cwd)
     width = output.width()
     if width is not None and cells.width(line) > width - 2:
-        # A command in two lines can't be copied well.
+        # A command wrapped onto two lines is hard to copy.
         return f"recall resume {hit.session_id} --run"
     return line

@@ -8,24 +8,24 @@ from navi import __version__
 from navi.cli.command_group import CommandGroup
 
 COMMANDS = {
-    "index": ("navi.cli.recall.commands.index", "Read what is new in the agents' files."),
-    "search": ("navi.cli.recall.commands.search", "Find what was said, thought or run."),
-    "list": ("navi.cli.recall.commands.list", "List sessions, the latest first."),
+    "index": ("navi.cli.recall.commands.index", "Index what is new in your agents' files."),
+    "search": ("navi.cli.recall.commands.search", "Search what agents said, thought and ran."),
+    "list": ("navi.cli.recall.commands.list", "List sessions, newest first."),
     "show": ("navi.cli.recall.commands.show", "Show a session's conversation."),
     "stats": ("navi.cli.recall.commands.stats", "Count sessions, tools, commands and tokens."),
     "resume": ("navi.cli.recall.commands.resume", "Resume a session in its own agent."),
-    "export": ("navi.cli.recall.commands.export", "Write a session as Markdown or HTML."),
+    "export": ("navi.cli.recall.commands.export", "Export a session as Markdown or HTML."),
     "tag": ("navi.cli.recall.commands.tag", "Add tags to a session, or show them."),
     "untag": ("navi.cli.recall.commands.untag", "Remove tags from a session."),
     "watch": ("navi.cli.recall.commands.watch", "Keep the index up to date while agents work."),
-    "doctor": ("navi.cli.recall.commands.doctor", "Check the index and say what to do."),
+    "doctor": ("navi.cli.recall.commands.doctor", "Check the index and suggest fixes."),
     "completions": ("navi.cli.recall.commands.completions", "Print a shell's completion script."),
 }
 
 group = CommandGroup(
     name="recall",
     commands_in=COMMANDS,
-    help="Find anything any agent ever did.",
+    help="Search everything your agents ever did.",
     params=[],
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share: how they are read, and completed."""
+"""Options and arguments shared by several commands: parsing and completion."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from navi.memory.read.session_list import Catalogue
 
 COMPLETED_SESSIONS = 200
-"""A shell asks at every press of the tab key, and nobody reads more."""
+"""The most completions to offer: the shell asks at every tab press, and nobody reads more."""
 
 
 def clock() -> Clock:
@@ -78,7 +78,7 @@ class SourceName(click.ParamType[str]):
 
 
 class ProjectPath(click.ParamType[str]):
-    """Part of a path, or a folder that is there: its repository, else the folder itself."""
+    """Part of a path, or an existing folder, which stands for its repository if it has one."""
 
     name = "path"
 
@@ -101,7 +101,7 @@ class ProjectPath(click.ParamType[str]):
 
 
 class SessionName(click.ParamType[str]):
-    """An id, the beginning of one, or the agent's own id; completed with its title."""
+    """An id, the start of one, or the agent's own id; completed with its title."""
 
     name = "session"
 
@@ -141,7 +141,7 @@ class ToolName(click.ParamType[str]):
 
 
 def _from_index(ask: Callable[[Catalogue], list[Any]]) -> list[Any]:
-    """Nothing if there is no index: a shell has no place for an error."""
+    """Empty without an index: a shell can't show an error here."""
     from navi.memory.index_paths import places
     from navi.memory.read.session_list import Catalogue
 
@@ -152,7 +152,7 @@ def _from_index(ask: Callable[[Catalogue], list[Any]]) -> list[Any]:
 
 
 def _items(names: Iterator[str] | list[str], incomplete: str) -> list[CompletionItem[str]]:
-    """A name with control characters is left out: a shell would obey them."""
+    """Leaves out names with control characters, which a shell would act on."""
     start = incomplete.lower()
     return [
         CompletionItem(name)
@@ -176,14 +176,16 @@ source_option: Decorator = click.option(
 since_option: Decorator = click.option(
     "--since",
     type=Moment("parse_since"),
-    help="Only newer than: yesterday, monday, 7d, 24h, or a date or time (local).",
+    help="Only newer than: yesterday, monday, 7d, 24h, or a local date or time.",
 )
 until_option: Decorator = click.option(
     "--until",
     type=Moment("parse_until"),
-    help="Only older than: the same forms; a day itself is included.",
+    help="Only older than, in the same forms; a date includes that day.",
 )
 project_option: Decorator = click.option(
-    "--project", type=ProjectPath(), help="Only this project: part of its path, or . or a folder."
+    "--project",
+    type=ProjectPath(),
+    help="Only this project: part of its path, a folder, or . for this one.",
 )
 session_argument: Decorator = click.argument("id", type=SessionName(), metavar="ID")

@@ -1,4 +1,4 @@
-"""Messages as HTML: Markdown rendered, code in colour, and nothing that could run or be fetched."""
+"""Messages as HTML: rendered Markdown, coloured code, and nothing that runs or loads anything."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pygments.util import ClassNotFound
 CONTENT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 )
-"""Should a piece of a transcript ever get through as HTML, it could do nothing."""
+"""Makes HTML from a transcript harmless, should any ever get through."""
 LONGEST_COLOURED = 20_000
-"""Characters of a code block: the patterns of some languages take long for hostile code."""
+"""The most characters of code to colour: some languages' patterns are slow on hostile code."""
 STYLE = f"""
 body {{ font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff }}
 body {{ max-width: 50rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere }}
@@ -44,7 +44,7 @@ blockquote {{ margin: 0; padding-left: 1rem; border-left: 2px solid #ccc; color:
 
 
 def rendered(kind: str, text: str) -> str:
-    """A text, a thought or a call."""
+    """One piece (text, thinking or call) as HTML."""
     if kind == "call":
         return f"<pre>{escape(text)}</pre>"
     style = ' class="thinking"' if kind == "thinking" else ""
@@ -59,7 +59,7 @@ class _Markdown(MarkdownIt):
 @cache
 def _markdown() -> MarkdownIt:
     markdown = _Markdown("commonmark", {"html": False, "breaks": True, "highlight": _coloured})
-    # A picture would be fetched when the document is opened; without the rule it is a link.
+    # An image would be loaded when the document is opened; without this rule it becomes a link.
     markdown.enable(["table", "strikethrough"]).disable("image")
     return markdown
 

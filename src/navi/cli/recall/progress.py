@@ -1,4 +1,4 @@
-"""How far a long run is, on stderr."""
+"""The progress of a long run, on stderr."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ EVERY_SECONDS = 0.1
 
 
 class Bar:
-    """One line that is written over; nothing at all if stderr is no terminal."""
+    """One line that is redrawn; nothing if stderr is not a terminal."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
-        self._shown_at = 0.0
+        self._drawn_at = 0.0
 
     def tell(self, progress: Progress) -> None:
         now = time.monotonic()
-        if now - self._shown_at < EVERY_SECONDS:
+        if now - self._drawn_at < EVERY_SECONDS:
             return
-        self._shown_at = now
+        self._drawn_at = now
         output.status(_line(progress, now - self._started))
 
     def end(self) -> None:

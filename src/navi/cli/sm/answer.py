@@ -1,4 +1,4 @@
-"""What an agent answered to an input, waited for."""
+"""Waits for an agent's answer to an input."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ class TurnFailed(NaviError):
 def wait_for(
     client: Client, session: SessionJson, input_id: str, seconds: float, *, as_json: bool
 ) -> None:
-    """Print the answer when it is there; fail if it does not come, or is none."""
-    found = client.answer(session["id"], input_id, seconds)
+    """Print the answer; fail if it does not come in time or the turn failed."""
+    result = client.answer(session["id"], input_id, seconds)
     if as_json:
-        output.say_json(found)
-    elif found["answer"]:
-        output.say(found["answer"])
-    _require_good(session, found, seconds)
+        output.say_json(result)
+    elif result["answer"]:
+        output.say(result["answer"])
+    _require_good(session, result, seconds)
 
 
-def _require_good(session: SessionJson, found: AnswerJson, seconds: float) -> None:
-    if found["status"] != "done":
+def _require_good(session: SessionJson, result: AnswerJson, seconds: float) -> None:
+    if result["status"] != "done":
         raise NotInTime(
-            f"{lines.named(session)} has not answered within {seconds:g} seconds; the message is "
-            f"{found['status']}",
-            hint=f"`sm wait {session['id']}` goes on waiting, `sm output {session['id']}` shows "
+            f"{lines.named(session)} did not answer within {seconds:g} seconds; the message is "
+            f"{result['status']}",
+            hint=f"`sm wait {session['id']}` keeps waiting; `sm output {session['id']}` shows "
             "what it said",
         )
-    if found["outcome"] != "ok":
-        why = f": {found['error']}" if found["error"] else ""
+    if result["outcome"] != "ok":
+        why = f": {result['error']}" if result["error"] else ""
         raise TurnFailed(
-            f"the turn of {lines.named(session)} ended as {found['outcome']}{why}",
+            f"{lines.named(session)} ended its turn with outcome {result['outcome']}{why}",
             hint=f"`sm tail {session['id']}` shows what happened",
         )

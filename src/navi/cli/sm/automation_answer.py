@@ -1,4 +1,4 @@
-"""What `sm automation` does, and says about it."""
+"""What `sm automation` does, and what it prints."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ NAME_LENGTH = 40
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Times are read and shown in `zone`."""
+    """Times are read and printed in `zone`."""
 
     client: Client
     zone: tzinfo
     as_json: bool
 
     def add(self, session: str, name: str | None, message: str, fields: Mapping[str, Any]) -> None:
-        found = target.find(self.client, session)
-        named = name or lines.plain(message, NAME_LENGTH)
+        owner = target.find(self.client, session)
+        label = name or lines.plain(message, NAME_LENGTH)
         made = self.client.add_automation(
-            found["id"], name=named, message=message, tz=self._tz, **fields
+            owner["id"], name=label, message=message, tz=self._tz, **fields
         )
         if self._says_json(made):
             return
@@ -51,22 +51,22 @@ class Answer:
         output.say(f"  {self._next(changed)}")
 
     def preview(self, schedule: Mapping[str, Any]) -> None:
-        meant = self.client.preview_automation(tz=self._tz, **schedule)
-        if self._says_json(meant):
+        preview = self.client.preview_automation(tz=self._tz, **schedule)
+        if self._says_json(preview):
             return
-        output.say(meant["schedule_words"])
-        self._say_times(meant["next"])
+        output.say(preview["schedule_words"])
+        self._say_times(preview["next"])
 
     def listing(self, session: str | None) -> None:
         chosen = None if session is None else target.find(self.client, session)
-        found = self.client.automations(None if chosen is None else chosen["id"], tz=self._tz)
-        if self._says_json(found):
+        automations = self.client.automations(None if chosen is None else chosen["id"], tz=self._tz)
+        if self._says_json(automations):
             return
-        if not found:
-            output.note("no automations; `sm automation add --help` shows how to make one")
+        if not automations:
+            output.note("no automations; `sm automation add --help` shows how to add one")
             return
         titles = {each["id"]: each["title"] for each in self.client.sessions()}
-        rows = [self._row(each, titles) for each in found]
+        rows = [self._row(each, titles) for each in automations]
         output.table(["ID", "NAME", "SESSION", "SCHEDULE", "NEXT", "LAST"], rows)
 
     def show(self, text: str) -> None:
@@ -87,15 +87,15 @@ class Answer:
         try:
             automation_id = self._find(text)["id"]
         except NotFound:
-            # A removed one is no longer listed, but its runs are kept.
+            # A removed automation is no longer listed, but its runs are kept.
             automation_id = text
-        found = self.client.automation_runs(automation_id)
-        if self._says_json(found):
+        runs = self.client.automation_runs(automation_id)
+        if self._says_json(runs):
             return
-        if not found:
-            output.note("it has not run yet")
+        if not runs:
+            output.note("no runs yet")
             return
-        rows = [self._run_row(run) for run in found]
+        rows = [self._run_row(run) for run in runs]
         output.table(["DUE", "STATE", "OUTCOME", "TOOK", "MISSED", "ERROR", "RUN"], rows)
 
     def switch(self, text: str, *, is_on: bool) -> None:
@@ -118,7 +118,7 @@ class Answer:
     def _with_zone(
         self, changes: Mapping[str, Any], automation: AutomationJson
     ) -> Mapping[str, Any]:
-        """Times are in the person's zone; a calendar stays in its own unless --tz moves it."""
+        """In the person's zone, but a cron schedule keeps its own unless --tz changes it."""
         if "tz" in changes or not changes.keys() & {"at", "cron_expr", "expires_at"}:
             return changes
         schedule = automation["schedule"]
@@ -130,22 +130,24 @@ class Answer:
         return zone_name(self.zone)
 
     def _find(self, text: str) -> AutomationJson:
-        """By its id, the beginning of it, or its name."""
+        """By its id, the start of it, or its name."""
         every = self.client.automations(tz=self._tz)
-        found = [each for each in every if each["id"] == text] or [
+        matches = [each for each in every if each["id"] == text] or [
             each
             for each in every
             if each["name"] == text
             or (len(text) >= SHORTEST_PREFIX and each["id"].startswith(text))
         ]
-        if len(found) == 1:
-            return found[0]
-        if not found:
+        if len(matches) == 1:
+            return matches[0]
+        if not matches:
             raise NotFound(
                 f"there is no automation {text!r}", hint="`sm automation list` shows them"
             )
-        shown = ", ".join(self._named(each) for each in found)
-        raise InvalidInput(f"{text!r} can be {len(found)} automations: {shown}", hint="give the id")
+        names = ", ".join(self._named(each) for each in matches)
+        raise InvalidInput(
+            f"{text!r} matches {len(matches)} automations: {names}", hint="use the id"
+        )
 
     def _says_json(self, value: object) -> bool:
         if self.as_json:
@@ -160,20 +162,21 @@ class Answer:
         if at is not None:
             return f"next {lines.coming(at, self.client.now(), self.zone)}"
         if automation["enabled"]:
-            return "next: right after the run that is under way"
+            return "next: right after the current run"
         if automation["kind"] in ("heartbeat", "dream"):
             return f"off; the setting [automations] {automation['kind']} switches it on"
-        why = automation["ended"] or "paused"
-        return f"runs no more: {why.replace('_', ' ')}"
+        if automation["ended"] is None:
+            return "paused"
+        return f"ended: {automation['ended'].replace('_', ' ')}"
 
     def _say_following(self, automation: AutomationJson) -> None:
         schedule = automation["schedule"]
         if schedule["kind"] != "cron":
             return
-        meant = self.client.preview_automation(
+        preview = self.client.preview_automation(
             cron_expr=schedule["cron_expr"], tz=schedule["tz"], count=PREVIEWED
         )
-        self._say_times(meant["next"])
+        self._say_times(preview["next"])
 
     def _say_times(self, times: Sequence[str]) -> None:
         for at in times:
@@ -197,7 +200,7 @@ class Answer:
             begun, ended = run["started_at"], run["ended_at"]
             seconds = datetime.fromisoformat(ended) - datetime.fromisoformat(begun)
             took = f"{seconds.total_seconds():.1f} s"
-        # The last line of a traceback says what it was.
+        # The last line of a traceback is the error itself.
         error = (run["error"] or "-").strip().splitlines()[-1]
         return [
             lines.stamp(run["due_at"], self.zone),

@@ -1,4 +1,4 @@
-"""Sessions and recalls the way they look on a line."""
+"""Sessions, inputs, reminders and recalls as text on one line."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     )
 
 LONGEST = 60
-"""Characters of a text that somebody wrote, where it shares its line with other things."""
+"""The most characters of a user's text on a line with other things."""
 
-# What tells times is imported where it is used: an agent that reports its status need not wait.
+# Time formatting is imported where it is used, so that `sm status TEXT` starts quickly.
 
 
 def named(session: SessionJson) -> str:
@@ -29,7 +29,7 @@ def named(session: SessionJson) -> str:
 
 
 def status(session: SessionJson, now: datetime) -> str:
-    """What the agent says it does, and how long ago it said so."""
+    """The agent's status and its age."""
     from navi.base.time_expressions import describe_age
 
     text, at = session["agent_status_text"], session["agent_status_at"]
@@ -39,30 +39,30 @@ def status(session: SessionJson, now: datetime) -> str:
     return f'"{plain(text)}"{age}'
 
 
-def said(session: SessionJson) -> str:
-    """What the agent says it does, without its age."""
+def status_text(session: SessionJson) -> str:
+    """The agent's status without its age."""
     text = session["agent_status_text"]
     return "(no status)" if text is None else f'"{plain(text)}"'
 
 
 def cells(session: SessionJson, now: datetime, timezone: tzinfo) -> list[str]:
     """A session in an overview."""
-    shown = [named(session), session["state"], status(session, now)]
+    row = [named(session), session["state"], status(session, now)]
     if (recall := session["pending_recall"]) is not None:
         task = plain(recall["additional_context_message"], LONGEST)
-        shown.append(f"{wakes(recall, now, timezone)}: {task}")
-    return shown
+        row.append(f"{wakes(recall, now, timezone)}: {task}")
+    return row
 
 
 def admitted(session: SessionJson, admission: AdmissionJson) -> str:
     if admission["status"] == "delivered":
         return f"delivered to {named(session)}"
     before = admission["position"]
-    return f"queued for {named(session)}" + (f", {before} before it" if before else "")
+    return f"queued for {named(session)}" + (f", {before} ahead of it" if before else "")
 
 
 def reminding(admission: AdmissionJson, now: datetime, timezone: tzinfo) -> str:
-    """When the agent is reminded, if it does not report before."""
+    """When the agent is reminded if it does not report."""
     from navi.base.time_expressions import describe_moment
 
     soft, hard = admission["remind_soft_threshold"], admission["remind_hard_threshold"]
@@ -78,7 +78,7 @@ def reminding(admission: AdmissionJson, now: datetime, timezone: tzinfo) -> str:
 def upcoming(
     each: UpcomingJson, titles: Mapping[str, str], now: datetime, timezone: tzinfo
 ) -> list[str]:
-    """A reminder in a table of those that are to come."""
+    """A row in the table of upcoming reminders."""
     text = "asks for its status" if each["message"] is None else plain(each["message"], LONGEST)
     title = plain(titles.get(each["session_id"], "?"), LONGEST)
     session = f"{title} ({each['session_id']})"
@@ -86,7 +86,7 @@ def upcoming(
 
 
 def waiting(each: Json, now: datetime) -> list[str]:
-    """An input in a table of those that wait."""
+    """A row in the table of queued inputs."""
     from navi.base.time_expressions import describe_age
 
     return [
@@ -98,12 +98,12 @@ def waiting(each: Json, now: datetime) -> list[str]:
     ]
 
 
-def sender(told: Json, origin: str) -> str:
-    """Who sent an input or a message: a session, Navi itself, or what its origin says."""
-    known = told["metadata"].get("sender")
-    if known is not None:
-        return f"{plain(known.get('title') or known['name'], LONGEST)} ({known['id']})"
-    return "sm" if "notice" in told["metadata"] else origin
+def sender(message: Json, origin: str) -> str:
+    """The sender of an input or message: a session, Navi itself, or its origin."""
+    session = message["metadata"].get("sender")
+    if session is not None:
+        return f"{plain(session.get('title') or session['name'], LONGEST)} ({session['id']})"
+    return "sm" if "notice" in message["metadata"] else origin
 
 
 def wakes(recall: RecallJson, now: datetime, timezone: tzinfo) -> str:
@@ -113,7 +113,7 @@ def wakes(recall: RecallJson, now: datetime, timezone: tzinfo) -> str:
 
 
 def time_of(recall: RecallJson, now: datetime, timezone: tzinfo) -> str:
-    """With its distance only while it is still to come: one that was cancelled never will."""
+    """The distance is included only for a pending recall."""
     from navi.base.time_expressions import describe, describe_moment
 
     at = datetime.fromisoformat(recall["trigger_at"])
@@ -138,18 +138,18 @@ def stamp(at: str, timezone: tzinfo) -> str:
 
 
 def then(recall: RecallJson) -> str:
-    """How a recurring recall goes on."""
+    """How a recurring recall continues."""
     seconds = recall["interval_seconds"]
     return "" if seconds is None else f", then every {length(seconds)}"
 
 
-def beat(recall: RecallJson) -> str:
+def interval(recall: RecallJson) -> str:
     seconds = recall["interval_seconds"]
     return recall["call_type"] if seconds is None else f"every {length(seconds)}"
 
 
 def result(recall: RecallJson) -> str:
-    """How it ended, so that one that failed is told from one that was cancelled."""
+    """How it ended: failed, cancelled, missed."""
     parts = [recall["outcome"] or ""]
     if recall["error"]:
         parts.append(plain(recall["error"], LONGEST))
@@ -166,7 +166,7 @@ def length(seconds: int) -> str:
 
 def plain(text: str, longest: int | None = None) -> str:
     """On one line, cut to `longest` characters."""
-    shown = one_line(text)
-    if longest is not None and len(shown) > longest:
-        return shown[: longest - 1] + "…"
-    return shown
+    line = one_line(text)
+    if longest is not None and len(line) > longest:
+        return line[: longest - 1] + "…"
+    return line

@@ -1,4 +1,4 @@
-"""What `sm recall` does with one session, and says about it."""
+"""What `sm recall` does, and what it prints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """For one session; times are read and shown in `zone`."""
+    """For one session; times are read and printed in `zone`."""
 
     client: Client
     session: SessionJson
@@ -46,7 +46,7 @@ class Answer:
         self._say(self.client.recall(self.session["id"]), "")
 
     def skip(self) -> None:
-        self._say(self.client.skip_recall(self.session["id"]), "skipped a beat; ")
+        self._say(self.client.skip_recall(self.session["id"]), "skipped one wake-up; ")
 
     def cancel(self) -> None:
         cancelled = self.client.cancel_recall(self.session["id"])
@@ -61,7 +61,7 @@ class Answer:
         if self.as_json:
             output.say_json(recalls)
         elif not recalls:
-            output.note(f"{lines.named(self.session)} never had a recall")
+            output.note(f"{lines.named(self.session)} has never had a recall")
         else:
             head = ["STATUS", "TYPE", "WHEN", "RESULT", "INSTRUCTION"]
             output.table(head, [self._row(recall) for recall in recalls])
@@ -74,14 +74,14 @@ class Answer:
         output.say(f"{before}{lines.named(self.session)} {wakes}")
         output.say(f"  {lines.plain(recall['additional_context_message'])}")
         if recall["outcome"] == "limit":
-            output.say(f"  its last turn met a usage limit: {lines.plain(recall['error'] or '-')}")
+            output.say(f"  its last turn hit a usage limit: {lines.plain(recall['error'] or '-')}")
         if recall["internal_comment"]:
             output.say(f"  comment: {lines.plain(recall['internal_comment'])}")
 
     def _row(self, recall: RecallJson) -> list[str]:
         return [
             recall["status"],
-            lines.beat(recall),
+            lines.interval(recall),
             lines.time_of(recall, self.client.now(), self.zone),
             lines.result(recall),
             lines.plain(recall["additional_context_message"], lines.LONGEST),

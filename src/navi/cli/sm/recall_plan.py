@@ -1,4 +1,4 @@
-"""What the words of `sm recall` ask for."""
+"""The arguments of `sm recall`, as a plan."""
 
 from __future__ import annotations
 
@@ -34,24 +34,28 @@ def read(
     is_now: bool = False,
     comment: str | None = None,
 ) -> Plan | str:
-    """What the words of the command line ask for: a plan, an action, or `show`.
+    """The command line as a plan, an action, or `show`.
 
-    What makes no sense together is refused with what would work.
+    Combinations that make no sense are refused with a hint at what works.
     """
     if comment is not None:
         require_printable("--comment", comment, COMMENT_LIMIT)
     own = f"sm recall {shlex.quote(session)}"
     options = {"--every": every is not None, "--now": is_now, "--comment": comment is not None}
-    given = [option for option, is_given in options.items() if is_given]
+    used = [option for option, is_used in options.items() if is_used]
     if actions:
-        others = [*(f"--{each}" for each in actions[1:]), *given, *(_shown(each) for each in texts)]
+        others = [
+            *(f"--{each}" for each in actions[1:]),
+            *used,
+            *(_quoted_text(each) for each in texts),
+        ]
         if others:
             raise UsageError(
-                f"--{actions[0]} and {others[0]} can't go together",
+                f"--{actions[0]} and {others[0]} can't be combined",
                 hint=f"`{own} --{actions[0]}` by itself, then the other",
             )
         return actions[0]
-    if not texts and not given:
+    if not texts and not used:
         return "show"
     when, instruction = _texts(own, texts, every=every, is_now=is_now)
     if every is None:
@@ -64,18 +68,18 @@ def read(
 def _texts(
     own: str, texts: Sequence[str], *, every: str | None, is_now: bool
 ) -> tuple[str | None, str]:
-    """WHEN, where one is given, and INSTRUCTION."""
-    beat = "" if every is None else f" --every {shlex.quote(every)}"
+    """WHEN, if there is one, and INSTRUCTION."""
+    repeat = "" if every is None else f" --every {shlex.quote(every)}"
     if len(texts) > 2:
         now = " --now" if is_now else ""
         raise UsageError(
-            f"{len(texts)} texts are too many: one says when, one what to do",
-            hint=f"put each in quotes: `{own}{now} {_quoted(texts, is_now)}{beat}`",
+            f"{len(texts)} arguments are too many: one says when, one says what to do",
+            hint=f"put each in quotes: `{own}{now} {_quoted(texts, is_now)}{repeat}`",
         )
     if is_now and len(texts) == 2:
         raise UsageError(
-            f"--now and {_shown(texts[0])} can't go together",
-            hint=f"`{own} --now {shlex.quote(texts[1])}{beat}`, or leave out --now",
+            f"--now and {_quoted_text(texts[0])} can't be combined",
+            hint=f"`{own} --now {shlex.quote(texts[1])}{repeat}`, or leave out --now",
         )
     if len(texts) == 2:
         return texts[0], texts[1]
@@ -83,19 +87,19 @@ def _texts(
         when = "" if is_now else f" {shlex.quote(texts[0])}" if texts else ' "30m"'
         now = " --now" if is_now else ""
         raise UsageError(
-            "the instruction is missing: what to do then",
-            hint=f'`{own}{when}{now} "Read build.log and report errors."{beat}`',
+            "the instruction is missing: say what to do then",
+            hint=f'`{own}{when}{now} "Read build.log and report errors."{repeat}`',
         )
     if is_now or every is not None:
         return None, texts[0]
     raise UsageError(
-        f"{_shown(texts[0])} says no time",
-        hint=f'`{own} "30m" {shlex.quote(texts[0])}`, or --now in place of the time',
+        f"{_quoted_text(texts[0])} is not a time",
+        hint=f'`{own} "30m" {shlex.quote(texts[0])}`, or use --now',
     )
 
 
 def _quoted(words: Sequence[str], is_now: bool) -> str:
-    """Words that lost their quotes, as a time and an instruction again."""
+    """A time and an instruction, put back together from unquoted words."""
     if is_now:
         return shlex.quote(" ".join(words))
     for count in range(len(words) - 1, 0, -1):
@@ -106,7 +110,7 @@ def _quoted(words: Sequence[str], is_now: bool) -> str:
 
 
 def _is_time(text: str) -> bool:
-    """Whether it has the form of a time; when that is doesn't matter."""
+    """Whether it reads as a time, whichever one."""
     try:
         parse_when(text, datetime(2000, 1, 1, tzinfo=UTC), UTC)
     except InvalidInput:
@@ -114,5 +118,5 @@ def _is_time(text: str) -> bool:
     return True
 
 
-def _shown(text: str) -> str:
+def _quoted_text(text: str) -> str:
     return repr(lines.plain(text, lines.LONGEST))

@@ -1,4 +1,4 @@
-"""Which session somebody means, asked of the server; and which one is calling."""
+"""Finds sessions by name or id on the server, and the calling session."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def own_or_none() -> str | None:
 
 
 def own_id(instead: str) -> str:
-    """The calling session; `instead` says what a person can do."""
+    """The calling session's id; `instead` is the hint if there is none."""
     own = own_or_none()
     if own is None:
         raise UsageError(
-            "this is about the calling session, and there is none: NAVI_SESSION_ID is not set",
+            "there is no calling session: NAVI_SESSION_ID is not set",
             hint=instead,
         )
     return own

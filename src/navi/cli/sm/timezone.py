@@ -1,4 +1,4 @@
-"""The time zone in which `sm` reads and shows times."""
+"""The time zone in which `sm` reads and prints times."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from navi.client.server_address import settings_section
 
 
 def own_timezone(environment: Mapping[str, str] = os.environ) -> tzinfo:
-    """The zone of the person at this terminal: that of their settings, else the machine's."""
+    """The zone from the person's settings, otherwise the machine's."""
     name = environment.get("NAVI_RECALLS_TIMEZONE")
     name = name or settings_section("recalls", environment).get("timezone")
     return parse_timezone(str(name)) if name else machine_timezone(environment)

@@ -9,7 +9,7 @@ from navi.base.errors import UsageError
 
 
 def text_of(words: Sequence[str], missing: str, example: str) -> str:
-    """The words as one text; `-` alone stands for all of standard input."""
+    """The words as one text; `-` alone means all of standard input."""
     text = " ".join(words)
     if text == "-":
         text = sys.stdin.read().rstrip("\n")

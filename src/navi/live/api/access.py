@@ -44,7 +44,7 @@ class SameSiteOnly:
         match = HOST.fullmatch(host)
         if match is None or match["name"] not in self._hosts:
             return NotAllowed(
-                f"this server is not reached as {host[:100] or 'nothing'}",
+                f"this server does not serve the host {host[:100] or '(none)'}",
                 hint="add the name to [server] allowed_hosts in the settings",
             )
         if "origin" not in headers:
@@ -54,8 +54,8 @@ class SameSiteOnly:
             return None
         hint = "open the page at the server's own address"
         if origin == f"https://{host}":
-            hint = "let the proxy that does TLS send the header 'X-Forwarded-Proto: https'"
-        return NotAllowed(f"pages from {origin[:100]} may not talk to this server", hint=hint)
+            hint = "have the TLS proxy send the header 'X-Forwarded-Proto: https'"
+        return NotAllowed(f"pages from {origin[:100]} may not use this server", hint=hint)
 
 
 async def caller(connection: HTTPConnection) -> tuple[Navi, User]:
@@ -70,7 +70,7 @@ async def identify(connection: HTTPConnection) -> tuple[Navi, Caller]:
     token = token_of(connection.headers)
     if token is None:
         raise NotAuthenticated(
-            "this needs a token",
+            "a token is required",
             hint="send 'Authorization: Bearer TOKEN'; the token is in $NAVI_HOME/token",
         )
     who = await authenticate(navi, token, connection.headers)

@@ -216,7 +216,7 @@ def flag(request: Request, name: str) -> bool:
     text = request.query_params.get(name, "false")
     if text not in ("true", "false"):
         raise InvalidInput(
-            f"{name}={text[:40]} is neither true nor false",
+            f"{name} must be true or false, not {text[:40]!r}",
             hint=f"write ?{name}=true, or leave it out",
         )
     return text == "true"
@@ -243,19 +243,21 @@ def optional_number(request: Request, name: str) -> int | None:
 def limit(request: Request) -> int | None:
     found = optional_number(request, "limit")
     if found is not None and found < 0:
-        raise InvalidInput(f"limit={found} is less than nothing", hint="like ?limit=100")
+        raise InvalidInput(f"limit must be 0 or more, not {found}", hint="like ?limit=100")
     return found
 
 
 def whole_number(name: str, text: str) -> int:
     if len(text) > 18 or not text.removeprefix("-").isdecimal() or not text.isascii():
-        raise InvalidInput(f"{name}={text[:40]} is not a number", hint=f"like ?{name}=42")
+        raise InvalidInput(
+            f"{name} must be a whole number, not {text[:40]!r}", hint=f"like ?{name}=42"
+        )
     return int(text)
 
 
 async def read_bytes(request: Request, limit: int = BODY_LIMIT_BYTES) -> bytes:
     too_large = TooLarge(
-        f"the request has more than {limit:,} bytes", hint="send less in one request"
+        f"the request is larger than {limit:,} bytes", hint="send less in one request"
     )
     announced = request.headers.get("content-length", "0")
     if announced.isdecimal() and int(announced) > limit:

@@ -107,7 +107,7 @@ def require_text(text: str) -> str:
     size = len(require_storable("the text", text).encode())
     if size > TEXT_LIMIT_BYTES:
         raise TooLarge(
-            f"the text has {size:,} bytes; {TEXT_LIMIT_BYTES:,} is the most one input may have",
+            f"the text has {size:,} bytes; {TEXT_LIMIT_BYTES:,} is the limit for one input",
             hint="put it into a file and name the file's path in the text",
         )
     return text

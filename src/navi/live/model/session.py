@@ -133,7 +133,7 @@ def first_line(text: str) -> str | None:
 def require_session_name(name: str) -> str:
     if not name.strip():
         raise InvalidInput(
-            "the name is blank", hint=f"a few words, at most {NAME_LIMIT} characters"
+            "the name is blank", hint=f"use a few words, at most {NAME_LIMIT} characters"
         )
     return require_line("the name", name, NAME_LIMIT)
 

@@ -34,8 +34,8 @@ def choose(
     if found:
         raise _unclear([(id_, title) for id_, _, title, _ in found], text)
     if any(each[0].startswith(text) for each in known if text):
-        message = f"{text!r} is too short for the beginning of an id"
-        raise NotFound(message, hint=f"give at least {SHORTEST_PREFIX} characters of it")
+        message = f"{text!r} is too short for an id"
+        raise NotFound(message, hint=f"give at least {SHORTEST_PREFIX} characters")
     raise NotFound(f"there is no session {text!r}", hint="`sm status` lists them")
 
 
@@ -48,7 +48,7 @@ def _unclear(found: Sequence[tuple[str, str]], text: str) -> SessionUnclear:
     more = len(found) - SHOWN_CANDIDATES
     rest = f" and {more} more" if more > 0 else ""
     return SessionUnclear(
-        f"{text!r} can be {len(found)} sessions: {shown}{rest}", hint="give the id, or more of it"
+        f"{text!r} matches {len(found)} sessions: {shown}{rest}", hint="use the id, or more of it"
     )
 
 

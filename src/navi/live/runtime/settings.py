@@ -35,23 +35,23 @@ class Section(BaseModel):
 
 
 class ServerSettings(Section):
-    """The server's address and who may reach it."""
+    """The server's address, and who may connect."""
 
     host: str = Field(DEFAULT_HOST, description="The address to listen on.")
-    port: int = Field(DEFAULT_PORT, ge=0, le=65535, description="The port; 0 takes any free one.")
+    port: int = Field(DEFAULT_PORT, ge=0, le=65535, description="The port; 0 picks a free one.")
     allowed_hosts: list[str] = Field(
         default_factory=list,
-        description="Further names, without port, under which the server may be reached, besides "
-        "its address and localhost.",
+        description="Other host names, without port, that clients may use to reach the server, "
+        "besides its address and localhost.",
     )
     login_days: int = Field(
-        30, ge=1, le=3650, description="After how many days without use a browser is logged out."
+        30, ge=1, le=3650, description="Log a browser out after this many days without use."
     )
     max_anonymous_connections: int = Field(
         100,
         ge=1,
-        description="How many connections may be open on which nobody has shown a valid token. "
-        "When one more comes, the oldest is closed.",
+        description="How many connections without a valid token may be open at once. One more "
+        "closes the oldest.",
     )
 
 
@@ -59,19 +59,19 @@ class TurnSettings(Section):
     """How turns are run."""
 
     max_concurrent: int = Field(
-        32, ge=1, description="How many turns one server process runs at the same time."
+        32, ge=1, description="How many turns one server process runs at once."
     )
     always_per_user: int = Field(
         4,
         ge=1,
-        description="A user who runs fewer turns than this may begin another one even if other "
-        "users' turns have taken all slots.",
+        description="A user with fewer running turns than this may start another, even if other "
+        "users' turns fill all slots.",
     )
     lease_seconds: float = Field(
         15.0,
         gt=0.1,
-        description="How long a turn of a server that can't be reached stays its own before "
-        "another server may take over its session.",
+        description="How long an unreachable server keeps its turns before another server may "
+        "take over their sessions.",
     )
 
 
@@ -79,31 +79,31 @@ class RecallSettings(Section):
     """Sessions that wake themselves up."""
 
     max_concurrent: int = Field(
-        3, ge=1, description="How many turns of recalls one server process runs at the same time."
+        3, ge=1, description="How many recall turns one server process runs at once."
     )
     always_per_user: int = Field(
         1,
         ge=1,
-        description="A user who runs fewer turns of recalls than this may begin another one even "
-        "if other users' recalls have taken all slots.",
+        description="A user with fewer running recall turns than this may start another, even if "
+        "other users' recalls fill all slots.",
     )
     time_limit_seconds: int | None = Field(
-        3600, ge=1, description="How long the turn of a recall may take."
+        3600, ge=1, description="How long a recall turn may take."
     )
     keep_finished: int = Field(
-        100, ge=1, description="How many finished recalls of each session stay on record."
+        100, ge=1, description="How many finished recalls to keep per session."
     )
     timezone: str | None = Field(
         None,
-        description="The IANA zone in which times without one are read and shown, such as "
-        "`Europe/Paris`. Without it: the machine's.",
+        description="The IANA time zone, such as `Europe/Paris`, for reading and showing times "
+        "that don't name one. Default: the machine's.",
     )
 
     @field_validator("timezone")
     @classmethod
     def _is_known(cls, value: str | None) -> str | None:
         if value is not None and value not in available_timezones():
-            raise ValueError("there is no such time zone")
+            raise ValueError("unknown time zone")
         return value
 
 
@@ -114,35 +114,35 @@ class AutomationSettings(Section):
         50,
         ge=1,
         le=HIGHEST_COUNT,
-        description="How many past runs of each automation stay on record.",
+        description="How many past runs to keep per automation.",
     )
     max_failures: int = Field(
         5,
         ge=1,
         le=HIGHEST_COUNT,
-        description="After this many failures in a row an automation that doesn't say otherwise "
-        "is switched off.",
+        description="Switch an automation off after this many failures in a row, unless it has its "
+        "own limit.",
     )
     time_limit_seconds: int | None = Field(
         3600,
         ge=1,
         le=LONGEST_SECONDS,
-        description="How long a run may take, if its automation doesn't say otherwise.",
+        description="How long a run may take, unless its automation has its own limit.",
     )
     heartbeat: bool = Field(
         False,
-        description="Whether the built-in agent looks into `HEARTBEAT.md` of its workspace from "
-        "time to time, and does what it asks for.",
+        description="Whether the built-in agent regularly checks `HEARTBEAT.md` in its workspace "
+        "and does what it asks.",
     )
     heartbeat_minutes: int = Field(
-        30, ge=1, le=LONGEST_SECONDS // 60, description="How often it does."
+        30, ge=1, le=LONGEST_SECONDS // 60, description="Minutes between these checks."
     )
     dream: bool = Field(
         False,
-        description="Whether every night the built-in agent sums up what the day's sessions "
-        "learned in `MEMORY.md` of its workspace, which it reads when a session begins.",
+        description="Whether the built-in agent summarises every night what the day's sessions "
+        "learned, in `MEMORY.md` in its workspace. It reads that file when a session begins.",
     )
-    dream_at: str = Field("0 3 * * *", description="When it does, as a cron expression.")
+    dream_at: str = Field("0 3 * * *", description="When to do so, as a cron expression.")
 
     @field_validator("dream_at")
     @classmethod
@@ -155,20 +155,20 @@ class AutomationSettings(Section):
 
 
 class RemindSettings(Section):
-    """Agents that are asked to report what they do."""
+    """Reminding agents to report their status."""
 
     soft_threshold_seconds: int = Field(
         180,
         gt=0,
         le=LONGEST_THRESHOLD_SECONDS,
-        description="How long an agent may be silent before it is asked for its status, where "
-        "`--remind` names no other time.",
+        description="How long an agent may be silent before it is asked for its status, unless "
+        "`--remind` gives another time.",
     )
     hard_gap_seconds: int = Field(
         120,
         gt=0,
         le=LONGEST_THRESHOLD_SECONDS,
-        description="How much later it is interrupted, if it still says nothing.",
+        description="How much later to interrupt it if it still has not reported.",
     )
 
 
@@ -177,47 +177,47 @@ class AgentSettings(Section):
 
     model: str | None = Field(
         None,
-        description="`anthropic:NAME`, `openai:NAME` or `scripted`. Without it: the provider "
-        "whose key is in the environment, else `scripted`. Also `NAVI_MODEL`.",
+        description="`anthropic:NAME`, `openai:NAME` or `scripted`. Default: the provider "
+        "whose key is in the environment, otherwise `scripted`. Also `NAVI_MODEL`.",
     )
     max_iterations: int = Field(25, ge=1, description="How many model requests one turn may make.")
     history_tokens: int = Field(
         100_000,
         ge=1000,
-        description="When a session's history is estimated to be longer, its older part is "
-        "replaced by a summary for the model. The transcript keeps everything.",
+        description="When a session's estimated history exceeds this, the model gets a summary of "
+        "the older part. The transcript keeps everything.",
     )
     instructions: str = Field(
         DEFAULT_INSTRUCTIONS,
-        description="What the model is told at the start of every request.",
+        description="The system prompt of every request.",
     )
     anthropic_base_url: str | None = Field(
-        None, description="Another endpoint with Anthropic's API. Also `ANTHROPIC_BASE_URL`."
+        None, description="Another endpoint for Anthropic's API. Also `ANTHROPIC_BASE_URL`."
     )
     openai_base_url: str | None = Field(
         None,
-        description="Another endpoint with OpenAI's API, such as Ollama's. Also `OPENAI_BASE_URL`.",
+        description="Another endpoint for OpenAI's API, such as Ollama. Also `OPENAI_BASE_URL`.",
     )
 
 
 class AgentsSettings(Section):
-    """All agents that Navi starts."""
+    """All agents started by Navi."""
 
     pass_environment: list[str] = Field(
         default_factory=list,
-        description="Further variables of the server's environment that agents and their commands "
-        'may see, such as `["AWS_PROFILE", "NPM_*"]`. `docs/how-to/agents.md` lists those that '
-        "they see anyway.",
+        description="More environment variables of the server that agents and their commands may "
+        'see, such as `["AWS_PROFILE", "NPM_*"]`. `docs/how-to/agents.md` lists the ones they '
+        "always see.",
     )
 
 
 class ClaudeCodeSettings(Section):
     """Sessions with Claude Code."""
 
-    command: str = Field("claude", description="The program, by name on the PATH or by its path.")
+    command: str = Field("claude", description="The program: a name on the PATH, or a path.")
     arguments: list[str] = Field(
         default_factory=list,
-        description="Further arguments of every run, such as "
+        description="Extra arguments for every run, such as "
         '`["--permission-mode", "acceptEdits"]`. Without any, Claude Code\'s own settings decide '
         "what it may do; there is nobody to ask.",
     )
@@ -226,10 +226,10 @@ class ClaudeCodeSettings(Section):
 class CodexSettings(Section):
     """Sessions with Codex."""
 
-    command: str = Field("codex", description="The program, by name on the PATH or by its path.")
+    command: str = Field("codex", description="The program: a name on the PATH, or a path.")
     arguments: list[str] = Field(
         default_factory=list,
-        description='Further arguments of every run, such as `["--sandbox", "workspace-write"]`. '
+        description='Extra arguments for every run, such as `["--sandbox", "workspace-write"]`. '
         "Without any, Codex's own settings decide what it may do; there is nobody to ask.",
     )
 
@@ -238,10 +238,10 @@ class ToolSettings(Section):
     """What the built-in agent's tools may do."""
 
     terminal_timeout_seconds: float = Field(
-        120.0, gt=0, description="How long a command may run if the agent doesn't say."
+        120.0, gt=0, description="How long a command may run, unless the agent sets a limit."
     )
     terminal_output_characters: int = Field(
-        30_000, ge=100, description="How much of a command's output the agent is shown."
+        30_000, ge=100, description="How many characters of a command's output the agent sees."
     )
     http_allow_private: bool = Field(
         False, description="Whether `http_request` may reach this machine and private networks."
@@ -249,18 +249,16 @@ class ToolSettings(Section):
 
 
 class LimitSettings(Section):
-    """How much one user may have. Admins are held only to the limits of a session."""
+    """How much one user may have. Only the per-session limits apply to admins."""
 
     sessions: int = Field(10_000, ge=1, description="Sessions of one user, including ended ones.")
     recalls: int = Field(1_000, ge=1, description="Pending recalls of one user.")
     automations: int = Field(1_000, ge=1, description="Automations of one user.")
     reminders: int = Field(1_000, ge=1, description="Pending one-off reminders of one user.")
-    waiting_inputs: int = Field(
-        10_000, ge=1, description="Inputs of one user that wait for their turn."
-    )
+    waiting_inputs: int = Field(10_000, ge=1, description="Queued inputs of one user.")
     automations_per_session: int = Field(100, ge=1, description="Automations of one session.")
     waiting_inputs_per_session: int = Field(
-        1_000, ge=1, description="Inputs of one session that wait for their turn."
+        1_000, ge=1, description="Queued inputs of one session."
     )
 
 
@@ -269,8 +267,8 @@ class IndexSettings(Section):
 
     follow: bool = Field(
         True,
-        description="Whether the server keeps the index up to date with what its sessions say and "
-        "what other agents write to their files.",
+        description="Whether the server keeps the index up to date with its own sessions and with "
+        "other agents' files.",
     )
 
 
@@ -303,7 +301,7 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
-            what = f"there is no setting {key}"
+            what = f"unknown setting {key}"
         else:
             what = f"the setting {key} can't be used: {first['msg'].lower()}"
         raise UsageError(

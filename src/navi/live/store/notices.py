@@ -27,7 +27,7 @@ def delivered(
     has_told = False
     for each in inputs:
         if each.notify_on_delivery:
-            text = f"[sm] {_named(receiver)} was given your message: {_quoted(each.text)}"
+            text = f"[sm] {_named(receiver)} received your message: {_quoted(each.text)}"
             has_told |= _tell(connection, receiver, each, "delivered", text, now)
     return has_told
 
@@ -54,7 +54,7 @@ def lost(connection: Connection, receiver: Session, inputs: Sequence[Input], now
     has_told = False
     for each in inputs:
         if each.notify_on_delivery or each.notify_on_stop:
-            text = f"[sm] {_named(receiver)} was killed and never got: {_quoted(each.text)}"
+            text = f"[sm] {_named(receiver)} was killed and never received: {_quoted(each.text)}"
             has_told |= _tell(connection, receiver, each, "lost", text, now)
     return has_told
 
@@ -96,7 +96,7 @@ def _end(ending: Ending) -> str:
         case Outcome.DENIED:
             return f"has stopped ({_shortened(ending.error or 'refused', 200)})"
         case Outcome.LIMIT:
-            return f"met a usage limit ({_shortened(ending.error or 'no reason given', 200)})"
+            return f"hit a usage limit ({_shortened(ending.error or 'no reason given', 200)})"
     return f"has failed ({_shortened(ending.error or ending.outcome.value, 200)})"
 
 

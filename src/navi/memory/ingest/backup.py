@@ -50,7 +50,7 @@ def start_over(places: Places, now: datetime) -> list[str]:
         with database.writing(beside, now):
             pass
         warnings = [
-            "the old index can't be read: its tags, and sessions whose file is gone, stay behind"
+            "the old index can't be read: its tags, and sessions without a file, are left behind"
         ]
     kept = places.database.with_name(f"{places.database.name}.{now:%Y-%m-%dT%H%M%SZ}.bak")
     os.replace(places.database, kept)
@@ -74,7 +74,7 @@ def _carry_over(places: Places, beside: Places, now: datetime) -> list[str]:
         connection.execute(f"ATTACH '{_quoted(places.database)}' AS old (READ_ONLY)")
         old = _columns(connection)
         warnings = [
-            f"the old index has its {table} in a way that this version can't read: they stay behind"
+            f"this version can't read the old index's {table}: they are left behind"
             for table in REQUIRED
             if not REQUIRED[table] <= old.get(table, set())
         ]
@@ -141,7 +141,9 @@ def _left_out(old: dict[str, set[str]]) -> list[str]:
     ]
     if not unknown:
         return []
-    return [f"this version does not know {', '.join(unknown)}: of gone sessions these stay behind"]
+    return [
+        f"this version can't read {', '.join(unknown)}, so sessions whose file is gone lose these"
+    ]
 
 
 def _quoted(path: Path) -> str:

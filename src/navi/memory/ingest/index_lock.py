@@ -98,7 +98,7 @@ def _busy(path: Path) -> IndexBusy:
         who = f"process {noted.pid} (`{noted.doing}`, since {noted.since})"
     return IndexBusy(
         f"{who} is writing the index",
-        hint="try again when it is done; searching works all the time",
+        hint="try again when it is done; you can search meanwhile",
     )
 
 

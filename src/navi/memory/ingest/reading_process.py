@@ -48,7 +48,7 @@ def read_all(
                     left.popleft()
         if left:
             # Whatever killed it, the files after this one still have their turn.
-            yield Failure(left.popleft().number, "the process that read it died")
+            yield Failure(left.popleft().number, "the process reading it died")
 
 
 @contextmanager

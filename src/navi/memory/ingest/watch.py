@@ -98,7 +98,7 @@ class Follower:
                     self._ended.wait(FOLDERS_MILLISECONDS / 1000)
             except OSError as error:
                 # The system's limit of watched folders, for example.
-                log.warning("can't watch %s, so looking every few seconds: %s", folders, error)
+                log.warning("can't watch %s, so polling every few seconds: %s", folders, error)
                 self._look_without_watching()
 
     def _watch_folders(self, folders: list[str]) -> None:

@@ -51,7 +51,7 @@ def opened_for_reading(places: Places) -> tantivy.Index:
                 if not os.path.exists(folder):
                     raise NoIndex from error
                 raise IndexUnusable(
-                    "the full-text can't be read", hint="recall index  (makes it anew)"
+                    "the full-text index can't be read", hint="recall index  (rebuilds it)"
                 ) from error
     raise AssertionError("unreachable")
 

@@ -40,8 +40,8 @@ def resolve(connection: DuckDBPyConnection, wanted: str) -> str:
             return _only(wanted, found)
     if len(wanted) < SHORTEST_PREFIX:
         raise InvalidInput(
-            f"{wanted!r} is too short for the beginning of an id",
-            hint=f"give at least {SHORTEST_PREFIX} characters of it",
+            f"{wanted!r} is too short for an id",
+            hint=f"give at least {SHORTEST_PREFIX} characters",
         )
     found = _called(connection, "starts_with(id, ?)", wanted.lower())
     found = found or _called(connection, "starts_with(source_session_id, ?)", wanted)

@@ -36,7 +36,7 @@ class ShellCommand(NamedTuple):
     parent: int = -1
     """The place in the line's commands of the one that runs this one, as sudo does; -1 for none."""
     is_unknown: bool = False
-    """True if it may be something else than it looks like."""
+    """True if it may not be what it looks like."""
 
     @property
     def name(self) -> str | None:

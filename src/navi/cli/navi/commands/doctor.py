@@ -1,4 +1,4 @@
-"""`navi doctor`: check the installation and say what to do."""
+"""`navi doctor`: check the installation and suggest fixes."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ AGENTS = ("claude", "codex", "tmux")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `hint` says what to do about it."""
+    """The result of one check. `hint` says what to do about it."""
 
     name: str
     status: str
-    """`ok`, `note` for what may be missing, or `problem`."""
+    """`ok`, `note` (something may be missing) or `problem`."""
     detail: str
     hint: str = ""
 
 
-@click.command("doctor", help="Check the installation and say what to do.")
+@click.command("doctor", help="Check the installation and suggest fixes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(as_json: bool) -> None:
     findings = [_safely(name, check) for name, check in CHECKS.items()]
@@ -73,8 +73,8 @@ def _timezone() -> Finding:
     return Finding(
         "time zone",
         "note",
-        f"{name}, the nearest to TZ={variable}, which is not the name of a zone",
-        "set `timezone` in the section [recalls] of the settings to the zone you mean",
+        f"{name}; TZ={variable} is not an IANA zone name, and this is the closest match",
+        "set `timezone` under [recalls] in the settings",
     )
 
 
@@ -84,8 +84,8 @@ def _model() -> Finding:
         return Finding(
             "model",
             "note",
-            "scripted, which only plays what a message says",
-            "for a real one set ANTHROPIC_API_KEY, OPENAI_API_KEY or NAVI_MODEL",
+            "scripted: a demo model that only echoes what you write",
+            "for a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or NAVI_MODEL",
         )
     return Finding("model", "ok", model)
 
@@ -130,7 +130,7 @@ def _set_aside() -> Finding:
         "set aside",
         "problem",
         f"{len(rows)} damaged rows; the newest: {newest.kind} {newest.row_id}: {newest.error}",
-        "everything else goes on; the table set_aside keeps what they held",
+        "everything else keeps working; the table set_aside holds their contents",
     )
 
 
@@ -142,17 +142,19 @@ def _index() -> Finding:
 
     where, now = index_places(), SystemClock().now()
     if not where.database.exists():
-        return Finding("index", "note", "none yet", "make it with `recall index`")
+        return Finding("index", "note", "none yet", "create it with `recall index`")
     state = freshness(where, agents(), searchable_fields(), now)
     if state.is_followed:
         return Finding("index", "ok", "up to date: every change is indexed as it happens")
     if state.is_up_to_date:
         return Finding("index", "ok", "up to date")
-    detail = "not complete"
+    detail = "incomplete"
     if state.refreshed_at is not None:
         age = formats.age(state.refreshed_at, now)
-        detail = f"brought up to date {age}; files have changed since"
-    return Finding("index", "note", detail, "`recall index`, or a running server, indexes them")
+        detail = f"last updated {age}; files have changed since"
+    return Finding(
+        "index", "note", detail, "run `recall index`, or start the server, to index them"
+    )
 
 
 def _server() -> Finding:
@@ -164,7 +166,10 @@ def _server() -> Finding:
         version = body["version"]
     except ConnectionRefusedError:
         return Finding(
-            "server", "note", f"none on {server.host}:{server.port}", "start it with `navi serve`"
+            "server",
+            "note",
+            f"not running on {server.host}:{server.port}",
+            "start it with `navi serve`",
         )
     except OSError as error:
         detail = f"no answer from {server.host}:{server.port}: {error}"
@@ -173,8 +178,8 @@ def _server() -> Finding:
         return Finding(
             "server",
             "problem",
-            f"something else answers on {server.host}:{server.port}",
-            f"start Navi elsewhere: `navi serve --port {server.port + 1}`",
+            f"another program answers on {server.host}:{server.port}",
+            f"use another port: `navi serve --port {server.port + 1}`",
         )
     finally:
         connection.close()
@@ -182,17 +187,17 @@ def _server() -> Finding:
 
 
 def _setup(name: str) -> Finding:
-    """Whether Navi's entries in the agent's own settings lead here."""
+    """Whether Navi's entries in the agent's settings point to this Navi."""
     agent = agent_settings.agents()[name]
     title, repair = f"{agent.program} setup", f"repair it with `navi setup {name}`"
     if not agent_settings.is_installed(agent):
-        hint = f"`navi setup {name}` makes your own sessions of {agent.title} known to Navi"
+        hint = f"`navi setup {name}` connects {agent.title} to Navi"
         return Finding(title, "note", "none", hint)
     if defects := agent_settings.defects(agent):
         return Finding(title, "problem", "; ".join(defects), repair)
     if detours := agent_settings.detours(agent):
-        return Finding(title, "note", f"leads to another Navi: {', '.join(detours)}", repair)
-    return Finding(title, "ok", "hooks and tools lead to this Navi")
+        return Finding(title, "note", f"points to another Navi: {', '.join(detours)}", repair)
+    return Finding(title, "ok", "hooks and tools point to this Navi")
 
 
 def _agent(name: str) -> Finding:
@@ -201,7 +206,7 @@ def _agent(name: str) -> Finding:
         return Finding(name, "note", "not found on PATH")
     flag = "-V" if name == "tmux" else "--version"
     try:
-        shown = subprocess.run(
+        version = subprocess.run(
             [path, flag],
             capture_output=True,
             text=True,
@@ -210,8 +215,8 @@ def _agent(name: str) -> Finding:
             umask=person_umask(),
         ).stdout.strip()
     except (OSError, subprocess.TimeoutExpired):
-        return Finding(name, "problem", f"{path} does not say its version")
-    return Finding(name, "ok", shown.splitlines()[0] if shown else path)
+        return Finding(name, "problem", f"{path} does not report its version")
+    return Finding(name, "ok", version.splitlines()[0] if version else path)
 
 
 CHECKS: dict[str, Callable[[], Finding]] = {

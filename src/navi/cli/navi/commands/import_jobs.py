@@ -1,4 +1,4 @@
-"""`navi import-jobs`: automations of an older system."""
+"""`navi import-jobs`: import automations from an older system."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import click
 from navi.base.errors import InvalidInput, UsageError
 from navi.cli import output
 
-HELP = """Take over the automations of a jobs.json. Needs no server; a running one notices.
+HELP = """Import automations from a jobs.json file. Needs no server; a running one picks them up.
 
-Each job keeps what it was: bound to a session, without one (it runs apart, and what is worth
-reading is delivered), or a system event. A job that can't be read is named, the others are taken.
-heartbeat and dream are Navi's own, and switched on in the settings. The file is not changed, and
-importing it again takes nothing twice.
+Each job stays what it was: bound to a session, unbound (it runs in the background, and only answers
+worth reading are delivered), or a system event. Jobs that can't be read are reported; the others
+are imported. heartbeat and dream are built into Navi: switch them on in the settings. The file is
+not changed, and importing it twice imports nothing twice.
 """
 
 
@@ -26,7 +26,7 @@ importing it again takes nothing twice.
     "sessions",
     multiple=True,
     metavar="KEY=ID",
-    help="Which session of Navi the file's session KEY is. May be given several times.",
+    help="Map the file's session KEY to a Navi session. Repeatable.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
@@ -37,7 +37,9 @@ def command(context: click.Context, file: Path, sessions: tuple[str, ...], as_js
     try:
         text = file.read_text()
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"can't read {file}: {error}", hint="name a jobs.json") from error
+        raise InvalidInput(
+            f"can't read {file}: {error}", hint="give the path of a jobs.json file"
+        ) from error
 
     async def run() -> Imported:
         from navi.base.system_clock import SystemClock
@@ -57,31 +59,31 @@ def command(context: click.Context, file: Path, sessions: tuple[str, ...], as_js
         finally:
             await store.close()
 
-    found = asyncio.run(run())
+    result = asyncio.run(run())
     if as_json:
         output.say_json(
             {
-                "imported": [each.id for each in found.taken],
-                "known": [each.id for each in found.known],
-                "refused": [{"job": each.job, "reason": each.reason} for each in found.refused],
-                "notes": found.notes,
+                "imported": [each.id for each in result.taken],
+                "known": [each.id for each in result.known],
+                "refused": [{"job": each.job, "reason": each.reason} for each in result.refused],
+                "notes": result.notes,
             }
         )
     else:
-        for each in found.taken:
+        for each in result.taken:
             output.say(f"imported {each.name} ({each.id}), {each.category}")
-        for each in found.known:
-            output.say(f"known already: {each.name} ({each.id})")
-        for refusal in found.refused:
+        for each in result.known:
+            output.say(f"already imported: {each.name} ({each.id})")
+        for refusal in result.refused:
             output.note(f"not imported: {refusal.job}: {refusal.reason}")
-        for note in found.notes:
+        for note in result.notes:
             output.note(f"note: {note}")
-    if found.refused:
+    if result.refused:
         context.exit(1)
 
 
 def _pair(text: str) -> tuple[str, str]:
-    key, found, session_id = text.partition("=")
-    if not found or not key or not session_id:
+    key, separator, session_id = text.partition("=")
+    if not separator or not key or not session_id:
         raise UsageError(f"--session {text} is not KEY=ID", hint="like --session old:42=1f2e3d4c")
     return key, session_id

@@ -12,18 +12,18 @@ from navi.live.model.access.login import login_link
 from navi.live.model.access.user import LOCAL_USER_ID
 from navi.live.runtime import server_files
 
-LINK_NOTE = "The link works once, within 10 minutes; `navi login` makes another."
+LINK_NOTE = "The link works once and expires in 10 minutes; `navi login` makes another."
 
 
 @click.command("login")
-@click.option("--user", help=f"Whom to log in.  [default: {LOCAL_USER_ID}]")
-@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+@click.option("--user", help=f"The user to log in.  [default: {LOCAL_USER_ID}]")
+@click.option("--no-open", is_flag=True, help="Don't open a browser.")
 @click.option("--list", "lists", is_flag=True, help="List the browsers that are logged in.")
 def command(user: str | None, no_open: bool, lists: bool) -> None:
     """Print a link that logs a browser in, and open it if you are at a desktop.
 
-    Whoever opens the link first is logged in, so give it to nobody but the user it is for. Needs
-    the store of the server, as `navi user` does. `navi logout` ends logins.
+    The first person to open the link is logged in, so share it only with the user it is for. Run
+    this where the server's store is, like `navi user`. `navi logout` ends logins.
     """
     if lists:
         _list(user)
@@ -33,7 +33,7 @@ def command(user: str | None, no_open: bool, lists: bool) -> None:
     link = login_link(address, user or LOCAL_USER_ID, code)
     output.say(link)
     output.note(LINK_NOTE)
-    # A link for a named user is for somebody else's browser.
+    # A link for a named user is meant for someone else's browser.
     if user is None and not no_open and browser.is_at_hand():
         browser.open_link(link, server_files.home())
 
@@ -49,8 +49,8 @@ def _list(user: str | None) -> None:
 
 
 def running_server() -> str:
-    """The address of the server, which must answer."""
+    """The server's address, after checking that it responds."""
     address = find_server().address
-    # Without the token: what listens there may be anything.
+    # Without the token: any program may be listening there.
     Client(Server(address, None, "")).health()
     return address

@@ -12,10 +12,10 @@ from navi.cli import output
 
 @click.command("mcp")
 def command() -> None:
-    """Offer Navi's tools by the Model Context Protocol, on standard input and output.
+    """Serve Navi's tools over the Model Context Protocol, on standard input and output.
 
-    Agents start this by themselves after `navi setup`. The tools are those of the running server,
-    which offers them at /mcp over HTTP, too; without a server there are none.
+    Agents start this themselves after `navi setup`. The tools come from the running server, which
+    also serves them over HTTP at /mcp; without a server there are none.
     """
     from navi.client import Client, find_server, mcp_bridge
 

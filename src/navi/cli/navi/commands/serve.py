@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 LOG_FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 
 
-@click.command("serve", help="Run the server until it is interrupted.")
-@click.option("--host", help="The address to listen on.  [default: 127.0.0.1]")
-@click.option("--port", type=click.IntRange(0, 65535), help="The port.  [default: 8420]")
-@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+@click.command("serve", help="Run the server until interrupted.")
+@click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on.  [default: 8420]")
+@click.option("--no-open", is_flag=True, help="Don't open a browser.")
 @click.option("-v", "--verbose", is_flag=True, help="Log every turn.")
 def command(host: str | None, port: int | None, no_open: bool, verbose: bool) -> None:
     logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT, stream=sys.stderr)
@@ -60,8 +60,8 @@ def _warn_of_the_network(host: str) -> None:
     if host == "localhost" or _is_loopback(host):
         return
     output.note(
-        f"warning: other machines can reach {host}, and Navi does not encrypt: anyone on the "
-        "network in between can read your token and your conversations"
+        f"warning: other machines can reach {host}, and Navi does not encrypt its traffic: "
+        "anyone on the network can read your token and your conversations"
     )
     output.note(
         "hint: listen on 127.0.0.1, behind a reverse proxy with TLS or an SSH tunnel; "
@@ -77,20 +77,20 @@ def _is_loopback(host: str) -> bool:
 
 
 def _prepare_for_agents(address: str) -> None:
-    """What agents run finds `sm`, and `sm` finds this server."""
+    """Let agents' commands find `sm`, and `sm` find this server."""
     os.environ["NAVI_URL"] = address
     own_commands = os.path.dirname(sys.executable)
-    known = os.environ.get("PATH", os.defpath)
-    if own_commands not in known.split(os.pathsep):
-        # Last: nothing that the person has is put out of sight.
-        os.environ["PATH"] = f"{known}{os.pathsep}{own_commands}"
+    path = os.environ.get("PATH", os.defpath)
+    if own_commands not in path.split(os.pathsep):
+        # Appended, so that none of the person's own programs are hidden.
+        os.environ["PATH"] = f"{path}{os.pathsep}{own_commands}"
 
 
 def _tell_model(chosen: settings.Settings) -> None:
     model = settings.model_of(chosen)
     if model == "scripted":
         output.note(
-            "model: scripted, which only plays what a message says; for a real one set "
+            "model: scripted, a demo that only echoes what you write; for a real model, set "
             "ANTHROPIC_API_KEY, OPENAI_API_KEY or NAVI_MODEL"
         )
     else:
@@ -121,9 +121,9 @@ async def _serve(
 
 
 async def _announce(navi: Navi, address: str, opens: bool) -> None:
-    """Say where the page is; at a terminal, with a link that logs the person's browser in."""
+    """Print the page's address; at a terminal, as a link that logs the browser in."""
     if not sys.stdout.isatty():
-        # A log or a program reads this: the wrong people could see a link that works.
+        # A log or a program reads this: a working link could reach the wrong people.
         output.note("`navi login` prints a link that logs a browser in")
         output.say(f"Navi is ready: {address}")
         return
@@ -146,7 +146,7 @@ def _listen(host: str, port: int) -> socket.socket:
         if error.errno == errno.EADDRINUSE:
             hint = f"another Navi may be running there; try `navi serve --port {port + 1}`"
         else:
-            hint = "give an address of this machine, such as 127.0.0.1, and a port above 1023"
+            hint = "use an address of this machine, such as 127.0.0.1, and a port above 1023"
         raise UsageError(
             f"can't listen on {host}:{port}: {(error.strerror or str(error)).lower()}", hint=hint
         ) from error
@@ -156,7 +156,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _run(main: Any) -> None:
     python_tuning.prefer_short_waits()
-    # A plain SIGTERM during start-up ends the process like Ctrl-C does.
+    # SIGTERM during startup ends the process like Ctrl-C.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         import uvloop

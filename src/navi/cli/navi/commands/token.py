@@ -13,7 +13,7 @@ from navi.live.runtime import server_files
 from navi.live.runtime.services import server_token
 
 
-@click.group("token", help="The server's own token: whoever has it is the user local.")
+@click.group("token", help="Manage the server's own token, which belongs to the user local.")
 def command() -> None:
     pass
 
@@ -22,17 +22,16 @@ def command() -> None:
 def rotate() -> None:
     """Replace the server's token with a new one.
 
-    A running server accepts the new token at once and refuses the old one. Browsers that are logged
-    in as the user local are logged out, and links from `navi login` that nobody has opened yet stop
-    working.
+    A running server accepts the new token at once and rejects the old one. Browsers logged in as
+    the user local are logged out, and unopened links from `navi login` stop working.
     """
     path = server_token.rotate(server_files.prepare_home())
-    output.note(f"the new token is in {path}; the old one is void")
+    output.note(f"the new token is in {path}; the old one no longer works")
     with_logins(lambda logins: logins.end_all(LOCAL_USER_ID))
     if os.environ.get("NAVI_TOKEN"):
         output.note(
-            "but NAVI_TOKEN is set here, and a server that was started with it ignores the file; "
-            "change it where it is set, and restart that server"
+            "but NAVI_TOKEN is set here, and a server started with it ignores the file; "
+            "change the variable where it is set, and restart that server"
         )
     else:
         output.note(

@@ -1,4 +1,4 @@
-"""`navi user`: who may log in, besides the user `local`."""
+"""`navi user`: manage users other than `local`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def command() -> None:
     pass
 
 
-@command.command("add", help="Add a user and print their token, this once.")
+@command.command("add", help="Add a user and print their token. It is shown only once.")
 @click.argument("name")
 @click.option(
     "--role",
     type=click.Choice([role.value for role in Role]),
     default=Role.USER.value,
     show_default=True,
-    help="An admin sees and touches the sessions of all users.",
+    help="Admins can see and change every user's sessions.",
 )
 def add(name: str, role: str) -> None:
     user, token = with_accounts(lambda accounts: accounts.add(name, Role(role)))
@@ -41,20 +41,24 @@ def listing(as_json: bool) -> None:
     output.table(["NAME", "ROLE"], [[user.id, user.role] for user in users])
 
 
-@command.command("token", help="Replace a user's token and print the new one, this once.")
+@command.command(
+    "token", help="Replace a user's token and print the new one. It is shown only once."
+)
 @click.argument("name")
 def token(name: str) -> None:
     new = with_accounts(lambda accounts: accounts.replace_token(name))
-    output.note(f"the old token of {name} is void, and their browsers are logged out; the new one:")
+    output.note(
+        f"{name}'s old token no longer works and their browsers are logged out; the new token:"
+    )
     output.say(new)
 
 
 @command.command(
     "remove",
-    help="Remove a user and stop everything they have running. Transcripts stay.",
+    help="Remove a user and stop everything they have running. Transcripts are kept.",
 )
 @click.argument("name")
-@click.option("-y", "--yes", is_flag=True, help="Don't ask.")
+@click.option("-y", "--yes", is_flag=True, help="Don't ask for confirmation.")
 def remove(name: str, yes: bool) -> None:
     belongings = with_accounts(lambda accounts: accounts.survey(name))
     sessions = formats.count(belongings.sessions, "session")
@@ -77,5 +81,5 @@ def _consequences(belongings: Belongings) -> str:
     }
     things = [formats.count(number, noun) for noun, number in counts.items() if number]
     if not things:
-        return "Nothing is running or scheduled there."
+        return "They have nothing running or scheduled."
     return f"Removing the user stops {', '.join(things)}."

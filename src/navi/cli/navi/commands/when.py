@@ -1,4 +1,4 @@
-"""`navi when`: how a time would be read."""
+"""`navi when`: show how Navi reads a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from navi.live.model.scheduling.recall import beats as beats_after
 from navi.live.model.scheduling.recall import parse_interval
 
 BEATS = 5
-HELP = """Say how a time would be read, and nothing more. Needs no server.
+HELP = """Show how Navi reads a time, without scheduling anything. Needs no server.
 
 \b
 navi when 2h 15m
@@ -26,11 +26,13 @@ navi when "monday at 9" --every 1w
 
 @click.command("when", help=HELP)
 @click.argument("words", nargs=-1, metavar="WHEN")
-@click.option("--every", metavar="DURATION", help=f"Also the {BEATS} beats that follow.")
 @click.option(
-    "--tz", metavar="ZONE", help="The zone of WHEN, like Europe/Paris.  [default: the settings']"
+    "--every", metavar="DURATION", help=f"Also show the {BEATS} times that follow at this interval."
 )
-@click.option("--timezone", metavar="±HH:MM", help="The same as an offset from UTC.")
+@click.option(
+    "--tz", metavar="ZONE", help="Time zone, like Europe/Paris.  [default: from the settings]"
+)
+@click.option("--timezone", metavar="±HH:MM", help="Time zone as an offset from UTC.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     words: tuple[str, ...],
@@ -41,7 +43,7 @@ def command(
 ) -> None:
     text = " ".join(words) or every
     if text is None:
-        raise UsageError("which time?", hint='`navi when "tomorrow at 9"`')
+        raise UsageError("no time given", hint='`navi when "tomorrow at 9"`')
     interval = None if every is None else parse_interval(every)
     zone = timezone_options.read(tz, timezone)
     if zone is None:
@@ -55,11 +57,11 @@ def command(
     at = parse_when(text, now, zone)
     beats = [] if interval is None else list(islice(beats_after(at, interval), BEATS))
     if as_json:
-        said = [
+        readings = [
             {"trigger_at": instant(each), "reading": describe(each, now, zone)}
             for each in (at, *beats)
         ]
-        output.say_json({**said[0], "interval_seconds": interval, "beats": said[1:]})
+        output.say_json({**readings[0], "interval_seconds": interval, "beats": readings[1:]})
         return
     output.say(describe(at, now, zone))
     if interval is not None:

@@ -1,4 +1,4 @@
-"""`recall doctor`: check the index and say what to do."""
+"""`recall doctor`: check the index and suggest fixes."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from navi.memory.read.health import Health
 
 MOST_LISTED = 20
-"""Of files, or kinds of lines, with the same problem."""
+"""How many files, or kinds of lines, to list per problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `hint` says what to do about it."""
+    """The result of one check. `hint` says what to do about it."""
 
     name: str
     status: str
-    """`ok`, `note` for what may be missing, or `problem`."""
+    """`ok`, `note` (something may be missing) or `problem`."""
     detail: str
     hint: str = ""
 
 
-@click.command("doctor", help="Check the index and say what to do.")
+@click.command("doctor", help="Check the index and suggest fixes.")
 @json_option
 def command(as_json: bool) -> None:
     findings = [finding for name, check in CHECKS.items() for finding in _safely(name, check)]
@@ -79,8 +79,10 @@ def _sources() -> Iterable[Finding]:
         closed = list(source.unreadable)
         closed += [file.path for file in files if _is_closed(file.path)]
         for path in closed:
-            detail = f"{path}: not readable, so what is in it is not indexed"
-            yield Finding(formats.source(name), "problem", detail, "make it readable for you")
+            detail = f"{path}: can't be read, so it is not indexed"
+            yield Finding(
+                formats.source(name), "problem", detail, "give yourself permission to read it"
+            )
 
 
 def _is_closed(path: str) -> bool:
@@ -102,19 +104,19 @@ def _index() -> Iterable[Finding]:
     if not where.database.exists():
         yield Finding("index", "note", f"none yet at {where.database}", "recall index")
         return
-    found = health(where, SystemClock().now())
-    latest = f"{found.indexed_at:%Y-%m-%d %H:%M} UTC" if found.indexed_at else "never"
-    silent = f", {found.silent_files} files with nothing said in them" if found.silent_files else ""
-    damage = list(_damage(found))
+    state = health(where, SystemClock().now())
+    latest = f"{state.indexed_at:%Y-%m-%d %H:%M} UTC" if state.indexed_at else "never"
+    silent = f", {state.silent_files} files without messages" if state.silent_files else ""
+    damage = list(_damage(state))
     yield Finding(
         "index",
         "note" if damage else "ok",
-        f"{where.database}: {found.sessions:,} sessions ({found.archived} without file), "
-        f"{found.messages:,} messages{silent}, {formats.size(found.bytes)}, last change {latest}",
+        f"{where.database}: {state.sessions:,} sessions ({state.archived} whose file is gone), "
+        f"{state.messages:,} messages{silent}, {formats.size(state.bytes)}, last change {latest}",
     )
     yield _access(where)
-    if found.pending:
-        detail = f"{found.pending} sessions are not fully searchable yet"
+    if state.pending:
+        detail = f"{state.pending} sessions are not fully searchable yet"
         yield Finding("pending", "note", detail, "recall index")
     yield from damage
 
@@ -128,24 +130,26 @@ def _access(where: Places) -> Finding:
     return Finding("access", status, f"{folder}: {exposed.detail}", exposed.hint)
 
 
-def _damage(found: Health) -> Iterable[Finding]:
-    """What the index lacks of the files it has read."""
+def _damage(state: Health) -> Iterable[Finding]:
+    """What the index could not read from its files."""
     from navi.memory.file_damage import formatted_lines
 
-    failed = [file.path for file in found.damaged if not file.is_readable]
-    yield from _listed("failed", failed, "not a transcript: no line of it can be read")
-    for file in [file for file in found.damaged if file.is_readable][:MOST_LISTED]:
+    failed = [file.path for file in state.damaged if not file.is_readable]
+    yield from _listed("failed", failed, "not a transcript: none of its lines can be read")
+    for file in [file for file in state.damaged if file.is_readable][:MOST_LISTED]:
         lines = formatted_lines(file.bad_lines, file.numbers)
-        yield Finding("damaged", "note", f"{file.path}: {lines} could not be read and left out")
-    yield from _more("damaged", len(found.damaged) - len(failed))
-    yield from _listed("damaged", found.cut_off, "its last line is cut off and left out")
-    yield from _listed("half line", found.being_written, "its last line is still being written")
-    for kind in found.unknown[:MOST_LISTED]:
+        yield Finding(
+            "damaged", "note", f"{file.path}: {lines} could not be read and were left out"
+        )
+    yield from _more("damaged", len(state.damaged) - len(failed))
+    yield from _listed("damaged", state.cut_off, "its last line is cut off and was left out")
+    yield from _listed("half line", state.being_written, "its last line is still being written")
+    for kind in state.unknown[:MOST_LISTED]:
         files = "1 file" if kind.files == 1 else f"{kind.files:,} files"
-        detail = f"{formats.source(kind.source)}: {formatted_lines(kind.lines)} of the kind "
+        detail = f"{formats.source(kind.source)}: {formatted_lines(kind.lines)} of unknown kind "
         detail += f"{kind.kind!r} in {files}, left out"
-        yield Finding("unknown", "note", detail, "update recall, which may know it by now")
-    yield from _more("unknown", len(found.unknown))
+        yield Finding("unknown", "note", detail, "update recall; a newer version may read it")
+    yield from _more("unknown", len(state.unknown))
 
 
 def _listed(name: str, paths: Sequence[str], problem: str) -> Iterable[Finding]:
@@ -156,7 +160,7 @@ def _listed(name: str, paths: Sequence[str], problem: str) -> Iterable[Finding]:
 
 def _more(name: str, count: int) -> Iterable[Finding]:
     if count > MOST_LISTED:
-        yield Finding(name, "note", f"… and {count - MOST_LISTED:,} more like that")
+        yield Finding(name, "note", f"… and {count - MOST_LISTED:,} more")
 
 
 def _texts() -> Iterable[Finding]:
@@ -165,9 +169,9 @@ def _texts() -> Iterable[Finding]:
 
     where = places()
     if where.database.exists():
-        found = Search(where)
+        search = Search(where)
         bytes_used = sum(each.stat().st_size for each in where.texts.iterdir() if each.is_file())
-        detail = f"{found.count:,} texts in {found.segments} segments"
+        detail = f"{search.count:,} texts in {search.segments} segments"
         yield Finding("full-text", "ok", f"{detail}, {formats.size(bytes_used)}")
 
 
@@ -176,9 +180,11 @@ def _lock() -> Iterable[Finding]:
     from navi.memory.ingest.index_lock import holder
 
     if held := holder(places().lock):
-        yield Finding("lock", "note", f"process {held.pid} runs `{held.doing}` since {held.since}")
+        yield Finding(
+            "lock", "note", f"process {held.pid} has run `{held.doing}` since {held.since}"
+        )
     else:
-        yield Finding("lock", "ok", "nobody is writing")
+        yield Finding("lock", "ok", "no process is writing")
 
 
 CHECKS: dict[str, Callable[[], Iterable[Finding]]] = {

@@ -1,4 +1,4 @@
-"""`recall export`: a session as a document."""
+"""`recall export`: write a session as a document."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from navi.cli.raw_option import raw_option
 from navi.cli.recall.options import session_argument
 
 
-@click.command("export", help="Write a session as Markdown or HTML.")
+@click.command("export", help="Export a session as Markdown or HTML.")
 @session_argument
 @click.option(
     "--format",
@@ -19,13 +19,11 @@ from navi.cli.recall.options import session_argument
     type=click.Choice(["md", "html"]),
     default="md",
     show_default=True,
-    help="What to write.",
+    help="Output format.",
 )
-@click.option(
-    "-o", "--output", "path", type=click.Path(path_type=Path), help="Write it to this file."
-)
+@click.option("-o", "--output", "path", type=click.Path(path_type=Path), help="Write to this file.")
 @click.option("--tools/--no-tools", default=True, help="Include the tool calls.  [default: yes]")
-@click.option("--thinking", is_flag=True, help="Include what the agent thought.")
+@click.option("--thinking", is_flag=True, help="Include the agent's thinking.")
 @raw_option
 def command(id: str, form: str, path: Path | None, tools: bool, thinking: bool) -> None:
     from navi.cli.recall.documents import html, markdown
@@ -35,9 +33,9 @@ def command(id: str, form: str, path: Path | None, tools: bool, thinking: bool) 
     from navi.memory.read.session_transcript import transcript
 
     with database.reading(places()) as connection:
-        found = transcript(connection, resolve(connection, id))
+        session = transcript(connection, resolve(connection, id))
     make = html if form == "html" else markdown
-    document = make(found, tools=tools, thinking=thinking)
+    document = make(session, tools=tools, thinking=thinking)
     if path is None:
         output.say(document.rstrip("\n"))
         return

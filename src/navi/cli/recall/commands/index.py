@@ -1,4 +1,4 @@
-"""`recall index`: read what is new in the agents' files."""
+"""`recall index`: index what is new in agents' files."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from navi.cli import formats, output
 from navi.cli.recall.options import clock, json_option, source_option
 
 PATIENCE_SECONDS = 2.0
-"""A server's pass is over by then, unless it has a lot to read."""
+"""Long enough for a server's pass to finish, unless it has a lot to read."""
 
 
-@click.command("index", help="Read what is new in the agents' files.")
-@click.option("--full", is_flag=True, help="Read every file again.")
+@click.command("index", help="Index what is new in your agents' files.")
+@click.option("--full", is_flag=True, help="Index every file again.")
 @source_option
-@click.option("--recreate", is_flag=True, help="Keep the old index as a backup and start over.")
-@click.option("-v", "--verbose", is_flag=True, help="Print what happens to every file.")
+@click.option("--recreate", is_flag=True, help="Back up the old index and start over.")
+@click.option("-v", "--verbose", is_flag=True, help="Print the result for every file.")
 @json_option
 def command(full: bool, source: str | None, recreate: bool, verbose: bool, as_json: bool) -> None:
     from navi.cli.recall.progress import Bar, Log
@@ -33,7 +33,7 @@ def command(full: bool, source: str | None, recreate: bool, verbose: bool, as_js
         confirm(where)
         result = seen.as_result()
     else:
-        # Only now: importing the engines takes longer than a look at the files.
+        # Imported late: the engines take longer to import than checking the files takes.
         from navi.memory.ingest.refresh import Refresh
 
         progress = Log() if verbose else Bar()
@@ -63,4 +63,4 @@ def command(full: bool, source: str | None, recreate: bool, verbose: bool, as_js
     )
     if result.total == 0:
         names = ", ".join(formats.source(name) for name in sources)
-        output.note(f"found no session files of {names}")
+        output.note(f"found no session files for {names}")

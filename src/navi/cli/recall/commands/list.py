@@ -1,4 +1,4 @@
-"""`recall list`: sessions, the latest first."""
+"""`recall list`: list sessions, newest first."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 50
 WIDE = 100
-"""Columns of a terminal that has room for whole ids."""
+"""Terminal columns needed for whole ids."""
 SHORT_ID = 8
 
 
 @click.command(
     "list",
-    help="List sessions, the latest first.",
+    help="List sessions, newest first.",
     epilog="\b\nExamples:\n"
     "  recall list --project . --since monday\n"
     "  recall list --source codex --limit 0 --json",
@@ -48,9 +48,9 @@ SHORT_ID = 8
     metavar="N",
     default=DEFAULT_LIMIT,
     show_default=True,
-    help="How many to list; 0 for all.",
+    help="Maximum number to list; 0 for all.",
 )
-@click.option("--count", "only_count", is_flag=True, help="Print only how many there are.")
+@click.option("--count", "only_count", is_flag=True, help="Print only the number of matches.")
 @json_option
 def command(
     source: str | None,
@@ -123,8 +123,8 @@ def _row(session: dict[str, Any], now: datetime, id_length: int | None) -> list[
     latest = _latest(session)
     marks = ["sub-agent"] * session["is_subagent"] + ["file gone"] * session["is_archived"]
     marks += ["incomplete"] * (not session["is_complete"])
-    # Before the title, so that they are not what is cut off.
-    shown_marks = [*(f"[{mark}]" for mark in marks), *(f"#{tag}" for tag in session["tags"])]
+    # In front of the title, so that they are not cut off.
+    labels = [*(f"[{mark}]" for mark in marks), *(f"#{tag}" for tag in session["tags"])]
     return [
         session["id"][:id_length],
         formats.age(latest, now),
@@ -133,7 +133,7 @@ def _row(session: dict[str, Any], now: datetime, id_length: int | None) -> list[
         f"{session['message_count']:,}",
         f"{session['tool_count']:,}",
         formats.home_short(session["project"] or ""),
-        " ".join([*shown_marks, one_line(session["title"] or "")]),
+        " ".join([*labels, one_line(session["title"] or "")]),
     ]
 
 

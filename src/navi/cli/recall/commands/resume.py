@@ -27,36 +27,36 @@ def command(id: str, runs: bool, as_json: bool) -> None:
     from navi.memory.resume import resume_command, shell_line
 
     with database.reading(places()) as connection:
-        found = session(connection, resolve(connection, id))
-    if found["source"] == "navi":
-        _resume_in_navi(found, runs, as_json)
+        past = session(connection, resolve(connection, id))
+    if past["source"] == "navi":
+        _resume_in_navi(past, runs, as_json)
         return
-    words = resume_command(found)
+    words = resume_command(past)
     if words is None:
         raise NotFound(
-            f"{formats.source(found['source'])} can't resume session {found['id']}",
-            hint=f"`recall show {found['id']}` shows what was said",
+            f"{formats.source(past['source'])} can't resume session {past['id']}",
+            hint=f"`recall show {past['id']}` shows what was said",
         )
-    if found["is_archived"]:
-        output.note("its file is gone; the agent may not know this session any more")
+    if past["is_archived"]:
+        output.note("its file is gone; the agent may no longer know this session")
     if as_json:
-        output.say_json({"session_id": found["id"], "command": words, "cwd": found["cwd"]})
+        output.say_json({"session_id": past["id"], "command": words, "cwd": past["cwd"]})
     elif runs:
-        _run(words, found["cwd"])
+        _run(words, past["cwd"])
     else:
-        output.say(shell_line(words, found["cwd"]))
+        output.say(shell_line(words, past["cwd"]))
 
 
-def _resume_in_navi(found: dict[str, Any], runs: bool, as_json: bool) -> None:
-    """A session of Navi goes on when something is sent to it; there is nothing to start."""
-    id = found["source_session_id"]
+def _resume_in_navi(past: dict[str, Any], runs: bool, as_json: bool) -> None:
+    """A Navi session resumes when it receives a message; there is nothing to start."""
+    id = past["source_session_id"]
     if runs:
         raise UsageError(
-            "a session of Navi resumes when you send it something", hint=f'sm send {id} "…"'
+            "a Navi session resumes when you send it a message", hint=f'sm send {id} "…"'
         )
     if as_json:
         words = ["sm", "send", id, "…"]
-        output.say_json({"session_id": found["id"], "command": words, "cwd": found["cwd"]})
+        output.say_json({"session_id": past["id"], "command": words, "cwd": past["cwd"]})
         return
     output.say(f'sm send {id} "…"')
     if page := _page(id):
@@ -64,7 +64,7 @@ def _resume_in_navi(found: dict[str, Any], runs: bool, as_json: bool) -> None:
 
 
 def _page(id: str) -> str | None:
-    """The session's address, if this machine has or names a server."""
+    """The session's page, if a server is configured on this machine."""
     from navi.client.server_address import find_server
 
     try:
@@ -81,7 +81,7 @@ def _run(words: list[str], cwd: str | None) -> None:
         except OSError as error:
             raise NaviError(
                 f"can't go to the session's folder {cwd}: {(error.strerror or '').lower()}",
-                hint="make the folder again, or run the command elsewhere",
+                hint="recreate the folder, or run the command elsewhere",
             ) from error
     if shutil.which(words[0]) is None:
         raise NaviError(f"{words[0]} is not installed here", hint=f"put {words[0]} on your PATH")

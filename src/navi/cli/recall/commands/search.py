@@ -1,4 +1,4 @@
-"""`recall search`: find what was said, thought or run."""
+"""`recall search`: search what agents said, thought and ran."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROLES = ("user", "assistant", "system")
 
 
 class SearchCommand(click.Command):
-    """Says how to search for a word that looks like an option."""
+    """Explains how to search for a word that looks like an option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         words = list(args)
@@ -40,8 +40,8 @@ class SearchCommand(click.Command):
             if error.possibilities:
                 hint = f"did you mean {' or '.join(sorted(error.possibilities))}?"
             else:
-                hint = f"a word that starts with - goes behind `--`: recall search WORDS -- {word}"
-            raise UsageError(f"there is no option {word}", hint=hint) from error
+                hint = f"put words that start with - after `--`: recall search WORDS -- {word}"
+            raise UsageError(f"unknown option {word}", hint=hint) from error
 
 
 @click.command(
@@ -55,20 +55,18 @@ class SearchCommand(click.Command):
 @click.argument("query", nargs=-1, metavar="WORDS...")
 @source_option
 @click.option(
-    "--tool", type=ToolName(), help="Only messages that used this tool, and its commands."
+    "--tool", type=ToolName(), help="Only messages that used this tool, and the commands it ran."
 )
 @click.option(
     "--file",
     metavar="PATH",
-    help="Only where this file was read or changed: its path, or the end of it.",
+    help="Only where this file was read or changed: a path, or the end of one.",
 )
 @project_option
 @since_option
 @until_option
-@click.option("--role", type=click.Choice(ROLES), help="Only what this role said.")
-@click.option(
-    "--session", type=SessionName(), help="Only in this session: an id or the beginning of one."
-)
+@click.option("--role", type=click.Choice(ROLES), help="Only messages by this role.")
+@click.option("--session", type=SessionName(), help="Only this session: an id or the start of one.")
 @click.option(
     "--sort",
     type=click.Choice(["relevance", "date"]),
@@ -90,9 +88,9 @@ class SearchCommand(click.Command):
     metavar="N",
     default=DEFAULT_LIMIT,
     show_default=True,
-    help="How many passages to show; 0 for all.",
+    help="Maximum number of passages; 0 for all.",
 )
-@click.option("--count", "only_count", is_flag=True, help="Print only how many there are.")
+@click.option("--count", "only_count", is_flag=True, help="Print only the number of matches.")
 @raw_option
 @json_option
 def command(
@@ -111,13 +109,13 @@ def command(
     only_count: bool,
     as_json: bool,
 ) -> None:
-    """Find what was said, thought or run.
+    """Search what agents said, thought and ran.
 
-    All words must be in the passage. "quoted words" must stand side by side, prefix* matches words
-    that start with it, and -word leaves out passages that have it (put it behind `--`, so that it
-    isn't taken for an option).
+    A passage must contain all words. "quoted words" must be adjacent, prefix* matches words that
+    start with it, and -word excludes passages that contain it (put it after `--`, so that it isn't
+    read as an option).
 
-    Each hit names its message: `recall show ID --at N` shows that place.
+    Each hit has a message number: `recall show ID --at N` shows it in context.
     """
     from navi.cli.recall.freshness import bring_up_to_date
     from navi.memory.index_paths import places
@@ -135,7 +133,7 @@ def command(
     if only_count:
         output.say(str(search.total(text, filters)))
         return
-    found = search.find(text, filters, limit or None, by_date=sort == "date")
+    result = search.find(text, filters, limit or None, by_date=sort == "date")
 
     def around(hit: Hit) -> list[Passage]:
         return search.around(hit, context) if context else []
@@ -143,21 +141,21 @@ def command(
     if as_json:
         from navi.memory.read.json_views import hit_json
 
-        hits = [hit_json(hit) for hit in found.hits]
+        hits = [hit_json(hit) for hit in result.hits]
         if context:
-            for shape, hit in zip(hits, found.hits, strict=True):
+            for shape, hit in zip(hits, result.hits, strict=True):
                 shape["context"] = [passage._asdict() for passage in around(hit)]
         output.say_json(hits)
-    elif found.hits:
+    elif result.hits:
         from navi.cli.recall.hits import show
 
-        if not found.has_all_words:
+        if not result.has_all_words:
             output.note("no passage has all these words; these have some of them")
-        show(found.hits, around, text)
+        show(result.hits, around, text)
     else:
         _explain(search, text, filters)
-    if limit and len(found.hits) == limit:
-        total = search.total(text, filters, has_all_words=found.has_all_words)
+    if limit and len(result.hits) == limit:
+        total = search.total(text, filters, has_all_words=result.has_all_words)
         if total > limit:
             output.note(f"{limit} of {total:,} passages; --limit 0 for all")
 
@@ -168,11 +166,13 @@ def _check(text: str) -> None:
     if read_query(text):
         return
     problem = (
-        f"{text.strip()!r} has no letter or digit" if text.strip() else "no words to search for"
+        f"{text.strip()!r} contains no letters or digits"
+        if text.strip()
+        else "no words to search for"
     )
     raise UsageError(
         problem,
-        hint="give a word, like `recall search auth bug`; `recall list` shows the latest sessions",
+        hint="try `recall search auth bug`; `recall list` shows the latest sessions",
     )
 
 

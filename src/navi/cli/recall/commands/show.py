@@ -19,27 +19,30 @@ if TYPE_CHECKING:
     from navi.memory.read.session_transcript import Transcript
 
 CONTEXT_AT = 3
-"""Messages around the one that --at names."""
+"""Messages around the one given by --at."""
 COLOURS = {"user": "green", "assistant": "cyan"}
 MAIN_ARGUMENTS = ("file_path", "path", "notebook_path", "pattern", "url", "query", "prompt")
 
 Entry = tuple[dict[str, Any] | None, list[dict[str, Any]]]
-"""A message with its calls; calls alone have no message."""
+"""A message with its tool calls; None for calls outside any message."""
 
 
 @click.command(
     "show",
-    help="Show a session's conversation, or a part of it. Each message has a number.",
+    help="Show a session's conversation, or part of it, with numbered messages.",
     epilog="\b\nExamples:\n"
     "  recall show 712f --tools\n"
     "  recall show 712f --at 12\n"
     "  recall show 712f --grep 'refresh token' -C 1",
 )
 @session_argument
-@click.option("--tools", is_flag=True, help="Show the tool calls too.")
-@click.option("--thinking", is_flag=True, help="Show what the agent thought too.")
+@click.option("--tools", is_flag=True, help="Include tool calls.")
+@click.option("--thinking", is_flag=True, help="Include the agent's thinking.")
 @click.option(
-    "--at", type=click.IntRange(min=0), metavar="N", help="Only this message and those around it."
+    "--at",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Only this message and the ones around it.",
 )
 @click.option("--grep", metavar="WORDS", help="Only messages that match, as in `recall search`.")
 @click.option("--last", type=click.IntRange(min=1), help="Only the last N messages.", metavar="N")
@@ -48,7 +51,7 @@ Entry = tuple[dict[str, Any] | None, list[dict[str, Any]]]
     "--context",
     type=click.IntRange(min=0),
     metavar="N",
-    help=f"Messages around the chosen ones.  [default: {CONTEXT_AT} with --at, else 0]",
+    help=f"Messages of context around each.  [default: {CONTEXT_AT} with --at, otherwise 0]",
 )
 @raw_option
 @json_option
@@ -68,40 +71,41 @@ def command(
     from navi.memory.read.session_transcript import transcript
 
     if sum(each is not None for each in (at, grep, last)) > 1:
-        raise UsageError("--at, --grep and --last can't go together", hint="choose one of them")
+        raise UsageError("--at, --grep and --last can't be combined", hint="choose one of them")
     with database.reading(places()) as connection:
-        found = transcript(connection, resolve(connection, id))
-    entries = list(found.with_calls())
-    chosen = _chosen(found.session["id"], entries, at, grep, last)
+        session = transcript(connection, resolve(connection, id))
+    entries = list(session.with_calls())
+    chosen = _chosen(session.session["id"], entries, at, grep, last)
     if context is None:
         context = CONTEXT_AT if at is not None else 0
-    places_shown = [
+    chosen_places = [
         place
         for place in range(len(entries))
         if any(abs(place - each) <= context for each in chosen)
     ]
     if as_json:
-        output.say_json(_json(found, entries, places_shown))
+        output.say_json(_json(session, entries, chosen_places))
         return
-    if not places_shown and grep is not None:
-        output.note(f"no message of this session has {grep}")
-    # What was found may be a command or a thought.
+    if not chosen_places and grep is not None:
+        output.note(f"no message in this session matches {grep}")
+    # A match may be in a command or in the agent's thinking.
     whole = set(chosen) if at is not None or grep is not None else set()
-    body = _body(entries, places_shown, whole, tools=tools, thinking=thinking)
-    output.page([*_head(found), *body])
+    body = _body(entries, chosen_places, whole, tools=tools, thinking=thinking)
+    output.page([*_head(session), *body])
 
 
 def _chosen(
     session: str, entries: list[Entry], at: int | None, grep: str | None, last: int | None
 ) -> list[int]:
-    """The places of the entries that were asked for."""
+    """The positions of the requested entries."""
     with_message = [place for place, (message, _) in enumerate(entries) if message is not None]
     if at is not None:
         numbers = {_number(entries[place]): place for place in with_message}
         if at not in numbers:
             existing = f"{min(numbers)} to {max(numbers)}" if numbers else "none"
             raise NotFound(
-                f"session {session} has no message {at}", hint=f"its messages are {existing}"
+                f"session {session} has no message {at}",
+                hint=f"its messages are numbered {existing}",
             )
         return [numbers[at]]
     if grep is not None:
@@ -110,7 +114,9 @@ def _chosen(
 
         clauses = read_query(grep)
         if not clauses:
-            raise UsageError(f"--grep {grep!r} has no letter or digit", hint="give it a word")
+            raise UsageError(
+                f"--grep {grep!r} contains no letters or digits", hint="search for a word"
+            )
         return [place for place, entry in enumerate(entries) if has_all(_text(entry), clauses)]
     if last is not None:
         return with_message[-last:]
@@ -125,25 +131,25 @@ def _number(entry: Entry) -> int:
 
 
 def _text(entry: Entry) -> str:
-    """All that a search could find in it."""
+    """Everything in it that a search can match."""
     message, calls = entry
     texts = [] if message is None else [message["content"], message["thinking"]]
     return "\n".join(filter(None, [*texts, *(call["bash_command"] for call in calls)]))
 
 
-def _json(found: Transcript, entries: list[Entry], places_shown: list[int]) -> dict[str, Any]:
+def _json(transcript: Transcript, entries: list[Entry], chosen_places: list[int]) -> dict[str, Any]:
     from navi.memory.read.json_views import transcript_json
 
-    shape = transcript_json(found)
-    if len(places_shown) < len(entries):
-        messages = [entries[place][0] for place in places_shown]
+    shape = transcript_json(transcript)
+    if len(chosen_places) < len(entries):
+        messages = [entries[place][0] for place in chosen_places]
         numbers = {message["idx"] for message in messages if message is not None}
         shape["messages"] = [each for each in shape["messages"] if each["idx"] in numbers]
     return shape
 
 
-def _head(found: Transcript) -> list[str]:
-    session = found.session
+def _head(transcript: Transcript) -> list[str]:
+    session = transcript.session
     started = formats.local_time(session["started_at"]) if session["started_at"] else "?"
     source = formats.source(session["source"])
     head = [
@@ -156,20 +162,20 @@ def _head(found: Transcript) -> list[str]:
         head.append(f"Title: {one_line(mask(session['title']))}")
     if session["tags"]:
         head.append(f"Tags: {' '.join(f'#{tag}' for tag in session['tags'])}")
-    if found.parent_id:
-        head.append(f"Parent: {found.parent_id}")
+    if transcript.parent_id:
+        head.append(f"Parent: {transcript.parent_id}")
     if session["is_archived"]:
         head.append("Its file is gone; this is what was indexed.")
     return [*head, ""]
 
 
 def _body(
-    entries: list[Entry], places_shown: list[int], whole: set[int], *, tools: bool, thinking: bool
+    entries: list[Entry], chosen_places: list[int], whole: set[int], *, tools: bool, thinking: bool
 ) -> list[str]:
-    """`whole` are the places whose calls and thoughts are shown in any case."""
+    """Entries at the positions in `whole` always include their calls and thinking."""
     lines: list[str] = []
     previous = -1
-    for place in places_shown:
+    for place in chosen_places:
         lines += _gap(place - previous - 1)
         message, calls = entries[place]
         if message is not None:
@@ -177,7 +183,7 @@ def _body(
         if tools or place in whole:
             lines += [_call_line(call) for call in calls]
         previous = place
-    return lines + (_gap(len(entries) - previous - 1) if places_shown else [])
+    return lines + (_gap(len(entries) - previous - 1) if chosen_places else [])
 
 
 def _gap(count: int) -> list[str]:
@@ -199,7 +205,7 @@ def _message_lines(message: dict[str, Any], *, thinking: bool) -> list[str]:
 
 
 def _wrapped(text: str, used: int) -> str:
-    """Prose wrapped at spaces to the terminal's width; code as it is."""
+    """Prose wrapped to the terminal's width; code unchanged."""
     width = output.width()
     if width is None:
         return text
@@ -225,7 +231,7 @@ def _call_line(call: dict[str, Any]) -> str:
 
 
 def _main_argument(tool_input: str | None) -> str:
-    """The path of a file tool, the pattern of a search; else the whole input."""
+    """A file tool's path, a search tool's pattern, or otherwise the whole input."""
     values = masked_json(tool_input)
     if isinstance(values, dict):
         for name in MAIN_ARGUMENTS:

@@ -19,12 +19,12 @@ from navi.cli.recall.options import (
 from navi.cli.table import Column
 
 COMMANDS = {
-    "tools": ("navi.cli.recall.commands.stats_tools", "How often each tool was used."),
+    "tools": ("navi.cli.recall.commands.stats_tools", "Show how often each tool was used."),
     "bash": (
         "navi.cli.recall.commands.stats_bash",
-        "Which commands were run, and which could be allowed.",
+        "Show which commands ran, and which are safe to allow.",
     ),
-    "tokens": ("navi.cli.recall.commands.stats_tokens", "Tokens and what they cost."),
+    "tokens": ("navi.cli.recall.commands.stats_tokens", "Show tokens and their cost."),
 }
 
 
@@ -44,22 +44,22 @@ def _overview(
     from navi.memory.read import statistics
 
     with database.reading(places()) as connection:
-        found = statistics.overview(connection, statistics.Scope(source, project, since))
+        totals = statistics.overview(connection, statistics.Scope(source, project, since))
     if as_json:
-        shown = {**found, "first": instant(found["first"]), "last": instant(found["last"])}
-        output.say_json(shown)
+        shape = {**totals, "first": instant(totals["first"]), "last": instant(totals["last"])}
+        output.say_json(shape)
         return
-    if found["sessions"]:
-        _show(found)
+    if totals["sessions"]:
+        _show(totals)
     else:
         explain_no_stats("sessions", source, project, since)
 
 
-def _show(found: dict[str, Any]) -> None:
-    if found["first"] and found["last"]:
-        output.say(f"{formats.local_time(found['first'])} to {formats.local_time(found['last'])}")
+def _show(totals: dict[str, Any]) -> None:
+    if totals["first"] and totals["last"]:
+        output.say(f"{formats.local_time(totals['first'])} to {formats.local_time(totals['last'])}")
         output.say()
-    most = max((each["messages"] for each in found["by_source"].values()), default=0) or 1
+    most = max((each["messages"] for each in totals["by_source"].values()), default=0) or 1
     counts = ("sessions", "messages", "tool_calls", "input_tokens", "output_tokens")
     rows = [
         [
@@ -67,9 +67,9 @@ def _show(found: dict[str, Any]) -> None:
             *(f"{each[key]:,}" for key in counts),
             formats.bar(each["messages"] / most),
         ]
-        for name, each in found["by_source"].items()
+        for name, each in totals["by_source"].items()
     ]
-    rows.append(["all", *(f"{found[key]:,}" for key in counts), ""])
+    rows.append(["all", *(f"{totals[key]:,}" for key in counts), ""])
     heads = ("SESSIONS", "MESSAGES", "TOOLS", "TOKENS IN", "TOKENS OUT")
     output.table(
         [
@@ -79,10 +79,10 @@ def _show(found: dict[str, Any]) -> None:
         ],
         rows,
     )
-    if found["copied_messages"] or found["copied_tool_calls"]:
+    if totals["copied_messages"] or totals["copied_tool_calls"]:
         output.note(
-            f"not counted again: {formats.count(found['copied_messages'], 'message')} and "
-            f"{formats.count(found['copied_tool_calls'], 'tool call')} "
+            f"not counted twice: {formats.count(totals['copied_messages'], 'message')} and "
+            f"{formats.count(totals['copied_tool_calls'], 'tool call')} "
             "that resumed or forked sessions copied"
         )
 

@@ -1,4 +1,4 @@
-"""`recall stats bash`: which commands were run, and which may run unasked."""
+"""`recall stats bash`: which commands ran, and which are safe to allow."""
 
 from __future__ import annotations
 
@@ -32,14 +32,17 @@ HEADINGS = {
 }
 
 
-@click.command("bash", help="Which commands were run, and which may run unasked.")
+@click.command("bash", help="Show which commands ran, and which are safe to allow.")
 @click.option("--suggest", is_flag=True, help="Suggest permission rules for Claude Code.")
 @click.option(
-    "--apply", "applies", is_flag=True, help="Add them to Claude Code's settings, after a yes."
+    "--apply",
+    "applies",
+    is_flag=True,
+    help="Add the rules to Claude Code's settings, after asking you.",
 )
 @click.option("--all", "shows_all", is_flag=True, help="Show all suggestions, with examples.")
-@click.option("--undo", is_flag=True, help="Take away what --apply added last.")
-@click.option("-y", "--yes", is_flag=True, help="Say yes beforehand.")
+@click.option("--undo", is_flag=True, help="Undo the last --apply.")
+@click.option("-y", "--yes", is_flag=True, help="Don't ask for confirmation.")
 @source_option
 @since_option
 @project_option
@@ -63,22 +66,25 @@ def command(
         _undo(yes)
         return
     if applies and as_json:
-        raise UsageError("--apply asks and can't be used with --json", hint="leave one out")
+        raise UsageError(
+            "--apply asks for confirmation and can't be combined with --json",
+            hint="use one or the other",
+        )
     scope = statistics.Scope(source, project, since)
     if suggest or applies:
         from navi.permissions.suggestions import suggest as judged
 
         with database.reading(places()) as connection:
             lines = statistics.commands(connection, scope)
-        found = judged(lines)
+        rules = judged(lines)
         if as_json:
             from navi.memory.read.json_views import suggestions_json
 
-            output.say_json(suggestions_json(found))
+            output.say_json(suggestions_json(rules))
         else:
-            _show(found, shows_all)
+            _show(rules, shows_all)
         if applies:
-            _apply(found, yes)
+            _apply(rules, yes)
         return
     with database.reading(places()) as connection:
         rows = statistics.bash(connection, scope)
@@ -112,15 +118,15 @@ def _show_rows(rows: list[dict[str, Any]]) -> None:
     )
 
 
-def _show(found: Suggestions, shows_all: bool) -> None:
-    if not found.suggestions and not found.skipped:
+def _show(rules: Suggestions, shows_all: bool) -> None:
+    if not rules.suggestions and not rules.skipped:
         output.note("no commands are indexed; `recall index` reads the agents' files")
         return
     sections: dict[str, Sequence[Suggestion | Skipped]] = {
-        confidence: [each for each in found.suggestions if each.confidence == confidence]
+        confidence: [each for each in rules.suggestions if each.confidence == confidence]
         for confidence in HEADINGS
     }
-    sections["skipped"] = found.skipped
+    sections["skipped"] = rules.skipped
     limits = {name: len(each) for name, each in sections.items()}
     if not shows_all:
         limits = _limits(limits)
@@ -131,11 +137,11 @@ def _show(found: Suggestions, shows_all: bool) -> None:
             output.say(f"\n{HEADINGS.get(name, 'Not suggested:')}")
         for each in section[: limits[name]]:
             _line(each, shows_all)
-    _say_what_else(found, sum(map(len, sections.values())) - sum(limits.values()))
+    _say_what_else(rules, sum(map(len, sections.values())) - sum(limits.values()))
 
 
 def _limits(lengths: dict[str, int]) -> dict[str, int]:
-    """How many of each section fit; the surest get what the others leave."""
+    """How many of each section fit; the safest get the room that is left."""
     limits = {name: min(SHORT[name], lengths[name]) for name in SHORT}
     for name in ("high", "medium"):
         limits.setdefault(name, 0)
@@ -165,33 +171,33 @@ def _line(each: Suggestion | Skipped, shows_all: bool) -> None:
         output.say(f"      asks: {rule}")
 
 
-def _say_what_else(found: Suggestions, left_out: int) -> None:
+def _say_what_else(rules: Suggestions, left_out: int) -> None:
     from navi.permissions.guards import SHARED
 
     if left_out:
         output.say(f"\n{left_out:,} more are not shown; --all shows them, with examples.")
-    if any(each.guards for each in found.suggestions):
+    if any(each.guards for each in rules.suggestions):
         output.say(
-            "\nRules with * come with guards: `ask` rules for what could do harm, "
-            f"{len(SHARED)} shared.\n"
-            "Claude Code 2.1.325 asks about output to a file itself; older ones may not."
+            "\nRules with * come with guards: `ask` rules for harmful variants, "
+            f"{len(SHARED)} of them shared.\n"
+            "Claude Code 2.1.325 asks before writing output to a file; older versions may not."
         )
 
 
-def _apply(found: Suggestions, yes: bool) -> None:
+def _apply(rules: Suggestions, yes: bool) -> None:
     from navi.index.claude_settings import plan_adding, write_adding
 
-    sure = [each for each in found.suggestions if each.confidence != "review"]
+    sure = [each for each in rules.suggestions if each.confidence != "review"]
     change = plan_adding(
         _settings_file(), [each.rule for each in sure], {each.rule: each.guards for each in sure}
     )
     if not change.is_needed:
-        output.note(f"{change.path} already allows all of it")
+        output.note(f"{change.path} already allows all of them")
         return
     output.say(f"\n{change.diff()}".rstrip("\n"))
     if yes or click.confirm(f"Write this to {change.path}?", err=True):
         write_adding(change, _note())
-        output.note("written; `recall stats bash --undo` takes it back")
+        output.note("written; `recall stats bash --undo` reverts it")
     else:
         output.note("nothing was written")
 
@@ -209,7 +215,7 @@ def _undo(yes: bool) -> None:
 
 
 def _settings_file() -> Path:
-    """As Claude Code itself finds it."""
+    """Where Claude Code looks for it."""
     named = os.environ.get("CLAUDE_CONFIG_DIR")
     folder = Path(named).expanduser() if named else Path.home() / ".claude"
     return folder / "settings.json"

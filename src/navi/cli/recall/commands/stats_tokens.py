@@ -1,4 +1,4 @@
-"""`recall stats tokens`: tokens and what they cost."""
+"""`recall stats tokens`: tokens and their cost."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ CHOICES = ("project", *PERIODS, "model")
 DEFAULT = ("project", "month")
 """Few enough rows to read."""
 JSON_DEFAULT = ("project", "day", "model")
-"""As fine as they come, for programs, and for `GET /stats/tokens`."""
+"""The finest grouping, for programs; the same as `GET /stats/tokens`."""
 WIDE = 120
-"""Columns of a terminal that has room for whole numbers."""
+"""Terminal columns needed for whole numbers."""
 
 
 class Groups(click.ParamType[tuple[str, ...]]):
@@ -40,7 +40,7 @@ class Groups(click.ParamType[tuple[str, ...]]):
         return chosen
 
 
-@click.command("tokens", help="Tokens and what they cost, by public price lists.")
+@click.command("tokens", help="Show tokens and their cost at public list prices.")
 @click.option(
     "--by",
     type=Groups(),
@@ -66,17 +66,17 @@ def command(
     if by is None:
         by = JSON_DEFAULT if as_json else DEFAULT
     with database.reading(places()) as connection:
-        found = statistics.tokens(connection, statistics.Scope(source, project, since), by)
+        rows = statistics.tokens(connection, statistics.Scope(source, project, since), by)
     if as_json:
-        output.say_json(found)
+        output.say_json(rows)
         return
-    if not found:
+    if not rows:
         explain_no_stats("tokens", source, project, since)
         return
-    _show(found, by)
-    total = sum(row["cost_usd"] or 0 for row in found)
-    output.note(f"total ${total:,.2f}, by the price lists of {AS_OF}")
-    unpriced = sorted({model for row in found for model in row["unpriced_models"]})
+    _show(rows, by)
+    total = sum(row["cost_usd"] or 0 for row in rows)
+    output.note(f"total ${total:,.2f}, at list prices as of {AS_OF}")
+    unpriced = sorted({model for row in rows for model in row["unpriced_models"]})
     if unpriced:
         output.note(_unpriced(unpriced))
 
@@ -119,7 +119,7 @@ def _cost(row: dict[str, Any]) -> str:
 
 
 def _unpriced(models: list[str]) -> str:
-    """`unknown` stands for answers that don't say which model gave them."""
+    """`unknown` stands for answers that don't name their model."""
     names = [model for model in models if model != "unknown"]
     verb, whose = ("has", "its") if len(models) == 1 else ("have", "their")
     number = formats.count(len(models), "model")

@@ -12,7 +12,7 @@ from navi.cli.recall.options import json_option, project_option, since_option, s
 from navi.cli.table import Column
 
 
-@click.command("tools", help="How often each tool was used.")
+@click.command("tools", help="Show how often each tool was used.")
 @source_option
 @since_option
 @project_option
@@ -23,14 +23,14 @@ def command(source: str | None, since: datetime | None, project: str | None, as_
     from navi.memory.read import statistics
 
     with database.reading(places()) as connection:
-        found = statistics.tools(connection, statistics.Scope(source, project, since))
+        rows = statistics.tools(connection, statistics.Scope(source, project, since))
     if as_json:
-        output.say_json(found)
+        output.say_json(rows)
         return
-    if not found:
+    if not rows:
         explain_no_stats("tool calls", source, project, since)
         return
-    most = max(row["count"] for row in found)
+    most = max(row["count"] for row in rows)
     output.table(
         [
             Column("TOOL", least=20, style="cyan"),
@@ -45,6 +45,6 @@ def command(source: str | None, since: datetime | None, project: str | None, as_
                 f"{row['sessions']:,}",
                 formats.bar(row["count"] / most),
             ]
-            for row in found
+            for row in rows
         ],
     )

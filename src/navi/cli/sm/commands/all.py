@@ -1,4 +1,4 @@
-"""`sm all`: every session, below the one that started it."""
+"""`sm all`: all sessions as a tree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from navi.live.model.wire_format import SessionJson
 
 
-@click.command("all", help="Show every session below its parent, with driver, task and folder.")
+@click.command("all", help="Show all sessions as a tree, with driver, task and folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(as_json: bool) -> None:
     from navi.cli.formats import home_short
@@ -44,11 +44,11 @@ def command(as_json: bool) -> None:
 
 
 def tree(sessions: Sequence[SessionJson]) -> Iterator[tuple[int, SessionJson]]:
-    """Each session with its depth, right after its parent; whose parent is unknown is a root."""
-    known = {session["id"] for session in sessions}
+    """Each session with its depth, right after its parent. Without a known parent it is a root."""
+    ids = {session["id"] for session in sessions}
     below: dict[str | None, list[SessionJson]] = {}
     for session in sessions:
-        parent_id = session["parent_id"] if session["parent_id"] in known else None
+        parent_id = session["parent_id"] if session["parent_id"] in ids else None
         below.setdefault(parent_id, []).append(session)
 
     def walk(parent_id: str | None, depth: int) -> Iterator[tuple[int, SessionJson]]:

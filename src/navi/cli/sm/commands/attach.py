@@ -1,4 +1,4 @@
-"""`sm attach`: into the terminal of a session."""
+"""`sm attach`: attach to a session's terminal."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from navi.client import Client, find_server
 @click.command("attach")
 @click.argument("session")
 def command(session: str) -> None:
-    """Look into the terminal of a session that runs in tmux, and type there.
+    """Attach to the terminal of a session that runs in tmux.
 
-    Ctrl-B D leaves it again; the agent goes on.
+    Press Ctrl-B D to detach; the agent keeps running.
     """
-    found = target.find(Client(find_server()), session)
-    if found["driver"] != "tmux":
+    record = target.find(Client(find_server()), session)
+    if record["driver"] != "tmux":
         raise InvalidInput(
-            f"{lines.named(found)} has no terminal: its driver is {found['driver']}",
-            hint="`sm output` shows what it said; sessions with the driver tmux have one",
+            f"{lines.named(record)} has no terminal: its driver is {record['driver']}",
+            hint="`sm output` shows what it said; only sessions with the tmux driver have one",
         )
     program = shutil.which("tmux")
     if program is None:
         raise NotFound("tmux is not installed here", hint="run this on the server's machine")
     order = ["tmux", "-L", paths.tmux_socket(), "-f", os.devnull]
-    pane = f"={paths.pane_name(found['id'])}"
+    pane = f"={paths.pane_name(record['id'])}"
     import subprocess
 
     if subprocess.run([*order, "has-session", "-t", pane], capture_output=True).returncode:
         raise NotFound(
-            f"{lines.named(found)} has no terminal yet",
-            hint="its first input starts one; it is on the machine of the server",
+            f"{lines.named(record)} has no terminal yet",
+            hint="its first input starts one, on the server's machine",
         )
     os.execv(program, [*order, "attach-session", "-t", pane])

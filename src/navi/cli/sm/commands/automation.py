@@ -1,4 +1,4 @@
-"""`sm automation`: turns of a session on a schedule."""
+"""`sm automation`: run sessions on a schedule."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
-ADD_HELP = """Add an automation: SESSION gets MESSAGE as a turn of its own, on a schedule.
+ADD_HELP = """Add an automation: send MESSAGE to SESSION on a schedule.
 
 \b
 sm automation add builder --name "error log" --cron "0 9 * * 1-5" --tz Europe/Paris \\
@@ -20,22 +20,23 @@ sm automation add builder --name "error log" --cron "0 9 * * 1-5" --tz Europe/Pa
 sm automation add builder --name ping --every 15m "Request http://localhost:8080/health."
 sm automation add builder --name release --at "tomorrow at 9" "Read plan.md; begin step 1."
 
-SESSION is an id, at least 4 characters of its beginning, or a name. Give one of --cron, --every
-and --at.
+SESSION is a name, an id, or at least the first 4 characters of an id. Give exactly one of --cron,
+--every and --at.
 """
-EDIT_HELP = """Change an automation. What is not named stays as it is.
+EDIT_HELP = """Change an automation. Options you leave out stay as they are.
 
 \b
 sm automation edit "error log" --cron "0 8 * * *"
 sm automation edit release --at "friday at 9"
 sm automation edit ping --name "health check" --disable
 
-ID is an id, at least 4 characters of its beginning, or a name. One that has ended runs again with
-a new --at, --every or --cron. A new --cron stays in its zone; --tz, also alone, moves it.
+ID is a name, an id, or at least the first 4 characters of an id. An automation that has ended runs
+again with a new --at, --every or --cron. A new --cron keeps the time zone; --tz changes it, even on
+its own.
 """
 
 
-@click.group("automation", help="Let sessions work on a schedule.")
+@click.group("automation", help="Run sessions on a schedule.")
 def command() -> None:
     pass
 
@@ -51,17 +52,19 @@ def _count(_: click.Context, option: click.Parameter, count: int | None) -> int 
 
 SCHEDULE_OPTIONS = (
     click.option("--cron", metavar="EXPR", help="Five fields: minute hour day month weekday."),
+    click.option("--tz", metavar="ZONE", help="Time zone, like Europe/Paris.  [default: yours]"),
     click.option(
-        "--tz", metavar="ZONE", help="The zone of the times, like Europe/Paris.  [default: yours]"
+        "--every", metavar="DURATION", help="Repeat at this interval: 15m, 2h, 1d. At least 10s."
     ),
-    click.option("--every", metavar="DURATION", help="Again and again: 15m, 2h, 1d. 10s or more."),
-    click.option("--at", metavar="WHEN", help="Once: 30m, tomorrow at 9, 2030-01-31T09:00+01:00."),
+    click.option(
+        "--at", metavar="WHEN", help="Run once: 30m, tomorrow at 9, 2030-01-31T09:00+01:00."
+    ),
 )
 GUARD_OPTIONS = (
     click.option(
         "--catch-up",
         type=click.Choice(["once", "skip", "all"]),
-        help="Make up for one (the default), none or all of the runs missed while no server ran.",
+        help="For runs missed while no server ran: run once (the default), skip them, or run all.",
     ),
     click.option("--max-runs", type=int, callback=_count, help="End after this many runs."),
     click.option("--expires", metavar="WHEN", help="End at this time."),
@@ -76,7 +79,7 @@ GUARD_OPTIONS = (
 
 
 def options(command: Command) -> Command:
-    """What `add` and `edit` have in common."""
+    """Adds the options shared by `add` and `edit`."""
     for option in reversed((*SCHEDULE_OPTIONS, *GUARD_OPTIONS)):
         command = option(command)
     return command
@@ -85,9 +88,9 @@ def options(command: Command) -> Command:
 @command.command("add", help=ADD_HELP)
 @click.argument("session")
 @click.argument("message")
-@click.option("--name", metavar="TEXT", help="A few words.  [default: the message's beginning]")
+@click.option("--name", metavar="TEXT", help="Short name.  [default: the start of the message]")
 @options
-@click.option("--preview", is_flag=True, help="Only show when it would run.")
+@click.option("--preview", is_flag=True, help="Show when it would run, without adding it.")
 @as_json_option
 def add(
     session: str,
@@ -107,7 +110,7 @@ def add(
 
 @command.command("edit", help=EDIT_HELP)
 @click.argument("automation_id", metavar="ID")
-@click.option("--name", metavar="TEXT", help="A few words.")
+@click.option("--name", metavar="TEXT", help="Short name.")
 @click.option("--message", metavar="TEXT", help="What to do each time.")
 @options
 @click.option("--enable/--disable", "enabled", default=None, help="Switch it on or off.")
@@ -129,7 +132,7 @@ def edit(
     if not changes:
         raise UsageError(
             "nothing to change",
-            hint=f'like `sm automation edit {automation_id} --at "friday at 9"`',
+            hint=f'try `sm automation edit {automation_id} --at "friday at 9"`',
         )
     _answer(as_json, tz).edit(automation_id, changes)
 
@@ -161,42 +164,44 @@ def _guards(
     }
 
 
-@command.command("list", help="List the automations of SESSION, or all.")
+@command.command("list", help="List SESSION's automations, or all of them.")
 @click.argument("session", required=False)
 @as_json_option
 def listing(session: str | None, as_json: bool) -> None:
     _answer(as_json).listing(session)
 
 
-@command.command("show", help="Show one automation, and when it runs next.")
+@command.command("show", help="Show an automation and its next runs.")
 @click.argument("automation_id", metavar="ID")
 @as_json_option
 def show(automation_id: str, as_json: bool) -> None:
     _answer(as_json).show(automation_id)
 
 
-@command.command("runs", help="Show the last runs of an automation, and how they ended.")
+@command.command("runs", help="Show an automation's last runs and how they ended.")
 @click.argument("automation_id", metavar="ID")
 @as_json_option
 def runs(automation_id: str, as_json: bool) -> None:
     _answer(as_json).runs(automation_id)
 
 
-@command.command("pause", help="Switch it off. A run that waits is cancelled.")
+@command.command("pause", help="Pause an automation. A queued run is cancelled.")
 @click.argument("automation_id", metavar="ID")
 @as_json_option
 def pause(automation_id: str, as_json: bool) -> None:
     _answer(as_json).switch(automation_id, is_on=False)
 
 
-@command.command("resume", help="Switch it on again. It goes on from now.")
+@command.command("resume", help="Resume an automation, starting now.")
 @click.argument("automation_id", metavar="ID")
 @as_json_option
 def resume(automation_id: str, as_json: bool) -> None:
     _answer(as_json).switch(automation_id, is_on=True)
 
 
-@command.command("remove", help="Remove it. A run that waits is cancelled; its past runs stay.")
+@command.command(
+    "remove", help="Remove an automation. A queued run is cancelled; past runs are kept."
+)
 @click.argument("automation_id", metavar="ID")
 @as_json_option
 def remove(automation_id: str, as_json: bool) -> None:
@@ -204,7 +209,7 @@ def remove(automation_id: str, as_json: bool) -> None:
 
 
 def _answer(as_json: bool, tz: str | None = None) -> Answer:
-    # Imported here, so that --help and completions need not wait for it.
+    # Imported here, so that --help and completions start quickly.
     from navi.base.timezone import parse_timezone
     from navi.cli.sm.automation_answer import Answer
     from navi.cli.sm.timezone import own_timezone

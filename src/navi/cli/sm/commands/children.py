@@ -1,4 +1,4 @@
-"""`sm children`: the sessions that an agent started, and what they say they do."""
+"""`sm children`: the sessions an agent started, with their status."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 from navi.cli import output
 
-HELP = """Show the sessions that SESSION started; without it, those of the calling agent.
+HELP = """Show the sessions that SESSION started. Without SESSION, show the calling agent's.
 
 \b
 sm children
@@ -16,21 +16,21 @@ sm children lead --recursive
 
 @click.command("children", help=HELP)
 @click.argument("session", required=False)
-@click.option("--recursive", is_flag=True, help="Also those that they started, and so on.")
+@click.option("--recursive", is_flag=True, help="Include their children, and so on.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(session: str | None, recursive: bool, as_json: bool) -> None:
     from navi.cli.sm import lines, target
     from navi.client import Client, find_server
 
-    own = None if session is not None else target.own_id("`sm children SESSION` names one")
+    own = None if session is not None else target.own_id("name one: `sm children SESSION`")
     client = Client(find_server())
     parent_id = own or target.find(client, session or "")["id"]
-    found = client.children(parent_id, recursive=recursive)
+    children = client.children(parent_id, recursive=recursive)
     if as_json:
-        output.say_json(found)
-    elif not found:
+        output.say_json(children)
+    elif not children:
         output.note("no children")
     else:
         now = client.now()
-        rows = [[lines.named(s), s["state"], lines.status(s, now)] for s in found]
+        rows = [[lines.named(s), s["state"], lines.status(s, now)] for s in children]
         output.columns(rows, " | ")

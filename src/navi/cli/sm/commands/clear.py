@@ -1,4 +1,4 @@
-"""`sm clear`: a new context for a session."""
+"""`sm clear`: clear a session's context."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import click
 
 from navi.cli import output
 
-HELP = """Give SESSION a new context: its agent forgets, the transcript stays. Ends a running turn,
-and the reminders of its task. Only its parent or a person may.
+HELP = """Clear SESSION's context: its agent forgets the conversation, the transcript is kept.
+
+Stops a running turn and the task's reminders. Only its parent or a person may do this.
 """
 
 
@@ -19,9 +20,9 @@ def command(session: str, as_json: bool) -> None:
     from navi.client import Client, find_server
 
     client = Client(find_server())
-    meant = target.find(client, session)
-    changed = client.clear(meant["id"], target.own_or_none())
+    record = target.find(client, session)
+    changed = client.clear(record["id"], target.own_or_none())
     if as_json:
         output.say_json(changed)
     else:
-        output.say(f"{lines.named(changed)} starts afresh")
+        output.say(f"cleared {lines.named(changed)}")

@@ -1,4 +1,4 @@
-"""`sm kill`: the end of a session."""
+"""`sm kill`: end a session."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import click
 
 from navi.cli import output
 
-HELP = """End SESSION for good: its turn is stopped, and what waits for it is removed. The
-transcript stays. Only its parent or a person may.
+HELP = """End SESSION for good. Its transcript is kept.
+
+Stops its turn and empties its queue. Only its parent or a person may do this.
 """
 
 
@@ -19,8 +20,8 @@ def command(session: str, as_json: bool) -> None:
     from navi.client import Client, find_server
 
     client = Client(find_server())
-    meant = target.find(client, session)
-    changed = client.kill(meant["id"], target.own_or_none())
+    record = target.find(client, session)
+    changed = client.kill(record["id"], target.own_or_none())
     if as_json:
         output.say_json(changed)
     else:

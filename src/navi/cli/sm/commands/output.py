@@ -8,9 +8,11 @@ from navi.cli import output
 from navi.cli.raw_option import raw_option
 
 
-@click.command("output", help="Print what the agent of SESSION said in its last turn.")
+@click.command("output", help="Print what SESSION's agent said in its last turn.")
 @click.argument("session")
-@click.option("-n", "--turns", default=1, type=click.IntRange(min=1), help="In so many turns.")
+@click.option(
+    "-n", "--turns", default=1, type=click.IntRange(min=1), help="Number of turns to print."
+)
 @raw_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(session: str, turns: int, as_json: bool) -> None:
@@ -19,16 +21,16 @@ def command(session: str, turns: int, as_json: bool) -> None:
     from navi.client import Client, find_server
 
     client = Client(find_server())
-    meant = target.find(client, session)
-    said = transcript.last_turns(client.messages(meant["id"]), turns)
+    record = target.find(client, session)
+    messages = transcript.last_turns(client.messages(record["id"]), turns)
     if as_json:
-        output.say_json(said)
+        output.say_json(messages)
         return
-    texts = [message["content"] for message in said if message["content"]]
+    texts = [message["content"] for message in messages if message["content"]]
     if not texts:
-        output.note(f"{lines.named(meant)} has said nothing yet")
+        output.note(f"{lines.named(record)} has said nothing yet")
     for text in texts:
         output.say(text)
-    for message in said:
+    for message in messages:
         if (end := transcript.ending(message)) is not None:
             output.note(f"[{end}]")

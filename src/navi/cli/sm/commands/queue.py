@@ -1,4 +1,4 @@
-"""`sm queue`: what waits for a session."""
+"""`sm queue`: a session's undelivered inputs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import click
 from navi.cli import output
 
 
-@click.command("queue", help="Show what waits for SESSION, the next one first.")
+@click.command("queue", help="Show SESSION's queue, next input first.")
 @click.argument("session")
-@click.option("--remove", metavar="INPUT", help="Remove this one, by the beginning of its id.")
+@click.option(
+    "--remove", metavar="INPUT", help="Remove the input with this id, or the start of it."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(session: str, remove: str | None, as_json: bool) -> None:
     from navi.base.errors import NotFound
@@ -17,25 +19,24 @@ def command(session: str, remove: str | None, as_json: bool) -> None:
     from navi.client import Client, find_server
 
     client = Client(find_server())
-    meant = target.find(client, session)
-    waiting = client.queue(meant["id"])
+    record = target.find(client, session)
+    waiting = client.queue(record["id"])
     if remove is not None:
-        found = [each for each in waiting if each["id"].startswith(remove)]
-        if len(found) != 1:
-            what = "nothing that waits" if not found else f"{len(found)} inputs that wait"
+        matches = [each for each in waiting if each["id"].startswith(remove)]
+        if len(matches) != 1:
             raise NotFound(
-                f"{what} for {lines.named(meant)} has the id {remove!r}",
-                hint=f"`sm queue {meant['id']}` lists them",
+                f"{len(matches) or 'no'} queued inputs of {lines.named(record)} match {remove!r}",
+                hint=f"`sm queue {record['id']}` lists them",
             )
-        client.remove_input(meant["id"], found[0]["id"])
+        client.remove_input(record["id"], matches[0]["id"])
         if as_json:
-            output.say_json(found[0])
+            output.say_json(matches[0])
         else:
-            output.say(f"removed: {lines.plain(found[0]['text'], lines.LONGEST)}")
+            output.say(f"removed: {lines.plain(matches[0]['text'], lines.LONGEST)}")
     elif as_json:
         output.say_json(waiting)
     elif not waiting:
-        output.note(f"nothing waits for {lines.named(meant)}")
+        output.note(f"the queue of {lines.named(record)} is empty")
     else:
         now = client.now()
         rows = [lines.waiting(each, now) for each in waiting]

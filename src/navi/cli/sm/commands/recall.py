@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-HELP = """Wake a session later: it gets INSTRUCTION as a turn of its own.
+HELP = """Wake a session later: INSTRUCTION starts a turn of its own.
 
 \b
 sm recall builder "30m" "Read build.log; if it failed, report its last 50 lines."
@@ -12,27 +12,27 @@ sm recall builder "tomorrow at 9" "Read errors.log; sum up what is new." --every
 sm recall builder --now "Go on with step 3 of plan.md."
 sm recall builder --cancel
 
-SESSION is an id, at least 4 characters of its beginning, or a name. With SESSION alone, shows the
-recall that is pending. `navi when` tells how a time would be read. With --every, WHEN may be left
-out: the first turn is then one beat away.
+SESSION is a name, an id, or at least the first 4 characters of an id. SESSION alone shows the
+pending recall. `navi when` shows how Navi reads a time. With --every, WHEN is optional: the first
+turn then comes after one interval.
 """
 
 
 @click.command("recall", help=HELP)
 @click.argument("session")
 @click.argument("texts", nargs=-1, metavar="[WHEN] [INSTRUCTION]")
-@click.option("--every", metavar="DURATION", help="Again and again, at this distance: 15m, 2h, 1d.")
-@click.option("--now", "is_now", is_flag=True, help="At once, in place of WHEN.")
-@click.option("--comment", metavar="TEXT", help="A note about why, which the agent is not told.")
+@click.option("--every", metavar="DURATION", help="Repeat at this interval: 15m, 2h, 1d.")
+@click.option("--now", "is_now", is_flag=True, help="Wake it now, instead of at WHEN.")
+@click.option("--comment", metavar="TEXT", help="A note for people; the agent doesn't see it.")
 @click.option(
     "--tz",
     metavar="ZONE",
-    help="The zone of WHEN and of the times shown, like Europe/Paris.  [default: yours]",
+    help="Time zone, like Europe/Paris.  [default: yours]",
 )
-@click.option("--timezone", metavar="±HH:MM", help="The same as an offset from UTC.")
-@click.option("--skip", is_flag=True, help="Leave out the next beat.")
+@click.option("--timezone", metavar="±HH:MM", help="Time zone as an offset from UTC.")
+@click.option("--skip", is_flag=True, help="Skip the next wake-up.")
 @click.option("--cancel", is_flag=True, help="Cancel the pending recall.")
-@click.option("--list", "listing", is_flag=True, help="List all recalls, also past ones.")
+@click.option("--list", "listing", is_flag=True, help="List all recalls, including past ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     session: str,
@@ -47,7 +47,7 @@ def command(
     listing: bool,
     as_json: bool,
 ) -> None:
-    # Imported here, so that --help and completions need not wait for them.
+    # Imported here, so that --help and completions start quickly.
     from navi.base.timezone import zone_name
     from navi.cli import timezone_options
     from navi.cli.sm import target

@@ -1,4 +1,4 @@
-"""`sm remind`: one-off reminders, and a list of all; the end of the repeated ones."""
+"""`sm remind`: set, list, cancel and stop reminders."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 from navi.cli import output
 
-HELP = """Remind the calling agent once, after DELAY: seconds, or like 5m. It interrupts.
+HELP = """Remind the calling agent once, after DELAY (300, or 5m). The reminder interrupts.
 
 \b
 sm remind 300 "check on the build"
@@ -15,13 +15,12 @@ sm remind --list
 sm remind --cancel 5861aa8eb906bfae
 sm remind builder --stop
 
---list shows what is to come: one-off reminders, and sessions that are asked for their status (see
-`sm send --remind`). With --stop the first word is a session, also if it is all digits: that session
-is no longer asked.
+--list shows what is coming: one-off reminders, and sessions that are asked for their status (see
+`sm send --remind`). --stop ends the latter; it takes a session, even if its name is all digits.
 """
 WAYS = (
-    'a one-off reminder is `sm remind DELAY "MESSAGE"`; '
-    "all are shown by `sm remind --list`, also `--list SESSION`; "
+    '`sm remind DELAY "MESSAGE"` sets a one-off reminder; '
+    "`sm remind --list [SESSION]` shows all of them; "
     "`sm remind --cancel REMINDER` and `sm remind SESSION --stop` end them"
 )
 
@@ -29,10 +28,10 @@ WAYS = (
 @click.command("remind", help=HELP)
 @click.argument("first", metavar="DELAY|SESSION|REMINDER", required=False)
 @click.argument("words", nargs=-1, metavar="[MESSAGE]")
-@click.option("--list", "is_list", is_flag=True, help="Show all reminders, or those of SESSION.")
-@click.option("--cancel", "is_cancel", is_flag=True, help="Cancel the one-off REMINDER.")
+@click.option("--list", "is_list", is_flag=True, help="Show all reminders, or SESSION's.")
+@click.option("--cancel", "is_cancel", is_flag=True, help="Cancel a one-off reminder.")
 @click.option("--stop", "is_stop", is_flag=True, help="Stop asking SESSION for its status.")
-@click.option("--to", metavar="SESSION", help="Remind this session, not the calling one.")
+@click.option("--to", metavar="SESSION", help="Remind this session instead of the calling one.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     first: str | None,
@@ -50,7 +49,9 @@ def command(
             raise UsageError("the delay is missing", hint=WAYS)
         once(first, words, to, as_json=as_json)
     elif is_list + is_cancel + is_stop > 1 or words or to is not None:
-        raise UsageError("--list, --cancel and --stop take one name and nothing else", hint=WAYS)
+        raise UsageError(
+            "--list, --cancel and --stop take one argument and nothing else", hint=WAYS
+        )
     elif is_list:
         listing(first, as_json=as_json)
     elif first is None:
@@ -97,17 +98,17 @@ def listing(session: str | None, *, as_json: bool) -> None:
 
     client = Client(find_server())
     sessions = client.sessions() if session is None else [target.find(client, session)]
-    found = client.reminders(None if session is None else sessions[0]["id"])
+    reminders = client.reminders(None if session is None else sessions[0]["id"])
     if as_json:
-        output.say_json(found)
-    elif not found:
+        output.say_json(reminders)
+    elif not reminders:
         output.note("no reminders")
     else:
         titles = {each["id"]: each["title"] for each in sessions}
         from navi.cli.sm.timezone import own_timezone
 
         zone = own_timezone()
-        rows = [lines.upcoming(each, titles, client.now(), zone) for each in found]
+        rows = [lines.upcoming(each, titles, client.now(), zone) for each in reminders]
         output.table(["ID", "SESSION", "KIND", "NEXT", "TEXT"], rows)
 
 
@@ -136,9 +137,9 @@ def stop(session: str, *, as_json: bool) -> None:
     from navi.client import Client, find_server
 
     client = Client(find_server())
-    meant = target.find(client, session)
-    stopped = client.stop_reminding(meant["id"])
+    record = target.find(client, session)
+    stopped = client.stop_reminding(record["id"])
     if as_json:
         output.say_json(stopped)
     else:
-        output.say(f"{lines.named(meant)} is no longer reminded")
+        output.say(f"{lines.named(record)} is no longer reminded")

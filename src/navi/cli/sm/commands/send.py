@@ -14,27 +14,33 @@ sm send builder "Stop: wrong branch. Switch to main." --urgent
 sm send builder "Implement issue 12." --remind 5m
 git diff | sm send reviewer -
 
-SESSION is an id, at least 4 characters of its beginning, or a name. An agent that sends is named
-to the receiver. Options may follow the text; a text that begins with a dash goes after `--`.
+SESSION is a name, an id, or at least the first 4 characters of an id. The receiver sees which agent
+sent the text. Options may follow the text; put a text that starts with a dash after `--`.
 """
 
 
 @click.command("send", help=HELP)
 @click.argument("session")
 @click.argument("words", nargs=-1, metavar="TEXT")
-@click.option("--sequential", "mode", flag_value="sequential", help="In its order (the default).")
-@click.option("--important", "mode", flag_value="important", help="Next, when the turn has ended.")
-@click.option("--urgent", "mode", flag_value="urgent", help="Now: interrupts the running turn.")
+@click.option(
+    "--sequential", "mode", flag_value="sequential", help="Deliver in order (the default)."
+)
+@click.option(
+    "--important", "mode", flag_value="important", help="Deliver next, when the current turn ends."
+)
+@click.option(
+    "--urgent", "mode", flag_value="urgent", help="Deliver now, interrupting the running turn."
+)
 @click.option(
     "--remind",
     metavar="[DURATION]",
     is_flag=False,
     flag_value="",
-    help="Ask for its status after this long without a report, like 180 or 5m; interrupt later.",
+    help="Ask for its status after this long without a report (180, or 5m); then interrupt.",
 )
-@click.option("--wait", metavar="SECONDS", help="Wait so long for the answer, and print it.")
-@click.option("--notify-on-delivery", is_flag=True, help="Tell the sender when it is delivered.")
-@click.option("--notify-on-stop", is_flag=True, help="Tell the sender when the turn has ended.")
+@click.option("--wait", metavar="SECONDS", help="Wait up to this long for the answer and print it.")
+@click.option("--notify-on-delivery", is_flag=True, help="Notify the sender when it is delivered.")
+@click.option("--notify-on-stop", is_flag=True, help="Notify the sender when the turn ends.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     session: str,
@@ -62,9 +68,9 @@ def command(
             hint="--wait SECONDS waits for the answer instead",
         )
     client = Client(find_server())
-    meant = target.find(client, session)
+    receiver = target.find(client, session)
     admitted = client.send(
-        meant["id"],
+        receiver["id"],
         text,
         delivery_mode=None if mode is None else DeliveryMode(mode),
         sender_session_id=sender,
@@ -74,11 +80,11 @@ def command(
         notify_on_stop=notify_on_stop,
     )
     if seconds is not None:
-        answer.wait_for(client, meant, admitted["input_id"], seconds, as_json=as_json)
+        answer.wait_for(client, receiver, admitted["input_id"], seconds, as_json=as_json)
     elif as_json:
         output.say_json(admitted)
     else:
-        output.say(lines.admitted(meant, admitted))
+        output.say(lines.admitted(receiver, admitted))
         if admitted["remind_soft_threshold"] is not None:
             from navi.cli.sm.timezone import own_timezone
 
@@ -98,7 +104,7 @@ def threshold(remind: str | None) -> int | None:
         seconds = 0.0
     if seconds < 1 or not seconds.is_integer():
         raise UsageError(
-            f"--remind {remind!r} is not a duration of at least a second",
+            f"--remind {remind!r} is not a duration of 1s or more",
             hint='`sm send SESSION "TEXT" --remind 5m`, or --remind at the end of the line',
         )
     return int(seconds)

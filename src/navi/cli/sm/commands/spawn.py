@@ -1,4 +1,4 @@
-"""`sm spawn`: a new session, and its first task."""
+"""`sm spawn`: start a session and give it a task."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import click
 
 from navi.cli import output
 
-HELP = """Start a session, and give it PROMPT. `-` reads it from standard input.
+HELP = """Start a session and give it PROMPT. `-` reads it from standard input.
 
 \b
 sm spawn "Review the last commit." --name reviewer
 sm spawn --name worker --driver scripted --cwd ~/project
 
-An agent that runs this becomes the parent: it may clear and kill what it started. Prints the new
+An agent that runs this becomes the parent, and may clear and kill the new session. Prints the new
 session's title and id.
 """
 
@@ -24,12 +24,14 @@ EXAMPLE = 'sm spawn "Run the tests."'
 @click.option(
     "--name",
     metavar="TEXT",
-    help="Its title; need not be unique.  [default: the prompt's first line]",
+    help="Title; need not be unique.  [default: the prompt's first line]",
 )
-@click.option("--driver", metavar="NAME", help="What runs it: builtin, scripted and others.")
-@click.option("--model", metavar="NAME", help="Another model than the usual one.")
-@click.option("--cwd", metavar="FOLDER", help="Where it works; this folder if not given.")
-@click.option("--wait", metavar="SECONDS", help="Wait so long for the answer, and print it.")
+@click.option(
+    "--driver", metavar="NAME", help="Driver: builtin, claude_code, codex, tmux or scripted."
+)
+@click.option("--model", metavar="NAME", help="Model to use instead of the default.")
+@click.option("--cwd", metavar="FOLDER", help="Working folder.  [default: this folder]")
+@click.option("--wait", metavar="SECONDS", help="Wait up to this long for the answer and print it.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     words: tuple[str, ...],
@@ -63,7 +65,7 @@ def command(
     admitted = None
     if prompt is not None:
         admitted = client.send(made["id"], prompt, sender_session_id=own)
-        # The prompt has given it its title.
+        # The prompt became its title.
         made = client.session(made["id"])
     if seconds is not None and admitted is not None:
         output.note(lines.named(made))

@@ -1,4 +1,4 @@
-"""`sm status`: all sessions at a glance; or what the calling agent does."""
+"""`sm status`: list all sessions, or report the calling agent's status."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import click
 
 from navi.cli import output
 
-HELP = """Show all sessions: state, what each says it does, and its recall.
+HELP = """Show all sessions with their state, status and recall.
 
-With TEXT, an agent reports what it is doing, which also answers reminders:
+With TEXT, an agent reports what it is doing; this also answers reminders:
 
 \b
 sm status "found 2 call sites, testing the fix"
@@ -17,7 +17,7 @@ sm status "found 2 call sites, testing the fix"
 
 @click.command("status", help=HELP)
 @click.argument("words", nargs=-1, metavar="[TEXT]")
-@click.option("--clear", "is_clear", is_flag=True, help="Take the agent's own status back.")
+@click.option("--clear", "is_clear", is_flag=True, help="Clear the calling agent's status.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(words: tuple[str, ...], is_clear: bool, as_json: bool) -> None:
     if words or is_clear:
@@ -34,7 +34,7 @@ def report(text: str | None, *, as_json: bool) -> None:
     if text is not None and not text.strip():
         raise UsageError(
             "the status is blank",
-            hint='`sm status "running the tests"` reports one, `sm status --clear` takes it back',
+            hint='`sm status "running the tests"` reports one, `sm status --clear` clears it',
         )
     own = target.own_id("run it inside an agent that Navi started, or set NAVI_SESSION_ID")
     session = Client(find_server()).report_status(own, text)

@@ -1,4 +1,4 @@
-"""`sm tail`: the last messages of a session, and what follows."""
+"""`sm tail`: show a session's last messages, and follow new ones."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 @click.command("tail", help="Show the last messages of SESSION, with tool calls.")
 @click.argument("session")
-@click.option("-n", "--messages", "count", default=20, type=click.IntRange(min=0), help="So many.")
-@click.option("-f", "--follow", is_flag=True, help="Then show what happens, until Ctrl-C.")
+@click.option(
+    "-n", "--messages", "count", default=20, type=click.IntRange(min=0), help="Number of messages."
+)
+@click.option("-f", "--follow", is_flag=True, help="Keep printing what happens, until Ctrl-C.")
 @raw_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(session: str, count: int, follow: bool, as_json: bool) -> None:
@@ -27,36 +29,36 @@ def command(session: str, count: int, follow: bool, as_json: bool) -> None:
     from navi.client import Client, find_server
 
     if follow and as_json:
-        raise UsageError("--follow has no end, and JSON needs one", hint="leave out one of them")
+        raise UsageError("--follow and --json can't be combined", hint="use one or the other")
     client = Client(find_server())
-    meant = target.find(client, session)
-    # Connected before the messages are read, so that nothing falls in between.
-    events = client.events(meant["id"]) if follow else None
-    every = client.messages(meant["id"])
+    record = target.find(client, session)
+    # Connect before reading the messages, so that nothing is missed in between.
+    events = client.events(record["id"]) if follow else None
+    every = client.messages(record["id"])
     last = every[-count:] if count else []
     if as_json:
         output.say_json(last)
         return
     timezone = own_timezone()
     for message in last:
-        for line in transcript.shown(message, timezone):
+        for line in transcript.printable(message, timezone):
             output.say(line)
     if events is not None:
         _follow(events, {message["id"] for message in every})
 
 
-def _follow(events: Events, known: set[str]) -> None:
+def _follow(events: Events, printed_ids: set[str]) -> None:
     is_open = False
     try:
         while True:
             event = events.next()
-            if event is None or f"{event.get('turn_id')}.1" in known:
+            if event is None or f"{event.get('turn_id')}.1" in printed_ids:
                 continue
             if event["type"] == "stream_delta":
                 output.stream(event["delta"])
                 is_open = True
                 continue
-            line = _line(event, known)
+            line = _line(event, printed_ids)
             if line is None:
                 continue
             if is_open:
@@ -67,14 +69,14 @@ def _follow(events: Events, known: set[str]) -> None:
         events.close()
 
 
-def _line(event: dict[str, Any], known: set[str]) -> str | None:
+def _line(event: dict[str, Any], printed_ids: set[str]) -> str | None:
     from navi.cli.sm import lines
     from navi.cli.sm.commands import transcript
 
     match event["type"]:
-        case "input_delivered" if event["input"]["id"] not in known:
-            told = event["input"]
-            return f"{lines.sender(told, told['origin'])}: {told['text']}"
+        case "input_delivered" if event["input"]["id"] not in printed_ids:
+            message = event["input"]
+            return f"{lines.sender(message, message['origin'])}: {message['text']}"
         case "tool_call":
             return f"calls {transcript.tool(event)}"
         case "stream_end" if event["outcome"] != "ok":

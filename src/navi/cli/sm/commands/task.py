@@ -6,14 +6,14 @@ import click
 
 from navi.cli import output
 
-HELP = """Show the calling agent's task, or set it to TEXT. The task is what was asked for; what is
-being done right now is `sm status "..."`.
+HELP = """Show the calling agent's task, or set it to TEXT. The task is what the agent was
+asked to do; `sm status "..."` reports what it is doing right now.
 """
 
 
 @click.command("task", help=HELP)
 @click.argument("words", nargs=-1, metavar="[TEXT]")
-@click.option("--clear", "is_clear", is_flag=True, help="Have no task.")
+@click.option("--clear", "is_clear", is_flag=True, help="Clear the task.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(words: tuple[str, ...], is_clear: bool, as_json: bool) -> None:
     from navi.cli.sm import lines, target

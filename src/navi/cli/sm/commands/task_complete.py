@@ -1,4 +1,4 @@
-"""`sm task-complete`: the calling agent is done."""
+"""`sm task-complete`: report that the calling agent's task is done."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import click
 
 from navi.cli import output
 
-HELP = """Say that the calling agent's task is done, perhaps with TEXT about how. Its parent is
-told, and it is reminded no more.
+HELP = """Report that the calling agent's task is done. TEXT can say how it went.
+
+Notifies its parent and ends its reminders.
 """
 
 
@@ -19,8 +20,10 @@ def command(words: tuple[str, ...], as_json: bool) -> None:
     from navi.client import Client, find_server
 
     own = target.own_id("run it inside an agent that Navi started, or set NAVI_SESSION_ID")
-    told = Client(find_server()).complete_task(own, " ".join(words) or None)
+    has_parent = Client(find_server()).complete_task(own, " ".join(words) or None)
     if as_json:
-        output.say_json({"parent_told": told})
+        output.say_json({"parent_told": has_parent})
     else:
-        output.say("done; the parent is told" if told else "done; there is no parent to tell")
+        output.say(
+            "done; the parent was notified" if has_parent else "done; there is no parent to notify"
+        )

@@ -1,4 +1,4 @@
-"""`sm output` in words: what was said in a session's last turns."""
+"""A session's last messages as text, for `sm output` and `sm tail`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST_RESULT = 400
 
 
 def last_turns(messages: Sequence[Json], count: int) -> list[Json]:
-    """What the agent said in its last turns, without what it was told."""
+    """The agent's messages of its last turns, without its inputs."""
     kept: list[Json] = []
     turns = 0
     was_agent = False
@@ -29,7 +29,7 @@ def last_turns(messages: Sequence[Json], count: int) -> list[Json]:
     return kept[::-1]
 
 
-def shown(message: Json, timezone: tzinfo) -> Iterator[str]:
+def printable(message: Json, timezone: tzinfo) -> Iterator[str]:
     """A message as lines: who, when, what; then its tool calls."""
     at = datetime.fromisoformat(message["timestamp"]).astimezone(timezone)
     who = message["role"] if message["role"] != "user" else lines.sender(message, message["source"])
@@ -42,7 +42,7 @@ def shown(message: Json, timezone: tzinfo) -> Iterator[str]:
 
 
 def ending(message: Json) -> str | None:
-    """How the turn ended, where its last message does not say so itself."""
+    """How the turn ended, unless its last message already says so."""
     outcome, error = message["metadata"].get("outcome"), message["metadata"].get("error")
     if outcome is None or (error or outcome) in message["content"]:
         return None

@@ -1,4 +1,4 @@
-"""`sm wait`: until a session has nothing more to do."""
+"""`sm wait`: wait until a session is idle."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import click
 
 from navi.cli import output
 
-HELP = """Wait until SESSION is idle and nothing waits in its queue, or it has ended; at most
-SECONDS (or like 10m), else an hour. Fails if the time runs out first.
+HELP = """Wait until SESSION is idle with an empty queue, or has ended.
+
+Waits up to SECONDS (or 10m), by default an hour, and fails if the time runs out.
 """
 
 AN_HOUR = 3600.0
@@ -25,14 +26,14 @@ def command(session: str, seconds: str | None, as_json: bool) -> None:
 
     longest = AN_HOUR if seconds is None else seconds_of(seconds)
     client = Client(find_server())
-    meant = target.find(client, session)
-    rest = client.wait(meant["id"], longest)
+    record = target.find(client, session)
+    rest = client.wait(record["id"], longest)
     if as_json:
         output.say_json(rest["session"])
     if not rest["idle"]:
         raise NotInTime(
-            f"{lines.named(meant)} is still {rest['session']['state']} after {longest:g} seconds",
-            hint=f"`sm tail {meant['id']}` shows what it does",
+            f"{lines.named(record)} is still {rest['session']['state']} after {longest:g} seconds",
+            hint=f"`sm tail {record['id']}` shows what it is doing",
         )
     if not as_json:
         output.say(f"{lines.named(rest['session'])} is {rest['session']['state']}")

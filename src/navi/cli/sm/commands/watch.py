@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from navi.client import Client
     from navi.client.event_stream import Events
 
-HELP = """Show all sessions as they change, until Ctrl-C: on a terminal as a table that is kept up
-to date, elsewhere a line for each change.
+HELP = """Watch all sessions until Ctrl-C: a live table on a terminal, one line per change
+elsewhere.
 """
 
 AGES_SECONDS = 5.0
-"""So often the table is drawn anew when nothing happens, for ages grow."""
+"""How often to redraw the table when nothing happens, because ages grow."""
 CALM_SECONDS = 0.2
-"""A busy server would otherwise have the table drawn hundreds of times a second."""
+"""Without this pause, a busy server would redraw the table hundreds of times a second."""
 SILENT = {
     *("thinking_delta", "stream_delta", "tool_started", "tool_call", "history_compacted"),
     "index_refreshed",
 }
-"""Events after which no line of the table looks different."""
+"""Events that don't change any row of the table."""
 
 
 @click.command("watch", help=HELP)
@@ -54,7 +54,7 @@ def _draw(client: Client, events: Events) -> None:
             sessions = client.sessions()
             now = client.now()
             running = sum(session["state"] == "running" for session in sessions)
-            head = f"sessions: {len(sessions)}, running: {running}; Ctrl-C ends this"
+            head = f"sessions: {len(sessions)}, running: {running}; Ctrl-C quits"
             rows = [lines.cells(session, now, timezone) for session in sessions]
             output.screen([head, "", *output.aligned(rows, " | ")])
             _wait_for_change(events)
@@ -69,7 +69,7 @@ def _wait_for_change(events: Events) -> None:
             return
         if event["type"] not in SILENT:
             break
-    # Those that come with it are drawn with it.
+    # Draw events that arrive together at once.
     calm_at = time.monotonic() + CALM_SECONDS
     while (left := calm_at - time.monotonic()) > 0:
         events.next(left)
@@ -78,12 +78,12 @@ def _wait_for_change(events: Events) -> None:
 def _print(client: Client, events: Events) -> None:
     from navi.cli.sm import lines
 
-    shown: dict[str, str] = {}
+    printed: dict[str, str] = {}
     while True:
         for session in reversed(client.sessions()):
-            line = " | ".join([lines.named(session), session["state"], lines.said(session)])
-            if shown.get(session["id"]) != line:
-                shown[session["id"]] = line
+            line = " | ".join([lines.named(session), session["state"], lines.status_text(session)])
+            if printed.get(session["id"]) != line:
+                printed[session["id"]] = line
                 output.say(line)
         while (event := events.next()) is None or event["type"] in SILENT:
             pass

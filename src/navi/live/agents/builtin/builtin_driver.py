@@ -54,9 +54,9 @@ what you did and what is left. When a tool refuses or fails, find another way or
 make up a result."""
 
 JUDGE_INSTRUCTIONS = """\
-You decide whether a person is notified of the answer to a task that ran in the background. Answer \
-YES if it contains something they would want to know or act on, NO if it only says that all is as \
-usual or nothing was found. Answer with that one word."""
+You decide whether to notify a person of the answer to a background task. Answer YES if it \
+contains something they would want to know or act on, NO if it only says that everything is normal \
+or that nothing was found. Answer with that one word."""
 
 _log = logging.getLogger(__name__)
 

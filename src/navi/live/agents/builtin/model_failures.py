@@ -43,11 +43,11 @@ def _limit(error: Exception, endpoint: Endpoint) -> UsageLimit | None:
     match error:
         case exceptions.ModelQuotaExceededError():
             return UsageLimit(
-                f"the account at {title} has nothing left to spend{code}",
+                f"the {title} account has no credit left{code}",
                 hint="check its plan and billing",
             )
         case exceptions.ModelRateLimitError():
-            words = f"too many requests for {title}{code}"
+            words = f"too many requests to {title}{code}"
             return UsageLimit(words, resets_in=resets_in, hint=f"try again {when}")
         case exceptions.ModelOverloadedError():
             words = f"{title} is overloaded{code}"
@@ -80,9 +80,7 @@ def _provider_failure(error: Exception, endpoint: Endpoint) -> AgentFailed:
                 hint="clear the session, or set a smaller history budget",
             )
         case exceptions.ModelUnavailableError() | exceptions.ModelServerError():
-            return AgentFailed(
-                f"{title} can't answer at the moment{code}", hint="try again in a minute"
-            )
+            return AgentFailed(f"{title} is unavailable{code}", hint="try again in a minute")
         case exceptions.ModelTimeoutError() | exceptions.ModelRequestTimeout():
             return AgentFailed(
                 f"{title} took too long to answer", hint="try again, or allow more time"

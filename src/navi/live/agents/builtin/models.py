@@ -110,13 +110,13 @@ def endpoint_of(
     provider = _PROVIDERS.get(kind)
     if provider is None or not model.strip():
         raise AgentFailed(
-            f"there is no model {spec!r}", hint="name it as anthropic:NAME, openai:NAME or scripted"
+            f"unknown model {spec!r}", hint="use anthropic:NAME, openai:NAME or scripted"
         )
     base_url = base_urls.get(provider.name) or environment.get(provider.url_variable)
     api_key = api_keys.get(provider.name) or environment.get(provider.key_variable)
     if not api_key and not base_url:
         raise AgentFailed(
-            f"{spec} needs an API key of {provider.title}",
+            f"{spec} needs an API key from {provider.title}",
             hint=f"set {provider.key_variable}, or {provider.url_variable} for your own server",
         )
     base_url = (base_url or provider.base_url).strip()

@@ -195,7 +195,7 @@ def _call_to_repeat(offered: Sequence[str]) -> Step:
         return Call("terminal", {"command": "true"})
     if offered:
         return Call(offered[0], {})
-    return Say("there is no tool to call again and again")
+    return Say("there is no tool to call repeatedly")
 
 
 def _plain_step(word: str, text: str) -> Step:
@@ -220,7 +220,7 @@ def _timed_step(word: str, text: str) -> Step:
     except ValueError:
         seconds = math.nan
     if not seconds >= 0:
-        return Say(f"[[{word}: {text}]] does not name a number of seconds")
+        return Say(f"[[{word}: {text}]] needs a number of seconds")
     if word == "limit":
         return Limit(min(seconds, LONGEST_LIMIT_SECONDS))
     return Sleep(min(seconds, LONGEST_SLEEP_SECONDS))
@@ -240,7 +240,7 @@ def _tool_step(message: str, start: int, text: str, end: int) -> tuple[Step, int
         closing = _CLOSING.match(message, end_of_json)
         if isinstance(arguments, dict) and closing:
             return Call(name[1], arguments), closing.end()
-    return Say(f"[[tool: {text}]] is not a tool's name, `|` and a JSON object"), end
+    return Say(f"[[tool: {text}]] must be a tool name, `|` and a JSON object"), end
 
 
 def _closings(message: str) -> dict[int, int]:

@@ -116,7 +116,7 @@ class HeadlessDriver(Driver, ABC):
         """A turn in somebody's terminal, which its agent's hook asked for."""
         hand_over, name = request.hand_over, self.conversation_of(request)
         if name is None:
-            raise NotDelivered("the session of this terminal is not known")
+            raise NotDelivered("Navi doesn't know this terminal's session")
         await asyncio.to_thread(forget_runs, note.parent.parent, request.turn_id)
         is_new = await asyncio.to_thread(self._note, note, name)
         if is_new and hand_over is not None:
@@ -127,7 +127,7 @@ class HeadlessDriver(Driver, ABC):
             is_open = await asyncio.to_thread(self.is_open_elsewhere, name)
             if not reader.has_begun and (is_overdue or not is_open):
                 await asyncio.to_thread(note.unlink, missing_ok=True)
-                raise NotDelivered(f"{self.client} did not take what its hook was given")
+                raise NotDelivered(f"{self.client} did not accept its hook's message")
             if not is_open:
                 raise AgentFailed(f"{self.client} was closed during this turn")
 
@@ -157,7 +157,7 @@ class HeadlessDriver(Driver, ABC):
             )
         if not request.context.cwd.is_dir():
             raise AgentFailed(
-                f"the session's folder {request.context.cwd} is gone", hint="make it again"
+                f"the session's folder {request.context.cwd} is gone", hint="recreate it"
             )
         order = await self._free_order(request, environment)
         run.start([program, *order.arguments], request.context.cwd, environment, order.text)
@@ -186,4 +186,4 @@ def end_of(client: str, exit_code: int | None, complaint: str) -> AgentFailed:
     if exit_code > 128:
         return AgentFailed(f"{client} was killed (signal {exit_code - 128}) during this turn")
     said = f": {complaint.splitlines()[-1]}" if complaint else ""
-    return AgentFailed(f"{client} ended with {exit_code}{said}")
+    return AgentFailed(f"{client} exited with code {exit_code}{said}")

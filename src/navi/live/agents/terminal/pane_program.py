@@ -75,7 +75,7 @@ class PaneProgram:
         last = [line.strip() for line in await self._tmux.printed(pane) if line.strip()]
         quoted = ": " + " / ".join(last[-QUOTED_LINES:]) if last else " and printed nothing"
         return AgentFailed(
-            f"`{self._command}` {_ending(pane)} before it could be given this message{quoted}",
+            f"`{self._command}` {_ending(pane)} before it could receive this message{quoted}",
             hint="start a session with a command that reads its input: "
             "`sm spawn --driver tmux --model COMMAND`",
         )

@@ -50,7 +50,7 @@ class PaneTurn:
                 # Or the next prompt would wait for it as for a line that a person is typing.
                 await self._press(pane, Key.CLEAR)
             raise AgentFailed(
-                f"{self._agent.client} did not take this turn's message from its input line",
+                f"{self._agent.client} did not accept this turn's message",
                 hint=self._hint,
             )
 
@@ -61,7 +61,7 @@ class PaneTurn:
             if verdict is Verdict.GIVE_UP:
                 raise AgentFailed(
                     f"{self._agent.client} could not be interrupted within "
-                    f"{INTERRUPT_SECONDS:g} seconds and may still be at work",
+                    f"{INTERRUPT_SECONDS:g} seconds and may still be working",
                     hint=self._hint,
                 )
             await asyncio.sleep(LOOK_SECONDS)

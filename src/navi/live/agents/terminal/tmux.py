@@ -156,7 +156,9 @@ class Tmux:
             except AgentFailed:
                 launch.unlink(missing_ok=True)
                 raise
-        raise AgentFailed("tmux can't be started", hint="its server ends at once: try `tmux`")
+        raise AgentFailed(
+            "tmux can't be started", hint="its server exits at once; run `tmux` to see why"
+        )
 
     async def _start(self, name: str, cwd: Path, launch: Path, context: str, started: str) -> Pane:
         size = ("-x", str(WIDTH), "-y", str(HEIGHT))
@@ -263,7 +265,7 @@ class Tmux:
                 umask=person_umask(),
             )
         except subprocess.TimeoutExpired as error:
-            raise AgentFailed("tmux does not answer") from error
+            raise AgentFailed("tmux is not responding") from error
         except OSError as error:
             raise AgentFailed(f"tmux can't be run: {error}") from error
         finally:

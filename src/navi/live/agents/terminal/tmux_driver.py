@@ -177,8 +177,8 @@ class _Work:
             await self._must_live()
             if name is None and _now() > deadline:
                 raise AgentFailed(
-                    f"{self.agent.client} did not come up in its pane",
-                    hint=f"see what it asks: sm attach {self._request.session.id}",
+                    f"{self.agent.client} did not start in its pane",
+                    hint=f"see what it is asking: sm attach {self._request.session.id}",
                 )
             await asyncio.sleep(LOOK_SECONDS)
 
@@ -255,7 +255,7 @@ class _Work:
     def _turn(self, folder: Path, record: Record) -> PaneTurn:
         assert self.agent is not None
         prompt = (folder / TEXT).read_text()
-        hint = f"see what it does: sm attach {self._request.session.id}"
+        hint = f"see what it is doing: sm attach {self._request.session.id}"
         return PaneTurn(self.agent, self._tmux, self._name, record, prompt, hint)
 
     def _command(self, environment: Mapping[str, str]) -> list[str]:

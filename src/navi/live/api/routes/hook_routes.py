@@ -28,7 +28,7 @@ EARLY_BYTES = 256 * 1024
 
 def _agent_session_id(name: str) -> str:
     if not is_agent_session_id(name):
-        raise ValueError("this can't be the id of an agent's session")
+        raise ValueError("this is not a valid agent session id")
     return name
 
 

@@ -31,7 +31,7 @@ async def login(request: Request) -> Response:
     site = request.headers.get("sec-fetch-site", "none")
     if site not in OWN_PAGES:
         raise NotAllowed(
-            "another site may not log you in", hint="log in on the page at the server's own address"
+            "another site can't log you in", hint="log in on the page at the server's own address"
         )
     body = await request_bodies.read(request, request_bodies.NewLogin, BODY_LIMIT_BYTES)
     if body.token is not None:

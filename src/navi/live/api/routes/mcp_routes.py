@@ -63,7 +63,7 @@ async def ask(request: Request) -> Response:
 async def _answer(navi: Navi, who: Caller, headers: Mapping[str, str], said: Any) -> Json | None:
     """None for what wants no answer."""
     if not isinstance(said, dict) or not isinstance(method := said.get("method"), str):
-        return _failed(None, INVALID_REQUEST, "this is no request")
+        return _failed(None, INVALID_REQUEST, "this is not a request")
     if "id" not in said:
         return None
     params = said.get("params")
@@ -137,7 +137,7 @@ async def _session(navi: Navi, who: Caller, headers: Mapping[str, str], meta: ob
     if agent_session_id is None:
         raise InvalidInput(
             "Navi can't tell which session this call comes from",
-            hint="`navi setup claude-code` or `navi setup codex` makes sessions known to it",
+            hint="`navi setup claude-code` or `navi setup codex` connects your agents",
         )
     return await navi.sessions.of_agent(user, require_storable("session_id", agent_session_id))
 

@@ -99,7 +99,7 @@ class _Watch:
         token = frame.get("token")
         if frame.get("type") != "auth" or not isinstance(token, str):
             raise NotAuthenticated(
-                "the first frame must bring the token",
+                "the first frame must carry the token",
                 hint='send {"type": "auth", "token": "…"}, or an Authorization header',
             )
         return token
@@ -207,8 +207,8 @@ class _Watch:
         named = frame.pop("session_id", self._session_id)
         if not isinstance(named, str):
             raise InvalidInput(
-                "this frame does not say for which session it is",
-                hint="name it as session_id, or connect to /ws/sessions/ID",
+                "this frame doesn't say which session it is for",
+                hint="add session_id, or connect to /ws/sessions/ID",
             )
         if self._session_id not in (None, named):
             raise InvalidInput(

@@ -12,7 +12,7 @@ class LimitReached(Conflict):
     kind = "limit_reached"
 
     def __init__(self, subject: str, most: int, things: str, *, hint: str) -> None:
-        super().__init__(f"{subject} has {most:,} {things}, and may not have more", hint=hint)
+        super().__init__(f"{subject} has reached the limit of {most:,} {things}", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,7 @@ class SystemAutomation(NotAllowed):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"{name} is Navi's own and can't be changed or removed", hint=_own_switch(name)
+            f"{name} is built into Navi and can't be changed or removed", hint=_own_switch(name)
         )
 
 
@@ -111,8 +111,8 @@ class HiddenSession(NotAllowed):
         automation_id = session_id.removeprefix(HIDDEN_PREFIX)
         is_own = automation_id in OWN_KINDS
         super().__init__(
-            f"session {session_id} is kept for automation {automation_id}: nobody else can give "
-            "it work, end it or delete it",
+            f"session {session_id} belongs to automation {automation_id}: it can't be given other "
+            "work, ended or deleted",
             hint=_own_switch(automation_id)
             if is_own
             else f"`sm automation remove {automation_id}` ends the automation",
@@ -125,8 +125,8 @@ class InsideScheduledTurn(Conflict):
     def __init__(self) -> None:
         super().__init__(
             "the turn of an automation or a recall can't create or reschedule automations",
-            hint="they would multiply by themselves; schedule_recall or `sm recall` wakes this "
-            "session once more",
+            hint="they could multiply; to wake this session once more, use schedule_recall or "
+            "`sm recall`",
         )
 
 
@@ -358,8 +358,8 @@ def first_run(schedule: Schedule, now: datetime) -> datetime:
     following = now if is_now else schedule.next_after(now)
     if following is None:
         raise InvalidInput(
-            "its time has passed",
-            hint="give it a new one: `sm automation edit`, or at, every_seconds or cron_expr",
+            "its time is in the past",
+            hint="give it a new time with at, every_seconds or cron_expr",
         )
     return following
 
@@ -395,7 +395,7 @@ def require_name(name: str) -> str:
     tidy = " ".join(name.split())
     if not tidy:
         raise InvalidInput(
-            "an automation needs a name", hint=f"a few words, at most {NAME_LIMIT} characters"
+            "an automation needs a name", hint=f"use a few words, at most {NAME_LIMIT} characters"
         )
     return require_line("the name", tidy, NAME_LIMIT)
 
@@ -422,5 +422,5 @@ def require_guards(
     if time_limit_seconds is not None:
         require_seconds("time_limit_seconds", time_limit_seconds, shortest=1)
     if expires_at is not None and expires_at <= now:
-        raise InvalidInput("expires_at is in the past", hint="choose a time to come")
+        raise InvalidInput("expires_at is in the past", hint="choose a time in the future")
     return Guards(max_runs, expires_at, max_failures, time_limit_seconds)

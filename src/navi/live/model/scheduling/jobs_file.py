@@ -216,7 +216,7 @@ def _instant(fields: Mapping[str, Any], name: str) -> datetime | None:
     try:
         return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)
     except (ValueError, OverflowError, OSError) as error:
-        raise InvalidInput(f"its {name} is no time") from error
+        raise InvalidInput(f"its {name} is not a valid time") from error
 
 
 def _label(job: Any, number: int) -> str:

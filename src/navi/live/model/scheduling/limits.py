@@ -19,7 +19,7 @@ def require_seconds(name: str, seconds: int, shortest: int) -> int:
     if not shortest <= seconds <= LONGEST_SECONDS:
         raise InvalidInput(
             f"{name} is {_shortened(seconds)}",
-            hint=f"it is a number of seconds from {shortest} to {LONGEST_SECONDS} (10 years); "
+            hint=f"use a number of seconds from {shortest} to {LONGEST_SECONDS} (10 years); "
             "900 is 15 minutes",
         )
     return seconds
@@ -28,7 +28,7 @@ def require_seconds(name: str, seconds: int, shortest: int) -> int:
 def require_count(name: str, count: int) -> int:
     if not 1 <= count <= HIGHEST_COUNT:
         raise InvalidInput(
-            f"{name} is {_shortened(count)}", hint=f"it is a number from 1 to {HIGHEST_COUNT}"
+            f"{name} is {_shortened(count)}", hint=f"use a number from 1 to {HIGHEST_COUNT}"
         )
     return count
 

@@ -67,7 +67,8 @@ class RecallAlreadyPending(Conflict):
     def __init__(self, session_id: str, trigger_at: datetime, timezone: tzinfo = UTC) -> None:
         self.trigger_at = trigger_at
         super().__init__(
-            f"session {session_id} already wakes at {describe_moment(trigger_at, timezone)}",
+            f"session {session_id} is already scheduled to wake at "
+            f"{describe_moment(trigger_at, timezone)}",
             hint="cancel that recall first, or wait for it",
         )
 
@@ -139,9 +140,7 @@ def fires_again_at(recall: Recall, ending: Ending, now: datetime) -> datetime | 
 def skipped(recall: Recall, now: datetime) -> datetime:
     """When a recurring recall fires if its next beat is skipped."""
     if recall.interval_seconds is None:
-        raise InvalidInput(
-            "only a recurring recall can skip a beat", hint="cancel this one instead"
-        )
+        raise InvalidInput("only a recurring recall can be skipped", hint="cancel this one instead")
     at = next_beat(recall.due_at, recall.interval_seconds, now).at
     if at - now > LONGEST_SKIP:
         raise InvalidInput(
@@ -175,7 +174,7 @@ def require_call_type(text: str) -> CallType:
         return CallType(text)
     except ValueError as error:
         raise InvalidInput(
-            f"there is no call_type {text!r}", hint="one of: once, recurring, immediate"
+            f"unknown call_type {text!r}", hint="one of: once, recurring, immediate"
         ) from error
 
 
@@ -188,7 +187,7 @@ def require_interval(call_type: CallType, interval_seconds: int | None) -> int |
         return require_seconds("interval_seconds", interval_seconds, SHORTEST_INTERVAL_SECONDS)
     if interval_seconds is not None:
         raise InvalidInput(
-            f"interval_seconds does not go with call_type {call_type}",
+            f"interval_seconds can't be combined with call_type {call_type}",
             hint="leave it out, or choose call_type recurring",
         )
     return None
@@ -200,7 +199,7 @@ def require_when(call_type: CallType, when: str | None) -> str:
     if call_type is CallType.IMMEDIATE:
         if words:
             raise InvalidInput(
-                "when does not go with call_type immediate",
+                "when can't be combined with call_type immediate",
                 hint="leave it out, or choose call_type once",
             )
         return "now"
@@ -247,7 +246,7 @@ def require_instruction(text: str) -> str:
     if not text.strip():
         raise InvalidInput(
             "additional_context_message is blank",
-            hint="write what to do then, e.g. 'Read build.log with filesystem; report errors.'",
+            hint="say what to do then, e.g. 'Read build.log with filesystem; report errors.'",
         )
     return require_text(text)
 
@@ -257,7 +256,7 @@ def instruction_warning(text: str) -> str | None:
     if _NAMES_SOMETHING.search(text) and not _CHATTY.match(text):
         return None
     return (
-        "This reads like a note to a person. When the recall fires, only this text is at hand: "
-        "name the tool, file or URL and what to do with it, e.g. 'Read /tmp/build.log with "
+        "This reads like a note to a person. When the recall fires, the agent has only this "
+        "text: name the tool, file or URL and what to do with it, e.g. 'Read /tmp/build.log with "
         "filesystem; if it shows an error, report its last 50 lines.'"
     )

@@ -124,8 +124,8 @@ class Thresholds:
         hard = _seconds("hard_threshold", soft + self.hard_gap if hard is None else hard)
         if hard <= soft:
             raise InvalidInput(
-                f"the hard threshold, {hard} s, is not after the soft one, {soft} s",
-                hint=f"leave it out: it is then {soft + self.hard_gap} s",
+                f"the hard threshold, {hard} s, must be after the soft one, {soft} s",
+                hint=f"leave it out to use {soft + self.hard_gap} s",
             )
         return soft, hard
 
@@ -185,7 +185,7 @@ def require_delay(seconds: float) -> timedelta:
     if not 0 < seconds <= LONGEST_SECONDS:
         raise InvalidInput(
             f"a delay of {seconds:g} seconds is not possible",
-            hint="more than 0 and at most a year; for less, send the message right away",
+            hint="use more than 0 and at most a year; to say it now, send an ordinary message",
         )
     return timedelta(seconds=seconds)
 
@@ -194,6 +194,6 @@ def _seconds(name: str, value: int) -> int:
     if not 0 < value <= LONGEST_SECONDS:
         raise InvalidInput(
             f"{name} is {value}",
-            hint=f"it is a number of seconds from 1 to {LONGEST_SECONDS} (a year)",
+            hint=f"use a number of seconds from 1 to {LONGEST_SECONDS} (a year)",
         )
     return value

@@ -234,7 +234,7 @@ def require_schedule(
     given = {"at": at, "every_seconds": every_seconds, "cron_expr": cron_expr}
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
-        what = f"{' and '.join(named)} can't go together" if named else "no schedule is given"
+        what = f"{' and '.join(named)} can't be combined" if named else "no schedule given"
         raise InvalidInput(
             what, hint="give one of: at (with tz), every_seconds, cron_expr (with tz)"
         )
@@ -257,14 +257,18 @@ def require_cron(expr: str, tz: str, now: datetime) -> Cron:
     parse_timezone(tz)
     require_storable("cron_expr", expr, CRON_LIMIT)
     plain = NICKNAMES.get(expr.strip().lower(), " ".join(expr.split()))
-    hint = "five fields: minute hour day month weekday, like '0 9 * * 1-5' for weekdays at 9"
+    hint = "use minute hour day month weekday, like '0 9 * * 1-5' for weekdays at 9"
     if len(plain.split()) != 5:
-        raise InvalidInput(f"{expr!r} is no cron expression: it needs five fields", hint=hint)
+        raise InvalidInput(
+            f"{expr!r} is not a valid cron expression: it needs five fields", hint=hint
+        )
     try:
         CronSim(plain, now)
     except CronSimError as error:
-        raise InvalidInput(f"{expr!r} is no cron expression: {error}", hint=hint) from error
+        raise InvalidInput(
+            f"{expr!r} is not a valid cron expression: {error}", hint=hint
+        ) from error
     cron = Cron(plain, tz)
     if cron.next_after(now) is None:
-        raise InvalidInput(f"{expr!r} never happens", hint="there is no such day; " + hint)
+        raise InvalidInput(f"{expr!r} never matches", hint="there is no such day; " + hint)
     return cron

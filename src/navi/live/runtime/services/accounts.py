@@ -77,7 +77,7 @@ class Accounts:
         """A new user and their token, which is shown this once and not stored."""
         if not USER_NAME.fullmatch(name):
             raise InvalidInput(
-                f"{name!r} can't be a user's name",
+                f"{name!r} is not a valid user name",
                 hint="use lower-case letters, digits, '.', '_' and '-', at most 64",
             )
         user = User(name, role, self._clock.now())

@@ -373,5 +373,5 @@ def _catch_up(text: str | None) -> CatchUp:
         return CatchUp(text or CatchUp.ONCE)
     except ValueError as error:
         raise InvalidInput(
-            f"there is no catch_up {text!r}", hint=f"one of: {', '.join(CatchUp)}"
+            f"unknown catch_up {text!r}", hint=f"one of: {', '.join(CatchUp)}"
         ) from error

@@ -64,7 +64,7 @@ class Archive:
         if user.role is not Role.ADMIN:
             # The index holds everything that was ever said on this machine, whoever said it.
             raise NotAllowed(
-                "only an admin may look into the memory", hint="ask the owner of this server"
+                "only an admin can search the memory", hint="ask the owner of this server"
             )
         now = self._clock.now()
         return MemoryFilters(
@@ -108,7 +108,7 @@ class Archive:
 
         if filters.role not in (None, "user", "assistant", "system"):
             raise InvalidInput(
-                f"nobody is {filters.role!r}", hint="one of: user, assistant, system"
+                f"unknown role {filters.role!r}", hint="one of: user, assistant, system"
             )
         return await asyncio.to_thread(work)
 
@@ -172,8 +172,8 @@ class Archive:
         groups = [each.strip() for each in by.split(",") if each.strip()]
         if not set(groups) <= set(TOKEN_GROUPS) or len(set(groups) & PERIODS) > 1:
             raise InvalidInput(
-                f"by={by[:40]} can't be grouped by",
-                hint=f"some of {', '.join(TOKEN_GROUPS)}, but one of day, week and month",
+                f"can't group by {by[:40]!r}",
+                hint=f"use any of {', '.join(TOKEN_GROUPS)}, but only one of day, week and month",
             )
         return await _read(lambda connection: _stats().tokens(connection, _scope(filters), groups))
 

@@ -118,7 +118,7 @@ class Messages:
             delivery_mode=delivery_mode,
             sender_session_id=context.session_id,
         )
-        where = "Delivered" if admission.delivered else f"Queued, {admission.position} before it"
+        where = "Delivered" if admission.delivered else f"Queued, {admission.position} ahead of it"
         return f"{where}: {meant.name} ({meant.id}), {meant.state.value} before."
 
     async def report_for(self, context: ToolContext, text: str) -> str:

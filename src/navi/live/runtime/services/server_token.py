@@ -106,7 +106,7 @@ def _version(path: Path | None) -> tuple[int, int] | None:
 def _long_enough(token: str, place: str) -> str:
     if len(token) < SHORTEST_TOKEN:
         raise UsageError(
-            f"the access token in {place} has only {len(token)} characters, which can be guessed",
+            f"the access token in {place} has only {len(token)} characters and can be guessed",
             hint=f"use {SHORTEST_TOKEN} or more: `openssl rand -hex 32` makes a good one",
         )
     return token

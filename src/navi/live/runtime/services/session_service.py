@@ -70,7 +70,7 @@ class Sessions:
         chosen = driver or DEFAULT_DRIVER
         if chosen not in self._drivers:
             raise InvalidInput(
-                f"there is no driver {chosen!r}", hint=f"one of: {', '.join(sorted(self._drivers))}"
+                f"unknown driver {chosen!r}", hint=f"one of: {', '.join(sorted(self._drivers))}"
             )
         if parent_id is not None:
             await self.get(user, parent_id)
@@ -265,7 +265,7 @@ class Sessions:
             raise NotAllowed(
                 f"session {requester_session_id} may not {verb} session {session_id}: only its "
                 "parent or a person may",
-                hint="ask its parent, or whoever started it",
+                hint="ask its parent, or the person who started it",
             )
 
     async def _stop_turn(self, session_id: str, reason: StopReason) -> bool:
@@ -297,7 +297,7 @@ _CHECKS = {"name": require_session_name, "task": require_task, "model": require_
 def _folder(cwd: str | None) -> str:
     no_folder = InvalidInput(
         f"there is no folder {(cwd or '')[:SHOWN_PATH]}",
-        hint="give the absolute path of a folder that exists",
+        hint="use the absolute path of an existing folder",
     )
     try:
         folder = (

@@ -63,7 +63,7 @@ class Adoption(Service):
         """Keep what a hook said. If its agent asks what to do next: what waits for it."""
         if news.driver not in stored.IN_TERMINALS:
             raise InvalidInput(
-                f"there are no hooks of {news.driver!r}",
+                f"there are no hooks for {news.driver!r}",
                 hint=f"one of: {', '.join(sorted(stored.IN_TERMINALS))}",
             )
         now = self._clock.now()
@@ -92,13 +92,13 @@ class Adoption(Service):
         """A session that the memory knows; the one of ours that it is already, if so."""
         if past.source not in stored.IN_TERMINALS or past.agent_session_id is None:
             raise Conflict(
-                f"Navi has no driver that takes up sessions of {past.source}",
+                f"Navi can't continue sessions of {past.source}",
                 hint="one of: " + ", ".join(sorted(stored.IN_TERMINALS)),
             )
         if past.is_archived:
-            raise Conflict("its file is gone, so its agent does not know this session any more")
+            raise Conflict("its file is gone, so its agent no longer knows this session")
         if past.cwd is None or not await asyncio.to_thread(Path(past.cwd).is_dir):
-            raise Conflict(f"its folder {past.cwd or ''} is gone", hint="make the folder again")
+            raise Conflict(f"its folder {past.cwd or ''} is gone", hint="recreate the folder")
         now = self._clock.now()
         new = _session(user, past.source, past.cwd, now)
         name, most = past.agent_session_id, self._limits.of(user).sessions

@@ -375,7 +375,7 @@ class Turns:
         except TimeoutError as error:
             if not deadline.expired():
                 raise
-            raise AgentFailed(f"it took longer than {limit} seconds and was ended") from error
+            raise AgentFailed(f"it ran longer than {limit} seconds and was ended") from error
 
     async def _prompt(self, turn: Turn) -> str:
         """What the agent reads. Navi's own jobs find out only now what there is to do."""

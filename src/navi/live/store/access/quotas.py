@@ -81,7 +81,7 @@ _IS_WAITING = message_queue.c.delivered_at.is_(None)
 INPUTS = Quota(
     "waiting inputs",
     "user",
-    "wait until some have had their turn, or remove some",
+    "wait until some are delivered, or remove some",
     _bounded(
         select(message_queue.c.id)
         .join(lanes, lanes.c.session_id == message_queue.c.session_id)
@@ -91,7 +91,7 @@ INPUTS = Quota(
 INPUTS_OF_SESSION = Quota(
     "waiting inputs",
     "session",
-    "wait until some have had their turn, or remove some",
+    "wait until some are delivered, or remove some",
     _bounded(select(message_queue.c.id).where(_IS_WAITING, message_queue.c.session_id == _OWNER)),
 )
 

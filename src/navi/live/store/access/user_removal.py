@@ -1,4 +1,4 @@
-"""Removing a user: their access, and everything they have running. Transcripts stay."""
+"""Removing a user: their access, and everything they have running. Transcripts are kept."""
 
 from __future__ import annotations
 

@@ -16,9 +16,7 @@ from navi.live.store.engine.tables import users
 
 def add(connection: Connection, user: User, token_sha256: str) -> None:
     if user.id == LOCAL_USER_ID or _find(connection, user.id) is not None:
-        raise Conflict(
-            f"there is a user {user.id} already", hint="`navi user list` shows all of them"
-        )
+        raise Conflict(f"user {user.id} already exists", hint="`navi user list` shows all of them")
     connection.execute(
         insert(users).values(
             id=user.id,

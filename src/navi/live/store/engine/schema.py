@@ -53,13 +53,13 @@ def _upgrade(connection: Connection) -> None:
     revisions = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     if current is not None and current not in revisions:
         raise StoreUnusable(
-            f"this database was written by a newer Navi (version {current}, this one knows {HEAD})",
+            f"this database was written by a newer Navi (version {current}; this one has {HEAD})",
             hint="upgrade Navi, or set NAVI_HOME or NAVI_DATABASE_URL to another place",
         )
     try:
         command.upgrade(config, "head")
     except CommandError as error:
-        raise StoreUnusable(f"the database can't be brought up to date: {error}") from error
+        raise StoreUnusable(f"the database can't be upgraded: {error}") from error
 
 
 def _unusable(url: str, error: DBAPIError) -> StoreUnusable:

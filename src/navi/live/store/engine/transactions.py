@@ -283,11 +283,12 @@ def _is_broken_file(error: DBAPIError) -> bool:
 def _translated(error: DBAPIError) -> Exception:
     if isinstance(error, IntegrityError):
         return Conflict(
-            "somebody else did the same at the same moment", hint="look at the result, or try again"
+            "someone else made the same change at the same moment",
+            hint="look at the result, or try again",
         )
     if _may_pass(error) or _is_broken_file(error):
         return StoreUnavailable(
-            f"the store does not answer: {_first_line(error)}",
+            f"the store is not responding: {_first_line(error)}",
             hint="nothing was changed; try again in a moment, or run `navi doctor`",
         )
     return cast(Exception, error)

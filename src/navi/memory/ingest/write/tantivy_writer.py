@@ -228,6 +228,6 @@ def tools_by_message(calls: Iterable[tuple[int | None, str]]) -> dict[int | None
 
 def _unusable(folder: Path, error: Exception) -> IndexUnusable:
     return IndexUnusable(
-        f"the full-text in {folder} can't be written: {error}",
-        hint="see if the disk is full; then `recall index` again",
+        f"the full-text index in {folder} can't be written: {error}",
+        hint="check that the disk is not full, then run `recall index` again",
     )
