@@ -14,8 +14,8 @@ from navi.agents.client_environment import Reach
 from navi.agents.driver import TurnRequest
 from navi.agents.following import Mood, TranscriptReader
 from navi.agents.headless import HeadlessDriver, Order, Reader
-from navi.domain.agent_commands import hook_command
 from navi.domain.errors import OpenElsewhere
+from navi.vendors.agent_commands import hook_command
 
 FORMATS = (
     "--input-format=stream-json",

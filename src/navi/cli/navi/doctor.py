@@ -17,7 +17,8 @@ import click
 
 from navi import __version__
 from navi.cli import formats, output
-from navi.cli.navi import agent_settings
+from navi.cli.navi.setup import AGENTS as CONNECTIONS
+from navi.client import find_server
 from navi.domain.errors import NaviError
 from navi.domain.file_modes import exposure, person_umask
 from navi.domain.timezone import zone_name
@@ -179,15 +180,15 @@ def _server() -> Finding:
 
 def _setup(name: str) -> Finding:
     """Whether Navi's entries in the agent's own settings lead here."""
-    agent = agent_settings.agents()[name]
+    agent = CONNECTIONS[name]()
     title, repair = f"{agent.program} setup", f"repair it with `navi setup {name}`"
-    if not agent_settings.is_installed(agent):
+    if not agent.is_installed():
         hint = f"`navi setup {name}` makes your own sessions of {agent.title} known to Navi"
         return Finding(title, "note", "none", hint)
-    if defects := agent_settings.defects(agent):
+    if defects := agent.defects():
         return Finding(title, "problem", "; ".join(defects), repair)
-    if detours := agent_settings.detours(agent):
-        return Finding(title, "note", f"leads to another Navi: {', '.join(detours)}", repair)
+    if targets := agent.foreign_targets(find_server().address):
+        return Finding(title, "note", f"leads to another Navi: {', '.join(targets)}", repair)
     return Finding(title, "ok", "hooks and tools lead to this Navi")
 
 
