@@ -35,7 +35,7 @@ class McpServer:
 
     @classmethod
     def among(cls, servers: Any) -> McpServer | None:
-        """Navi's among the servers in an agent's settings."""
+        """Navi's entry in an agent's list of servers."""
         entry = servers.get("navi") if isinstance(servers, dict) else None
         if not isinstance(entry, dict) or "command" not in entry:
             return None
@@ -44,22 +44,22 @@ class McpServer:
         return cls([*map(str, command)], {name: str(environment[name]) for name in environment})
 
 
-def navis_server(address: str) -> McpServer:
-    # Agents may run it in an environment that lacks Navi's variables.
+def navi_server(address: str) -> McpServer:
+    # The agent may start it without Navi's variables in the environment.
     return McpServer(mcp_command(), {"NAVI_URL": address, "NAVI_HOME": str(places.home())})
 
 
 class AgentSettings(ABC):
-    """One agent's settings files. Each vendor says where they are and how it names a server."""
+    """The settings files of one agent. Each vendor knows where they are and how to add a server."""
 
     title: ClassVar[str]
     driver: ClassVar[str]
     program: ClassVar[str]
     hook_events: ClassVar[Sequence[str]]
-    """Only those Navi needs: each one costs the agent a moment, and a version that does not know
-    one of them ignores the whole file."""
+    """Only those that Navi needs: each hook costs the agent a moment, and a version of the agent
+    that does not know an event ignores the whole file."""
     next_step: ClassVar[str]
-    """What to tell a person after the installation."""
+    """What the person should know or do after the setup."""
 
     def __init__(self, hooks_file: Path, server_file: Path) -> None:
         self.hooks_file = hooks_file.absolute()
@@ -80,7 +80,7 @@ class AgentSettings(ABC):
 
     def plan_installation(self, address: str) -> list[Change]:
         """The changes that make the agent report to Navi and give it Navi's tools."""
-        hook, server = hook_command(self.driver, address), navis_server(address)
+        hook, server = hook_command(self.driver, address), navi_server(address)
 
         def add_hooks(text: str) -> str:
             return json_edit.edit(
@@ -104,7 +104,7 @@ class AgentSettings(ABC):
         return bool(hooks) or server is not None
 
     def defects(self) -> list[str]:
-        """Why Navi's entries do not work, or would do harm."""
+        """Reasons why Navi's entries don't work, or would do harm."""
         hooks, server = self._entries()
         problems = []
         if missing := [event for event in self.hook_events if event not in hooks]:
@@ -123,9 +123,9 @@ class AgentSettings(ABC):
         return problems
 
     def foreign_targets(self, address: str) -> list[str]:
-        """What Navi's entries lead to that does not belong to this Navi."""
+        """Programs, addresses and homes in Navi's entries that are not this Navi's."""
         hooks, server = self._entries()
-        own = _targets([hook_command(self.driver, address)], navis_server(address))
+        own = _targets([hook_command(self.driver, address)], navi_server(address))
         return [target for target in _targets(hooks.values(), server) if target not in own]
 
     def _entries(self) -> tuple[dict[str, str], McpServer | None]:
@@ -135,14 +135,15 @@ class AgentSettings(ABC):
 
 
 def plan_removal(agents: Iterable[AgentSettings]) -> tuple[list[Change], list[NaviError]]:
-    """The changes that take Navi out of these agents' settings, and what is wrong with files that
+    """The changes that remove Navi from these agents' settings, and an error for each file that
     can't be changed."""
     changes, problems = [], []
-    edited = [Path(receipt.path) for receipt in _all_receipts()]
+    files = sorted(receipts_folder().glob("*.json"))
+    edited = [Path(receipt.path) for file in files for receipt in _receipts(file)]
     for agent in agents:
         edits = {agent.hooks_file: agent.remove_hooks, agent.server_file: agent.remove_server}
         names = {path.name: edit for path, edit in edits.items()}
-        # The files may have been elsewhere when Navi was installed.
+        # CODEX_HOME and the like may have changed since the setup.
         edits |= {path: names[path.name] for path in edited if path.name in names}
         for path, remove in edits.items():
             try:
@@ -165,20 +166,15 @@ def _receipts_for(path: Path) -> tuple[Path, list[Receipt]]:
     return file, _receipts(file)
 
 
-def _all_receipts() -> list[Receipt]:
-    files = sorted(receipts_folder().glob("*.json"))
-    return [receipt for file in files for receipt in _receipts(file)]
-
-
 def _receipts(file: Path) -> list[Receipt]:
-    # Without them, Navi's entries can still be removed.
+    # Navi's entries can be removed without receipts, too.
     with suppress(UnusableSettings):
         return read_receipts(file)
     return []
 
 
 def _targets(hooks: Iterable[str], server: McpServer | None) -> list[str]:
-    """The programs, the address and the home that these entries use."""
+    """The programs, addresses and homes that these entries use."""
     targets = []
     for line in hooks:
         if command := hook_entries.find_hook_command(line):

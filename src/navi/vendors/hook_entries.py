@@ -23,12 +23,12 @@ class HookCommand(NamedTuple):
 
 
 def find_hook_command(line: str) -> HookCommand | None:
-    """What Navi's hook runs; None for a hook of somebody else."""
+    """The parts of a hook's command line; None if it is not Navi's hook."""
     words = split_words(line)
     for position in range(len(words) - 6):
         python, *options, script, driver, address, token_file = words[position : position + 7]
-        is_navis_script = script.endswith("navi/hook.py") and driver in DRIVERS
-        if options == PYTHON_OPTIONS and is_navis_script:
+        is_navi_script = script.endswith("navi/hook.py") and driver in DRIVERS
+        if options == PYTHON_OPTIONS and is_navi_script:
             return HookCommand(python, script, address, token_file)
     return None
 
@@ -56,12 +56,12 @@ def add_hooks(settings: Json, command: str, events: Sequence[str]) -> None:
 
 
 def remove_hooks(settings: Json) -> None:
-    """Remove Navi's hooks. Other hooks stay, also those that share a group with Navi's."""
+    """Remove Navi's hooks; other hooks stay, even in the same group."""
     hooks = settings.get("hooks")
     for event, groups in list(hooks.items()) if isinstance(hooks, dict) else ():
         if not isinstance(groups, list):
             continue
-        rest = [group for group in map(_without_navis, groups) if group is not None]
+        rest = [group for group in map(_without_navi_hooks, groups) if group is not None]
         if rest == groups:
             continue
         settings["hooks"][event] = rest
@@ -79,13 +79,13 @@ def find_hooks(settings: Json) -> dict[str, str]:
         for event, groups in (hooks.items() if isinstance(hooks, dict) else ())
         for group in (groups if isinstance(groups, list) else ())
         for entry in _entries(group)
-        if _is_navis(entry)
+        if _is_navi_hook(entry)
     }
 
 
-def _without_navis(group: Any) -> Any:
+def _without_navi_hooks(group: Any) -> Any:
     """The group without Navi's hooks; None if it has no others."""
-    rest = [entry for entry in _entries(group) if not _is_navis(entry)]
+    rest = [entry for entry in _entries(group) if not _is_navi_hook(entry)]
     if len(rest) == len(_entries(group)):
         return group
     return {**group, "hooks": rest} if rest else None
@@ -96,6 +96,6 @@ def _entries(group: Any) -> list[Any]:
     return entries if isinstance(entries, list) else []
 
 
-def _is_navis(entry: Any) -> bool:
+def _is_navi_hook(entry: Any) -> bool:
     command = entry.get("command") if isinstance(entry, dict) else None
     return isinstance(command, str) and find_hook_command(command) is not None

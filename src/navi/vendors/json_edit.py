@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 BYTE_ORDER_MARK = "\ufeff"
 DECODER = json.JSONDecoder()
-BLANK = re.compile(r"[ \t\r\n]*")
+SEPARATOR = re.compile(r"[ \t\r\n]*[,:]?[ \t\r\n]*")
 INDENTATION = re.compile(r"\n([ \t]+)\S")
 
 
@@ -32,13 +32,11 @@ def edit(text: str, change: Callable[[Json], None]) -> str:
     mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
     body = text.removeprefix(mark)
     if body.strip():
-        start = _skip_blank(body, 0)
-        _, stop = DECODER.raw_decode(body, start)
-        body = body[:start] + _Editor(body).edit(start, stop, settings) + body[stop:]
+        body = _Editor(body).replace_all(settings)
     else:
         body = json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
     if parse(body) != settings:
-        raise ValueError("this change would not survive; it may use a name twice in one object")
+        raise ValueError("it can't be edited without changing something else")
     return mark + body
 
 
@@ -60,24 +58,22 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _skip_blank(text: str, position: int) -> int:
-    match = BLANK.match(text, position)
-    return position if match is None else match.end()
-
-
 @dataclass(frozen=True, slots=True)
 class _Element:
     """An item of a list or a member of an object."""
 
-    value: Any
-    name: str | None = None
-    gap: str = ""
-    """What stands before it: blank space, and a comma unless it is the first one."""
-    label: str = ""
+    gap: str
+    """The blank space before it, with a comma unless it is the first one."""
+    name: str | None
+    label: str
     """A member's name as it is written, with its colon."""
-    start: int | None = None
-    """Where the value is in the text; None for a new element."""
-    stop: int = 0
+    start: int
+    stop: int
+    value: Any
+
+
+Target = tuple[_Element | None, str, Any]
+"""An element, or None for a new one, its label and the value it is to have."""
 
 
 class _Editor:
@@ -88,89 +84,77 @@ class _Editor:
         self.newline = "\r\n" if "\r\n" in text else "\n"
         self.is_one_line = "\n" not in text.strip() and text.strip() != "{}"
 
-    def edit(self, start: int, stop: int, value: Any) -> str:
-        """The text from `start` to `stop`, which is one value, with another value in its place."""
-        old = list(self._elements(start)) if self.text[start] in "{[" else []
-        if self.text[start] == "{" and isinstance(value, dict):
-            new = self._members(old, value)
-        elif self.text[start] == "[" and isinstance(value, list):
-            new = self._items(old, value)
-        else:
+    def replace_all(self, value: Json) -> str:
+        start = self._skip(0)
+        _, stop = DECODER.raw_decode(self.text, start)
+        return self.text[:start] + self._replace(start, stop, value) + self.text[stop:]
+
+    def _replace(self, start: int, stop: int, value: Any) -> str:
+        """The text of the value from `start` to `stop`, edited to hold another value."""
+        opening, closing = self.text[start], self.text[stop - 1]
+        kind = {"{": dict, "[": list}.get(opening)
+        if kind is None or not isinstance(value, kind):
             return self._render(value, self._indentation_at(start))
-        return self._container(start, stop, old, list(new))
+        old = list(self._elements(start))
+        first, gap, tail = self._layout(start, stop, old)
+        pieces: list[str] = []
+        for element, label, target in (self._members if opening == "{" else self._items)(
+            old, value
+        ):
+            own_gap = element.gap if element and "," in element.gap else gap
+            if element is None:
+                text = self._render(target, gap.rpartition("\n")[2] if "\n" in gap else None)
+            elif element.value == target:
+                text = self.text[element.start : element.stop]
+            else:
+                text = self._replace(element.start, element.stop, target)
+            pieces.append((own_gap if pieces else first) + label + text)
+        return opening + "".join(pieces) + (tail if pieces else "") + closing
 
     def _elements(self, position: int) -> Iterator[_Element]:
-        """What the list or object that begins at `position` holds."""
+        """The elements of the list or object that begins at `position`."""
         is_object = self.text[position] == "{"
         end = position + 1
-        while self.text[begin := self._next(end)] not in "]}":
+        while self.text[begin := self._skip(end)] not in "]}":
             name, start = None, begin
             if is_object:
                 name, colon = DECODER.raw_decode(self.text, begin)
-                start = _skip_blank(self.text, _skip_blank(self.text, colon) + 1)
+                start = self._skip(colon)
             value, stop = DECODER.raw_decode(self.text, start)
-            gap, label = self.text[end:begin], self.text[begin:start]
-            yield _Element(value, name, gap, label, start, stop)
+            yield _Element(self.text[end:begin], name, self.text[begin:start], start, stop, value)
             end = stop
 
-    def _next(self, position: int) -> int:
-        """Where the next element begins, or the closing bracket is."""
-        position = _skip_blank(self.text, position)
-        return _skip_blank(self.text, position + 1) if self.text[position] == "," else position
-
-    def _members(self, old: Sequence[_Element], new: Json) -> Iterator[tuple[_Element, Any]]:
-        """The members that the object is to have, each with its value."""
+    def _members(self, old: Sequence[_Element], new: Json) -> Iterator[Target]:
         # Where a name is used twice, readers take the last one.
         last = {element.name: element for element in old}
         for element in old:
             if element.name in new:
                 is_read = element is last[element.name]
-                yield element, new[element.name] if is_read else element.value
-        for name, value in new.items():
-            if name not in last:
-                yield _Element(value, name, label=f"{json.dumps(name)}: "), value
+                yield element, element.label, new[element.name] if is_read else element.value
+        for name in [name for name in new if name not in last]:
+            yield None, f"{json.dumps(name)}: ", new[name]
 
-    def _items(self, old: Sequence[_Element], new: list[Any]) -> Iterator[tuple[_Element, Any]]:
-        """The items that the list is to have, each with its value."""
+    def _items(self, old: Sequence[_Element], new: list[Any]) -> Iterator[Target]:
         old_keys = [json.dumps(element.value, sort_keys=True) for element in old]
         new_keys = [json.dumps(value, sort_keys=True) for value in new]
         matcher = SequenceMatcher(None, old_keys, new_keys, autojunk=False)
         for _, start, stop, new_start, new_stop in matcher.get_opcodes():
-            values = new[new_start:new_stop]
-            yield from zip(old[start:stop], values, strict=False)
-            yield from ((_Element(value), value) for value in values[stop - start :])
-
-    def _container(
-        self, start: int, stop: int, old: Sequence[_Element], new: Sequence[tuple[_Element, Any]]
-    ) -> str:
-        """A list or an object with these elements, laid out as it was."""
-        first, gap, tail = self._layout(start, stop, old)
-        pieces: list[str] = []
-        for element, value in new:
-            own = element.gap if "," in element.gap else gap
-            pieces += [own if pieces else first, element.label]
-            if element.start is None:
-                indentation = gap.rpartition("\n")[2] if "\n" in gap else None
-                pieces.append(self._render(value, indentation))
-            elif element.value == value:
-                pieces.append(self.text[element.start : element.stop])
-            else:
-                pieces.append(self.edit(element.start, element.stop, value))
-        return self.text[start] + "".join([*pieces, tail if pieces else ""]) + self.text[stop - 1]
+            for offset, value in enumerate(new[new_start:new_stop]):
+                yield old[start + offset] if start + offset < stop else None, "", value
 
     def _layout(self, start: int, stop: int, old: Sequence[_Element]) -> tuple[str, str, str]:
         """What stands before the first element, before a new one, and after the last one."""
-        if not old:
-            if self.is_one_line:
-                return "", ", ", ""
-            end = self.newline + self._indentation_at(start)
-            return end + self.unit, f",{end}{self.unit}", end
-        first, last = old[0].gap, old[-1].gap
-        gap = last if len(old) > 1 else f",{first}" if "\n" in first else ", "
-        return first, gap, self.text[old[-1].stop : stop - 1]
+        if old:
+            first, last = old[0].gap, old[-1].gap
+            gap = last if len(old) > 1 else f",{first}" if "\n" in first else ", "
+            return first, gap, self.text[old[-1].stop : stop - 1]
+        if self.is_one_line:
+            return "", ", ", ""
+        tail = self.newline + self._indentation_at(start)
+        return tail + self.unit, f",{tail}{self.unit}", tail
 
     def _render(self, value: Any, indentation: str | None) -> str:
-        """A new value, on one line unless it is given an indentation."""
+        """A new value, on one line if there is no indentation."""
         if indentation is None or self.is_one_line:
             return json.dumps(value, ensure_ascii=False)
         lines = json.dumps(value, ensure_ascii=False, indent=self.unit).split("\n")
@@ -179,3 +163,7 @@ class _Editor:
     def _indentation_at(self, position: int) -> str:
         line = self.text[self.text.rfind("\n", 0, position) + 1 : position]
         return line[: len(line) - len(line.lstrip(" \t"))]
+
+    def _skip(self, position: int) -> int:
+        match = SEPARATOR.match(self.text, position)
+        return match.end() if match else position

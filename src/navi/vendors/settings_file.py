@@ -1,9 +1,9 @@
 """Reversible changes to settings files that belong to other programs.
 
-A change can be shown before it is made. It replaces the file as a whole, with the same mode and
-owner and through symbolic links, and refuses a file that is read-only or was edited meanwhile.
-A receipt, written first, keeps what the file held, so undoing restores every byte. If the file was
-edited since, only Navi's entries are taken out.
+A change is planned, can be shown as a diff, and is then written in one step: the file keeps its
+mode, its owner and the symbolic links to it. Files that are read-only, malformed or edited since
+the plan are refused. A receipt keeps the old text, so an undo restores every byte; if the file was
+edited after the change, the undo removes only Navi's entries.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Change:
         )
 
     def write(self) -> None:
-        """Write the file and its receipts. At any moment, what is in the file can be undone."""
+        """Write the file and its receipts, in an order that leaves every change undoable."""
         if read(self.path) != self.before:
             raise SettingsChanged(self.path)
         if self.is_undo:
@@ -119,7 +119,7 @@ def plan_edit(
     receipts: Sequence[Receipt],
     added: Mapping[str, Sequence[str]],
 ) -> Change:
-    """A change on top of the earlier ones, of which each can be undone."""
+    """A change on top of earlier ones, each of which can be undone in turn."""
     before = read(path)
     after = _edited(path, before, edit)
     receipt = Receipt(str(path.absolute()), before, _digest(after or ""), added)
@@ -127,7 +127,7 @@ def plan_edit(
 
 
 def plan_undo(path: Path, remove: Edit, receipts_file: Path, receipts: Sequence[Receipt]) -> Change:
-    """Undo the newest of these receipts; `remove` takes out what would be left of Navi's."""
+    """Undo the newest change; `remove` takes out any entries of Navi's that are left after that."""
     before = read(path)
     after = before
     if receipts and before is not None and _digest(before) == receipts[-1].after:
@@ -139,7 +139,7 @@ def plan_undo(path: Path, remove: Edit, receipts_file: Path, receipts: Sequence[
 def plan_replacement(
     path: Path, edit: Edit, remove: Edit, receipts_file: Path, receipts: Sequence[Receipt]
 ) -> Change:
-    """A change in place of an earlier one; undoing it also undoes the earlier one."""
+    """A change that replaces earlier ones; undoing it undoes them all."""
     undo = plan_undo(path, remove, receipts_file, receipts)
     after = _edited(path, undo.before, edit)
     receipt = Receipt(str(path.absolute()), undo.after, _digest(after or ""))
@@ -147,7 +147,7 @@ def plan_replacement(
 
 
 def _edited(path: Path, text: str | None, edit: Edit) -> str | None:
-    """The new text; a file that is missing stays missing if there is nothing to write."""
+    """The new text; a missing file stays missing if there is nothing to write."""
     try:
         edited = edit(text or "")
     except ValueError as error:
@@ -203,11 +203,11 @@ def _write_receipts(file: Path, receipts: Sequence[Receipt]) -> None:
 
 def _write(path: Path, text: str | None) -> None:
     """Replace the file in one step, or delete it."""
-    # Replacing the link instead of the file behind it would separate a person's dotfiles.
+    # A symbolic link stays one: people link to the dotfiles that they share.
     target = path.resolve()
     try:
         status = target.stat() if target.exists() else None
-        # A file that nobody may write is not to be replaced by another one either.
+        # Replacing it would work, but whoever made it read-only did not want that.
         if status is not None and not status.st_mode & 0o222:
             raise UnwritableSettings(path, "it is read-only")
         if text is None:

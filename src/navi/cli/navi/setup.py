@@ -23,7 +23,9 @@ AGENTS: dict[str, Callable[[], AgentSettings]] = {
 
 @click.command("setup")
 @click.argument("agent", type=click.Choice(list(AGENTS)), required=False)
-@click.option("--remove", is_flag=True, help="Disconnect the agent, or all agents.")
+@click.option(
+    "--remove", is_flag=True, help="Disconnect the agent, or all of them if none is named."
+)
 @click.option("--dry-run", is_flag=True, help="Show the changes without making them.")
 def command(agent: str | None, remove: bool, dry_run: bool) -> None:
     """Connect an agent to Navi.
@@ -36,7 +38,7 @@ def command(agent: str | None, remove: bool, dry_run: bool) -> None:
         changes, problems = plan_removal(AGENTS[name]() for name in ([agent] if agent else AGENTS))
     elif agent is None:
         raise UsageError(
-            "no agent given", hint=" or ".join(f"`navi setup {name}`" for name in AGENTS)
+            "no agent specified", hint=" or ".join(f"`navi setup {name}`" for name in AGENTS)
         )
     else:
         changes, problems = AGENTS[agent]().plan_installation(find_server().address), []

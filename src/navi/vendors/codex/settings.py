@@ -13,7 +13,7 @@ from navi.vendors.agent_settings import AgentSettings, McpServer
 
 BEGIN, END = "# >>> navi >>>", "# <<< navi <<<"
 TABLE = re.compile(r"\s*\[")
-NAVIS_TABLE = re.compile(r"\s*\[mcp_servers\.navi[.\]]")
+OWN_TABLE = re.compile(r"\s*\[mcp_servers\.navi[.\]]")
 
 
 class CodexSettings(AgentSettings):
@@ -21,14 +21,14 @@ class CodexSettings(AgentSettings):
     driver = "codex"
     program = "codex"
     hook_events = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop")
-    next_step = "Codex has to trust the hooks first: start `codex`, type /hooks and trust Navi's"
+    next_step = "Codex must trust the new hooks: start `codex`, type /hooks and trust Navi's"
 
     def __init__(self) -> None:
         folder = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
         super().__init__(folder / "hooks.json", folder / "config.toml")
 
     def add_server(self, text: str, server: McpServer) -> str:
-        """Adds a block at the end, so that comments and order stay as they are."""
+        """Append a block, so that comments and order stay as they are."""
         if self.find_server(text) == server:
             return text
         rest = self.remove_server(text)
@@ -48,17 +48,16 @@ class CodexSettings(AgentSettings):
         return after
 
     def remove_server(self, text: str) -> str:
-        # Codex moves the comments when it changes the file, so between them there may be tables
-        # that are not Navi's.
+        # Codex moves comments when it edits the file, so other tables may end up between the marks.
         lines = []
-        is_navis = False
+        is_own_table = False
         for line in text.splitlines(keepends=True):
             if line.strip() in (BEGIN, END):
-                is_navis = False
+                is_own_table = False
                 continue
             if TABLE.match(line):
-                is_navis = NAVIS_TABLE.match(line) is not None
-            if not is_navis or line.lstrip().startswith("#"):
+                is_own_table = OWN_TABLE.match(line) is not None
+            if not is_own_table or line.lstrip().startswith("#"):
                 lines.append(line)
         rest = "".join(lines)
         expected, remaining = _parse(text), _parse(rest)
@@ -66,7 +65,7 @@ class CodexSettings(AgentSettings):
             settings.setdefault("mcp_servers", {})
         expected["mcp_servers"].pop("navi", None)
         if remaining != expected:
-            raise ValueError("its section [mcp_servers.navi] is not as Navi wrote it")
+            raise ValueError("its [mcp_servers.navi] section is not the one Navi wrote")
         return rest
 
     def find_server(self, text: str) -> McpServer | None:
