@@ -17,7 +17,7 @@ import click
 
 from navi import __version__
 from navi.cli import formats, output
-from navi.cli.navi.setup import AGENTS as CONNECTIONS
+from navi.cli.navi import setup
 from navi.client import find_server
 from navi.domain.errors import NaviError
 from navi.domain.file_modes import exposure, person_umask
@@ -180,10 +180,10 @@ def _server() -> Finding:
 
 def _setup(name: str) -> Finding:
     """Whether Navi's entries in the agent's own settings lead here."""
-    agent = CONNECTIONS[name]()
+    agent = setup.AGENTS[name]()
     title, repair = f"{agent.program} setup", f"repair it with `navi setup {name}`"
     if not agent.is_installed():
-        hint = f"`navi setup {name}` makes your own sessions of {agent.title} known to Navi"
+        hint = f"connect {agent.title} to Navi with `navi setup {name}`"
         return Finding(title, "note", "none", hint)
     if defects := agent.defects():
         return Finding(title, "problem", "; ".join(defects), repair)

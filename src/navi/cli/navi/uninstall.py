@@ -32,8 +32,8 @@ from navi.vendors.settings_file import Change
 def command(data: bool, yes: bool, dry_run: bool) -> None:
     """Disconnect your agents from Navi, and optionally delete its data.
 
-    Lists what will be removed and asks first. The program itself stays: the last line
-    printed is the command that removes it.
+    Lists what will be removed and asks first. Data stays unless you add --data, and the
+    program always stays: the last line printed is the command that removes it.
     """
     changes, problems = plan_removal(create() for create in AGENTS.values())
     files = kept_files()
