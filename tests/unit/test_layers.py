@@ -12,12 +12,14 @@ ROOT = Path(navi.__file__).parent
 MAY_IMPORT: dict[str, set[str]] = {
     "domain": set(),
     "store": {"domain"},
-    "agents": {"domain"},
+    "agents": {"domain", "vendors"},
     "tools": {"domain"},
     "sources": {"domain"},
     # Navi's own sessions are read through the store's code.
     "sources/navi": {"domain", "sources", "store"},
-    "index": {"domain", "sources"},
+    "index": {"domain", "sources", "index/permission_rule"},
+    "index/permission_rule": set(),
+    "vendors": {"domain", "index/permission_rule"},
     "runtime": {"domain", "store", "agents", "tools", "index", "runtime/system_clock"},
     # The real time, which the commands that need no server pass in as well.
     "runtime/system_clock": set(),
@@ -26,7 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "mcp": {"domain", "client", "tools"},
     "cli": {"domain"},
     "cli/sm": {"cli", "domain", "client", "tools", "runtime/system_clock"},
-    "cli/recall": {"cli", "domain", "index", "client", "runtime/system_clock"},
+    "cli/recall": {"cli", "domain", "index", "vendors", "client", "runtime/system_clock"},
     # The command that runs the server builds it, and checks or prepares its store.
     "cli/navi": {
         "cli",
@@ -36,6 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "api",
         "store",
         "index",
+        "vendors",
         "mcp",
         "client",
     },

@@ -26,7 +26,6 @@ retelling.py  passing over what is known already
 wire.py     how these values look in JSON
 places.py   where Navi's files are, and the server's address
 file_modes.py  who may read what Navi writes; the only one here that touches files
-agent_commands.py  what stands in agents' settings to reach Navi
 history.py  what sources find in agents' own files
 shell.py    what a shell line runs; shell_command.py and shell_tree.py are its parts
 secrets.py  keys and passwords in texts, masked; secret_kind.py is a row of its tables, which are

@@ -12,11 +12,8 @@ COMMANDS = {
     "login": ("navi.cli.navi.commands.login", "Print a link that logs a browser in."),
     "logout": ("navi.cli.navi.commands.logout", "Log a user's browsers out."),
     "doctor": ("navi.cli.navi.commands.doctor", "Check the installation and say what to do."),
-    "setup": ("navi.cli.navi.commands.setup", "Make an agent's own sessions known to Navi."),
-    "uninstall": (
-        "navi.cli.navi.commands.uninstall",
-        "Remove Navi from the settings of your agents.",
-    ),
+    "setup": ("navi.cli.navi.commands.setup", "Connect an agent to Navi."),
+    "uninstall": ("navi.cli.navi.commands.uninstall", "Disconnect your agents from Navi."),
     "mcp": ("navi.cli.navi.commands.mcp", "Offer Navi's tools to an agent."),
     "user": ("navi.cli.navi.commands.user", "Add, list and remove users."),
     "token": ("navi.cli.navi.commands.token", "Replace the server's own token."),
