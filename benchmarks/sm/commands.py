@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.turns.figures import Row, Spread, spread_of, times
 from navi.client import Client, Server
-from navi.domain.agent_commands import hook_command
+from navi.vendors.agent_commands import hook_command
 from tests.server import ServerProcess
 
 BIN = Path(sys.executable).parent

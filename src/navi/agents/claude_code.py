@@ -11,11 +11,11 @@ from navi.agents.claude_code_files import ClaudeCodeFiles
 from navi.agents.claude_code_lines import CLIENT, ClaudeCodeReader
 from navi.agents.claude_code_transcript import ClaudeCodeTranscriptReader
 from navi.base.errors import OpenElsewhere
-from navi.domain.agent_commands import hook_command
 from navi.live.agents.command_line.agent_environment import Reach
 from navi.live.agents.command_line.command_line_driver import HeadlessDriver, Order, Reader
 from navi.live.agents.driver import TurnRequest
 from navi.live.agents.terminal.transcript_tail import Mood, TranscriptReader
+from navi.vendors.agent_commands import hook_command
 
 FORMATS = (
     "--input-format=stream-json",

@@ -1,5 +1,4 @@
-"""Waiting for their rooms.
+"""Waiting for its room.
 
-agent_commands.py  what agents run to reach Navi
-light_typing.py    parts of `typing` that are quick to import
+light_typing.py  parts of `typing` that are quick to import
 """

@@ -165,6 +165,56 @@ def test_entries_of_an_earlier_version_are_replaced(private_home: Path) -> None:
         assert "/gone" not in text
 
 
+@pytest.mark.parametrize("agent", FILES)
+def test_files_that_an_earlier_version_changed_are_restored(private_home: Path, agent: str) -> None:
+    before = write_files(private_home, agent)
+    setup(agent)
+    for file in (private_home / "navi/setup").iterdir():
+        [receipt] = json.loads(file.read_text())
+        del receipt["added"]
+        file.write_text(json.dumps(receipt))
+    assert setup(agent, "--remove").returncode == 0
+    assert {path: path.read_bytes() for path in before} == before
+
+
+@pytest.mark.parametrize("agent", FILES)
+def test_entries_are_removed_without_a_backup(private_home: Path, agent: str) -> None:
+    before = write_files(private_home, agent)
+    setup(agent)
+    for file in (private_home / "navi/setup").iterdir():
+        file.write_text("damaged")
+    assert setup(agent, "--remove").returncode == 0
+    hooks, servers = before
+    assert hooks.read_bytes() == before[hooks]
+    assert servers.read_text().rstrip() == before[servers].decode().rstrip()
+
+
+STOP = '"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]'
+
+
+@pytest.mark.parametrize(
+    ("agent", "changed"),
+    [("claude-code", [STOP, '"mcpServers": {"mine": {"command": "x"}}']), ("codex", [STOP])],
+)
+def test_only_lines_that_get_an_entry_of_navis_are_changed(
+    private_home: Path, agent: str, changed: list[str]
+) -> None:
+    write_files(private_home, agent)
+    diff = setup(agent, "--dry-run").stdout.splitlines()
+    assert [line[1:].strip() for line in diff if line.startswith("- ")] == changed
+
+
+def test_a_read_only_file_is_refused_and_the_other_one_is_changed(private_home: Path) -> None:
+    hooks, servers = write_files(private_home, "claude-code")
+    hooks.chmod(0o444)
+    done = setup("claude-code")
+    assert done.returncode == 1
+    assert f"error: can't write {hooks}: it is read-only\nhint: " in done.stderr
+    assert hooks.read_text() == SETTINGS
+    assert '"navi"' in servers.read_text()
+    assert len(list((private_home / "navi/setup").iterdir())) == 1
+
+
 def test_only_the_agent_that_is_named_loses_its_entries(private_home: Path) -> None:
     for agent in FILES:
         setup(agent)

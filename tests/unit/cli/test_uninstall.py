@@ -168,7 +168,7 @@ def test_where_nothing_was_set_up_only_the_program_is_left_to_remove() -> None:
     done = uninstall()
     assert done.returncode == 0
     first, last = done.stdout.splitlines()
-    assert first == "Navi is not in the settings of any agent."
+    assert first == "No agent is connected to Navi."
     assert last == removal_command(Path(sys.prefix))
 
 
@@ -195,14 +195,14 @@ def test_rules_for_claude_code_that_would_stay_are_named_before_anything_is_aske
     note.write_text("{}")
     done = uninstall()
     assert done.returncode == 2
-    assert "unless you run `recall stats bash --undo` first" in done.stderr
+    assert "run `recall stats bash --undo` first" in done.stderr
 
 
 def test_a_database_on_another_server_is_left_alone_and_its_password_not_shown() -> None:
     url = "postgresql://ada:hunter2@db.example/navi"
     done = uninstall("--yes", "--data", NAVI_DATABASE_URL=url)
     assert done.returncode == 0
-    assert "the database that NAVI_DATABASE_URL names stays" in done.stderr
+    assert "the database in NAVI_DATABASE_URL is not touched" in done.stderr
     assert "hunter2" not in done.stdout + done.stderr
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from navi.domain import agent_commands
-from navi.domain.agent_commands import hook_command, mcp_command
+from navi.vendors import agent_commands
+from navi.vendors.agent_commands import hook_command, mcp_command
 from tests.unit.test_hook import ANSWER, HOOK, SAID, server
 
 SHELLS = [name for name in ("dash", "bash", "zsh", "fish") if shutil.which(name)]

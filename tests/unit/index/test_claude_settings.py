@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -10,20 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from navi.index.claude_settings import (
-    NothingToUndo,
-    SettingsChanged,
-    UnreadableSettings,
-    UnwritableSettings,
-    plan_adding,
-    plan_undoing,
-    write_adding,
-    write_undoing,
-)
-from navi.index.json_text import JsonText
+from navi.vendors.claude_code.settings import NothingToUndo, plan_rules, plan_rules_undo
+from navi.vendors.settings_file import SettingsChanged, UnusableSettings, UnwritableSettings
 
 RULES = ("Bash(git status:*)", "Bash(npm test)")
 GUARDS = {"Bash(git status:*)": ["Bash(* .env*)", "Bash(xargs *)"]}
@@ -35,8 +25,8 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def note(tmp_path: Path) -> Path:
-    return tmp_path / "recall" / "added.json"
+def receipts(tmp_path: Path) -> Path:
+    return tmp_path / "recall" / "permissions.json"
 
 
 def allowed(file: Path) -> Any:
@@ -69,13 +59,13 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_rules_are_added_and_everything_else_keeps_every_byte(
-    file: Path, note: Path, layout: str
+    file: Path, receipts: Path, layout: str
 ) -> None:
     file.write_bytes(layout.encode())
     before = json.loads(layout.lstrip("\ufeff") or "{}")
-    change = plan_adding(file, RULES)
+    change = plan_rules(file, RULES, {}, receipts)
     assert file.read_bytes() == layout.encode()
-    write_adding(change, note)
+    change.write()
 
     after = json.loads(file.read_bytes().decode("utf-8-sig"))
     assert after["permissions"]["allow"][-2:] == list(RULES)
@@ -90,78 +80,110 @@ def test_rules_are_added_and_everything_else_keeps_every_byte(
     assert added.startswith("\ufeff") == layout.startswith("\ufeff")
     assert added.replace("\r\n", "").count("\n") == (0 if "\r\n" in layout else added.count("\n"))
 
-    write_undoing(plan_undoing(note), note)
+    plan_rules_undo(receipts).write()
     assert file.read_bytes() == layout.encode()
-    assert not note.exists()
+    assert not receipts.exists()
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_guards_are_added_beside_the_rules_and_go_with_them(
-    file: Path, note: Path, layout: str
+    file: Path, receipts: Path, layout: str
 ) -> None:
     file.write_bytes(layout.encode())
-    write_adding(plan_adding(file, RULES, GUARDS), note)
+    plan_rules(file, RULES, GUARDS, receipts).write()
     after = json.loads(file.read_bytes().decode("utf-8-sig"))["permissions"]
     assert after["allow"][-2:] == list(RULES)
     assert after["ask"] == ["Bash(* .env*)", "Bash(xargs *)"]
     remaining = iter(file.read_bytes().decode())
     assert all(sign in remaining for sign in layout)
 
-    write_undoing(plan_undoing(note), note)
+    plan_rules_undo(receipts).write()
     assert file.read_bytes() == layout.encode()
 
 
-def test_guards_go_also_from_a_file_that_changed_since(file: Path, note: Path) -> None:
+def test_guards_go_also_from_a_file_that_changed_since(file: Path, receipts: Path) -> None:
     file.write_text('{"permissions": {"ask": ["Bash(rm:*)"]}}')
-    write_adding(plan_adding(file, RULES, GUARDS), note)
+    plan_rules(file, RULES, GUARDS, receipts).write()
     file.write_text(file.read_text().replace("Bash(rm:*)", "Bash(mv:*)"))
-    write_undoing(plan_undoing(note), note)
+    plan_rules_undo(receipts).write()
     assert json.loads(file.read_text()) == {"permissions": {"ask": ["Bash(mv:*)"], "allow": []}}
 
 
-def test_a_note_of_an_earlier_version_has_no_guards(file: Path, note: Path) -> None:
-    write_adding(plan_adding(file, RULES), note)
-    (noted,) = json.loads(note.read_text())
-    del noted["guards"]
-    note.write_text(json.dumps([noted]))
-    write_undoing(plan_undoing(note), note)
-    assert not file.exists()
+@pytest.mark.parametrize("guards", [{}, {"guards": ["Bash(xargs *)"]}])
+@pytest.mark.parametrize("before", [None, "{ }\n"])
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_rules_added_by_an_earlier_version_can_be_undone(
+    file: Path, receipts: Path, guards: dict[str, Any], before: str | None, is_edited: bool
+) -> None:
+    text = json.dumps({"permissions": {"allow": list(RULES), "ask": guards.get("guards", [])}})
+    file.write_text(text + (" " if is_edited else ""))
+    receipt = {
+        "path": str(file),
+        "rules": list(RULES),
+        **guards,
+        "before": None if before is None else before.encode().hex(),
+        "after": hashlib.sha256(text.encode()).hexdigest(),
+    }
+    receipts.parent.mkdir()
+    receipts.write_text(json.dumps([receipt]))
+
+    plan_rules_undo(receipts).write()
+
+    if is_edited:
+        assert json.loads(file.read_text()) == {"permissions": {"allow": [], "ask": []}}
+    else:
+        assert (file.read_text() if file.exists() else None) == before
+    assert not receipts.exists()
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '[{"path": "x"}]', "null"])
+def test_receipts_that_are_damaged_are_an_error_and_stay(
+    file: Path, receipts: Path, text: str
+) -> None:
+    receipts.parent.mkdir()
+    receipts.write_text(text)
+    with pytest.raises(UnusableSettings, match=r"permissions\.json"):
+        plan_rules_undo(receipts)
+    with pytest.raises(UnusableSettings, match=r"permissions\.json"):
+        plan_rules(file, RULES, {}, receipts)
+    assert receipts.read_text() == text
 
 
 @pytest.mark.parametrize(
     "wider",
     ["Bash", "Bash(*)", "Bash(git:*)", "Bash(git *)", "Bash(git status *)", "Bash(git st*)"],
 )
-def test_what_a_wider_rule_covers_is_not_added(file: Path, wider: str) -> None:
+def test_what_a_wider_rule_covers_is_not_added(file: Path, receipts: Path, wider: str) -> None:
     file.write_text(json.dumps({"permissions": {"allow": [wider]}}))
-    change = plan_adding(file, ["Bash(git status:*)", "Bash(git status -s)"], GUARDS)
+    change = plan_rules(file, ["Bash(git status:*)", "Bash(git status -s)"], GUARDS, receipts)
     assert not change.is_needed
 
 
-def test_a_narrower_rule_covers_nothing(file: Path) -> None:
+def test_a_narrower_rule_covers_nothing(file: Path, receipts: Path) -> None:
     file.write_text('{"permissions": {"allow": ["Bash(git status -s)", "Bash(git stat)", "Read"]}}')
-    assert plan_adding(file, RULES[:1]).rules == RULES[:1]
+    change = plan_rules(file, RULES[:1], {}, receipts)
+    assert change.receipts[-1].added["allow"] == [*RULES[:1]]
 
 
-def test_a_rule_of_an_earlier_version_gets_its_guards(file: Path) -> None:
+def test_a_rule_of_an_earlier_version_gets_its_guards(file: Path, receipts: Path) -> None:
     file.write_text(json.dumps({"permissions": {"allow": list(RULES)}}))
-    change = plan_adding(file, RULES, GUARDS)
-    assert (change.rules, change.guards) == ((), ("Bash(* .env*)", "Bash(xargs *)"))
+    change = plan_rules(file, RULES, GUARDS, receipts)
+    assert change.receipts[-1].added == {"allow": [], "ask": ["Bash(* .env*)", "Bash(xargs *)"]}
 
 
-def test_a_read_only_file_is_not_replaced(file: Path, note: Path) -> None:
+def test_a_read_only_file_is_not_replaced(file: Path, receipts: Path) -> None:
     file.write_text("{}")
     file.chmod(0o444)
     with pytest.raises(UnwritableSettings, match="read-only"):
-        write_adding(plan_adding(file, RULES), note)
+        plan_rules(file, RULES, {}, receipts).write()
     assert file.read_text() == "{}"
-    assert not note.exists()
+    assert not receipts.exists()
 
     file.chmod(0o644)
-    write_adding(plan_adding(file, RULES), note)
+    plan_rules(file, RULES, {}, receipts).write()
     file.chmod(0o444)
     with pytest.raises(UnwritableSettings, match="read-only"):
-        write_undoing(plan_undoing(note), note)
+        plan_rules_undo(receipts).write()
     assert allowed(file) == list(RULES)
 
 
@@ -184,106 +206,109 @@ def an_ordinary_user(folder: Path) -> Iterator[None]:
             each.chmod(mode)
 
 
-def test_a_folder_that_may_not_be_written_is_an_error_in_words(tmp_path: Path, note: Path) -> None:
+def test_a_folder_that_may_not_be_written_is_an_error_in_words(
+    tmp_path: Path, receipts: Path
+) -> None:
     folder = tmp_path / "locked"
     folder.mkdir()
     file = folder / "settings.json"
-    write_adding(plan_adding(file, RULES), note)
+    plan_rules(file, RULES, {}, receipts).write()
     file.chmod(0o666)
-    note.parent.chmod(0o777)
-    note.chmod(0o666)
+    receipts.parent.chmod(0o777)
+    receipts.chmod(0o666)
     folder.chmod(0o555)
     try:
         with an_ordinary_user(tmp_path):
-            for change, write in [
-                (plan_adding(file, ["Bash(pwd)"]), write_adding),
-                (plan_undoing(note), write_undoing),
-            ]:
+            changes = [
+                plan_rules(file, ["Bash(pwd)"], {}, receipts),
+                plan_rules_undo(receipts),
+            ]
+            for change in changes:
                 with pytest.raises(UnwritableSettings, match="permission denied") as caught:
-                    write(change, note)
+                    change.write()
                 assert "chmod" in (caught.value.hint or "")
         assert allowed(file) == list(RULES)
     finally:
         folder.chmod(0o755)
 
 
-def test_a_rule_takes_the_look_of_the_list(file: Path, note: Path) -> None:
+def test_a_rule_takes_the_look_of_the_list(file: Path, receipts: Path) -> None:
     file.write_text(LAYOUTS["two spaces"])
-    write_adding(plan_adding(file, RULES), note)
+    plan_rules(file, RULES, {}, receipts).write()
     assert file.read_text() == LAYOUTS["two spaces"].replace(
         '      "Read"\n', '      "Read",\n      "Bash(git status:*)",\n      "Bash(npm test)"\n'
     )
 
 
-def test_the_difference_is_shown_before_anything_is_written(file: Path) -> None:
+def test_the_difference_is_shown_before_anything_is_written(file: Path, receipts: Path) -> None:
     file.write_text(LAYOUTS["two spaces"])
-    diff = plan_adding(file, RULES[:1]).diff()
-    assert '+      "Bash(git status:*)"\n' in diff
-    assert '-      "Read"\n' in diff
+    diff = plan_rules(file, RULES[:1], {}, receipts).diff()
+    assert '+      "Bash(git status:*)"' in diff
+    assert '-      "Read"' in diff
     assert file.read_text() == LAYOUTS["two spaces"]
 
 
-def test_what_is_allowed_already_is_not_added_again(file: Path, note: Path) -> None:
+def test_what_is_allowed_already_is_not_added_again(file: Path, receipts: Path) -> None:
     file.write_text('{"permissions": {"allow": ["Bash(npm test)"]}}')
-    change = plan_adding(file, [*RULES, *RULES])
-    assert change.rules == ("Bash(git status:*)",)
-    write_adding(change, note)
-    again = plan_adding(file, RULES)
+    change = plan_rules(file, [*RULES, *RULES], {}, receipts)
+    assert change.receipts[-1].added["allow"] == ["Bash(git status:*)"]
+    change.write()
+    again = plan_rules(file, RULES, {}, receipts)
     assert not again.is_needed
     assert again.diff() == ""
 
 
-def test_a_missing_file_is_made_and_goes_again(file: Path, note: Path) -> None:
-    write_adding(plan_adding(file, RULES), note)
+def test_a_missing_file_is_made_and_goes_again(file: Path, receipts: Path) -> None:
+    plan_rules(file, RULES, {}, receipts).write()
     assert allowed(file) == list(RULES)
     assert file.read_text().endswith("}\n")
-    write_undoing(plan_undoing(note), note)
+    plan_rules_undo(receipts).write()
     assert not file.exists()
 
 
-def test_undo_leaves_what_changed_since(file: Path, note: Path) -> None:
+def test_undo_leaves_what_changed_since(file: Path, receipts: Path) -> None:
     file.write_text(LAYOUTS["two spaces"])
-    write_adding(plan_adding(file, RULES), note)
+    plan_rules(file, RULES, {}, receipts).write()
     file.write_text(
         file.read_text().replace('"Read"', '"Read",\n      "Edit"').replace("1.50", "2")
     )
-    write_undoing(plan_undoing(note), note)
+    plan_rules_undo(receipts).write()
     assert file.read_text() == LAYOUTS["two spaces"].replace(
         '"Read"', '"Read",\n      "Edit"'
     ).replace("1.50", "2")
 
 
-def test_undo_goes_back_step_by_step(file: Path, note: Path) -> None:
+def test_undo_goes_back_step_by_step(file: Path, receipts: Path) -> None:
     file.write_text("{}\n")
     for rule in RULES:
-        write_adding(plan_adding(file, [rule]), note)
-    write_undoing(plan_undoing(note), note)
+        plan_rules(file, [rule], {}, receipts).write()
+    plan_rules_undo(receipts).write()
     assert allowed(file) == [RULES[0]]
-    write_undoing(plan_undoing(note), note)
+    plan_rules_undo(receipts).write()
     assert file.read_text() == "{}\n"
     with pytest.raises(NothingToUndo):
-        plan_undoing(note)
+        plan_rules_undo(receipts)
 
 
-def test_a_rule_that_a_person_took_away_meanwhile_is_no_obstacle(file: Path, note: Path) -> None:
-    write_adding(plan_adding(file, RULES), note)
+def test_a_rule_that_a_person_took_away_meanwhile_is_no_obstacle(
+    file: Path, receipts: Path
+) -> None:
+    plan_rules(file, RULES, {}, receipts).write()
     file.write_text('{"permissions": {"allow": ["Bash(npm test)"]}}')
-    change = plan_undoing(note)
-    assert change.rules == ("Bash(npm test)",)
-    write_undoing(change, note)
+    plan_rules_undo(receipts).write()
     assert allowed(file) == []
 
 
 def test_a_file_that_changes_between_the_question_and_the_answer_is_not_touched(
-    file: Path, note: Path
+    file: Path, receipts: Path
 ) -> None:
     file.write_text("{}")
-    change = plan_adding(file, RULES)
+    change = plan_rules(file, RULES, {}, receipts)
     file.write_text('{"model": "y"}')
     with pytest.raises(SettingsChanged):
-        write_adding(change, note)
+        change.write()
     assert file.read_text() == '{"model": "y"}'
-    assert not note.exists()
+    assert not receipts.exists()
 
 
 @pytest.mark.parametrize(
@@ -294,56 +319,43 @@ def test_a_file_that_changes_between_the_question_and_the_answer_is_not_touched(
     ],
     ids=lambda content: repr(content[:30]),
 )
-def test_a_file_that_is_not_understood_is_left_alone(file: Path, content: bytes) -> None:
+def test_a_file_that_is_not_understood_is_left_alone(
+    file: Path, receipts: Path, content: bytes
+) -> None:
     file.write_bytes(content)
-    with pytest.raises(UnreadableSettings) as caught:
-        plan_adding(file, RULES)
+    with pytest.raises(UnusableSettings) as caught:
+        plan_rules(file, RULES, {}, receipts)
     assert str(file) in caught.value.message
     assert file.read_bytes() == content
 
 
 def test_a_link_stays_a_link_and_rights_stay_the_same(
-    tmp_path: Path, file: Path, note: Path
+    tmp_path: Path, file: Path, receipts: Path
 ) -> None:
     real = tmp_path / "dotfiles.json"
     real.write_text("{}")
     real.chmod(0o640)
     file.symlink_to(real)
-    write_adding(plan_adding(file, RULES), note)
+    plan_rules(file, RULES, {}, receipts).write()
     assert file.is_symlink()
     assert real.stat().st_mode & 0o777 == 0o640
-    assert note.stat().st_mode & 0o777 == 0o600
+    assert receipts.stat().st_mode & 0o777 == 0o600
 
 
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
-    ),
-    max_leaves=8,
-)
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file to somebody else")
+def test_a_file_keeps_its_owner(file: Path, receipts: Path) -> None:
+    file.write_text("{}")
+    os.chown(file, 65534, 65533)
+    plan_rules(file, RULES, {}, receipts).write()
+    assert (file.stat().st_uid, file.stat().st_gid) == (65534, 65533)
 
 
-@settings(max_examples=150, deadline=None)
-@given(
-    st.dictionaries(st.text(max_size=4), values, max_size=3),
-    st.none() | st.lists(st.text(max_size=5), max_size=3),
-    st.sampled_from([None, 0, 1, 2, 4, "\t"]),
-    st.booleans(),
-)
-def test_any_settings_keep_their_meaning(
-    others: dict[str, Any], allow: list[str] | None, indent: Any, is_ascii: bool
+def test_a_link_to_a_file_that_does_not_exist_yet_stays(
+    tmp_path: Path, file: Path, receipts: Path
 ) -> None:
-    before = {**others}
-    before.pop("permissions", None)
-    if allow is not None:
-        before["permissions"] = {"allow": allow}
-    text = json.dumps(before, indent=indent, ensure_ascii=is_ascii)
-    after = JsonText(text).with_items(("permissions", "allow"), ["x*", "ü"])
-    assert json.loads(after.text) == {
-        **before,
-        "permissions": {"allow": [*(allow or []), "x*", "ü"]},
-    }
-    back = after.without_item(("permissions", "allow"), "ü")
-    back = back.without_item(("permissions", "allow"), "x*")
-    assert json.loads(back.text) == {**before, "permissions": {"allow": allow or []}}
+    file.symlink_to(tmp_path / "dotfiles.json")
+    plan_rules(file, RULES, {}, receipts).write()
+    assert (tmp_path / "dotfiles.json").exists()
+    plan_rules_undo(receipts).write()
+    assert file.is_symlink()
+    assert not file.exists()

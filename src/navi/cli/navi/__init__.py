@@ -2,12 +2,8 @@
 
 main.py          the entry point, and the table of commands
 commands/        one command per file
-agent_settings.py the settings files of agents
 browser.py       opens the page in a browser
 installation.py  how Navi was installed
 kept_files.py    files that stay after uninstalling
 opened_store.py  the store, opened for one command
-setup_files.py   settings files, edited
-setup_hooks.py   hooks in agents' settings
-setup_servers.py MCP servers in agents' settings
 """

@@ -1,7 +1,7 @@
-"""What Navi keeps on this machine, for `navi uninstall`.
+"""Navi's data on this machine, for `navi uninstall`.
 
-Only files that Navi made are listed, by name: a folder that was named by `NAVI_HOME` or
-`RECALL_DATA_DIR` may hold more than that.
+Lists Navi's own files by name, because the folders in `NAVI_HOME` and `RECALL_DATA_DIR` may hold
+other files, too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from navi.memory.index_paths import settings_files
 
 IN_HOME = ("token", "runs", "workspace", PAGE_FILE)
 PERMISSIONS = "permissions.json"
-"""What `recall stats bash` needs to take its rules back out of Claude Code's settings."""
+"""The receipts that `recall stats bash --undo` needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class KeptFiles:
         return sum(_size(path) for path in self.paths)
 
     def remove(self) -> None:
-        """The folder, too, unless it holds something else."""
+        """Delete the files, and the folder unless it holds anything else."""
         for path in self.paths:
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
@@ -77,7 +77,7 @@ def store_names(name: str) -> list[str]:
 
 
 def processes_using(files: Iterable[KeptFiles]) -> list[int]:
-    """Processes that have some of the files open, as far as this system tells."""
+    """Processes that have some of the files open, on systems with /proc."""
     used = tuple(str(path.resolve()) for each in files for path in each.paths)
     pids = set()
     for link in Path("/proc").glob("[0-9]*/fd/*"):

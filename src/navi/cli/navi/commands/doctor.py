@@ -21,7 +21,8 @@ from navi.base.file_modes import exposure, person_umask
 from navi.base.system_clock import SystemClock
 from navi.base.timezone import zone_name
 from navi.cli import formats, output
-from navi.cli.navi import agent_settings
+from navi.cli.navi.commands import setup
+from navi.client import find_server
 from navi.live.runtime import server_files, settings
 
 AGENTS = ("claude", "codex", "tmux")
@@ -188,15 +189,15 @@ def _server() -> Finding:
 
 def _setup(name: str) -> Finding:
     """Whether Navi's entries in the agent's settings point to this Navi."""
-    agent = agent_settings.agents()[name]
+    agent = setup.AGENTS[name]()
     title, repair = f"{agent.program} setup", f"repair it with `navi setup {name}`"
-    if not agent_settings.is_installed(agent):
-        hint = f"`navi setup {name}` connects {agent.title} to Navi"
+    if not agent.is_installed():
+        hint = f"connect {agent.title} to Navi with `navi setup {name}`"
         return Finding(title, "note", "none", hint)
-    if defects := agent_settings.defects(agent):
+    if defects := agent.defects():
         return Finding(title, "problem", "; ".join(defects), repair)
-    if detours := agent_settings.detours(agent):
-        return Finding(title, "note", f"points to another Navi: {', '.join(detours)}", repair)
+    if targets := agent.foreign_targets(find_server().address):
+        return Finding(title, "note", f"points to another Navi: {', '.join(targets)}", repair)
     return Finding(title, "ok", "hooks and tools point to this Navi")
 
 

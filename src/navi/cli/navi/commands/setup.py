@@ -1,58 +1,63 @@
-"""`navi setup`: make an agent's own sessions known to Navi, and Navi's tools known to the agent."""
+"""`navi setup`: connect an agent to Navi."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import click
 
 from navi.base.errors import NaviError, UsageError
 from navi.cli import output
-from navi.cli.navi import agent_settings
-from navi.cli.navi.setup_files import Change
+from navi.client import find_server
+from navi.vendors.agent_settings import AgentSettings, plan_removal
+from navi.vendors.claude_code.settings import ClaudeCodeSettings
+from navi.vendors.codex.settings import CodexSettings
+from navi.vendors.settings_file import Change
 
-AGENTS = ("claude-code", "codex")
-NEXT_STEPS = {
-    "claude-code": "sessions of Claude Code that you start from now on show up in `sm status`",
-    "codex": "Codex asks you to trust the hooks: start `codex`, type /hooks and trust Navi's",
+AGENTS: dict[str, Callable[[], AgentSettings]] = {
+    "claude-code": ClaudeCodeSettings,
+    "codex": CodexSettings,
 }
 
 
 @click.command("setup")
-@click.argument("agent", type=click.Choice(AGENTS), required=False)
-@click.option("--remove", is_flag=True, help="Remove it again; from all agents if none is named.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be changed.")
+@click.argument("agent", type=click.Choice(list(AGENTS)), required=False)
+@click.option(
+    "--remove", is_flag=True, help="Disconnect the agent, or all of them if none is named."
+)
+@click.option("--dry-run", is_flag=True, help="Show the changes without making them.")
 def command(agent: str | None, remove: bool, dry_run: bool) -> None:
-    """Install Navi's hooks and tools in an agent's own settings; everything else in them stays.
+    """Connect an agent to Navi.
 
-    Sessions that you start in your own terminal then show up in Navi, with their state; what is
-    sent to them is delivered when they stop next.
+    Adds Navi's hooks and MCP server to the agent's own settings and leaves everything else
+    in them alone. Sessions that you then start in your terminal show up in `sm status`, and
+    messages to them are delivered when the agent finishes its turn.
     """
     if remove:
-        changes, problems = agent_settings.removal([agent] if agent else AGENTS)
+        changes, problems = plan_removal(AGENTS[name]() for name in ([agent] if agent else AGENTS))
     elif agent is None:
         raise UsageError(
-            "which agent?", hint=" or ".join(f"`navi setup {each}`" for each in AGENTS)
+            "no agent specified", hint=" or ".join(f"`navi setup {name}`" for name in AGENTS)
         )
     else:
-        changes, problems = agent_settings.installation(agent), []
+        changes, problems = AGENTS[agent]().plan_installation(find_server().address), []
     if not changes and not problems:
         output.note("nothing to change")
     if dry_run:
         for change in changes:
-            output.say(change.difference())
+            output.say(change.diff())
     else:
         problems += write_all(changes)
         if agent is not None and changes and not remove and not problems:
-            output.note(NEXT_STEPS[agent])
+            output.note(AGENTS[agent]().next_step)
     for problem in problems:
         output.complain(problem)
     sys.exit(1 if problems else 0)
 
 
 def write_all(changes: Iterable[Change]) -> list[NaviError]:
-    """Returns why some changes could not be made; the others are."""
+    """Write every change that can be written, and return the problems with the others."""
     problems = []
     for change in changes:
         try:

@@ -1,4 +1,4 @@
-"""`navi uninstall`: remove Navi from everything that it was installed in."""
+"""`navi uninstall`: disconnect every agent and, if asked to, delete Navi's data."""
 
 from __future__ import annotations
 
@@ -15,45 +15,47 @@ from navi.base import paths
 from navi.base.errors import Conflict, NaviError
 from navi.cli import formats, output
 from navi.cli.confirmation import require_confirmation
-from navi.cli.navi import agent_settings, setup_files
 from navi.cli.navi.commands.login import running_server
 from navi.cli.navi.commands.setup import AGENTS, write_all
 from navi.cli.navi.installation import removal_command
 from navi.cli.navi.kept_files import PERMISSIONS, KeptFiles, kept_files, processes_using
-from navi.cli.navi.setup_files import Change
+from navi.vendors.agent_settings import plan_removal, receipts_folder
+from navi.vendors.settings_file import Change
 
 
 @click.command("uninstall")
-@click.option("--data", is_flag=True, help="Delete sessions, the index, settings and the token.")
-@click.option("-y", "--yes", is_flag=True, help="Don't ask.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
+@click.option(
+    "--data", is_flag=True, help="Also delete sessions, the index, settings and the access token."
+)
+@click.option("-y", "--yes", is_flag=True, help="Don't ask for confirmation.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed without removing it.")
 def command(data: bool, yes: bool, dry_run: bool) -> None:
-    """Remove Navi from the settings of your agents, after showing what that changes.
+    """Disconnect your agents from Navi, and optionally delete its data.
 
-    Sessions, the index, settings and the token stay unless you say --data. The program itself
-    stays, too: the last line is the command that removes it.
+    Lists what will be removed and asks first. Data stays unless you add --data, and the
+    program always stays: the last line printed is the command that removes it.
     """
-    changes, problems = agent_settings.removal(AGENTS)
+    changes, problems = plan_removal(create() for create in AGENTS.values())
     files = kept_files()
     doomed = files if data else []
     if pids := processes_using(doomed):
         raise Conflict(
             f"the data is in use by process {', '.join(map(str, pids))}",
-            hint="stop the server (Ctrl-C where it runs) and `recall watch`, then run this again",
+            hint="stop the server (Ctrl-C where it runs) and `recall watch`, then try again",
         )
     for problem in problems:
         output.complain(problem)
     if not changes and not problems:
-        output.say("Navi is not in the settings of any agent.")
+        output.say("No agent is connected to Navi.")
     _show(changes, files, is_deleted=data)
     for remark in _remarks(files):
         output.note(remark)
     if dry_run:
         for change in changes:
-            output.say(change.difference())
+            output.say(change.diff())
     else:
         _ask(changes, doomed, yes)
-        problems += _remove(changes, doomed, keep_originals=bool(problems))
+        problems += _remove(changes, doomed, keep_receipts=bool(problems))
     output.note("to remove the program itself:")
     output.say(removal_command(Path(sys.prefix)))
     sys.exit(1 if problems else 0)
@@ -61,14 +63,14 @@ def command(data: bool, yes: bool, dry_run: bool) -> None:
 
 def _show(changes: Sequence[Change], files: Sequence[KeptFiles], *, is_deleted: bool) -> None:
     if changes:
-        output.say("To be removed, Navi's hooks and tools in the settings of your agents:")
+        output.say("Hooks and MCP servers to remove from agents' settings:")
         for change in changes:
             output.say(f"  {change.path}")
-    if any(setup_files.originals().glob("*")):
-        output.say("To be removed, copies of settings from before Navi changed them:")
-        output.say(f"  {setup_files.originals()}")
+    if any(receipts_folder().glob("*")):
+        output.say("Backups of those settings to delete:")
+        output.say(f"  {receipts_folder()}")
     if files:
-        output.say("To be deleted:" if is_deleted else "What stays (--data deletes it):")
+        output.say("Data to delete:" if is_deleted else "Data to keep (--data deletes it):")
         rows = [[f"  {each.folder}", formats.size(each.size()), each.content] for each in files]
         output.columns(rows, "  ")
 
@@ -83,20 +85,20 @@ def _ask(changes: Sequence[Change], doomed: Sequence[KeptFiles], yes: bool) -> N
 
 
 def _remove(
-    changes: Sequence[Change], doomed: Sequence[KeptFiles], *, keep_originals: bool
+    changes: Sequence[Change], doomed: Sequence[KeptFiles], *, keep_receipts: bool
 ) -> list[NaviError]:
-    """Returns why some of it could not be removed; the rest is."""
+    """Remove whatever can be removed, and return the problems with the rest."""
     problems = write_all(changes)
-    if not problems and not keep_originals:
-        shutil.rmtree(setup_files.originals(), ignore_errors=True)
+    if not problems and not keep_receipts:
+        shutil.rmtree(receipts_folder(), ignore_errors=True)
         with suppress(OSError):
-            paths.home().rmdir()  # if nothing else was ever kept there
+            paths.home().rmdir()  # unless it holds anything else
     for files in doomed:
         try:
             files.remove()
         except OSError as error:
             message = f"can't delete {error.filename}: {error.strerror}"
-            problems.append(Conflict(message, hint="make it writable, then run this again"))
+            problems.append(Conflict(message, hint="make it writable, then try again"))
         else:
             output.say(f"deleted {files.folder}: {files.content}")
     for problem in problems:
@@ -105,19 +107,21 @@ def _remove(
 
 
 def _remarks(files: Sequence[KeptFiles]) -> list[str]:
-    """What keeps running, or stays behind, without Navi."""
+    """What will keep running or stay behind."""
     remarks = []
     if address := _running_server():
         remarks.append(f"a server is running at {address}: stop it with Ctrl-C where it runs")
     socket = paths.tmux_socket()
     if _has_panes(socket):
-        remarks.append(f"agents still run in tmux: `tmux -L {socket} kill-server` ends them")
+        remarks.append(
+            f"agents are still running in tmux: stop them with `tmux -L {socket} kill-server`"
+        )
     if not paths.database_url().startswith("sqlite:"):
-        remarks.append("the database that NAVI_DATABASE_URL names stays as it is")
+        remarks.append("the database in NAVI_DATABASE_URL is not touched")
     if any(path.name == PERMISSIONS for each in files for path in each.paths):
         remarks.append(
-            "Claude Code keeps the rules of `recall stats bash --apply`, "
-            "unless you run `recall stats bash --undo` first"
+            "permission rules added by `recall stats bash --apply` stay in Claude Code's settings; "
+            "to remove them, run `recall stats bash --undo` first"
         )
     return remarks
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from navi.permissions.suggestions import Skipped, Suggestion, Suggestions
+    from navi.vendors.settings_file import Change
 
 # What fits on a screen, without headings and notes.
 MOST_LINES = 25
@@ -185,43 +185,39 @@ def _say_what_else(rules: Suggestions, left_out: int) -> None:
 
 
 def _apply(rules: Suggestions, yes: bool) -> None:
-    from navi.index.claude_settings import plan_adding, write_adding
+    from navi.vendors.claude_code.settings import ClaudeCodeSettings, plan_rules
 
     sure = [each for each in rules.suggestions if each.confidence != "review"]
-    change = plan_adding(
-        _settings_file(), [each.rule for each in sure], {each.rule: each.guards for each in sure}
+    change = plan_rules(
+        ClaudeCodeSettings().hooks_file,  # it holds the permission rules, too
+        [each.rule for each in sure],
+        {each.rule: each.guards for each in sure},
+        _receipts_file(),
     )
     if not change.is_needed:
         output.note(f"{change.path} already allows all of them")
         return
-    output.say(f"\n{change.diff()}".rstrip("\n"))
-    if yes or click.confirm(f"Write this to {change.path}?", err=True):
-        write_adding(change, _note())
-        output.note("written; `recall stats bash --undo` reverts it")
-    else:
-        output.note("nothing was written")
+    output.say(f"\n{change.diff()}")
+    _write(change, yes, "written; `recall stats bash --undo` reverts it")
 
 
 def _undo(yes: bool) -> None:
-    from navi.index.claude_settings import plan_undoing, write_undoing
+    from navi.vendors.claude_code.settings import plan_rules_undo
 
-    change = plan_undoing(_note())
-    output.say(change.diff().rstrip("\n"))
+    change = plan_rules_undo(_receipts_file())
+    output.say(change.diff())
+    _write(change, yes, "undone")
+
+
+def _write(change: Change, yes: bool, result: str) -> None:
     if yes or click.confirm(f"Write this to {change.path}?", err=True):
-        write_undoing(change, _note())
-        output.note("undone")
+        change.write()
+        output.note(result)
     else:
         output.note("nothing was written")
 
 
-def _settings_file() -> Path:
-    """Where Claude Code looks for it."""
-    named = os.environ.get("CLAUDE_CONFIG_DIR")
-    folder = Path(named).expanduser() if named else Path.home() / ".claude"
-    return folder / "settings.json"
-
-
-def _note() -> Path:
+def _receipts_file() -> Path:
     from navi.memory.index_paths import places
 
     where = places()

@@ -1,9 +1,8 @@
-"""What agents run to reach Navi: their hooks, and Navi's tools as a program.
+"""The commands that agents run to reach Navi: the hook and the MCP server.
 
-These commands stand in agents' own settings, where they may outlive Navi. So each is wrapped in a
-line of `sh` that does no harm once Navi's files, its Python or its server are gone. An agent may
-read a failure as "stop here": Claude Code refuses every prompt whose hook ends with exit code 2,
-which is how Python ends when a script is missing.
+Agents' settings may outlive Navi. So each command is wrapped in a line of `sh` that does no harm
+once Navi's files, its Python or its server are gone. An agent may treat a failure as a veto: Claude
+Code refuses every prompt whose hook exits with 2, as Python does when a script is missing.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from navi.base import paths
 SHELL = "/bin/sh"
 HOOK_SCRIPT = str(Path(__file__).parents[1] / "hook.py")
 HOOK_GUARD = '{ "$@" || cat >/dev/null; } 2>/dev/null; exit 0'
-"""Says nothing and succeeds, whatever the hook does. Reads what the hook left unread, so that the
-agent's write does not fail."""
+"""Prints nothing and succeeds if the hook fails. Reads the input that the hook left unread, because
+the agent's write would fail otherwise."""
 GREETING = (
     '{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"navi","version":"0"}}'
 )
@@ -30,14 +29,14 @@ MCP_GUARD = (
     '"$@" && exit; while read -r request; do printf "%s\\n" "$request" | sed -n '
     f"'/\"initialize\"/{{s/{ID}/{ANSWER % GREETING}/p;d;}};s/{ID}/{ANSWER % NO_TOOLS}/p'; done"
 )
-"""Offers no tools if Navi can't be started: agents warn of a server that ends at once. Without
-`${…}`, which Claude Code would replace by variables of its own."""
+"""Offers no tools if Navi can't start, because agents warn about a server that exits at once. Does
+not use `${…}`, which Claude Code would expand."""
 
 
 def hook_command(driver: str, address: str, environment: Mapping[str, str] = os.environ) -> str:
-    """What an agent runs at its hooks, as a line for any shell.
+    """A command line, for any shell, that runs Navi's hook.
 
-    Without the package: Python's bare interpreter and one file, which is as quick as it gets.
+    It starts a bare interpreter with a single file, because importing the package takes too long.
     """
     python = [os.path.realpath(sys.executable), "-I", "-S"]
     arguments = [HOOK_SCRIPT, driver, address, str(paths.token_file(environment))]
@@ -45,7 +44,7 @@ def hook_command(driver: str, address: str, environment: Mapping[str, str] = os.
 
 
 def mcp_command() -> list[str]:
-    """Navi's tools, as a program that the agent starts."""
-    # Nothing is imported from the folder in which the agent works (-P): it may be anybody's.
+    """The program that offers Navi's tools to an agent."""
+    # -P: import nothing from the folder in which the agent works.
     program = [sys.executable, "-P", "-m", "navi.cli.navi.main", "mcp"]
     return [SHELL, "-c", MCP_GUARD, "navi-mcp", *program]

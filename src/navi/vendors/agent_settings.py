@@ -1,0 +1,186 @@
+"""Navi's hooks and MCP server in an agent's own settings: install, remove and check them."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from navi.base import paths
+from navi.base.errors import NaviError
+from navi.vendors import hook_entries, json_edit
+from navi.vendors.agent_commands import HOOK_GUARD, MCP_GUARD, hook_command, mcp_command
+from navi.vendors.settings_file import (
+    Change,
+    Receipt,
+    UnusableSettings,
+    plan_replacement,
+    plan_undo,
+    read_as,
+    read_receipts,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class McpServer:
+    """A program that the agent starts for its tools."""
+
+    command: Sequence[str]
+    environment: Mapping[str, str]
+
+    @classmethod
+    def among(cls, servers: Any) -> McpServer | None:
+        """Navi's entry in an agent's list of servers."""
+        entry = servers.get("navi") if isinstance(servers, dict) else None
+        if not isinstance(entry, dict) or "command" not in entry:
+            return None
+        command = [entry["command"], *(entry.get("args") or [])]
+        environment = entry.get("env") or {}
+        return cls([*map(str, command)], {name: str(environment[name]) for name in environment})
+
+
+def navi_server(address: str) -> McpServer:
+    # The agent may start it without Navi's variables in the environment.
+    return McpServer(mcp_command(), {"NAVI_URL": address, "NAVI_HOME": str(paths.home())})
+
+
+class AgentSettings(ABC):
+    """The settings files of one agent. Each vendor knows where they are and how to add a server."""
+
+    title: ClassVar[str]
+    driver: ClassVar[str]
+    program: ClassVar[str]
+    hook_events: ClassVar[Sequence[str]]
+    """Only those that Navi needs: each hook costs the agent a moment, and a version of the agent
+    that does not know an event ignores the whole file."""
+    next_step: ClassVar[str]
+    """What the person should know or do after the setup."""
+
+    def __init__(self, hooks_file: Path, server_file: Path) -> None:
+        self.hooks_file = hooks_file.absolute()
+        self.server_file = server_file.absolute()
+
+    @abstractmethod
+    def add_server(self, text: str, server: McpServer) -> str:
+        """The text of `server_file` with Navi's server, replacing any that is there."""
+
+    @abstractmethod
+    def remove_server(self, text: str) -> str: ...
+
+    @abstractmethod
+    def find_server(self, text: str) -> McpServer | None: ...
+
+    def remove_hooks(self, text: str) -> str:
+        return json_edit.edit(text, hook_entries.remove_hooks)
+
+    def plan_installation(self, address: str) -> list[Change]:
+        """The changes that make the agent report to Navi and give it Navi's tools."""
+        hook, server = hook_command(self.driver, address), navi_server(address)
+
+        def add_hooks(text: str) -> str:
+            return json_edit.edit(
+                text, lambda settings: hook_entries.add_hooks(settings, hook, self.hook_events)
+            )
+
+        def add_server(text: str) -> str:
+            return self.add_server(text, server)
+
+        changes = [
+            plan_replacement(path, add, remove, *_receipts_for(path))
+            for path, add, remove in (
+                (self.hooks_file, add_hooks, self.remove_hooks),
+                (self.server_file, add_server, self.remove_server),
+            )
+        ]
+        return [change for change in changes if change.is_needed]
+
+    def is_installed(self) -> bool:
+        hooks, server = self._entries()
+        return bool(hooks) or server is not None
+
+    def defects(self) -> list[str]:
+        """Reasons why Navi's entries don't work, or would do harm."""
+        hooks, server = self._entries()
+        problems = []
+        if missing := [event for event in self.hook_events if event not in hooks]:
+            problems.append(f"Navi's hook is missing at {', '.join(missing)}")
+        if server is None:
+            problems.append("Navi's tools are missing")
+        if not all(HOOK_GUARD in hook_entries.split_words(line) for line in hooks.values()):
+            harm = f"they block {self.title} once Navi is removed"
+            problems.append(f"the hooks are from an earlier version: {harm}")
+        if server is not None and MCP_GUARD not in server.command:
+            problems.append("the tools are from an earlier version: they fail once Navi is removed")
+        for target in _targets(hooks.values(), server):
+            is_address = "://" in target
+            if not is_address and not Path(target).exists() and shutil.which(target) is None:
+                problems.append(f"{target} is gone")
+        return problems
+
+    def foreign_targets(self, address: str) -> list[str]:
+        """Programs, addresses and homes in Navi's entries that are not this Navi's."""
+        hooks, server = self._entries()
+        own = _targets([hook_command(self.driver, address)], navi_server(address))
+        return [target for target in _targets(hooks.values(), server) if target not in own]
+
+    def _entries(self) -> tuple[dict[str, str], McpServer | None]:
+        """Navi's hooks by event, and its server."""
+        settings = read_as(self.hooks_file, json_edit.parse)
+        return hook_entries.find_hooks(settings), read_as(self.server_file, self.find_server)
+
+
+def plan_removal(agents: Iterable[AgentSettings]) -> tuple[list[Change], list[NaviError]]:
+    """The changes that remove Navi from these agents' settings, and an error for each file that
+    can't be changed."""
+    changes, problems = [], []
+    files = sorted(receipts_folder().glob("*.json"))
+    edited = [Path(receipt.path) for file in files for receipt in _receipts(file)]
+    for agent in agents:
+        edits = {agent.hooks_file: agent.remove_hooks, agent.server_file: agent.remove_server}
+        names = {path.name: edit for path, edit in edits.items()}
+        # CODEX_HOME and the like may have changed since the setup.
+        edits |= {path: names[path.name] for path in edited if path.name in names}
+        for path, remove in edits.items():
+            try:
+                change = plan_undo(path, remove, *_receipts_for(path))
+            except NaviError as problem:
+                problems.append(problem)
+            else:
+                changes += [change] if change.is_needed else []
+    return changes, problems
+
+
+def receipts_folder() -> Path:
+    """Where Navi keeps agents' settings as they were before it changed them."""
+    return paths.home() / "setup"
+
+
+def _receipts_for(path: Path) -> tuple[Path, list[Receipt]]:
+    name = hashlib.sha256(str(path).encode()).hexdigest()[:16]
+    file = receipts_folder() / f"{name}.json"
+    return file, _receipts(file)
+
+
+def _receipts(file: Path) -> list[Receipt]:
+    # Navi's entries can be removed without receipts, too.
+    with suppress(UnusableSettings):
+        return read_receipts(file)
+    return []
+
+
+def _targets(hooks: Iterable[str], server: McpServer | None) -> list[str]:
+    """The programs, addresses and homes that these entries use."""
+    targets = []
+    for line in hooks:
+        if command := hook_entries.find_hook_command(line):
+            home = str(Path(command.token_file).parent)
+            targets += [command.python, command.script, command.address, home]
+    if server is not None:
+        program = server.command[4] if MCP_GUARD in server.command else server.command[0]
+        targets += [program, *server.environment.values()]
+    return list(dict.fromkeys(targets))

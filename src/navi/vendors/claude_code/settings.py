@@ -1,0 +1,151 @@
+"""What Navi writes into Claude Code's settings.json and .claude.json.
+
+`navi setup` adds hooks and an MCP server; `recall stats bash --apply` adds permission rules.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from navi.base.errors import NaviError
+from navi.permissions.bash_rule import covers
+from navi.vendors import json_edit
+from navi.vendors.agent_settings import AgentSettings, McpServer
+from navi.vendors.json_edit import Json
+from navi.vendors.settings_file import Change, plan_edit, plan_undo, read_as, read_receipts
+
+
+class ClaudeCodeSettings(AgentSettings):
+    title = "Claude Code"
+    driver = "claude_code"
+    program = "claude"
+    hook_events = (
+        "SessionStart",
+        "UserPromptSubmit",
+        "PostToolUse",
+        "Notification",
+        "PreCompact",
+        "Stop",
+        "SessionEnd",
+    )
+    next_step = "new Claude Code sessions will show up in `sm status`"
+
+    def __init__(self) -> None:
+        named = os.environ.get("CLAUDE_CONFIG_DIR")
+        folder = Path(named) if named else Path.home() / ".claude"
+        # Claude Code keeps its servers beside its folder, unless the variable names the folder.
+        super().__init__(
+            folder / "settings.json", (folder if named else Path.home()) / ".claude.json"
+        )
+
+    def add_server(self, text: str, server: McpServer) -> str:
+        program, *arguments = server.command
+        entry = {
+            "type": "stdio",
+            "command": program,
+            "args": arguments,
+            "env": dict(server.environment),
+        }
+
+        def add(settings: Json) -> None:
+            if settings.get("mcpServers") is None:
+                settings["mcpServers"] = {}
+            if not isinstance(settings["mcpServers"], dict):
+                raise ValueError('"mcpServers" in it is not an object')
+            settings["mcpServers"]["navi"] = entry
+
+        return json_edit.edit(text, add)
+
+    def remove_server(self, text: str) -> str:
+        return json_edit.edit(text, _remove_server)
+
+    def find_server(self, text: str) -> McpServer | None:
+        return McpServer.among(json_edit.parse(text).get("mcpServers"))
+
+
+def _remove_server(settings: Json) -> None:
+    servers = settings.get("mcpServers")
+    if isinstance(servers, dict) and "navi" in servers:
+        del servers["navi"]
+        if not servers:
+            del settings["mcpServers"]
+
+
+class NothingToUndo(NaviError):
+    kind, http_status = "nothing_to_undo", 404
+
+    def __init__(self) -> None:
+        super().__init__(
+            "there is nothing to undo",
+            hint="`recall stats bash --suggest --apply` adds rules that can be undone",
+        )
+
+
+def plan_rules(
+    path: Path,
+    rules: Sequence[str],
+    guards: Mapping[str, Sequence[str]],
+    receipts_file: Path,
+) -> Change:
+    """Add rules to `permissions.allow`, and the guards of each to `permissions.ask`.
+
+    Skips a rule, and its guards, if a wider rule is allowed already.
+    """
+    allowed, asked = read_as(path, _parse_rules)
+    added = [rule for rule in dict.fromkeys(rules) if not _is_covered(rule, allowed)]
+    wanted = [
+        guard
+        for rule in rules
+        if rule in added or rule in allowed
+        for guard in guards.get(rule, ())
+    ]
+    missing = [guard for guard in dict.fromkeys(wanted) if not _is_covered(guard, asked)]
+
+    def add(settings: Json) -> None:
+        for name, items in (("allow", added), ("ask", missing)):
+            if items:
+                settings.setdefault("permissions", {}).setdefault(name, []).extend(items)
+
+    return plan_edit(
+        path,
+        lambda text: json_edit.edit(text, add),
+        receipts_file,
+        read_receipts(receipts_file),
+        {"allow": added, "ask": missing},
+    )
+
+
+def plan_rules_undo(receipts_file: Path) -> Change:
+    """Remove what the last `plan_rules` that was not undone yet has added."""
+    receipts = read_receipts(receipts_file)
+    if not receipts:
+        raise NothingToUndo
+    path, added = Path(receipts[-1].path), receipts[-1].added
+
+    def remove(settings: Json) -> None:
+        for name, items in added.items():
+            present = _rules(settings, name)
+            for item in items:
+                if item in present:
+                    present.remove(item)
+
+    return plan_undo(path, lambda text: json_edit.edit(text, remove), receipts_file, receipts)
+
+
+def _parse_rules(text: str) -> tuple[list[object], list[object]]:
+    settings = json_edit.parse(text)
+    return _rules(settings, "allow"), _rules(settings, "ask")
+
+
+def _rules(settings: Json, name: str) -> list[object]:
+    permissions = settings.get("permissions", {})
+    rules = permissions.get(name, []) if isinstance(permissions, dict) else None
+    if not isinstance(rules, list):
+        raise ValueError(f"its permissions.{name} is not a list")
+    return rules
+
+
+def _is_covered(rule: str, existing: Sequence[object]) -> bool:
+    return any(isinstance(each, str) and covers(each, rule) for each in existing)
