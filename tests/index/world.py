@@ -19,7 +19,7 @@ from navi.index.refresh import Refresh
 from navi.index.search import EVERYTHING, Filters, Hit, Search
 from navi.index.settings import searchable_fields
 from navi.index.transcript import Transcript, transcript
-from navi.sources.source import Source
+from navi.vendors.source import Source
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

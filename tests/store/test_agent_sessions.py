@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -12,11 +13,11 @@ from navi.domain.errors import FenceLost, NotYours
 from navi.domain.event import TextDelta, ToolStarted, TurnEvent, Usage
 from navi.domain.ids import new_id
 from navi.domain.message import drafts_of
-from navi.domain.news import News
 from navi.domain.session import Session, SessionState, generated_name
 from navi.domain.turn import Ending, Outcome, RunningTurn
 from navi.domain.user import Role, User
 from navi.store import agent_sessions, compactions, lanes, queue, sessions, transcript, turns
+from tests.hook_reports import hook_report
 from tests.store.conftest import NOON, World
 
 SAID: list[TurnEvent] = [TextDelta("first, "), ToolStarted("1", "Bash", {"command": "ls"})]
@@ -95,13 +96,12 @@ STRANGER = Caller(User("stranger", Role.ADMIN, NOON, {}))
 
 
 async def reported(
-    world: World, event: str, *, seconds: float = 1, sender: Caller = LOCAL, **fields: object
+    world: World, event: str, *, seconds: float = 1, sender: Caller = LOCAL, **fields: Any
 ) -> Session:
     """What a hook of an agent that nobody started says, so many seconds after the last."""
-    emitted_at = world.later(seconds)
-    news = News("claude_code", "abc", event, "/work", None, None, emitted_at)
+    emitted_at = fields.pop("emitted_at", world.later(seconds))
+    news = hook_report(event, "abc", emitted_at, **fields)
     template = await template_session(world)
-    news = replace(news, **fields)  # type: ignore[arg-type]
     return await world.store.transact(agent_sessions.report, sender, news, template, world.now)
 
 
@@ -135,7 +135,7 @@ async def test_a_terminal_is_shown_by_the_first_line_typed_in_it(world: World) -
 
 async def test_a_notice_that_nothing_happens_is_no_question(world: World) -> None:
     await reported(world, "SessionStart")
-    told = await reported(world, "Notification", notification="idle_prompt")
+    told = await reported(world, "Notification", notification_type="idle_prompt")
     assert told.state is SessionState.IDLE
 
 
@@ -183,7 +183,7 @@ async def test_an_agent_that_navi_runs_reports_its_compactions_and_is_in_no_term
 ) -> None:
     session = await world.session(driver="claude_code")
     await world.store.transact(agent_sessions.remember, session, "abc", world.now)
-    begins = News("claude_code", "abc", "PreCompact", "/work", None, None, world.later())
+    begins = hook_report("PreCompact", "abc", world.later())
 
     await world.store.transact(agent_sessions.report_compaction, LOCAL, begins)
     assert await world.store.transact(compactions.held_until, session.id) is not None
@@ -191,7 +191,7 @@ async def test_an_agent_that_navi_runs_reports_its_compactions_and_is_in_no_term
     with pytest.raises(NotYours):
         await world.store.transact(agent_sessions.report_compaction, STRANGER, begins)
 
-    over = replace(begins, event="SessionStart", emitted_at=world.later())
+    over = hook_report("SessionStart", "abc", world.later())
     await world.store.transact(agent_sessions.report_compaction, LOCAL, over)
     assert await world.store.transact(compactions.held_until, session.id) is None
     # Another session of the same agent, which it may have started itself, is nobody's here.

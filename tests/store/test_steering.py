@@ -11,7 +11,6 @@ from navi.domain.event import TextDelta, Usage
 from navi.domain.ids import new_id
 from navi.domain.input import Origin
 from navi.domain.message import Draft
-from navi.domain.news import News
 from navi.domain.reminder import RESUME_TEXT, SOFT_TEXT, Registration
 from navi.domain.session import Session
 from navi.domain.turn import Ending, Outcome, RunningTurn, StopReason
@@ -28,6 +27,7 @@ from navi.store import (
     turns,
 )
 from navi.store.due.nudges import DueNudges
+from tests.hook_reports import hook_report
 from tests.store.conftest import World, claim
 
 CALL = "call-1"
@@ -174,7 +174,7 @@ async def test_a_person_at_work_in_a_terminal_is_reached_without_a_turn(world: W
     session = await world.session(driver="claude_code")
     await world.store.transact(agent_sessions.remember, session, "its-name", world.now)
     person = Caller(User("local", Role.ADMIN, world.now))
-    news = News("claude_code", "its-name", "PostToolUse", "/", None, None, world.later())
+    news = hook_report("PostToolUse", "its-name", world.later())
     await world.store.transact(agent_sessions.report, person, news, session, world.now)
     await nudged(world, session)
 

@@ -31,7 +31,7 @@ WORDS = {
     "model_type": "must be a JSON object",
 }
 
-Model = TypeVar("Model", bound="Body")
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class Body(BaseModel):

@@ -26,7 +26,7 @@ from navi.index.places import Places
 from navi.index.reading import Failure, Frame, Task
 from navi.index.reading_process import read_all
 from navi.index.texts import TextWriter
-from navi.sources.source import Source
+from navi.vendors.source import Source
 
 BATCH_BYTES = 64 * 1024 * 1024
 """Written at once: large enough for DuckDB to be quick, small enough to stay in memory."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from navi.domain.errors import NaviError
 from navi.domain.history import FoundFile
 from navi.index.identity import session_id
-from navi.sources.source import Source
+from navi.vendors.source import Source
 
 
 class Known(NamedTuple):

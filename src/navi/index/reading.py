@@ -16,7 +16,7 @@ from navi.index import columns
 from navi.index.columns import Column
 from navi.index.identity import call_id, call_id_in, message_id
 from navi.index.titles import Hint, hint_of_call, hint_of_messages
-from navi.sources.source import Chunk, Reading, Rewritten, Source
+from navi.vendors.source import Chunk, Reading, Rewritten, Source
 
 CHUNKS_AT_ONCE = 4
 

@@ -19,7 +19,7 @@ from typing import IO
 import msgspec
 
 from navi.index.reading import Failure, Frame, Task, frames_of
-from navi.sources.source import Source
+from navi.vendors.source import Source
 
 Result = Frame | Failure
 

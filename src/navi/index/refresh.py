@@ -26,7 +26,7 @@ from navi.index.reading import Task
 from navi.index.settings import texts_made_of
 from navi.index.shortcut import Seen
 from navi.index.texts import Owner, TextWriter
-from navi.sources.source import Source
+from navi.vendors.source import Source
 
 AFTER_ALL = 2**31 - 1
 """Of messages: only the session's card has to be written."""

@@ -19,7 +19,7 @@ from navi.index.outcome import Refreshed
 from navi.index.places import Places
 from navi.index.plan import Known, Plan, plan
 from navi.index.settings import texts_made_of
-from navi.sources.source import Source
+from navi.vendors.source import Source
 
 VERSION = 3
 

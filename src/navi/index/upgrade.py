@@ -17,7 +17,7 @@ from navi.index import database
 from navi.index.batch import UNFINISHED
 from navi.index.places import Places
 from navi.index.titles import stored_titles
-from navi.sources.source import Source
+from navi.vendors.source import Source
 
 FACT = "readers"
 """Under which the tables hold the version of each source that read its files."""

@@ -11,12 +11,12 @@ import pytest
 from navi.domain.caller import Caller
 from navi.domain.ids import new_id
 from navi.domain.input import NewInput
-from navi.domain.news import News
 from navi.domain.quota import LimitReached
 from navi.domain.session import Session
 from navi.domain.user import User
 from navi.runtime.app import Navi, running
 from navi.runtime.settings import LimitSettings, Settings
+from tests.hook_reports import hook_report
 from tests.unit.runtime.conftest import LOCAL, LONG
 from tests.unit.runtime.test_shares import ADA, BOB, EPOCH
 
@@ -78,8 +78,7 @@ async def test_sessions_are_limited_for_each_user_separately(home: Home) -> None
     sessions = [await home.session(BOB) for _ in range(5)]
 
     assert "user bob has 5 sessions" in await refused(home.session(BOB))
-    hook = News(driver="claude_code", agent_session_id="x", event="SessionStart", cwd="/",
-                transcript_path=None, notification=None, emitted_at=EPOCH)  # fmt: skip
+    hook = hook_report("SessionStart", "x", EPOCH)
     await refused(home.navi.adoption.report(Caller(BOB), hook))
 
     await home.session(ADA)

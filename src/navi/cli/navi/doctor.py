@@ -23,8 +23,7 @@ from navi.domain.file_modes import exposure, person_umask
 from navi.domain.timezone import zone_name
 from navi.runtime import places, settings
 from navi.runtime.system_clock import SystemClock
-
-AGENTS = ("claude", "codex", "tmux")
+from navi.vendors.registry import vendors
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,12 @@ class Finding:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(as_json: bool) -> None:
     findings = [_safely(name, check) for name, check in CHECKS.items()]
-    findings += [_agent(name) for name in AGENTS]
+    findings += [
+        _safely(f"{agent.program} setup", partial(_setup, name))
+        for name, agent in agent_settings.agents().items()
+    ]
+    programs = [vendor.command for vendor in vendors().values() if vendor.command]
+    findings += [_agent(name) for name in [*programs, "tmux"]]
     if as_json:
         output.say_json([asdict(finding) for finding in findings])
     else:
@@ -220,8 +224,6 @@ CHECKS: dict[str, Callable[[], Finding]] = {
     "set aside": _set_aside,
     "index": _index,
     "server": _server,
-    "claude setup": partial(_setup, "claude-code"),
-    "codex setup": partial(_setup, "codex"),
 }
 
 

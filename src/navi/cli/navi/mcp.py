@@ -19,5 +19,7 @@ def command() -> None:
     """
     from navi.client import Client, find_server
     from navi.mcp import bridge
+    from navi.vendors.registry import vendors
 
-    bridge.run(Client(find_server()), os.environ, sys.stdin, output.say)
+    variables = [each.session_variable for each in vendors().values() if each.session_variable]
+    bridge.run(Client(find_server()), os.environ, variables, sys.stdin, output.say)
