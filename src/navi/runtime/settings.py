@@ -218,8 +218,8 @@ class AgentsSettings(Section):
 class ProgramSettings(Section):
     """Sessions with an agent that is a program of its own."""
 
-    command: str
-    arguments: list[str]
+    command: str = ""
+    arguments: list[str] = []
 
 
 class ToolSettings(Section):
@@ -289,7 +289,7 @@ def complete() -> type[Settings]:
 
 def _program_section(vendor: Vendor) -> type[ProgramSettings]:
     command = Field(vendor.command, description="The program, by name on the PATH or by its path.")
-    arguments = Field(
+    arguments: Any = Field(
         default_factory=list,
         description="Further arguments of every run, such as "
         f"`{json.dumps(vendor.example_arguments)}`. Without any, {vendor.title}'s own settings "

@@ -1,9 +1,14 @@
-"""The lines of Claude Code's transcripts, as far as anything is read from them."""
+"""The lines of Claude Code's transcripts and of its output, as far as anything is read from them.
+
+`Line` has what the index needs. `LiveLine` adds what a turn's events need, above all what tools
+answered: the index would spend most of its time on decoding that.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
@@ -94,6 +99,66 @@ class Line(msgspec.Struct, gc=False):
     outputTokens: Tokens | None = None
 
 
+class LiveBlock(Block, gc=False):
+    input: Any = None
+    tool_use_id: str | None = None
+    content: Any = None
+    """What a tool answered."""
+    is_error: Any = None
+
+
+class LiveMessage(Message, gc=False):
+    content: str | list[LiveBlock | str] | None = None  # type: ignore[assignment]
+
+
+class Delta(msgspec.Struct, gc=False):
+    type: str = ""
+    text: str = ""
+    thinking: str = ""
+
+
+class PartialMessage(msgspec.Struct, gc=False):
+    type: str = ""
+    message: Message | None = None
+    delta: Delta | None = None
+
+
+class RateLimit(msgspec.Struct, gc=False):
+    status: Any = None
+    resetsAt: Any = None
+
+
+class Denial(msgspec.Struct, gc=False):
+    tool_name: str = ""
+    tool_use_id: str = ""
+    tool_input: dict[str, Any] | None = None
+
+
+class LiveLine(Line, gc=False):
+    message: LiveMessage | None = None
+    isSidechain: Any = None
+    parent_tool_use_id: Any = None
+    """Both are set in lines of a sub-agent."""
+    toolDenialKind: Any = None
+    toolUseResult: msgspec.Raw = msgspec.Raw(b"")
+    isApiErrorMessage: Any = None
+    apiErrorStatus: Any = None
+    quotaLimits: RateLimit | None = None
+    # Only in its output.
+    subtype: Any = None
+    session_id: str | None = None
+    status: Any = None
+    state: Any = None
+    event: PartialMessage | None = None
+    rate_limit_info: RateLimit | None = None
+    is_error: Any = None
+    api_error_status: Any = None
+    result: Any = None
+    errors: Any = None
+    permission_denials: list[Denial] | None = None
+    usage: Usage | None = None
+
+
 class ShellInput(msgspec.Struct, gc=False):
     command: str | None = None
 
@@ -106,6 +171,7 @@ DOUBTFUL = frozenset(
 )
 SHELL_TOOLS = frozenset(("Bash",))
 lines = msgspec.json.Decoder(Line)
+live_lines = msgspec.json.Decoder(LiveLine)
 _shell_input = msgspec.json.Decoder(ShellInput)
 
 
@@ -122,6 +188,14 @@ def decoded(text: bytes) -> Line | None:
         return lines.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return mended(text, lines, DOUBTFUL)
+
+
+def live_line(text: bytes) -> LiveLine | None:
+    """None for what is not a line of Claude Code's: it prints warnings as well."""
+    try:
+        return live_lines.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return mended(text, live_lines, DOUBTFUL)
 
 
 def given_to_tool(block: Block) -> tuple[str | None, str | None]:
@@ -158,7 +232,7 @@ def collect(content: Content, said: list[str], thought: list[str]) -> bool:
     return len(said) + len(thought) > before
 
 
-def texts_of(content: Content) -> list[str]:
+def texts_of(content: str | Sequence[Block | str] | None) -> list[str]:
     if content is None:
         return []
     if isinstance(content, str):

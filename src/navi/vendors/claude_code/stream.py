@@ -1,8 +1,7 @@
-"""What Claude Code says, as our events: its stream and its transcripts have the same lines."""
+"""What Claude Code prints during a turn, as events. Its transcripts have the same lines."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -22,10 +21,17 @@ from navi.domain.event import (
     Usage,
 )
 from navi.domain.refusal import call_in_words
+from navi.vendors.claude_code import records
+from navi.vendors.claude_code.records import (
+    CLIENT_ITSELF,
+    LiveBlock,
+    LiveLine,
+    LiveMessage,
+    PartialMessage,
+    live_line,
+)
 from navi.vendors.claude_code.vendor import ClaudeCode
 
-BY_ITSELF = "<synthetic>"
-"""The model's name on messages that the client wrote in its place, such as API errors."""
 REFUSALS = {
     "user-rejected",
     "permission-rule",
@@ -43,58 +49,62 @@ class ClaudeCodeReader:
     """For one turn. Partial messages come first and win over the whole ones that follow."""
 
     def __init__(self) -> None:
-        self._streamed: set[tuple[str, str]] = set()
-        self._message_id = ""
+        self._streamed: set[tuple[str | None, str]] = set()
+        self._message_id: str | None = None
         self._calls: dict[str, tuple[str, Mapping[str, Any]]] = {}
-        self._result: Mapping[str, Any] | None = None
-        self._is_known_turn = False
+        self._result: LiveLine | None = None
+        self._was_done_before = False
         self._is_compacting = False
         self._resets_at: datetime | None = None
         self._refused: dict[str, str] = {}
         """Calls by their id, in words."""
 
     def read(self, line: bytes) -> Iterator[Told]:
-        said = _parsed(line)
-        if said.get("parent_tool_use_id") or said.get("isSidechain"):
+        record = live_line(line)
+        if record is not None:
+            yield from self.events(record)
+
+    def events(self, record: LiveLine) -> Iterator[Told]:
+        if record.parent_tool_use_id or record.isSidechain:
             return  # a sub-agent's: its task's result says what came of it
-        match said.get("type"):
-            case "system" if said.get("subtype") == "init":
-                yield Conversation(str(said["session_id"]))
-            case "system" if said.get("subtype") == "status":
-                yield from self._status(said.get("status"))
-            case "stream_event":
-                yield from self._partial(said["event"])
-            case "assistant":
-                yield from self._assistant(said["message"])
-            case "user":
-                if said.get("toolDenialKind") in REFUSALS:
-                    self._note_refusals(said["message"])
-                yield from self._results(said["message"])
+        match record.type:
+            case "system" if record.subtype == "init" and record.session_id:
+                yield Conversation(record.session_id)
+            case "system" if record.subtype == "status":
+                yield from self._status(record.status)
+            case "stream_event" if record.event is not None:
+                yield from self._partial(record.event)
+            case "assistant" if record.message is not None:
+                yield from self._assistant(record.message)
+            case "user" if record.message is not None:
+                if record.toolDenialKind in REFUSALS:
+                    self._note_refusals(record.message)
+                yield from self._results(record.message)
             case "rate_limit_event":
-                limit = said.get("rate_limit_info") or {}
-                if limit.get("status") == "rejected":
-                    self._resets_at = instant_of(limit.get("resetsAt"))
+                limit = record.rate_limit_info
+                if limit is not None and limit.status == "rejected":
+                    self._resets_at = instant_of(limit.resetsAt)
             case "result":
                 # There may be two; each counts for what came before it.
-                self._result = said
-                for denial in said.get("permission_denials") or []:
-                    call = call_in_words(str(denial["tool_name"]), denial.get("tool_input") or {})
-                    self._refused[str(denial["tool_use_id"])] = call
-                yield _usage(said.get("usage") or {})
-            case "command_lifecycle" if said.get("state") == "completed":
-                self._is_known_turn = True
+                self._result = record
+                for denial in record.permission_denials or ():
+                    call = call_in_words(denial.tool_name, denial.tool_input or {})
+                    self._refused[denial.tool_use_id] = call
+                yield _usage(record.usage or records.Usage())
+            case "command_lifecycle" if record.state == "completed":
+                self._was_done_before = True
 
     def judge(self, exit_code: int | None, complaint: str) -> None:
         result = self._result
         if result is None:
-            if exit_code == 0 and self._is_known_turn:
+            if exit_code == 0 and self._was_done_before:
                 return  # it had done this turn before, and did not do it again
             raise end_of(ClaudeCode.title, exit_code, complaint)
-        if exit_code == 0 and not result.get("is_error"):
+        if exit_code == 0 and not result.is_error:
             self.require_permitted()
             return
         words = _reason(result) or complaint or f"{ClaudeCode.title} ended with {exit_code}"
-        raise failure_of(words, result.get("api_error_status"), self._resets_at)
+        raise failure_of(words, result.api_error_status, self._resets_at)
 
     def require_permitted(self) -> None:
         """Raise `PermissionRefused` if a call was not made for want of permission."""
@@ -106,49 +116,47 @@ class ClaudeCodeReader:
             self._is_compacting = not self._is_compacting
             yield Compacting(self._is_compacting)
 
-    def _partial(self, event: Mapping[str, Any]) -> Iterator[Told]:
-        match event.get("type"):
-            case "message_start":
-                self._message_id = str(event["message"].get("id"))
-            case "content_block_delta":
-                delta = event["delta"]
-                match delta.get("type"):
-                    case "text_delta":
-                        self._streamed.add((self._message_id, "text"))
-                        yield TextDelta(delta["text"])
-                    case "thinking_delta":
-                        self._streamed.add((self._message_id, "thinking"))
-                        yield ThinkingDelta(delta["thinking"])
+    def _partial(self, event: PartialMessage) -> Iterator[Told]:
+        delta = event.delta
+        if event.type == "message_start" and event.message is not None:
+            self._message_id = event.message.id
+        elif event.type == "content_block_delta" and delta is not None:
+            match delta.type:
+                case "text_delta":
+                    self._streamed.add((self._message_id, "text"))
+                    yield TextDelta(delta.text)
+                case "thinking_delta":
+                    self._streamed.add((self._message_id, "thinking"))
+                    yield ThinkingDelta(delta.thinking)
 
-    def _assistant(self, message: Mapping[str, Any]) -> Iterator[Told]:
-        if message.get("model") == BY_ITSELF:
+    def _assistant(self, message: LiveMessage) -> Iterator[Told]:
+        if message.model == CLIENT_ITSELF:
             return  # the result says the same, and says that it is an error
         for block in _blocks(message):
-            kind = str(block.get("type"))
-            is_new = (str(message.get("id")), kind) not in self._streamed
-            match kind:
-                case "text" if is_new and block.get("text"):
-                    yield TextDelta(block["text"])
-                case "thinking" if is_new and block.get("thinking"):
-                    yield ThinkingDelta(block["thinking"])
-                case "tool_use":
-                    arguments = block.get("input") or {}
-                    self._calls[block["id"]] = (block["name"], arguments)
-                    yield ToolStarted(block["id"], block["name"], arguments)
+            is_new = (message.id, block.type) not in self._streamed
+            match block.type:
+                case "text" if is_new and block.text:
+                    yield TextDelta(block.text)
+                case "thinking" if is_new and block.thinking:
+                    yield ThinkingDelta(block.thinking)
+                case "tool_use" if block.id and block.name:
+                    arguments = block.input or {}
+                    self._calls[block.id] = (block.name, arguments)
+                    yield ToolStarted(block.id, block.name, arguments)
 
-    def _note_refusals(self, message: Mapping[str, Any]) -> None:
+    def _note_refusals(self, message: LiveMessage) -> None:
         for block in _blocks(message):
-            call_id = block.get("tool_use_id")
-            if block.get("type") == "tool_result" and call_id in self._calls:
+            call_id = block.tool_use_id
+            if block.type == "tool_result" and call_id in self._calls:
                 self._refused[call_id] = call_in_words(*self._calls[call_id])
 
-    def _results(self, message: Mapping[str, Any]) -> Iterator[Told]:
+    def _results(self, message: LiveMessage) -> Iterator[Told]:
         for block in _blocks(message):
-            if block.get("type") == "tool_result" and block.get("tool_use_id") in self._calls:
-                name, arguments = self._calls.pop(block["tool_use_id"])
-                text = _text(block.get("content"))
-                is_error = bool(block.get("is_error"))
-                yield ToolFinished(block["tool_use_id"], name, arguments, text, is_error)
+            call_id = block.tool_use_id
+            if block.type == "tool_result" and call_id in self._calls:
+                name, arguments = self._calls.pop(call_id)
+                text = _result_text(block.content)
+                yield ToolFinished(call_id, name, arguments, text, bool(block.is_error))
 
 
 def failure_of(words: str, status: object, resets_at: datetime | None) -> NaviError:
@@ -163,46 +171,35 @@ def _reset_in(words: str) -> datetime | None:
     return None if match is None else instant_of(int(match[1]))
 
 
-def _parsed(line: bytes) -> Mapping[str, Any]:
-    """Nothing for what is no JSON object: clients print warnings, too."""
-    try:
-        value = json.loads(line)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
+def _blocks(message: LiveMessage) -> list[LiveBlock]:
+    content = message.content if isinstance(message.content, list) else []
+    return [block for block in content if isinstance(block, LiveBlock)]
 
 
-def _blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    content = message.get("content")
-    if not isinstance(content, list):
-        return []
-    return [block for block in content if isinstance(block, dict)]
-
-
-def _text(content: object) -> str:
+def _result_text(content: object) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
     return "\n".join(
-        part["text"] if part.get("type") == "text" else f"({part.get('type')})"
+        str(part.get("text", "")) if part.get("type") == "text" else f"({part.get('type')})"
         for part in parts
         if isinstance(part, dict)
     )
 
 
-def _reason(result: Mapping[str, Any]) -> str:
-    """`subtype` says "success" even for errors, so it is asked last."""
-    if result.get("result"):
-        return str(result["result"])
-    if errors := result.get("errors"):
-        return "; ".join(str(each) for each in errors)
-    return str(result.get("subtype") or "").replace("_", " ")
+def _reason(result: LiveLine) -> str:
+    """`subtype` says "success" even for errors, so it comes last."""
+    if result.result:
+        return str(result.result)
+    if isinstance(result.errors, list) and result.errors:
+        return "; ".join(str(each) for each in result.errors)
+    return str(result.subtype or "").replace("_", " ")
 
 
-def _usage(usage: Mapping[str, Any]) -> Usage:
+def _usage(usage: records.Usage) -> Usage:
     return Usage(
-        input_tokens=int(usage.get("input_tokens") or 0),
-        output_tokens=int(usage.get("output_tokens") or 0),
-        cache_read_tokens=int(usage.get("cache_read_input_tokens") or 0),
-        cache_creation_tokens=int(usage.get("cache_creation_input_tokens") or 0),
+        input_tokens=usage.input_tokens or 0,
+        output_tokens=usage.output_tokens or 0,
+        cache_read_tokens=usage.cache_read_input_tokens or 0,
+        cache_creation_tokens=usage.cache_creation_input_tokens or 0,
     )

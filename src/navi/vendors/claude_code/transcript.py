@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from navi.agents.driver import Told
 from navi.agents.limits import instant_of
 from navi.domain.errors import NaviError
+from navi.vendors.claude_code.records import LiveLine, live_line, texts_of
 from navi.vendors.claude_code.stream import ClaudeCodeReader, failure_of
 
 INTERRUPTED = "[Request interrupted by user"
@@ -27,34 +26,29 @@ class ClaudeCodeTranscriptReader:
         self.has_ended = False
 
     def read(self, line: bytes) -> Iterator[Told]:
-        try:
-            said = json.loads(line)
-        except ValueError:
+        record = live_line(line)
+        if record is None or record.isSidechain:
             return
-        if said.get("isSidechain"):
-            return
-        match said.get("type"):
+        match record.type:
             case "user":
-                text = _text(said)
+                text = _text(record)
                 if INTERRUPTED in text:
                     self.has_ended = self.has_begun
                 elif self._is_handed_over:
                     self.has_begun = self.has_begun or text.startswith(HOOK_FEEDBACK)
-                elif not said.get("isMeta") and "toolUseResult" not in said:
+                elif not record.isMeta and not record.toolUseResult:
                     self.has_begun = True
-            case "attachment" if (
-                not self._is_handed_over
-                and (said.get("attachment") or {}).get("type") == "queued_command"
-            ):
-                self.has_begun = True
-            case "assistant" if said.get("isApiErrorMessage"):
-                self._failure = _failure(said)
+            case "attachment" if record.attachment is not None:
+                if not self._is_handed_over and record.attachment.type == "queued_command":
+                    self.has_begun = True
+            case "assistant" if record.isApiErrorMessage:
+                self._failure = _failure(record)
             case "assistant":
                 self._failure = None
-            case "system" if said.get("subtype") == "turn_duration":
+            case "system" if record.subtype == "turn_duration":
                 self.has_ended = self.has_begun
         if self.has_begun:
-            yield from self._stream.read(line)
+            yield from self._stream.events(record)
 
     def judge(self) -> None:
         if self._failure is not None:
@@ -62,16 +56,11 @@ class ClaudeCodeTranscriptReader:
         self._stream.require_permitted()
 
 
-def _failure(said: Mapping[str, Any]) -> NaviError:
-    limits = said.get("quotaLimits") or {}
-    resets_at = instant_of(limits.get("resetsAt"))
-    return failure_of(_text(said), said.get("apiErrorStatus"), resets_at)
+def _failure(record: LiveLine) -> NaviError:
+    limits = record.quotaLimits
+    resets_at = None if limits is None else instant_of(limits.resetsAt)
+    return failure_of(_text(record), record.apiErrorStatus, resets_at)
 
 
-def _text(said: Mapping[str, Any]) -> str:
-    message = said.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "\n".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))
+def _text(record: LiveLine) -> str:
+    return "" if record.message is None else "\n".join(texts_of(record.message.content))

@@ -15,12 +15,17 @@ from navi.agents.limits import instant_of, is_limit
 from navi.domain.errors import AgentFailed, NaviError, PermissionRefused, UsageLimit
 from navi.domain.refusal import call_in_words
 from navi.vendors.codex.home import CodexHome
-from navi.vendors.codex.records import TURN_BEGINNINGS
+from navi.vendors.codex.records import (
+    CALL_OUTPUTS,
+    CALLS,
+    TURN_BEGINNINGS,
+    LiveFailure,
+    LivePayload,
+    live_line,
+)
 
 HINT = "allow it in Codex's settings or by `arguments` in section [codex] of Navi's"
 LIMITS = {"usage_limit_exceeded", "rate_limit_exceeded", "server_overloaded"}
-CALLS = {"function_call", "custom_tool_call"}
-OUTPUTS = {"function_call_output", "custom_tool_call_output"}
 # At the beginning of a call's output, where the output of a command never stands alone.
 _REFUSAL = re.compile(
     r"approval policy is .*; reject command|patch rejected\b|exec command rejected by user|"
@@ -35,35 +40,28 @@ class CodexEnding:
     def __init__(self) -> None:
         self._calls: dict[str, str] = {}
         self._refused: dict[str, str] = {}
-        self._error: Mapping[str, Any] | None = None
+        self._error: LiveFailure | None = None
         self._resets_at: datetime | None = None
 
     @classmethod
     def of(cls, lines: Iterable[bytes]) -> CodexEnding:
         ending = cls()
-        for line in lines:
-            try:
-                record = json.loads(line)
-                payload = record["payload"]
-            except (ValueError, KeyError, TypeError):
-                continue
-            if isinstance(payload, dict):
-                ending.read(payload)
+        for text in lines:
+            line = live_line(text)
+            if line is not None and line.payload is not None:
+                ending.read(line.payload)
         return ending
 
-    def read(self, payload: Mapping[str, Any]) -> None:
-        match payload.get("type"):
-            case "task_complete" if isinstance(error := payload.get("error"), dict):
-                self._error = error
-            case "token_count" if isinstance(limits := payload.get("rate_limits"), dict):
-                self._resets_at = _reset_of(limits)
+    def read(self, payload: LivePayload) -> None:
+        call_id = payload.call_id or ""
+        match payload.type:
+            case "task_complete" if payload.error is not None:
+                self._error = payload.error
+            case "token_count" if isinstance(payload.rate_limits, dict):
+                self._resets_at = _reset_of(payload.rate_limits)
             case kind if kind in CALLS:
-                name = str(payload.get("name"))
-                self._calls[str(payload.get("call_id"))] = call_in_words(
-                    name, arguments_of(payload)
-                )
-            case kind if kind in OUTPUTS and _is_refusal(payload.get("output")):
-                call_id = str(payload.get("call_id"))
+                self._calls[call_id] = call_in_words(payload.name or "", arguments_of(payload))
+            case kind if kind in CALL_OUTPUTS and _is_refusal(payload.output):
                 self._refused[call_id] = self._calls.get(call_id, "a call")
 
     def is_refused(self, call_id: str) -> bool:
@@ -73,8 +71,8 @@ class CodexEnding:
     def failure(self) -> NaviError | None:
         if self._error is None:
             return None
-        words = words_of(self._error.get("message"))
-        info = self._error.get("codex_error_info")
+        words = words_of(self._error.message)
+        info = self._error.codex_error_info
         if isinstance(info, str) and info in LIMITS:
             return UsageLimit(words, resets_at=self._resets_at)
         return failure_of(words, _status_in(info))
@@ -110,8 +108,8 @@ def words_of(message: object) -> str:
         return text
 
 
-def arguments_of(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    raw = item.get("arguments", item.get("input"))
+def arguments_of(item: LivePayload) -> Mapping[str, Any]:
+    raw = item.input if item.arguments is None else item.arguments
     try:
         value = json.loads(raw) if isinstance(raw, str) else raw
     except ValueError:

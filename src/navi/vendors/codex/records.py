@@ -3,6 +3,9 @@
 Three eras wrote them: bare items (until 0.29), items in an envelope with a time (since 0.34), and
 the same with numbered lines and a record of each answer's tokens (since 0.148). One structure
 holds what any of them says, so that every line is decided on its own.
+
+`Line` has what the index needs. `LiveLine` adds what a turn's events need, above all what tools
+answered: the index would spend most of its time on decoding that.
 """
 
 from __future__ import annotations
@@ -10,11 +13,12 @@ from __future__ import annotations
 import re
 import shlex
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
 from navi.domain.history import PastToolCall
+from navi.vendors.damaged_line import mended
 
 Tokens = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
@@ -85,6 +89,24 @@ class Line(msgspec.Struct, gc=False):
     payload: Payload | None = None
 
 
+class LiveFailure(Failure, gc=False):
+    codex_error_info: Any = None
+
+
+class LivePayload(Payload, gc=False):
+    arguments: Any = None
+    input: Any = None
+    call_id: str | None = None
+    output: Any = None
+    """What a tool answered."""
+    rate_limits: Any = None
+    error: LiveFailure | None = None
+
+
+class LiveLine(Line, gc=False):
+    payload: LivePayload | None = None
+
+
 class ShellArguments(msgspec.Struct, gc=False):
     cmd: str | list[str] | None = None
     command: str | list[str] | None = None
@@ -97,6 +119,7 @@ DOUBTFUL = frozenset(
     )
 )
 lines = msgspec.json.Decoder(Line)
+live_lines = msgspec.json.Decoder(LiveLine)
 bare_items = msgspec.json.Decoder(Payload)
 _shell_arguments = msgspec.json.Decoder(ShellArguments)
 _raw = msgspec.json.Decoder(msgspec.Raw)
@@ -109,7 +132,9 @@ STANDING = (
 )
 """How texts begin that stand before every conversation. They say nothing of this one."""
 TURN_BEGINNINGS, TURN_ENDS = {"task_started"}, {"task_complete", "turn_aborted"}
-"""Events of the versions that people talk to while they write."""
+"""The events at which a turn begins and ends."""
+CALLS = {"function_call", "custom_tool_call"}
+CALL_OUTPUTS = {"function_call_output", "custom_tool_call_output"}
 SHELL_TOOLS = frozenset(
     ("exec_command", "shell", "shell_command", "container.exec", "local_shell_call")
 )
@@ -120,15 +145,18 @@ _SHELL_CALL = re.compile(r"\s*(?:\S*/)?(?:ba|z|da|k)?sh\s+-l?c\s")
 _CWD = re.compile(r"<cwd>([^<]+)</cwd>")
 
 
+def live_line(text: bytes) -> LiveLine | None:
+    """None for what is not a line of a rollout."""
+    try:
+        return live_lines.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return mended(text, live_lines, DOUBTFUL)
+
+
 def turn_event(text: bytes) -> tuple[str | None, float]:
     """The kind of a line about turns, and when it was written."""
-    if b'"event_msg"' not in text:
-        return None, 0.0
-    try:
-        line = lines.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None, 0.0
-    if line.payload is None or line.timestamp is None:
+    line = live_line(text) if b'"event_msg"' in text else None
+    if line is None or line.payload is None or line.timestamp is None:
         return None, 0.0
     return line.payload.type, line.timestamp.timestamp()
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from navi.agents.driver import Told
 from navi.domain.event import TextDelta, ThinkingDelta, ToolFinished, ToolStarted
 from navi.vendors.codex.ending import CodexEnding, arguments_of
-from navi.vendors.codex.records import TURN_BEGINNINGS, TURN_ENDS
+from navi.vendors.codex.records import (
+    CALL_OUTPUTS,
+    CALLS,
+    TURN_BEGINNINGS,
+    TURN_ENDS,
+    LivePayload,
+    live_line,
+    texts_of,
+)
 
 HOOK_PROMPT = "<hook_prompt "
 
@@ -27,52 +34,48 @@ class CodexTranscriptReader:
         self.has_ended = False
 
     def read(self, line: bytes) -> Iterator[Told]:
-        try:
-            said = json.loads(line)
-            payload = said["payload"]
-            kind = payload.get("type")
-        except (ValueError, KeyError, TypeError, AttributeError):
+        record = live_line(line)
+        if record is None or record.payload is None:
             return
         if self.has_begun:
-            self._ending.read(payload)
-        if said.get("type") == "event_msg":
-            if kind in TURN_BEGINNINGS:
+            self._ending.read(record.payload)
+        if record.type == "event_msg":
+            if record.payload.type in TURN_BEGINNINGS:
                 self.has_begun = self.has_begun or not self._is_handed_over
-            elif kind in TURN_ENDS:
+            elif record.payload.type in TURN_ENDS:
                 self.has_ended = self.has_begun
-        elif said.get("type") == "response_item":
-            yield from self._item(kind, payload)
+        elif record.type == "response_item":
+            yield from self._item(record.payload)
 
     def judge(self) -> None:
         if (problem := self._ending.failure or self._ending.refusal) is not None:
             raise problem
 
-    def _item(self, kind: object, item: Mapping[str, Any]) -> Iterator[Told]:
-        match kind:
-            case "message" if item.get("role") == "user":
-                # What a hook answered goes on with the turn that asked it: there is no new one.
-                self.has_begun = self.has_begun or HOOK_PROMPT in _texts(item.get("content"))
-            case _ if not self.has_begun:
-                return
-            case "message" if item.get("role") == "assistant":
-                self._text_count += 1
-                gap = "\n\n" if self._text_count > 1 else ""
-                yield TextDelta(gap + _texts(item.get("content")))
-            case "reasoning" if text := _texts(item.get("summary")):
-                yield ThinkingDelta(text + "\n")
-            case "function_call" | "custom_tool_call":
-                arguments = arguments_of(item)
-                self._calls[item["call_id"]] = (item["name"], arguments)
-                yield ToolStarted(item["call_id"], item["name"], arguments)
-            case "function_call_output" | "custom_tool_call_output":
-                if item["call_id"] in self._calls:
-                    name, arguments = self._calls.pop(item["call_id"])
-                    output = item.get("output")
-                    text = output if isinstance(output, str) else _texts(output)
-                    is_error = self._ending.is_refused(item["call_id"])
-                    yield ToolFinished(item["call_id"], name, arguments, text, is_error)
+    def _item(self, item: LivePayload) -> Iterator[Told]:
+        kind, call_id, name = item.type, item.call_id or "", item.name or ""
+        if kind == "message" and item.role == "user":
+            # What a hook answered goes on with the turn that asked it: there is no new one.
+            self.has_begun = self.has_begun or HOOK_PROMPT in "\n".join(texts_of(item.content))
+        elif not self.has_begun:
+            return
+        elif kind == "message" and item.role == "assistant":
+            self._text_count += 1
+            gap = "\n\n" if self._text_count > 1 else ""
+            yield TextDelta(gap + "\n".join(texts_of(item.content)))
+        elif kind == "reasoning":
+            if thought := "\n".join(texts_of(item.summary)):
+                yield ThinkingDelta(thought + "\n")
+        elif kind in CALLS:
+            self._calls[call_id] = (name, arguments_of(item))
+            yield ToolStarted(call_id, *self._calls[call_id])
+        elif kind in CALL_OUTPUTS and call_id in self._calls:
+            call = self._calls.pop(call_id)
+            is_error = self._ending.is_refused(call_id)
+            yield ToolFinished(call_id, *call, _output_text(item.output), is_error)
 
 
-def _texts(parts: object) -> str:
-    found = parts if isinstance(parts, list) else []
-    return "\n".join(str(part.get("text", "")) for part in found if isinstance(part, dict))
+def _output_text(output: object) -> str:
+    if isinstance(output, str):
+        return output
+    parts = output if isinstance(output, list) else []
+    return "\n".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))
