@@ -16,10 +16,7 @@ Agents that are programs of their own:
 headless.py     turns that are one run of a command line
 client_run.py   such a run, which outlives the server
 client_environment.py  what those programs find in their environment
-claude_code.py, claude_code_lines.py, claude_code_files.py  Claude Code
-codex.py, codex_lines.py, codex_files.py, codex_ending.py  Codex
 following.py    what an agent in a terminal says, read from its transcript
-claude_code_transcript.py, codex_transcript.py  those transcripts
 shielding.py    work that goes on to its end when the turn is cancelled
 panes.py        turns in a pane of tmux that a person can look into
 pane_turn.py    one turn in a pane: submitting, following, interrupting
@@ -27,5 +24,6 @@ pane_program.py a turn with a program that is none of the known agents
 keystrokes.py   when to press a key again, and when to give up
 tmux.py         tmux itself
 pane_agent.py   what panes.py needs to know of the agent in a pane
-claude_code_pane.py, codex_pane.py  and of these two
+
+What they know of one program is in navi/vendors.
 """
