@@ -67,6 +67,9 @@ class Driver:
     shares_sessions: ClassVar[bool] = False
     """People may have its sessions open in terminals of their own as well."""
 
+    runs_programs: ClassVar[bool] = False
+    """`session.program` names what it runs."""
+
     def turn(self, request: TurnRequest) -> AsyncGenerator[Told, None]:
         """Run one turn. Ending normally is success.
 

@@ -37,10 +37,11 @@ its agent no longer works on it, or may go on with it."""
 
 
 class PaneDriver(Driver):
-    """`session.model` names what runs in the pane: one of `agents`, or any command line, which may
-    see no more than `environment`. Where it names nothing, that is `default_agent`."""
+    """`session.program` names what runs in the pane: one of `agents`, or any command line, which
+    may see no more than `environment`. Where it names nothing, that is `default_agent`."""
 
     survives = True
+    runs_programs = True
 
     def __init__(
         self,
@@ -99,7 +100,7 @@ class PaneDriver(Driver):
         return self.agent_of(session) is not None
 
     def agent_of(self, session: Session) -> PaneAgent | None:
-        return self._agents.get(session.model or self._default_agent)
+        return self._agents.get(session.program or self._default_agent)
 
     @property
     def runs(self) -> Path:
@@ -223,7 +224,7 @@ class _Work:
     async def type_blindly(self, pane: Pane) -> AsyncIterator[Told]:
         """To a program that is not one of `agents`; what it then prints."""
         session, turn_id = self._request.session, self._request.turn_id
-        program = PaneProgram(self._tmux, session.id, session.model or "")
+        program = PaneProgram(self._tmux, session.id, session.program or "")
         if pane.turn_id != turn_id:
             pane = await program.ready()
             Place(None, pane.cursor_line).write(self._note)
@@ -263,7 +264,7 @@ class _Work:
         if self.agent is not None:
             return [*self.agent.command(self._request)]
         try:
-            words = shlex.split(self._request.session.model or "")
+            words = shlex.split(self._request.session.program or "")
         except ValueError as error:
             raise AgentFailed(f"can't read the command of this session: {error}") from error
         return words

@@ -42,13 +42,12 @@ class ClaudeCodeDriver(HeadlessDriver):
         # Two writers would fork the conversation, and Claude Code would not say so.
         if (holder := holder_of(self._home, agent_session_id)) is not None:
             raise OpenElsewhere(self.client, f"process {holder.pid}", agent_session_id)
-        model = request.session.model
         arguments = [
             "-p",
             *FORMATS,
             conversation_argument(agent_session_id, self._home),
             *self._launch.arguments,
-            *([f"--model={model}"] if model else []),
+            *model_arguments(request.session.model),
             *tool_arguments(self._launch.reach),
             *hook_arguments(self._launch, IN_RUNS),
         ]
@@ -74,8 +73,8 @@ class ClaudeCodeDriver(HeadlessDriver):
         return ClaudeCodeTranscriptReader(is_handed_over=True)
 
 
-def resume_command(agent_session_id: str) -> list[str]:
-    return [ClaudeCode.command, "--resume", agent_session_id]
+def model_arguments(model: str | None) -> list[str]:
+    return [f"--model={model}"] if model else []
 
 
 def conversation_argument(agent_session_id: str, home: ClaudeCodeHome) -> str:

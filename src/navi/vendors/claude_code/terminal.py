@@ -14,6 +14,7 @@ from navi.vendors.claude_code.command_line import (
     conversation_argument,
     conversation_of,
     hook_arguments,
+    model_arguments,
     tool_arguments,
 )
 from navi.vendors.claude_code.home import ClaudeCodeHome
@@ -37,6 +38,7 @@ class ClaudeCodeTerminal(PaneAgent):
             self._launch.command,
             conversation_argument(conversation_of(request), self._home),
             *self._launch.arguments,
+            *model_arguments(request.session.model),
             *tool_arguments(self._launch.reach),
             *hook_arguments(self._launch, IN_PANES),
         ]

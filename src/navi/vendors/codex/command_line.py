@@ -27,7 +27,7 @@ class CodexDriver(HeadlessDriver):
         self._home = CodexHome.of(launch.environment)
 
     def _order(self, request: TurnRequest) -> Order:
-        thread, model = request.conversation, request.session.model
+        thread = request.conversation
         if thread is not None and is_open(self._home, thread):
             raise OpenElsewhere(self.client, "in a terminal", thread)
         arguments = [
@@ -35,7 +35,7 @@ class CodexDriver(HeadlessDriver):
             "--json",
             "--skip-git-repo-check",  # a session's folder need not be a repository
             *self._launch.arguments,
-            *([f"--model={model}"] if model else []),
+            *model_arguments(request.session.model),
             *tool_arguments(self._launch.reach, self._home),
             # After `resume` Codex knows fewer options: `--sandbox`, for one, is refused there.
             *(["resume", thread] if thread is not None else []),
@@ -62,6 +62,10 @@ class CodexDriver(HeadlessDriver):
 
     def _transcript_reader(self) -> TranscriptReader:
         return CodexTranscriptReader(is_handed_over=True)
+
+
+def model_arguments(model: str | None) -> list[str]:
+    return [f"--model={model}"] if model else []
 
 
 def tool_arguments(reach: Reach | None, home: CodexHome) -> list[str]:

@@ -10,7 +10,7 @@ from navi.agents.driver import TurnRequest
 from navi.agents.following import Mood, TranscriptReader
 from navi.agents.pane_agent import PaneAgent
 from navi.agents.tmux import Pane
-from navi.vendors.codex.command_line import tool_arguments
+from navi.vendors.codex.command_line import model_arguments, tool_arguments
 from navi.vendors.codex.home import CodexHome
 from navi.vendors.codex.open_threads import mood_of, thread_of
 from navi.vendors.codex.transcript import CodexTranscriptReader
@@ -29,8 +29,14 @@ class CodexTerminal(PaneAgent):
     def command(self, request: TurnRequest) -> Sequence[str]:
         thread = request.conversation
         resume = ["resume", thread] if thread is not None else []
-        tools = tool_arguments(self._launch.reach, self._home)
-        return [self._launch.command, *resume, "--no-daemon", *self._launch.arguments, *tools]
+        return [
+            self._launch.command,
+            *resume,
+            "--no-daemon",
+            *self._launch.arguments,
+            *model_arguments(request.session.model),
+            *tool_arguments(self._launch.reach, self._home),
+        ]
 
     def conversation(self, pane: Pane) -> str | None:
         return thread_of(self._home, pane.pid)
