@@ -23,8 +23,7 @@ from navi.base.timezone import zone_name
 from navi.cli import formats, output
 from navi.cli.navi import agent_settings
 from navi.live.runtime import server_files, settings
-
-AGENTS = ("claude", "codex", "tmux")
+from navi.vendors.registry import vendors
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,12 @@ class Finding:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(as_json: bool) -> None:
     findings = [_safely(name, check) for name, check in CHECKS.items()]
-    findings += [_agent(name) for name in AGENTS]
+    findings += [
+        _safely(f"{agent.program} setup", partial(_setup, name))
+        for name, agent in agent_settings.agents().items()
+    ]
+    programs = [vendor.command for vendor in vendors().values() if vendor.command]
+    findings += [_agent(name) for name in [*programs, "tmux"]]
     if as_json:
         output.say_json([asdict(finding) for finding in findings])
     else:
@@ -221,8 +225,6 @@ CHECKS: dict[str, Callable[[], Finding]] = {
     "set aside": _set_aside,
     "index": _index,
     "server": _server,
-    "claude setup": partial(_setup, "claude-code"),
-    "codex setup": partial(_setup, "codex"),
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -209,10 +208,9 @@ def _undo(yes: bool) -> None:
 
 
 def _settings_file() -> Path:
-    """As Claude Code itself finds it."""
-    named = os.environ.get("CLAUDE_CONFIG_DIR")
-    folder = Path(named).expanduser() if named else Path.home() / ".claude"
-    return folder / "settings.json"
+    from navi.vendors.claude_code.home import ClaudeCodeHome
+
+    return ClaudeCodeHome.of().settings
 
 
 def _note() -> Path:

@@ -28,6 +28,11 @@ EXAMPLE = 'sm spawn "Run the tests."'
 )
 @click.option("--driver", metavar="NAME", help="What runs it: builtin, scripted and others.")
 @click.option("--model", metavar="NAME", help="Another model than the usual one.")
+@click.option(
+    "--program",
+    metavar="COMMAND",
+    help="With --driver tmux: the agent or command that runs in the pane.",
+)
 @click.option("--cwd", metavar="FOLDER", help="Where it works; this folder if not given.")
 @click.option("--wait", metavar="SECONDS", help="Wait so long for the answer, and print it.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -36,6 +41,7 @@ def command(
     name: str | None,
     driver: str | None,
     model: str | None,
+    program: str | None,
     cwd: str | None,
     wait: str | None,
     as_json: bool,
@@ -57,6 +63,7 @@ def command(
         name=name,
         driver=driver,
         model=model,
+        program=program,
         cwd=os.path.abspath(os.path.expanduser(cwd or ".")),
         parent_id=own,
     )
