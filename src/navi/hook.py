@@ -3,6 +3,9 @@
 Agents wait for their hooks, so this file stands alone: it is run by path, imports next to nothing,
 gives up at once where no server is, and never fails. Its arguments are written by `navi setup`, or
 by Navi for an agent that it runs: the kind of agent, the server's address, the file with the token.
+
+The names of events are those of `navi/vendors`, repeated because nothing is imported;
+`tests/unit/test_hook.py` compares them.
 """
 
 import os
@@ -11,10 +14,8 @@ import time
 from _socket import socket  # what `socket` adds to it takes longer to import than all this takes
 
 CONNECT_SECONDS = 0.03
-# Wait only for these: Stop is answered with the next input, and after SessionStart Navi knows the
-# session before the agent goes on. The limit is longer than either ever takes: a late answer is
-# lost.
-ANSWERED = (b'"Stop"', b'"SessionStart"')
+# Only an agent that stops may have an answer, which is waited for longer than it ever takes: an
+# answer that comes too late would be lost.
 ANSWER_SECONDS = 5.0
 # An agent uses tools all the time, so a server that hangs must not hold it up. The server knows
 # this limit, too (`adoption.py`): it gives no nudge to a hook that may have gone.
@@ -49,8 +50,8 @@ def main() -> None:
     connection.connect((host, int(port)))
     connection.settimeout(NUDGE_SECONDS if may_be_nudged else ANSWER_SECONDS)
     connection.sendall(head.encode() + body)
-    has_answer = not is_run_by_navi and any(each in name for each in ANSWERED)
-    if not may_be_nudged and not has_answer:
+    may_go_on = not is_run_by_navi and b'"Stop"' in name
+    if not may_be_nudged and not may_go_on:
         return
     answer = b""
     while chunk := connection.recv(65536):

@@ -17,7 +17,7 @@ from tests.clients.world import World
 KINDS = (
     {"driver": "claude_code"},
     {"driver": "codex"},
-    {"driver": "tmux", "model": "claude_code"},
+    {"driver": "tmux", "program": "claude_code"},
     {"driver": "tmux", "model": "codex"},
 )
 """Two agents without a terminal, and two in panes."""

@@ -65,6 +65,36 @@ async def test_a_session_can_be_renamed_and_given_a_task_and_a_model(client: Cli
     assert {key: changed[key] for key in changes} == changes
 
 
+@pytest.mark.parametrize(
+    ("request_body", "program", "model"),
+    [
+        ({"program": "codex", "model": "gpt-5"}, "codex", "gpt-5"),
+        ({"program": "claude_code"}, "claude_code", None),
+        # As earlier versions had it.
+        ({"model": "codex"}, "codex", None),
+        ({}, None, None),
+    ],
+)
+async def test_what_runs_in_a_pane_is_not_its_model(
+    client: Client, request_body: dict[str, str], program: str | None, model: str | None
+) -> None:
+    created = await client.call("POST", "/sessions", {"driver": "tmux", **request_body}, expect=201)
+    assert (created["program"], created["model"]) == (program, model)
+
+    path = f"/sessions/{created['id']}"
+    changed = await client.call("PATCH", path, {"model": "cat"})
+    assert (changed["program"], changed["model"]) == ("cat", model)
+    changed = await client.call("PATCH", path, {"program": "codex", "model": "gpt-5.5"})
+    assert (changed["program"], changed["model"]) == ("codex", "gpt-5.5")
+
+
+async def test_only_a_pane_runs_a_program(client: Client) -> None:
+    session_id = await client.session()
+    for method, path in (("POST", "/sessions"), ("PATCH", f"/sessions/{session_id}")):
+        refusal = await client.call(method, path, {"program": "cat"}, expect=422)
+        assert "tmux" in refusal["error"]["hint"]
+
+
 async def test_messages_have_the_fields_of_the_contract_and_can_be_read_on(client: Client) -> None:
     session_id = await client.session()
     await client.say(session_id, "[[think: hm]] [[bash: echo hi]] [[say: done]]")

@@ -6,11 +6,11 @@ import os
 import signal
 
 from navi.memory.model import FoundFile
-from navi.sources.claude_code import ClaudeCode
-from navi.sources.source import Reading
+from navi.vendors.claude_code.history import ClaudeCodeSource
+from navi.vendors.source import Reading
 
 
-class DeadlyClaudeCode(ClaudeCode):
+class DeadlyClaudeCode(ClaudeCodeSource):
     def read(self, file: FoundFile, mark: bytes | None = None) -> Reading:
         if "deadly" in file.path:
             os.kill(os.getpid(), signal.SIGKILL)

@@ -10,6 +10,7 @@ from navi.memory.index_settings import searchable_fields
 from navi.memory.ingest import freshness as fresh
 from navi.memory.ingest import index_lock
 from navi.memory.ingest.freshness import Freshness, freshness
+from navi.vendors import growing_file
 from tests.index.world import World, touch
 
 
@@ -94,10 +95,9 @@ def test_a_large_file_that_a_time_limit_cut_is_not_indexed_twice(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from navi.memory.ingest import file_reader
-    from navi.sources import lines
 
-    monkeypatch.setattr(lines, "BLOCK_BYTES", 100)
-    monkeypatch.setattr(lines, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(growing_file, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(growing_file, "CHUNK_BYTES", 1)
     monkeypatch.setattr(file_reader, "CHUNKS_AT_ONCE", 1)
     file = world.file()
     for number in range(20):

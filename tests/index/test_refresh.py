@@ -9,8 +9,8 @@ from pathlib import Path
 
 from navi.memory import database
 from navi.memory.ingest import file_reader
-from navi.sources import lines
-from navi.sources.claude_code import ClaudeCodeTranscript
+from navi.vendors import growing_file
+from navi.vendors.claude_code.history import ClaudeCodeTranscript
 from tests.index.world import FixedClock, World, touch
 from tests.rights import rights_that_files_give
 
@@ -103,8 +103,8 @@ def test_an_answer_that_goes_on_after_it_was_indexed_stays_one_message(world: Wo
 def test_a_message_that_goes_on_in_the_next_stretch_is_counted_once(
     world: World, monkeypatch
 ) -> None:
-    monkeypatch.setattr(lines, "BLOCK_BYTES", 100)
-    monkeypatch.setattr(lines, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(growing_file, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(growing_file, "CHUNK_BYTES", 1)
     monkeypatch.setattr(file_reader, "CHUNKS_AT_ONCE", 1)
     file = world.file().say("question")
     for part in range(5):
@@ -260,8 +260,8 @@ def test_a_closed_folder_is_warned_about_and_its_sessions_have_not_vanished(worl
 def test_a_file_that_fails_half_way_is_read_on_and_nothing_doubles(
     world: World, monkeypatch
 ) -> None:
-    monkeypatch.setattr(lines, "BLOCK_BYTES", 100)
-    monkeypatch.setattr(lines, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(growing_file, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(growing_file, "CHUNK_BYTES", 1)
     monkeypatch.setattr(file_reader, "CHUNKS_AT_ONCE", 1)
     file = world.file()
     for number in range(8):

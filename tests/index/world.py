@@ -19,7 +19,7 @@ from navi.memory.read.search import EVERYTHING, Filters, Hit, Search
 from navi.memory.read.session_list import EVERY_SESSION, Wanted, sessions
 from navi.memory.read.session_transcript import Transcript, transcript
 from navi.memory.resume import agents
-from navi.sources.source import Source
+from navi.vendors.source import Source
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

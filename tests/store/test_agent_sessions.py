@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -12,12 +13,12 @@ from navi.base.ids import new_id
 from navi.live.model.access.caller import Caller
 from navi.live.model.access.user import Role, User
 from navi.live.model.event import TextDelta, ToolStarted, TurnEvent, Usage
-from navi.live.model.hook_report import News
 from navi.live.model.message import drafts_of
 from navi.live.model.session import Session, SessionState, generated_name
 from navi.live.model.turn import Ending, Outcome, RunningTurn
 from navi.live.store import input_queue, lanes, sessions, terminals, transcript, turns
 from navi.live.store.scheduling import compactions
+from tests.hook_reports import hook_report
 from tests.store.conftest import NOON, World
 
 SAID: list[TurnEvent] = [TextDelta("first, "), ToolStarted("1", "Bash", {"command": "ls"})]
@@ -96,13 +97,12 @@ STRANGER = Caller(User("stranger", Role.ADMIN, NOON, {}))
 
 
 async def reported(
-    world: World, event: str, *, seconds: float = 1, sender: Caller = LOCAL, **fields: object
+    world: World, event: str, *, seconds: float = 1, sender: Caller = LOCAL, **fields: Any
 ) -> Session:
     """What a hook of an agent that nobody started says, so many seconds after the last."""
-    emitted_at = world.later(seconds)
-    news = News("claude_code", "abc", event, "/work", None, None, emitted_at)
+    emitted_at = fields.pop("emitted_at", world.later(seconds))
+    news = hook_report(event, "abc", emitted_at, **fields)
     template = await template_session(world)
-    news = replace(news, **fields)  # type: ignore[arg-type]
     return await world.store.transact(terminals.report, sender, news, template, world.now)
 
 
@@ -136,7 +136,7 @@ async def test_a_terminal_is_shown_by_the_first_line_typed_in_it(world: World) -
 
 async def test_a_notice_that_nothing_happens_is_no_question(world: World) -> None:
     await reported(world, "SessionStart")
-    told = await reported(world, "Notification", notification="idle_prompt")
+    told = await reported(world, "Notification", notification_type="idle_prompt")
     assert told.state is SessionState.IDLE
 
 
@@ -184,7 +184,7 @@ async def test_an_agent_that_navi_runs_reports_its_compactions_and_is_in_no_term
 ) -> None:
     session = await world.session(driver="claude_code")
     await world.store.transact(terminals.remember, session, "abc", world.now)
-    begins = News("claude_code", "abc", "PreCompact", "/work", None, None, world.later())
+    begins = hook_report("PreCompact", "abc", world.later())
 
     await world.store.transact(terminals.report_compaction, LOCAL, begins)
     assert await world.store.transact(compactions.held_until, session.id) is not None
@@ -192,7 +192,7 @@ async def test_an_agent_that_navi_runs_reports_its_compactions_and_is_in_no_term
     with pytest.raises(NotYours):
         await world.store.transact(terminals.report_compaction, STRANGER, begins)
 
-    over = replace(begins, event="SessionStart", emitted_at=world.later())
+    over = hook_report("SessionStart", "abc", world.later())
     await world.store.transact(terminals.report_compaction, LOCAL, over)
     assert await world.store.transact(compactions.held_until, session.id) is None
     # Another session of the same agent, which it may have started itself, is nobody's here.

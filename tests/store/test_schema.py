@@ -47,6 +47,35 @@ def test_a_database_from_a_newer_version_is_refused_and_left_alone(database_url:
     engine.dispose()
 
 
+def test_what_ran_in_a_pane_was_kept_as_the_model_before(database_url: str) -> None:
+    engine = open_engine(database_url)
+    schema.prepare(database_url)
+    rows = {"pane": ("tmux", "codex"), "usual": ("tmux", None), "own": ("builtin", "openai:m")}
+    with engine.begin() as connection:
+        connection.execute(text("ALTER TABLE sessions DROP COLUMN program"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0010'"))
+        for session_id, (driver, model) in rows.items():
+            connection.execute(
+                text(
+                    "INSERT INTO sessions (id, name, driver, model, cwd, user_id, state,"
+                    " context_from_idx, created_at, updated_at) VALUES (:id, :id, :driver,"
+                    " :model, '/', 'local', 'idle', 0, '2026-11-18', '2026-11-18')"
+                ),
+                {"id": session_id, "driver": driver, "model": model},
+            )
+
+    schema.prepare(database_url)
+
+    with engine.connect() as connection:
+        found = connection.execute(text("SELECT id, program, model FROM sessions")).all()
+    engine.dispose()
+    assert {row.id: (row.program, row.model) for row in found} == {
+        "pane": ("codex", None),
+        "usual": (None, None),
+        "own": (None, "openai:m"),
+    }
+
+
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
 def test_every_usual_spelling_of_a_postgresql_address_is_understood(postgres, scheme: str) -> None:
     url = postgres.create_database().replace("postgresql:", f"{scheme}:")

@@ -10,7 +10,6 @@ from navi.base.ids import new_id
 from navi.live.model.access.caller import Caller
 from navi.live.model.access.user import Role, User
 from navi.live.model.event import TextDelta, Usage
-from navi.live.model.hook_report import News
 from navi.live.model.input import Origin
 from navi.live.model.message import Draft
 from navi.live.model.scheduling.reminder import RESUME_TEXT, SOFT_TEXT, Registration
@@ -19,6 +18,7 @@ from navi.live.model.turn import Ending, Outcome, RunningTurn, StopReason
 from navi.live.store import input_queue, lanes, sessions, steering, terminals, transcript, turns
 from navi.live.store.due.due_nudges import DueNudges
 from navi.live.store.scheduling import compactions, reminders
+from tests.hook_reports import hook_report
 from tests.store.conftest import World, claim
 
 CALL = "call-1"
@@ -165,7 +165,7 @@ async def test_a_person_at_work_in_a_terminal_is_reached_without_a_turn(world: W
     session = await world.session(driver="claude_code")
     await world.store.transact(terminals.remember, session, "its-name", world.now)
     person = Caller(User("local", Role.ADMIN, world.now))
-    news = News("claude_code", "its-name", "PostToolUse", "/", None, None, world.later())
+    news = hook_report("PostToolUse", "its-name", world.later())
     await world.store.transact(terminals.report, person, news, session, world.now)
     await nudged(world, session)
 

@@ -8,15 +8,18 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 import navi
+from navi.vendors.registry import vendors
 
 HOOK = Path(navi.__file__).parent / "hook.py"
+HOOKS = {name: hooks for name, each in vendors().items() if (hooks := each.hooks()) is not None}
 SAID = {"session_id": "a", "hook_event_name": "PostToolUse", "tool_use_id": "t"}
 ANSWER = b'{"hookSpecificOutput": {}}'
 
@@ -47,10 +50,15 @@ def server(answer: bytes | None) -> Iterator[tuple[str, list[bytes]]]:
         thread.join(10)
 
 
-def run(address: str, driver: str = "claude_code", **environment: str) -> str:
+def run(
+    address: str,
+    driver: str = "claude_code",
+    report: Mapping[str, str] = SAID,
+    **environment: str,
+) -> str:
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(HOOK), driver, address, os.devnull],
-        input=json.dumps(SAID),
+        input=json.dumps(report),
         env={"NAVI_TOKEN": "token", **environment},
         capture_output=True,
         text=True,
@@ -79,3 +87,17 @@ def test_a_server_that_never_answers_does_not_hold_up_an_agent_that_works() -> N
 def test_codex_is_not_made_to_wait_after_a_tool() -> None:
     with server(ANSWER) as (address, _):
         assert run(address, "codex") == ""
+
+
+@pytest.mark.parametrize(
+    ("driver", "event"), [(name, event) for name, hooks in HOOKS.items() for event in hooks.events]
+)
+def test_an_agent_waits_only_for_the_events_that_may_have_an_answer(
+    driver: str, event: str
+) -> None:
+    report = {**SAID, "hook_event_name": event}
+    hooks = HOOKS[driver]
+    news = hooks.news(hooks.fields.model_validate(report), datetime(2026, 11, 18, tzinfo=UTC))
+    with server(ANSWER) as (address, _):
+        answer = run(address, driver, report)
+    assert (answer == ANSWER.decode()) == (news.asks_what_next or news.takes_nudges)

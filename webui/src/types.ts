@@ -34,6 +34,7 @@ export interface Session {
   title: string;
   driver: string;
   model: string | null;
+  program: string | null;
   cwd: string;
   parent_id: string | null;
   state: State;

@@ -60,10 +60,13 @@ class Client(Wire):
         name: str | None = None,
         driver: str | None = None,
         model: str | None = None,
+        program: str | None = None,
         cwd: str | None = None,
         parent_id: str | None = None,
     ) -> SessionJson:
         body = {"name": name, "driver": driver, "model": model, "cwd": cwd, "parent_id": parent_id}
+        if program is not None:
+            body["program"] = program
         made: SessionJson = self._call("POST", "/sessions", body)
         return made
 

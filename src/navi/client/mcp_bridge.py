@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import IO, Any
 
 from navi import __version__
@@ -21,11 +21,12 @@ OLDEST_PROTOCOL = "2024-11-05"
 def run(
     client: Client,
     environment: Mapping[str, str],
+    session_variables: Iterable[str],
     source: IO[str] = sys.stdin,
     write: Callable[[str], None] = lambda line: None,
 ) -> None:
     """Until the agent closes the pipe."""
-    headers = caller(environment)
+    headers = caller(environment, session_variables)
     for line in source:
         if not line.strip():
             continue
@@ -34,11 +35,11 @@ def run(
             write(json.dumps(answer, ensure_ascii=False))
 
 
-def caller(environment: Mapping[str, str]) -> dict[str, str]:
-    """Who asks. Codex gives its tools no environment; it says so in every call instead."""
+def caller(environment: Mapping[str, str], session_variables: Iterable[str]) -> dict[str, str]:
+    """Which session asks, by one of the variables in which agents name theirs."""
     if session_id := environment.get("NAVI_SESSION_ID"):
         return {"Navi-Session": session_id}
-    for name in ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID"):
+    for name in session_variables:
         if agent_session_id := environment.get(name):
             return {"Navi-Agent-Session": agent_session_id}
     return {}

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from navi.base.control_characters import CONTROL_CHARACTER
 from navi.base.ids import is_agent_session_id
-from navi.sources.source import Source, installed
+from navi.vendors.registry import sources
+from navi.vendors.source import Source
 
 
-@cache
 def agents() -> dict[str, Source]:
     """The installed sources by name."""
-    return installed()
+    return sources()
 
 
 def reader_versions() -> dict[str, int]:

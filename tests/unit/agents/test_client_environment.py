@@ -5,15 +5,16 @@ from pathlib import Path
 import pytest
 
 from navi.live.agents.command_line.agent_environment import (
-    CLAUDE_CODE,
-    CLOUDS,
-    CODEX,
     EVERY_AGENT,
     Reach,
-    claude_code_names,
     visible_variables,
     with_identity,
 )
+from navi.vendors.claude_code.environment import CLOUDS
+from navi.vendors.registry import vendors
+
+CLAUDE_CODE, CODEX = vendors()["claude_code"], vendors()["codex"]
+NESTING = (*CLAUDE_CODE.nesting_prefixes, *CODEX.nesting_prefixes)
 
 SERVER = {
     "PATH": "/bin",
@@ -44,16 +45,19 @@ def test_a_command_sees_what_tools_need_and_no_keys() -> None:
 
 
 def test_each_agent_sees_the_keys_of_its_own_models() -> None:
-    assert set(visible_variables(SERVER, claude_code_names(SERVER))) == {
+    assert set(visible_variables(SERVER, CLAUDE_CODE.variables(SERVER), NESTING)) == {
         *PLAIN,
         "ANTHROPIC_API_KEY",
     }
-    assert set(visible_variables(SERVER, CODEX)) == {*PLAIN, "OPENAI_API_KEY"}
+    assert set(visible_variables(SERVER, CODEX.variables(SERVER), NESTING)) == {
+        *PLAIN,
+        "OPENAI_API_KEY",
+    }
 
 
 def test_claude_code_sees_the_keys_of_the_cloud_that_it_is_set_to_use() -> None:
     server = {**SERVER, "CLAUDE_CODE_USE_BEDROCK": "1"}
-    seen = visible_variables(server, claude_code_names(server))
+    seen = visible_variables(server, CLAUDE_CODE.variables(server), NESTING)
     assert {"CLAUDE_CODE_USE_BEDROCK", "AWS_SECRET_ACCESS_KEY"} <= set(seen)
 
 
@@ -67,20 +71,20 @@ def test_claude_code_sees_the_keys_of_the_cloud_that_it_is_set_to_use() -> None:
     ],
 )
 def test_a_person_can_pass_on_more(passed: list[str], more: set[str]) -> None:
-    assert set(visible_variables(SERVER, passed)) == PLAIN | more
+    assert set(visible_variables(SERVER, passed, NESTING)) == PLAIN | more
 
 
 def test_a_star_passes_on_all_but_the_servers_token_and_what_says_whose_child_it_is() -> None:
     hidden = {"NAVI_TOKEN", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_THREAD_ID", "TMUX"}
-    assert set(visible_variables(SERVER, ["*"])) == set(SERVER) - hidden
+    assert set(visible_variables(SERVER, ["*"], NESTING)) == set(SERVER) - hidden
 
 
 def test_the_guide_lists_all_that_agents_see() -> None:
     guide = (Path(__file__).parents[3] / "docs" / "how-to" / "agents.md").read_text()
     names = {
         *EVERY_AGENT,
-        *CLAUDE_CODE,
-        *CODEX,
+        *CLAUDE_CODE.variables({}),
+        *CODEX.variables({}),
         *(name for each in CLOUDS.values() for name in each),
     }
     assert [name for name in sorted(names) if f"`{name.upper()}`" not in guide] == []

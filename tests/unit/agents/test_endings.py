@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from navi.agents.claude_code_lines import ClaudeCodeReader
-from navi.agents.claude_code_transcript import ClaudeCodeTranscriptReader
-from navi.agents.codex_files import CodexFiles
-from navi.agents.codex_lines import CodexReader
-from navi.agents.codex_transcript import CodexTranscriptReader
 from navi.base.errors import AgentFailed, NaviError, PermissionRefused, UsageLimit
 from navi.live.model.event import ToolFinished, Usage
+from navi.vendors.claude_code.stream import ClaudeCodeReader
+from navi.vendors.claude_code.transcript import ClaudeCodeTranscriptReader
+from navi.vendors.codex.ending import last_turn
+from navi.vendors.codex.home import CodexHome
+from navi.vendors.codex.stream import CodexReader
+from navi.vendors.codex.transcript import CodexTranscriptReader
 
 RECORDED = Path(__file__).parent / "recorded"
 NOW = datetime(2026, 11, 18, 3, 4, tzinfo=UTC)
@@ -212,8 +213,8 @@ def test_only_the_last_turn_of_a_rollout_counts(tmp_path: Path) -> None:
     rollout = folder / "rollout-2026-11-18T03-03-53-thread.jsonl"
     rollout.write_bytes(b"\n".join([*refused, *good]) + b"\n")
 
-    assert CodexFiles(tmp_path).last_turn("thread") == good
-    assert CodexFiles(tmp_path).last_turn("another") == []
+    assert last_turn(CodexHome(tmp_path), "thread") == good
+    assert last_turn(CodexHome(tmp_path), "another") == []
 
 
 def test_many_refused_calls_are_counted_and_each_is_named_once() -> None:

@@ -197,7 +197,7 @@ def test_keys_that_an_earlier_version_left_on_the_disk_are_removed(tmp_path: Pat
     left = tmp_path / "session" / "turn" / "launch"
     left.parent.mkdir(parents=True)
     left.write_text("export SOME_KEY=secret\n")
-    PaneDriver({}, socket="test", runs=tmp_path, environment={})
+    PaneDriver({}, default_agent="codex", socket="test", runs=tmp_path, environment={})
     assert not left.exists()
 
 

@@ -12,11 +12,11 @@ from navi.base.ids import new_id
 from navi.live.model.access.caller import Caller
 from navi.live.model.access.quota import LimitReached
 from navi.live.model.access.user import User
-from navi.live.model.hook_report import News
 from navi.live.model.input import NewInput
 from navi.live.model.session import Session
 from navi.live.runtime.app import Navi, running
 from navi.live.runtime.settings import LimitSettings, Settings
+from tests.hook_reports import hook_report
 from tests.unit.runtime.conftest import LOCAL, LONG
 from tests.unit.runtime.test_shares import ADA, BOB, EPOCH
 
@@ -78,8 +78,7 @@ async def test_sessions_are_limited_for_each_user_separately(home: Home) -> None
     sessions = [await home.session(BOB) for _ in range(5)]
 
     assert "user bob has reached the limit of 5 sessions" in await refused(home.session(BOB))
-    hook = News(driver="claude_code", agent_session_id="x", event="SessionStart", cwd="/",
-                transcript_path=None, notification=None, emitted_at=EPOCH)  # fmt: skip
+    hook = hook_report("SessionStart", "x", EPOCH)
     await refused(home.navi.adoption.report(Caller(BOB), hook))
 
     await home.session(ADA)

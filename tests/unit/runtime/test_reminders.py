@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from navi.base.errors import InvalidInput, NotAllowed
 from navi.live.agents.builtin.model_context import Past, model_messages
 from navi.live.model.access.caller import Caller
 from navi.live.model.access.user import Role, User
-from navi.live.model.hook_report import News
 from navi.live.model.input import Admission, DeliveryMode
 from navi.live.model.scheduling.reminder import (
     RESUME_TEXT,
@@ -33,6 +32,7 @@ from navi.live.runtime.settings import AgentSettings, RemindSettings, Settings
 from navi.live.store import events, terminals
 from navi.live.store.due.contract import next_instants, next_of_each
 from tests.hand_clock import HandClock
+from tests.hook_reports import hook_report
 from tests.unit.runtime.conftest import LOCAL, LONG
 from tests.unit.runtime.conftest import World as PlainWorld
 
@@ -86,7 +86,7 @@ class World(PlainWorld):
         """A hook of the session's agent says what happened."""
         moment = at or self.clock.moment
         await self.navi.store.transact(terminals.remember, session, session.name, moment)
-        news = News("claude_code", session.name, event, session.cwd, None, None, moment)
+        news = hook_report(event, session.name, moment, cwd=session.cwd)
         await self.navi.adoption.report(Caller(LOCAL), news)
 
 
@@ -309,7 +309,7 @@ async def test_a_soft_nudge_reaches_a_working_agent_between_two_tool_calls(world
         ({}, True),
         # The hook has given up waiting: whatever it is answered would be lost.
         ({"emitted_at": NOW + timedelta(seconds=8)}, False),
-        ({"is_of_subagent": True}, False),
+        ({"agent_id": "of a sub-agent"}, False),
         ({"event": "Stop"}, False),
         ({"driver": "codex"}, False),
     ],
@@ -320,12 +320,13 @@ async def test_a_hook_after_a_tool_is_answered_with_the_soft_nudge(
     session = await world.session()
     await world.send(session, "[[say: begun]] [[sleep: 600]]", remind_soft_threshold=10)
     await world.frames_until(session, lambda frame: frame["type"] == "stream_delta")
-    await world.navi.store.transact(terminals.remember, session, "its name", NOW)
+    await world.navi.store.transact(terminals.remember, session, "its-name", NOW)
     await world.forward(10)
     emitted_at = world.clock.moment
-    news = News("claude_code", "its name", "PostToolUse", "/", None, None, emitted_at, "call")
+    report = {"event": "PostToolUse", "emitted_at": emitted_at, "tool_use_id": "call", **changes}
 
-    reached = await world.navi.adoption.nudges(Caller(LOCAL), replace(news, **changes))
+    news = hook_report(session_id="its-name", **report)
+    reached = await world.navi.adoption.nudges(Caller(LOCAL), news)
 
     assert reached == ([SOFT_TEXT] if is_reached else [])
     assert await world.waiting(session) == ([] if is_reached else [SOFT_TEXT])
@@ -333,9 +334,9 @@ async def test_a_hook_after_a_tool_is_answered_with_the_soft_nudge(
 
 async def test_nobody_takes_the_nudges_of_another_user(world: World) -> None:
     session = await world.session()
-    await world.navi.store.transact(terminals.remember, session, "its name", NOW)
+    await world.navi.store.transact(terminals.remember, session, "its-name", NOW)
     stranger = Caller(User("stranger", Role.ADMIN, NOW))
-    news = News("claude_code", "its name", "PostToolUse", "/", None, None, NOW, "call")
+    news = hook_report("PostToolUse", "its-name", NOW, tool_use_id="call")
     with pytest.raises(NotAllowed):
         await world.navi.adoption.nudges(stranger, news)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from navi.memory.model import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
-from navi.sources.source import Source
+from navi.vendors.source import Source
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((CORPUS / "EXPECTED.json").read_text())

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from navi.memory.model import PastUsage
-from navi.sources.claude_code import OPEN_ANSWERS, ClaudeCode
+from navi.vendors.claude_code.history import OPEN_ANSWERS, ClaudeCodeSource
 from tests.rights import rights_that_files_give
 from tests.unit.sources.rows import Rows, rows_of, written
 
@@ -51,7 +51,7 @@ def bash(command: str) -> dict[str, Any]:
 @pytest.fixture
 def read(tmp_path: Path):
     def read(*lines: Any, name: str = "s.jsonl") -> Rows:
-        return rows_of(ClaudeCode(), written(tmp_path / name, *lines))
+        return rows_of(ClaudeCodeSource(), written(tmp_path / name, *lines))
 
     return read
 
@@ -260,7 +260,7 @@ def test_a_fork_names_the_session_it_came_from(read) -> None:
 def test_files_are_found_where_claude_code_keeps_them(
     private_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert list(ClaudeCode().discover()) == []
+    assert list(ClaudeCodeSource().discover()) == []
     projects = private_home / ".claude" / "projects"
     main = written(projects / "-p" / "a.jsonl", user("a"))
     agent = written(projects / "-p" / "a" / "subagents" / "agent-1.jsonl", user("b"))
@@ -268,25 +268,25 @@ def test_files_are_found_where_claude_code_keeps_them(
     (projects / "-p" / "folder.jsonl").mkdir()
     written(projects / "-p" / "a" / "tool-results" / "x.jsonl", user("c"))
     written(projects / "-p" / "sessions-index.json", {})
-    found = {file.path: file for file in ClaudeCode().discover()}
+    found = {file.path: file for file in ClaudeCodeSource().discover()}
     assert set(found) == {str(main), str(agent)}
     assert found[str(main)].size == main.stat().st_size
     assert found[str(main)].mtime == main.stat().st_mtime
 
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "other"))
-    assert list(ClaudeCode().discover()) == []
+    assert list(ClaudeCodeSource().discover()) == []
     other = written(tmp_path / "other" / "projects" / "-q" / "b.jsonl", user("d"))
-    assert [file.path for file in ClaudeCode().discover()] == [str(other)]
+    assert [file.path for file in ClaudeCodeSource().discover()] == [str(other)]
 
 
 def test_a_session_is_taken_up_with_claude_s_own_command() -> None:
-    assert ClaudeCode().resume_command("abc", "/p") == ["claude", "--resume", "abc"]
-    assert ClaudeCode().resume_command("agent-1", "/p") is None
+    assert ClaudeCodeSource().resume_command("abc", "/p") == ["claude", "--resume", "abc"]
+    assert ClaudeCodeSource().resume_command("agent-1", "/p") is None
 
 
 @pytest.mark.parametrize("name", ["--dangerously-skip-permissions", "-c", "", "a b", "a\n", "ä"])
 def test_the_name_of_a_file_never_becomes_an_option_of_claude(name: str) -> None:
-    assert ClaudeCode().resume_command(name, "/p") is None
+    assert ClaudeCodeSource().resume_command(name, "/p") is None
 
 
 def at(second: int) -> str:
@@ -320,17 +320,17 @@ def facts(rows: Rows) -> Any:
 @pytest.mark.parametrize("prefix", ["old", "new"])
 def test_a_history_written_again_counts_once(prefix: str, tmp_path: Path) -> None:
     """With the same uuids, or with new ones: wherever a reading stopped in between."""
-    once = rows_of(ClaudeCode(), written(tmp_path / "s.jsonl", *history("old")))
+    once = rows_of(ClaudeCodeSource(), written(tmp_path / "s.jsonl", *history("old")))
     assert len(once.words("user")) == OPEN_ANSWERS + 4
     assert len(once.tool_calls) == OPEN_ANSWERS + 4
     more = user("something new", uuid="n", timestamp=at(59))
-    alone = rows_of(ClaudeCode(), written(tmp_path / "s.jsonl", *history("old"), more))
+    alone = rows_of(ClaudeCodeSource(), written(tmp_path / "s.jsonl", *history("old"), more))
     again = [*history("old"), *history(prefix), more]
-    twice = rows_of(ClaudeCode(), written(tmp_path / "s.jsonl", *again))
+    twice = rows_of(ClaudeCodeSource(), written(tmp_path / "s.jsonl", *again))
     assert facts(twice) == facts(alone)
     for stop in range(1, len(again), 5):
-        first = rows_of(ClaudeCode(), written(tmp_path / "s.jsonl", *again[:stop]))
-        rest = first.read(ClaudeCode(), written(tmp_path / "s.jsonl", *again), first.mark)
+        first = rows_of(ClaudeCodeSource(), written(tmp_path / "s.jsonl", *again[:stop]))
+        rest = first.read(ClaudeCodeSource(), written(tmp_path / "s.jsonl", *again), first.mark)
         assert facts(rest) == facts(alone)
 
 
@@ -373,7 +373,7 @@ def test_a_mark_stays_small_however_long_the_session_is(tmp_path: Path) -> None:
             answer(f"m{number}", text(f"answer {number}"), bash("ls")),
         )
     ]
-    assert len(rows_of(ClaudeCode(), written(tmp_path / "s.jsonl", *lines)).mark) < 3_000
+    assert len(rows_of(ClaudeCodeSource(), written(tmp_path / "s.jsonl", *lines)).mark) < 3_000
 
 
 def test_a_folder_that_may_not_be_read_is_named(private_home: Path) -> None:
@@ -381,7 +381,7 @@ def test_a_folder_that_may_not_be_read_is_named(private_home: Path) -> None:
     written(projects / "-open" / "a.jsonl", user("pear"))
     written(projects / "-closed" / "b.jsonl", user("plum"))
     (projects / "-closed").chmod(0)
-    source = ClaudeCode()
+    source = ClaudeCodeSource()
     try:
         with rights_that_files_give():
             assert [Path(file.path).name for file in source.discover()] == ["a.jsonl"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from navi.sources.codex import Codex
+from navi.vendors.codex.history import CodexSource
 from tests.unit.sources.rows import Rows, rows_of, written
 
 AT = "2026-11-15T12:00:00.000Z"
@@ -43,7 +43,7 @@ def call(name: str, arguments: Any, kind: str = "function_call") -> dict[str, An
 @pytest.fixture
 def read(tmp_path: Path):
     def read(*lines: Any) -> Rows:
-        return rows_of(Codex(), written(tmp_path / "rollout-x.jsonl", *lines))
+        return rows_of(CodexSource(), written(tmp_path / "rollout-x.jsonl", *lines))
 
     return read
 
@@ -292,7 +292,7 @@ def test_the_model_and_the_folder_are_the_newest(read) -> None:
 
 
 def test_a_name_given_later_is_found_without_a_new_process(private_home: Path) -> None:
-    codex, home = Codex(), private_home / ".codex"
+    codex, home = CodexSource(), private_home / ".codex"
     file = home / "sessions" / "2026" / "11" / "15" / f"rollout-2026-11-15T12-00-00-{OWN}.jsonl"
     written(file, line("session_meta", {"id": OWN}))
     assert rows_of(codex, file).session.title is None
@@ -306,25 +306,25 @@ def test_a_name_given_later_is_found_without_a_new_process(private_home: Path) -
 def test_files_are_found_where_codex_keeps_them(
     private_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert list(Codex().discover()) == []
+    assert list(CodexSource().discover()) == []
     sessions = private_home / ".codex" / "sessions"
     dated = written(sessions / "2026" / "11" / "15" / f"rollout-{OWN}.jsonl", BARE[0])
     flat = written(sessions / "abc123" / "rollout.jsonl", BARE[0])
     (sessions / "abc123" / "rollout-empty.jsonl").touch()
     written(private_home / ".codex" / "history.jsonl", {"text": "not this"})
-    assert {file.path for file in Codex().discover()} == {str(dated), str(flat)}
+    assert {file.path for file in CodexSource().discover()} == {str(dated), str(flat)}
 
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "other"))
     other = written(tmp_path / "other" / "sessions" / "x" / "rollout.jsonl", BARE[0])
-    assert [file.path for file in Codex().discover()] == [str(other)]
+    assert [file.path for file in CodexSource().discover()] == [str(other)]
 
 
 def test_a_session_is_taken_up_with_codex_s_own_command() -> None:
-    assert Codex().resume_command("abc", "/p") == ["codex", "resume", "abc"]
+    assert CodexSource().resume_command("abc", "/p") == ["codex", "resume", "abc"]
 
 
 def test_the_name_of_a_file_never_becomes_an_option_of_codex() -> None:
-    assert Codex().resume_command("--dangerously-bypass-approvals-and-sandbox", "/p") is None
+    assert CodexSource().resume_command("--dangerously-bypass-approvals-and-sandbox", "/p") is None
 
 
 def test_an_event_that_stands_before_its_item_is_one_message(read) -> None:

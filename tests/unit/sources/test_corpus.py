@@ -11,12 +11,12 @@ from unittest.mock import ANY
 
 import pytest
 
-from navi.sources.claude_code import ClaudeCode
-from navi.sources.codex import Codex
-from navi.sources.source import Source
+from navi.vendors.claude_code.history import ClaudeCodeSource
+from navi.vendors.codex.history import CodexSource
+from navi.vendors.source import Source
 from tests.unit.sources.rows import CORPUS, EXPECTED, Rows, rows_of, total, written
 
-SOURCES: dict[str, Source] = {"claude": ClaudeCode(), "codex": Codex()}
+SOURCES: dict[str, Source] = {"claude": ClaudeCodeSource(), "codex": CodexSource()}
 CLAUDE = sorted(path for path, known in EXPECTED.items() if known["client"] == "claude")
 CODEX = sorted(path for path, known in EXPECTED.items() if known["client"] == "codex")
 
@@ -144,7 +144,7 @@ def read_all(source: Source) -> Iterator[Rows]:
 
 
 def test_in_a_home_with_all_of_them_every_file_is_found_once(full_home: Path) -> None:
-    for source, known in ((ClaudeCode(), CLAUDE), (Codex(), CODEX)):
+    for source, known in ((ClaudeCodeSource(), CLAUDE), (CodexSource(), CODEX)):
         files = [file.path for file in source.discover()]
         assert len(files) == len(set(files))
         names = {str(Path(path).relative_to(full_home)) for path in files}
@@ -152,7 +152,7 @@ def test_in_a_home_with_all_of_them_every_file_is_found_once(full_home: Path) ->
 
 
 def test_in_a_home_with_all_of_them_copied_answers_cost_nothing_more(full_home: Path) -> None:
-    every = [usage for rows in read_all(ClaudeCode()) for usage in rows.by_key.values()]
+    every = [usage for rows in read_all(ClaudeCodeSource()) for usage in rows.by_key.values()]
     once = {usage.key: usage for usage in every}
     assert len(once) < len(every)
     assert total(once.values()) == known_cost(full_home / ".claude")
@@ -179,7 +179,7 @@ def known_cost(home: Path) -> tuple[int, int, int, int]:
 
 
 def test_in_a_home_with_all_of_them_sub_agents_have_their_parents(full_home: Path) -> None:
-    for source in (ClaudeCode(), Codex()):
+    for source in (ClaudeCodeSource(), CodexSource()):
         sessions = {rows.session.source_session_id: rows.session for rows in read_all(source)}
         agents = [session for session in sessions.values() if session.is_subagent]
         assert agents

@@ -11,17 +11,19 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from navi.sources import lines
-from navi.sources.claude_code import ClaudeCode
-from navi.sources.codex import Codex
-from navi.sources.source import Source
+from navi.vendors import growing_file
+from navi.vendors.claude_code.history import ClaudeCodeSource
+from navi.vendors.codex.history import CodexSource
+from navi.vendors.source import Source
 from tests.unit.sources.rows import CORPUS, EXPECTED, rows_of, written
 
-BOTH = pytest.mark.parametrize("source", [ClaudeCode(), Codex()], ids=["claude_code", "codex"])
+BOTH = pytest.mark.parametrize(
+    "source", [ClaudeCodeSource(), CodexSource()], ids=["claude_code", "codex"]
+)
 
 
 def prompt(source: Source, text: Any) -> dict[str, Any]:
-    if isinstance(source, ClaudeCode):
+    if isinstance(source, ClaudeCodeSource):
         return {"type": "user", "message": {"role": "user", "content": text}}
     content = [{"type": "input_text", "text": text}]
     return {
@@ -137,8 +139,8 @@ def test_a_time_that_is_none_does_not_cost_the_text(
 def test_a_line_too_long_to_hold_is_counted_and_passed(
     source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "LONGEST_LINE_BYTES", 10_000)
-    monkeypatch.setattr(lines, "BLOCK_BYTES", 1_000)
+    monkeypatch.setattr(growing_file, "LONGEST_LINE_BYTES", 10_000)
+    monkeypatch.setattr(growing_file, "BLOCK_BYTES", 1_000)
     long = prompt(source, "x" * 50_000)
     for content in ([long, prompt(source, "one")], [prompt(source, "one"), long]):
         file = written(tmp_path / "a.jsonl", *content)
@@ -154,7 +156,7 @@ def test_tokens_that_can_t_be_are_left_out(tmp_path: Path) -> None:
     usage = {"input_tokens": 10**30, "output_tokens": -5}
     message = {"id": "m", "content": [{"type": "text", "text": "hello"}], "usage": usage}
     file = written(tmp_path / "a.jsonl", {"type": "assistant", "message": message})
-    rows = rows_of(ClaudeCode(), file)
+    rows = rows_of(ClaudeCodeSource(), file)
     assert rows.words("assistant") == ["hello"]
     assert rows.by_key == {}
 
@@ -162,14 +164,14 @@ def test_tokens_that_can_t_be_are_left_out(tmp_path: Path) -> None:
 def test_half_an_emoji_in_a_command_does_not_cost_the_command(tmp_path: Path) -> None:
     block = {"type": "tool_use", "name": "Bash", "input": {"command": "echo \ud83d"}}
     line = {"type": "assistant", "message": {"id": "m", "content": [block]}}
-    [call] = rows_of(ClaudeCode(), written(tmp_path / "a.jsonl", line)).tool_calls
+    [call] = rows_of(ClaudeCodeSource(), written(tmp_path / "a.jsonl", line)).tool_calls
     assert call.command == "echo \ufffd"
     assert json.loads(call.tool_input or "") == {"command": "echo \ufffd"}
 
 
 def test_unknown_kinds_are_counted_by_name(tmp_path: Path) -> None:
     claude = written(tmp_path / "a.jsonl", {"type": "new"}, {"type": "new"}, {"other": 1})
-    assert rows_of(ClaudeCode(), claude).session.unknown_kinds == {"new": 2, "(no type)": 1}
+    assert rows_of(ClaudeCodeSource(), claude).session.unknown_kinds == {"new": 2, "(no type)": 1}
     codex = written(
         tmp_path / "b.jsonl",
         {"type": "new", "payload": {}},
@@ -177,7 +179,7 @@ def test_unknown_kinds_are_counted_by_name(tmp_path: Path) -> None:
         {"type": "response_item", "payload": {"type": "newest"}},
         {"type": "bare"},
     )
-    assert rows_of(Codex(), codex).session.unknown_kinds == {
+    assert rows_of(CodexSource(), codex).session.unknown_kinds == {
         "new": 1,
         "event_msg/newer": 1,
         "response_item/newest": 1,
@@ -201,7 +203,7 @@ def test_no_value_in_any_place_stops_the_reading(
     client: str, data: st.DataObject, tmp_path: Path
 ) -> None:
     """Real lines, each with one of its values exchanged for anything else."""
-    source: Source = ClaudeCode() if client == "claude" else Codex()
+    source: Source = ClaudeCodeSource() if client == "claude" else CodexSource()
     path = data.draw(st.sampled_from(sorted(p for p in EXPECTED if p.startswith(client))))
     changed = []
     for line in (CORPUS / path).read_text().splitlines()[:20]:

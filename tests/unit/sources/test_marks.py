@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from navi.memory.model import FoundFile
-from navi.sources import lines
-from navi.sources.claude_code import ClaudeCode
-from navi.sources.codex import Codex
-from navi.sources.source import Chunk, Rewritten, Source
+from navi.vendors import growing_file
+from navi.vendors.claude_code.history import ClaudeCodeSource
+from navi.vendors.codex.history import CodexSource
+from navi.vendors.source import Chunk, Rewritten, Source
 from tests.unit.sources.rows import CORPUS, EXPECTED, Rows, rows_of, written
 
-SOURCES: dict[str, Source] = {"claude": ClaudeCode(), "codex": Codex()}
+SOURCES: dict[str, Source] = {"claude": ClaudeCodeSource(), "codex": CodexSource()}
 
 
 def source_of(path: str) -> Source:
@@ -96,8 +96,8 @@ def test_reading_on_where_nothing_was_added_gives_no_rows(path: str) -> None:
 def test_how_much_is_read_at_once_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     path = max(EXPECTED, key=lambda path: (CORPUS / path).stat().st_size)
     whole = rows_of(source_of(path), CORPUS / path)
-    monkeypatch.setattr(lines, "BLOCK_BYTES", 100)
-    monkeypatch.setattr(lines, "CHUNK_BYTES", 1000)
+    monkeypatch.setattr(growing_file, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(growing_file, "CHUNK_BYTES", 1000)
     assert rows_of(source_of(path), CORPUS / path) == whole
 
 
@@ -107,10 +107,10 @@ def prompt(text: str) -> dict[str, Any]:
 
 def test_only_the_added_rows_come_out(tmp_path: Path) -> None:
     file = written(tmp_path / "a.jsonl", prompt("one"), prompt("two"))
-    mark = rows_of(ClaudeCode(), file).mark
+    mark = rows_of(ClaudeCodeSource(), file).mark
     with file.open("a") as end:
         end.write(json.dumps(prompt("three")) + "\n")
-    [chunk] = ClaudeCode().read(FoundFile(str(file), 0, 0), mark)
+    [chunk] = ClaudeCodeSource().read(FoundFile(str(file), 0, 0), mark)
     assert [(message.idx, message.content) for message in chunk.messages] == [(2, "three")]
 
 
@@ -170,11 +170,11 @@ def test_a_last_line_that_goes_on_after_its_end_means_reading_anew(
 ) -> None:
     file = tmp_path / "a.jsonl"
     file.write_bytes(json.dumps(prompt("one")).encode())
-    mark = rows_of(ClaudeCode(), file).mark
+    mark = rows_of(ClaudeCodeSource(), file).mark
     with file.open("ab") as end:
         end.write(more)
     with pytest.raises(Rewritten):
-        rows_of(ClaudeCode(), file, mark)
+        rows_of(ClaudeCodeSource(), file, mark)
 
 
 def test_half_a_line_waits_for_its_other_half(tmp_path: Path) -> None:
@@ -182,12 +182,12 @@ def test_half_a_line_waits_for_its_other_half(tmp_path: Path) -> None:
     line = json.dumps(prompt("two")).encode()
     with file.open("ab") as end:
         end.write(line[:20])
-    first = rows_of(ClaudeCode(), file)
+    first = rows_of(ClaudeCodeSource(), file)
     assert first.words("user") == ["one"]
     assert (first.session.bad_lines, first.session.is_cut_off) == (0, True)
     with file.open("ab") as end:
         end.write(line[20:] + b"\n")
-    assert rows_of(ClaudeCode(), file, first.mark).by_idx[1].content == "two"
+    assert rows_of(ClaudeCodeSource(), file, first.mark).by_idx[1].content == "two"
 
 
 def lengthened(content: bytes) -> bytes:
@@ -207,24 +207,24 @@ def lengthened(content: bytes) -> bytes:
 def test_a_rewritten_file_is_noticed(changed: Any, tmp_path: Path) -> None:
     content = [prompt("first"), *(prompt(f"number {n}") for n in range(100)), prompt("last")]
     file = written(tmp_path / "a.jsonl", *content)
-    mark = rows_of(ClaudeCode(), file).mark
+    mark = rows_of(ClaudeCodeSource(), file).mark
     file.write_bytes(changed(file.read_bytes()))
     with pytest.raises(Rewritten):
-        ClaudeCode().read(FoundFile(str(file), 0, 0), mark)
+        ClaudeCodeSource().read(FoundFile(str(file), 0, 0), mark)
 
 
 @pytest.mark.parametrize("mark", [b"", b"{}", b"\xff", b'{"version":0}'])
 def test_a_mark_that_says_nothing_means_reading_anew(mark: bytes, tmp_path: Path) -> None:
     file = written(tmp_path / "a.jsonl", prompt("one"))
     with pytest.raises(Rewritten):
-        ClaudeCode().read(FoundFile(str(file), 0, 0), mark)
+        ClaudeCodeSource().read(FoundFile(str(file), 0, 0), mark)
 
 
 def test_a_mark_of_another_way_of_reading_means_reading_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = written(tmp_path / "a.jsonl", prompt("one"))
-    mark = rows_of(ClaudeCode(), file).mark
-    monkeypatch.setattr(lines.Transcript, "version", lines.Transcript.version + 1)
+    mark = rows_of(ClaudeCodeSource(), file).mark
+    monkeypatch.setattr(growing_file.Transcript, "version", growing_file.Transcript.version + 1)
     with pytest.raises(Rewritten):
-        ClaudeCode().read(FoundFile(str(file), 0, 0), mark)
+        ClaudeCodeSource().read(FoundFile(str(file), 0, 0), mark)

@@ -24,8 +24,8 @@ from navi.live.store.engine import schema
 from navi.live.store.engine.connection import public_address, sqlite_url
 from navi.live.store.engine.transactions import Store
 from navi.memory.model import FoundFile
-from navi.sources.navi import Navi
-from navi.sources.source import Rewritten
+from navi.vendors.navi.history import NaviSource
+from navi.vendors.source import Rewritten
 from tests.unit.sources.rows import rows_of
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -87,7 +87,7 @@ async def world(monkeypatch: pytest.MonkeyPatch, prepared_url: str) -> AsyncIter
 
 
 def only_file() -> FoundFile:
-    [file] = Navi().discover()
+    [file] = NaviSource().discover()
     return file
 
 
@@ -105,7 +105,7 @@ async def test_a_session_is_read_while_its_server_runs(world: World) -> None:
     )
     file = only_file()
     assert file.path == f"{public_address(world.store.url)}#{session.id}"
-    rows = rows_of(Navi(), file.path)
+    rows = rows_of(NaviSource(), file.path)
     assert [(m.role, m.content, m.thinking) for m in rows.messages][:2] == [
         ("user", "build it", None),
         ("assistant", "I look.", "hm"),
@@ -131,9 +131,9 @@ async def test_what_was_added_since_a_mark_is_read_alone(world: World) -> None:
     session = await world.session()
     await world.turn(session, "one", TextDelta("first"))
     before = only_file()
-    rows = rows_of(Navi(), before.path)
+    rows = rows_of(NaviSource(), before.path)
     begun = await world.begin(session, "two")
-    half = rows_of(Navi(), before.path, rows.mark)
+    half = rows_of(NaviSource(), before.path, rows.mark)
     assert [message.content for message in half.by_idx.values()] == ["two"]
     happened = [TextDelta("second")]
     await world.store.transact(
@@ -148,10 +148,10 @@ async def test_what_was_added_since_a_mark_is_read_alone(world: World) -> None:
     )
     after = only_file()
     assert (after.mtime, after.size) > (before.mtime, before.size)
-    last = rows_of(Navi(), after.path, half.mark)
+    last = rows_of(NaviSource(), after.path, half.mark)
     assert [message.content for message in last.by_idx.values()] == ["second"]
     assert [usage.output_tokens for usage in last.by_key.values()] == [2]
-    whole = rows_of(Navi(), after.path)
+    whole = rows_of(NaviSource(), after.path)
     assert whole.by_idx == rows.by_idx | half.by_idx | last.by_idx
     assert whole.by_key == rows.by_key | half.by_key | last.by_key
     assert (whole.mark, whole.session) == (last.mark, last.session)
@@ -161,32 +161,32 @@ async def test_a_message_that_was_taken_back_means_reading_anew(world: World) ->
     session = await world.session()
     begun = await world.begin(session, "never begun")
     file = only_file()
-    mark = rows_of(Navi(), file.path).mark
+    mark = rows_of(NaviSource(), file.path).mark
     running = await world.store.transact(lanes.running)
     [dead] = [turn for turn in running if turn.id == begun.turn.id]
     await world.store.transact(turns.close_dead, dead, world.later())
     with pytest.raises(Rewritten):
-        Navi().read(file, mark)
+        NaviSource().read(file, mark)
 
 
 async def test_only_a_person_s_words_are_the_user_s(world: World) -> None:
     session = await world.session()
     await world.turn(session, "wake up", TextDelta("ok"), origin=Origin.REMINDER)
-    assert rows_of(Navi(), only_file().path).said[0] == ("system", "wake up")
+    assert rows_of(NaviSource(), only_file().path).said[0] == ("system", "wake up")
 
 
 async def test_a_child_has_its_parent(world: World) -> None:
     parent = await world.session()
     child = await world.session(parent_id=parent.id)
     await world.turn(child, "count", TextDelta("3"))
-    session = rows_of(Navi(), only_file().path).session
+    session = rows_of(NaviSource(), only_file().path).session
     assert (session.parent_source_session_id, session.is_subagent) == (parent.id, True)
 
 
 async def test_sessions_of_agents_with_files_of_their_own_are_left_to_them(world: World) -> None:
     await world.turn(await world.session(driver="claude_code"), "hello", TextDelta("hi"))
     await world.session()  # nothing was said in it
-    assert list(Navi().discover()) == []
+    assert list(NaviSource().discover()) == []
 
 
 async def test_a_message_that_cannot_be_decoded_is_counted_and_the_others_are_read(
@@ -200,7 +200,7 @@ async def test_a_message_that_cannot_be_decoded_is_counted_and_the_others_are_re
             text("UPDATE messages SET tool_calls = '[{\"nonsense\": 1}]' WHERE content = 'first'")
         )
     )
-    rows = rows_of(Navi(), only_file().path)
+    rows = rows_of(NaviSource(), only_file().path)
     contents = {idx: message.content for idx, message in rows.by_idx.items()}
     assert contents == {0: "one", 2: "two", 3: "second"}
     assert rows.session.bad_lines == 1
@@ -208,9 +208,9 @@ async def test_a_message_that_cannot_be_decoded_is_counted_and_the_others_are_re
 
 async def test_sessions_of_another_store_are_not_taken_for_deleted_ones(world: World) -> None:
     await world.turn(await world.session(), "one", TextDelta("first"))
-    assert Navi().covers(only_file().path)
-    assert not Navi().covers("/srv/elsewhere/navi.sqlite3#abc")
-    assert not Navi().covers("postgresql://localhost:5432/another#abc")
+    assert NaviSource().covers(only_file().path)
+    assert not NaviSource().covers("/srv/elsewhere/navi.sqlite3#abc")
+    assert not NaviSource().covers("postgresql://localhost:5432/another#abc")
 
 
 async def test_a_password_is_no_part_of_a_session_s_path() -> None:
@@ -226,13 +226,13 @@ async def test_a_stamp_changes_when_something_was_said(
     schema.prepare(url)
     store = Store(url)
     store.start()
-    before = Navi().stamp()
-    assert Navi().stamp() == before
+    before = NaviSource().stamp()
+    assert NaviSource().stamp() == before
     await World(store).session()
-    assert Navi().stamp() != before
+    assert NaviSource().stamp() != before
     await store.close()
     monkeypatch.setenv("NAVI_DATABASE_URL", "postgresql://localhost/navi")
-    assert Navi().stamp() is None
+    assert NaviSource().stamp() is None
 
 
 async def test_a_store_without_a_server_is_read_and_nothing_is_written(
@@ -249,19 +249,19 @@ async def test_a_store_without_a_server_is_read_and_nothing_is_written(
     await store.close()
     path.chmod(0o400)
     content = path.read_bytes()
-    assert rows_of(Navi(), only_file().path).words("user") == ["one"]
+    assert rows_of(NaviSource(), only_file().path).words("user") == ["one"]
     assert path.read_bytes() == content
 
 
 def test_where_there_is_no_store_none_is_made(private_home: Path) -> None:
-    assert list(Navi().discover()) == []
+    assert list(NaviSource().discover()) == []
     assert list(private_home.iterdir()) == []
 
 
 def test_a_store_that_cannot_be_reached_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NAVI_DATABASE_URL", "postgresql://ada:pa55word@127.0.0.1:1/navi")
     with pytest.raises(StoreUnusable, match="can't read Navi's sessions in postgresql://127") as e:
-        list(Navi().discover())
+        list(NaviSource().discover())
     assert "pa55word" not in e.value.message
 
 
@@ -274,11 +274,11 @@ def test_a_file_that_is_no_store_is_an_error(
     for content in (b"", b"not a database at all" * 100):
         path.write_bytes(content)
         with pytest.raises(StoreUnusable, match="can't read Navi's sessions"):
-            list(Navi().discover())
+            list(NaviSource().discover())
 
 
 async def test_a_session_deleted_since_is_a_missing_file(world: World) -> None:
     await world.turn(await world.session(), "one", TextDelta("first"))
     address = public_address(world.store.url)
     with pytest.raises(FileNotFoundError):
-        Navi().read(FoundFile(f"{address}#gone", 0, 0))
+        NaviSource().read(FoundFile(f"{address}#gone", 0, 0))

@@ -1,41 +1,80 @@
-"""Which sources are installed."""
+"""Which agents are installed, and who reads their sessions."""
 
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
-from navi.sources import source
-from navi.sources.claude_code import ClaudeCode
+from navi.vendors import registry
+from navi.vendors.claude_code.history import ClaudeCodeSource
+from navi.vendors.vendor import Vendor
+
+Install = Callable[..., None]
 
 
-def test_the_built_in_sources_come_through_the_hook_that_others_use() -> None:
-    assert set(source.installed()) >= {"claude_code", "codex", "navi"}
-    assert all(name == each.name for name, each in source.installed().items())
-
-
-class Diary(ClaudeCode):
+class DiarySource(ClaudeCodeSource):
     """A source as another package would bring it."""
 
     name = "diary"
 
 
-def test_another_package_adds_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    added = EntryPoint("diary", f"{__name__}:Diary", source.ENTRY_POINTS)
-    monkeypatch.setattr(added.__class__, "load", lambda self: Diary)
-    monkeypatch.setattr(source, "entry_points", lambda group: EntryPoints([added]))
-    assert isinstance(source.installed()["diary"], Diary)
+class Diary(Vendor):
+    """An agent as another package would bring it."""
+
+    name = "diary"
+    title = "Diary"
+
+    def source(self) -> DiarySource:
+        return DiarySource()
 
 
-def test_one_that_can_t_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = EntryPoint("diary", "no_such_package.diary:Diary", source.ENTRY_POINTS)
-    monkeypatch.setattr(source, "entry_points", lambda group: EntryPoints([broken]))
-    with pytest.raises(source.SourceBroken, match=r"the source diary of no_such_package\.diary"):
-        source.installed()
+def forget_all() -> None:
+    registry.vendors.cache_clear()
+    registry.sources.cache_clear()
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Pretends that nothing else is installed than an entry point of this value and group."""
+
+    def pretend(value: str, group: str) -> None:
+        points = EntryPoints([EntryPoint("diary", value, group)])
+        monkeypatch.setattr(registry, "_entry_points", lambda: points)
+        forget_all()
+
+    yield pretend
+    forget_all()
+
+
+def test_the_built_in_agents_come_through_the_entry_point_that_others_use() -> None:
+    assert set(registry.vendors()) >= {"claude_code", "codex", "navi"}
+    assert all(name == each.name for name, each in registry.vendors().items())
+    assert set(registry.sources()) >= {"claude_code", "codex", "navi"}
+    assert all(name == each.name for name, each in registry.sources().items())
+
+
+def test_another_package_adds_its_own_agent(install: Install) -> None:
+    install(f"{__name__}:Diary", "navi.vendors")
+    assert registry.vendors()["diary"].title == "Diary"
+    assert isinstance(registry.sources()["diary"], DiarySource)
+
+
+def test_a_source_of_an_earlier_version_is_still_read(install: Install) -> None:
+    install(f"{__name__}:DiarySource", "navi.sources")
+    assert registry.vendors() == {}
+    assert isinstance(registry.sources()["diary"], DiarySource)
+
+
+@pytest.mark.parametrize("group", ["navi.vendors", "navi.sources"])
+def test_one_that_can_t_be_loaded_is_named(install: Install, group: str) -> None:
+    install("no_such_package.diary:Diary", group)
+    with pytest.raises(registry.VendorBroken, match=r"agent diary of no_such_package\.diary"):
+        registry.sources()
 
 
 def test_sources_can_be_handed_to_other_processes() -> None:
-    for name, each in source.installed().items():
+    for name, each in registry.sources().items():
         assert pickle.loads(pickle.dumps(each)).name == name

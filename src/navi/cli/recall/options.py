@@ -171,7 +171,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 source_option: Decorator = click.option(
-    "--source", type=SourceName(), help="Only this agent's sessions: claude-code, codex, navi."
+    "--source", type=SourceName(), help="Only the sessions of one agent, such as codex."
 )
 since_option: Decorator = click.option(
     "--since",

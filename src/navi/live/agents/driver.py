@@ -64,6 +64,12 @@ class Driver:
     """Its agents outlive this process. A turn whose server is gone is taken up by the next one,
     and `turn` is called again with the same `turn_id`: it tells everything from the beginning."""
 
+    shares_sessions: ClassVar[bool] = False
+    """People may have its sessions open in terminals of their own as well."""
+
+    runs_programs: ClassVar[bool] = False
+    """`session.program` names what it runs."""
+
     def turn(self, request: TurnRequest) -> AsyncGenerator[Told, None]:
         """Run one turn. Ending normally is success.
 

@@ -12,18 +12,11 @@ _WORDS = re.compile(
     r"\b(?:API Error:|status:?|HTTP|rejected) \(?(?:429|529)\b",
     re.IGNORECASE,
 )
-_RESET_IN_WORDS = re.compile(r"\|(\d{10})\s*$")
-"""Older versions of Claude Code: `Claude AI usage limit reached|1794971708`."""
 
 
 def is_limit(status: object, words: str) -> bool:
     """By the HTTP status where it is known, else by the words of the error."""
     return status in STATUSES if isinstance(status, int) else bool(_WORDS.search(words))
-
-
-def reset_in(words: str) -> datetime | None:
-    match = _RESET_IN_WORDS.search(words)
-    return None if match is None else instant_of(int(match[1]))
 
 
 def instant_of(epoch_seconds: object) -> datetime | None:

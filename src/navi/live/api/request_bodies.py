@@ -31,7 +31,7 @@ WORDS = {
     "model_type": "must be a JSON object",
 }
 
-Model = TypeVar("Model", bound="Body")
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class Body(BaseModel):
@@ -60,6 +60,7 @@ class NewSession(Body):
     name: str | None = None
     driver: str | None = None
     model: str | None = None
+    program: str | None = None
     cwd: str | None = None
     parent_id: str | None = None
 
@@ -69,6 +70,7 @@ class SessionChange(Body):
     name: str = ""
     task: str | None = None
     model: str | None = None
+    program: str | None = None
 
 
 class InputBody(Body):

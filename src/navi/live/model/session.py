@@ -13,7 +13,7 @@ from navi.live.model.input import Origin
 from navi.live.model.scheduling.recall import Recall
 
 NAME_LIMIT = 200
-"""Characters; the same for the name of a model."""
+"""Characters; the same for the name of a model and for a program."""
 TASK_LIMIT = 2_000
 STATUS_LIMIT = 1_000
 """A status is a line in an overview, not a report."""
@@ -90,6 +90,8 @@ class Session:
     opening: str | None = None
     """The first line of the input that gives an unnamed session its title."""
     opening_origin: Origin | None = None
+    program: str | None = None
+    """What runs in its pane: an agent by name, or a command line. None for the usual agent."""
 
     @property
     def title(self) -> str:
@@ -150,3 +152,7 @@ def require_status(status: str) -> str:
 
 def require_model(model: str) -> str:
     return require_line("the model", model, NAME_LIMIT)
+
+
+def require_program(program: str) -> str:
+    return require_line("the program", program, NAME_LIMIT)

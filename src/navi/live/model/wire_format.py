@@ -52,6 +52,7 @@ class SessionJson(TypedDict):
     title: str
     driver: str
     model: str | None
+    program: str | None
     cwd: str
     parent_id: str | None
     user_id: str
@@ -143,6 +144,7 @@ def session_json(session: Session) -> SessionJson:
         "title": session.title,
         "driver": session.driver,
         "model": session.model,
+        "program": session.program,
         "cwd": session.cwd,
         "parent_id": session.parent_id,
         "user_id": session.user_id,

@@ -9,17 +9,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
-from navi.agents.claude_code import ClaudeCodeDriver
-from navi.agents.claude_code_pane import ClaudeCodePane
-from navi.agents.codex import CodexDriver
-from navi.agents.codex_pane import CodexPane
 from navi.base.clock import Clock
 from navi.base.system_clock import SystemClock
 from navi.live.agents.builtin.builtin_driver import BuiltinDriver
 from navi.live.agents.command_line.agent_environment import (
-    CODEX,
+    Launch,
     Reach,
-    claude_code_names,
     visible_variables,
     with_identity,
 )
@@ -72,6 +67,8 @@ from navi.live.tools.schedule_recall import ScheduleRecall
 from navi.live.tools.search_sessions import SearchSessions
 from navi.live.tools.send_message import SendMessage
 from navi.live.tools.web.http_request import HttpRequest
+from navi.vendors import registry
+from navi.vendors.vendor import Vendor
 
 log = logging.getLogger("navi")
 
@@ -150,7 +147,7 @@ async def running(
     deliveries = Deliveries(store, clock, builtin.is_worth_telling)
     scheduler = Scheduler(store, clock, due_kinds(settings), queue)
     recovery = Recovery(store, clock, owner, turns, queue, sessions, lease)
-    adoption = Adoption(store, clock, turns, queue, chosen_drivers, limits)
+    adoption = Adoption(store, clock, turns, queue, chosen_drivers, registry.vendors(), limits)
     index_follower = IndexFollower(database_url)
     listener = Listener(store, feed, turns, queue, scheduler, recovery, index_follower)
 
@@ -215,7 +212,7 @@ def agent_tools(recalls: Recalls, automations: Automations, messages: Messages) 
         ScheduleRecall(recalls),
         ManageRecall(recalls),
         Cron(automations),
-        SearchSessions(Library()),
+        SearchSessions(Library(), list(registry.sources())),
         ReportStatus(messages),
         SendMessage(messages),
     ]
@@ -225,8 +222,8 @@ def machine_tools(settings: Settings, reach: Reach | None) -> list[Tool]:
     """What Navi's own agent is offered besides: other agents have such tools themselves."""
 
     async def environment(session_id: str) -> Mapping[str, str]:
-        further = settings.agents.pass_environment
-        return await with_identity(visible_variables(os.environ, further), session_id, reach)
+        visible = _visible_variables(settings.agents.pass_environment)
+        return await with_identity(visible, session_id, reach)
 
     return [
         Filesystem(),
@@ -267,36 +264,33 @@ def built_in_drivers(
 
 def _outside_drivers(settings: Settings, reach: Reach | None) -> dict[str, Driver]:
     """Those of agents that are programs of their own."""
-    runs, further = server_files.runs(), settings.agents.pass_environment
-    claude_code, codex = settings.claude_code, settings.codex
-    for_claude_code = visible_variables(os.environ, [*claude_code_names(os.environ), *further])
-    for_codex = visible_variables(os.environ, [*CODEX, *further])
-    in_panes: dict[str, PaneAgent] = {
-        "claude_code": ClaudeCodePane(
-            claude_code.command, claude_code.arguments, for_claude_code, reach
-        ),
-        "codex": CodexPane(codex.command, codex.arguments, for_codex, reach),
-    }
-    return {
-        "claude_code": ClaudeCodeDriver(
-            command=claude_code.command,
-            arguments=claude_code.arguments,
-            runs=runs,
-            environment=for_claude_code,
-            reach=reach,
-        ),
-        "codex": CodexDriver(
-            command=codex.command,
-            arguments=codex.arguments,
-            runs=runs,
-            environment=for_codex,
-            reach=reach,
-        ),
-        "tmux": PaneDriver(
-            in_panes,
-            socket=server_files.tmux_socket(),
-            runs=runs,
-            environment=visible_variables(os.environ, further),
-            reach=reach,
-        ),
-    }
+    drivers: dict[str, Driver] = {}
+    terminals: dict[str, PaneAgent] = {}
+    for name, vendor in registry.vendors().items():
+        launch = _launch(vendor, settings, reach)
+        if (driver := vendor.driver(launch)) is not None:
+            drivers[name] = driver
+        if (terminal := vendor.terminal(launch)) is not None:
+            terminals[name] = terminal
+    drivers["tmux"] = PaneDriver(
+        terminals,
+        default_agent=registry.DEFAULT_IN_PANES,
+        socket=server_files.tmux_socket(),
+        runs=server_files.runs(),
+        environment=_visible_variables(settings.agents.pass_environment),
+        reach=reach,
+    )
+    return drivers
+
+
+def _launch(vendor: Vendor, settings: Settings, reach: Reach | None) -> Launch:
+    program = settings.program(vendor)
+    names = [*vendor.variables(os.environ), *settings.agents.pass_environment]
+    environment = _visible_variables(names)
+    return Launch(program.command, program.arguments, environment, server_files.runs(), reach)
+
+
+def _visible_variables(names: Sequence[str]) -> dict[str, str]:
+    vendors = registry.vendors().values()
+    nesting = [prefix for vendor in vendors for prefix in vendor.nesting_prefixes]
+    return visible_variables(os.environ, names, nesting)

@@ -5,15 +5,17 @@ The reference page of the settings is made from this file.
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
+from functools import cache
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, field_validator
 
 from navi.base.errors import InvalidInput, UsageError
 from navi.base.paths import DEFAULT_HOST, DEFAULT_PORT
@@ -25,6 +27,8 @@ from navi.live.model.scheduling.limits import HIGHEST_COUNT, LONGEST_SECONDS
 from navi.live.model.scheduling.reminder import LONGEST_SECONDS as LONGEST_THRESHOLD_SECONDS
 from navi.live.model.scheduling.schedule import require_cron
 from navi.live.runtime import server_files
+from navi.vendors.registry import vendors
+from navi.vendors.vendor import Vendor
 
 ELSEWHERE = {"fts"}
 """Sections of the same file that other parts of Navi read."""
@@ -211,27 +215,11 @@ class AgentsSettings(Section):
     )
 
 
-class ClaudeCodeSettings(Section):
-    """Sessions with Claude Code."""
+class ProgramSettings(Section):
+    """Sessions with an agent that is a program of its own."""
 
-    command: str = Field("claude", description="The program: a name on the PATH, or a path.")
-    arguments: list[str] = Field(
-        default_factory=list,
-        description="Extra arguments for every run, such as "
-        '`["--permission-mode", "acceptEdits"]`. Without any, Claude Code\'s own settings decide '
-        "what it may do; there is nobody to ask.",
-    )
-
-
-class CodexSettings(Section):
-    """Sessions with Codex."""
-
-    command: str = Field("codex", description="The program: a name on the PATH, or a path.")
-    arguments: list[str] = Field(
-        default_factory=list,
-        description='Extra arguments for every run, such as `["--sandbox", "workspace-write"]`. '
-        "Without any, Codex's own settings decide what it may do; there is nobody to ask.",
-    )
+    command: str = ""
+    arguments: list[str] = []
 
 
 class ToolSettings(Section):
@@ -280,11 +268,38 @@ class Settings(Section):
     remind: RemindSettings = RemindSettings()
     agent: AgentSettings = AgentSettings()
     agents: AgentsSettings = AgentsSettings()
-    claude_code: ClaudeCodeSettings = ClaudeCodeSettings()
-    codex: CodexSettings = CodexSettings()
     tools: ToolSettings = ToolSettings()
     limits: LimitSettings = LimitSettings()
     index: IndexSettings = IndexSettings()
+
+    def program(self, vendor: Vendor) -> ProgramSettings:
+        section: ProgramSettings | None = getattr(self, vendor.name, None)
+        return section or _program_section(vendor)()
+
+
+@cache
+def complete() -> type[Settings]:
+    """The settings with a section for each agent that is a program of its own."""
+    sections = {each.name: _program_section(each) for each in vendors().values() if each.command}
+    fields: dict[str, Any] = {name: (section, section()) for name, section in sections.items()}
+    return create_model("Settings", __base__=Settings, **fields)
+
+
+def _program_section(vendor: Vendor) -> type[ProgramSettings]:
+    command = Field(vendor.command, description="The program, by name on the PATH or by its path.")
+    arguments: Any = Field(
+        default_factory=list,
+        description="Further arguments of every run, such as "
+        f"`{json.dumps(vendor.example_arguments)}`. Without any, {vendor.title}'s own settings "
+        "decide what it may do; there is nobody to ask.",
+    )
+    return create_model(
+        "ProgramSettings",
+        __base__=ProgramSettings,
+        __doc__=f"Sessions with {vendor.title}.",
+        command=(str, command),
+        arguments=(list[str], arguments),
+    )
 
 
 def load(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -296,7 +311,7 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
     if model_name := environment.get("NAVI_MODEL"):
         values["agent"] = {**values["agent"], "model": model_name}
     try:
-        return Settings.model_validate(values)
+        return complete().model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
@@ -328,7 +343,7 @@ def timezone_of(chosen: Settings) -> tzinfo:
 def _sections() -> dict[str, type[Section]]:
     return {
         name: field.annotation
-        for name, field in Settings.model_fields.items()
+        for name, field in complete().model_fields.items()
         if isinstance(field.annotation, type) and issubclass(field.annotation, Section)
     }
 

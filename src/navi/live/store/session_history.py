@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import NamedTuple
@@ -14,9 +14,6 @@ from navi.base.errors import StoreUnusable
 from navi.live.model.event import Usage
 from navi.live.store.engine.connection import open_for_reading, public_address
 from navi.live.store.engine.tables import lanes, sessions, turns
-
-DRIVERS_WITH_FILES = ("claude_code", "codex", "tmux")
-"""Agents that keep transcripts of their own, which the memory reads instead."""
 
 
 class Extent(NamedTuple):
@@ -48,12 +45,12 @@ def reading(url: str) -> Iterator[Connection]:
         engine.dispose()
 
 
-def extents(connection: Connection) -> list[Extent]:
-    """Every session that the memory has to read here, if anything was said in it."""
+def extents(connection: Connection, without_drivers: Sequence[str]) -> list[Extent]:
+    """Every session in which anything was said, but for those of the drivers left out."""
     query = (
         select(sessions.c.id, sessions.c.updated_at, lanes.c.next_idx)
         .join(lanes, lanes.c.session_id == sessions.c.id)
-        .where(lanes.c.next_idx > 0, sessions.c.driver.not_in(DRIVERS_WITH_FILES))
+        .where(lanes.c.next_idx > 0, sessions.c.driver.not_in(without_drivers))
     )
     return [Extent(*row) for row in connection.execute(query)]
 

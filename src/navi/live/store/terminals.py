@@ -20,8 +20,6 @@ from navi.live.store.engine.tables import agent_sessions, turns
 from navi.live.store.lanes import Lane, lock
 from navi.live.store.scheduling import compactions, reminders
 
-IN_TERMINALS = {"claude_code", "codex"}
-"""The drivers whose sessions a person may have open as well."""
 _IS_OPEN = select(
     exists().where(agent_sessions.c.session_id == bindparam("session_id"), agent_sessions.c.is_open)
 )
@@ -109,8 +107,6 @@ class Open:
 
 def is_open(connection: Connection, session: Session) -> bool:
     """Whether its next input has to wait for a terminal: two writers would fork it."""
-    if session.driver not in IN_TERMINALS:
-        return False
     return bool(connection.execute(_IS_OPEN, {"session_id": session.id}).scalar())
 
 
@@ -167,10 +163,12 @@ def report(
     known_at = connection.execute(select(agent_sessions.c.news_at).where(name)).scalar()
     if known_at is not None and news.emitted_at < known_at:
         return lane.session  # older news never overrides newer
+    # A session that another driver runs, in a pane for one, does not wait for a person's terminal.
+    is_open = news.is_open and news.driver == session.driver
     connection.execute(
         update(agent_sessions)
         .where(name)
-        .values(is_open=news.is_open, news_at=news.emitted_at, transcript_path=news.transcript_path)
+        .values(is_open=is_open, news_at=news.emitted_at, transcript_path=news.transcript_path)
     )
     if news.prompt is not None:
         typed = [(news.prompt, Origin.USER)]

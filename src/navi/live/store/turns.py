@@ -6,7 +6,7 @@ ownership and fails with `FenceLost` once another process took over.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 
@@ -97,6 +97,8 @@ class Claim:
     """The zone of the times in prompts."""
     is_hand_over: bool = False
     """The session's own terminal asks for it."""
+    shared_drivers: Collection[str] | None = None
+    """The drivers whose sessions people may have open in terminals of their own; None: any."""
 
 
 def admit(
@@ -137,7 +139,7 @@ def _begin(
         return _begun_before(connection, lane, turn_id)
     if lane.turn_id is not None or claim.user_id not in (None, lane.session.user_id):
         return None
-    if not claim.is_hand_over and terminals.is_open(connection, lane.session):
+    if not claim.is_hand_over and _is_open_elsewhere(connection, lane.session, claim):
         return None
     chosen = known_next
     if chosen is None or chosen.origin not in claim.origins:
@@ -459,6 +461,12 @@ def _ending(connection: Connection, turn_id: str) -> Ending | None:
     if row is None or row.outcome is None:
         return None
     return Ending(Outcome(row.outcome), row.error)
+
+
+def _is_open_elsewhere(connection: Connection, session: Session, claim: Claim) -> bool:
+    if claim.shared_drivers is not None and session.driver not in claim.shared_drivers:
+        return False
+    return terminals.is_open(connection, session)
 
 
 def _begun_before(connection: Connection, lane: Lane, turn_id: str) -> Begun:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -12,7 +12,6 @@ from navi.live.model.tool import ToolContext, ToolResult
 from navi.live.tools.arguments import Arguments
 
 DEFAULT_LIMIT, LONGEST_LIMIT = 10, 50
-SOURCES = ("claude_code", "codex", "navi")
 
 
 class Shelf(Protocol):
@@ -25,25 +24,30 @@ class Shelf(Protocol):
 @dataclass(frozen=True, slots=True)
 class SearchSessions:
     shelf: Shelf
+    sources: Sequence[str]
+    """The names of the agents whose sessions are in the memory."""
 
     name: ClassVar[str] = "search_sessions"
     description: ClassVar[str] = (
-        "Searches everything that agents said, thought and ran on this machine before: every "
-        "session of Claude Code, Codex and Navi. All words must be in the passage; "
+        "Searches everything that agents said, thought and ran on this machine before, whichever "
+        "agent it was. All words must be in the passage; "
         '"quoted words" stand side by side, begin* finds words that begin so, -word leaves out. '
         "Use it before you solve something that may have been solved before."
     )
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "query": {"type": "string"},
-            "source": {"type": "string", "enum": list(SOURCES)},
-            "project": {"type": "string", "description": "Part of a project's path."},
-            "limit": {"type": "integer", "description": f"{DEFAULT_LIMIT} if you don't say."},
-        },
-        "required": ["query"],
-        "additionalProperties": False,
-    }
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        return {
+            "type": "object",
+            "properties": {
+                "query": {"type": "string"},
+                "source": {"type": "string", "enum": list(self.sources)},
+                "project": {"type": "string", "description": "Part of a project's path."},
+                "limit": {"type": "integer", "description": f"{DEFAULT_LIMIT} if you don't say."},
+            },
+            "required": ["query"],
+            "additionalProperties": False,
+        }
 
     async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
         if context.current_user_role is not Role.ADMIN:
@@ -51,7 +55,7 @@ class SearchSessions:
             raise NotAllowed("only an admin's sessions may search the memory")
         given = Arguments(arguments, self.parameters)
         query = given.line("query")
-        source = given.choice("source", SOURCES) if arguments.get("source") else None
+        source = given.choice("source", self.sources) if arguments.get("source") else None
         project = given.line("project") if arguments.get("project") else None
         limit = given.whole_number("limit", DEFAULT_LIMIT, minimum=1) or DEFAULT_LIMIT
         return ToolResult(await self.shelf.find(query, source, project, min(limit, LONGEST_LIMIT)))

@@ -16,7 +16,7 @@ from navi.memory.ingest.write.columns import Column
 from navi.memory.model import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
 from navi.memory.record_ids import call_id, call_id_in, message_id
 from navi.permissions.shell.shell_line import read_command
-from navi.sources.source import Chunk, Reading, Rewritten, Source
+from navi.vendors.source import Chunk, Reading, Rewritten, Source
 
 CHUNKS_AT_ONCE = 4
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from navi.memory.index_paths import Places
 from navi.memory.ingest import index_lock, unchanged
 from navi.memory.ingest.unchanged import Seen
-from navi.sources.source import Source
+from navi.vendors.source import Source
 
 TRUSTED = timedelta(seconds=90)
 """A follower looks at the files every 30 seconds; one that has not for so long can't."""

@@ -26,7 +26,7 @@ from navi.memory.ingest.report import Progress, Refreshed
 from navi.memory.ingest.write.duckdb_writer import UNFINISHED, Batch, Before, Change, texts_of
 from navi.memory.ingest.write.tantivy_writer import TextWriter
 from navi.memory.model import PastSession
-from navi.sources.source import Source
+from navi.vendors.source import Source
 
 BATCH_BYTES = 64 * 1024 * 1024
 """Written at once: large enough for DuckDB to be quick, small enough to stay in memory."""

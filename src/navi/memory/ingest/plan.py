@@ -14,7 +14,7 @@ from typing import NamedTuple
 from navi.base.errors import NaviError
 from navi.memory.model import FoundFile
 from navi.memory.record_ids import session_id
-from navi.sources.source import Source
+from navi.vendors.source import Source
 
 
 class Known(NamedTuple):

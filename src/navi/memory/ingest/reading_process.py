@@ -19,7 +19,7 @@ from typing import IO
 import msgspec
 
 from navi.memory.ingest.file_reader import Failure, Frame, Task, frames_of
-from navi.sources.source import Source
+from navi.vendors.source import Source
 
 Result = Frame | Failure
 

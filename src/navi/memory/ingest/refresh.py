@@ -28,7 +28,7 @@ from navi.memory.ingest.write import tantivy_writer
 from navi.memory.ingest.write.duckdb_writer import Before, texts_in
 from navi.memory.ingest.write.session_cards import Card, cards
 from navi.memory.ingest.write.tantivy_writer import Owner, TextWriter
-from navi.sources.source import Source
+from navi.vendors.source import Source
 
 AFTER_ALL = 2**31 - 1
 """Of messages: only the session's card has to be written."""

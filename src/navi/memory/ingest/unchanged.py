@@ -19,7 +19,7 @@ from navi.memory.index_settings import texts_made_of
 from navi.memory.ingest.plan import Known, Plan, plan
 from navi.memory.ingest.report import Refreshed
 from navi.memory.resume import reader_versions
-from navi.sources.source import Source
+from navi.vendors.source import Source
 
 VERSION = 3
 

@@ -17,7 +17,7 @@ from navi.memory import database
 from navi.memory.index_paths import Places
 from navi.memory.ingest.derived.titles import stored_titles
 from navi.memory.ingest.write.duckdb_writer import UNFINISHED
-from navi.sources.source import Source
+from navi.vendors.source import Source
 
 FACT = "readers"
 """Under which the tables hold the version of each source that read its files."""

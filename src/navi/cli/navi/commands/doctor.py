@@ -24,8 +24,7 @@ from navi.cli import formats, output
 from navi.cli.navi.commands import setup
 from navi.client import find_server
 from navi.live.runtime import server_files, settings
-
-AGENTS = ("claude", "codex", "tmux")
+from navi.vendors.registry import vendors
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,12 @@ class Finding:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(as_json: bool) -> None:
     findings = [_safely(name, check) for name, check in CHECKS.items()]
-    findings += [_agent(name) for name in AGENTS]
+    findings += [
+        _safely(f"{agent.program} setup", partial(_setup, name))
+        for name, agent in agent_settings.agents().items()
+    ]
+    programs = [vendor.command for vendor in vendors().values() if vendor.command]
+    findings += [_agent(name) for name in [*programs, "tmux"]]
     if as_json:
         output.say_json([asdict(finding) for finding in findings])
     else:
@@ -230,8 +234,6 @@ CHECKS: dict[str, Callable[[], Finding]] = {
     "set aside": _set_aside,
     "index": _index,
     "server": _server,
-    "claude setup": partial(_setup, "claude-code"),
-    "codex setup": partial(_setup, "codex"),
 }
 
 

@@ -18,5 +18,7 @@ def command() -> None:
     also serves them over HTTP at /mcp; without a server there are none.
     """
     from navi.client import Client, find_server, mcp_bridge
+    from navi.vendors.registry import vendors
 
-    mcp_bridge.run(Client(find_server()), os.environ, sys.stdin, output.say)
+    variables = [each.session_variable for each in vendors().values() if each.session_variable]
+    mcp_bridge.run(Client(find_server()), os.environ, variables, sys.stdin, output.say)

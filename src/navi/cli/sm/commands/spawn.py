@@ -30,6 +30,11 @@ EXAMPLE = 'sm spawn "Run the tests."'
     "--driver", metavar="NAME", help="Driver: builtin, claude_code, codex, tmux or scripted."
 )
 @click.option("--model", metavar="NAME", help="Model to use instead of the default.")
+@click.option(
+    "--program",
+    metavar="COMMAND",
+    help="Agent or command to run in the pane, with --driver tmux.  [default: claude_code]",
+)
 @click.option("--cwd", metavar="FOLDER", help="Working folder.  [default: this folder]")
 @click.option("--wait", metavar="SECONDS", help="Wait up to this long for the answer and print it.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -38,6 +43,7 @@ def command(
     name: str | None,
     driver: str | None,
     model: str | None,
+    program: str | None,
     cwd: str | None,
     wait: str | None,
     as_json: bool,
@@ -59,6 +65,7 @@ def command(
         name=name,
         driver=driver,
         model=model,
+        program=program,
         cwd=os.path.abspath(os.path.expanduser(cwd or ".")),
         parent_id=own,
     )

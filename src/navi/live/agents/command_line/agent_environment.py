@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 # `*` stands for anything.
 EVERY_AGENT = (
@@ -37,22 +38,7 @@ EVERY_AGENT = (
     # where Navi's files are, for `sm` and `recall`
     *("NAVI_HOME", "NAVI_CONFIG", "RECALL_DATA_DIR", "RECALL_DB_PATH"),
 )
-CLAUDE_CODE = (
-    *("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_*"),
-    *("CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_DISABLE_*", "CLAUDE_CODE_ENABLE_*", "CLAUDE_CODE_MAX_*"),
-    *("DISABLE_*", "BASH_*_TIMEOUT_MS", "BASH_MAX_OUTPUT_LENGTH", "MAX_THINKING_TOKENS"),
-    *("MAX_MCP_OUTPUT_TOKENS", "MCP_TIMEOUT", "MCP_TOOL_TIMEOUT", "IS_SANDBOX"),
-)
-CODEX = ("OPENAI_*", "CODEX_HOME", "CODEX_API_KEY", "RUST_LOG")
-# Keys of the clouds through which Claude Code reaches its models, by the variable that chooses one.
-CLOUDS = {
-    "CLAUDE_CODE_USE_BEDROCK": ("AWS_*",),
-    "CLAUDE_CODE_USE_VERTEX": ("GOOGLE_*", "GCLOUD_PROJECT", "CLOUD_ML_REGION", "VERTEX_REGION_*"),
-    "CLAUDE_CODE_USE_FOUNDRY": ("AZURE_*",),
-}
-# Most variables with these prefixes say whose child a process is, and would make an agent believe
-# that it runs inside another. A general pattern such as `*` does not pass them on.
-NESTING = ("CLAUDE", "CODEX", "TMUX")
+MULTIPLEXER = "TMUX"
 TOKEN = "NAVI_TOKEN"
 
 
@@ -65,18 +51,35 @@ class Reach:
     """The token of a session, by its id."""
 
 
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How to start an agent's program."""
+
+    command: str
+    """By its name on the PATH, or by its path."""
+    arguments: Sequence[str]
+    """Added to every command line."""
+    environment: Mapping[str, str]
+    """What the agent may see."""
+    runs: Path
+    """The folder that holds the folders of runs."""
+    reach: Reach | None = None
+
+
 def visible_variables(
-    environment: Mapping[str, str], further: Sequence[str] = ()
+    environment: Mapping[str, str], further: Sequence[str] = (), nesting: Sequence[str] = ()
 ) -> dict[str, str]:
-    """The part of the server's environment that an agent may see. `further` adds to the list."""
+    """The part of the server's environment that an agent may see. `further` adds to the list.
+
+    Most variables that begin with one of `nesting` say whose child a process is, and would make an
+    agent believe that it runs inside another one. A general pattern such as `*` does not pass them
+    on.
+    """
     patterns = (*EVERY_AGENT, *further)
-    return {name: value for name, value in environment.items() if _is_allowed(name, patterns)}
-
-
-def claude_code_names(environment: Mapping[str, str]) -> list[str]:
-    """What only Claude Code needs, with the keys of the cloud that it is set to use."""
-    clouds = [names for switch, names in CLOUDS.items() if environment.get(switch)]
-    return [*CLAUDE_CODE, *(name for names in clouds for name in names)]
+    prefixes = (MULTIPLEXER, *nesting)
+    return {
+        name: value for name, value in environment.items() if _is_allowed(name, patterns, prefixes)
+    }
 
 
 async def with_identity(
@@ -90,8 +93,8 @@ async def with_identity(
     return {**environment, **identity}
 
 
-def _is_allowed(name: str, patterns: Sequence[str]) -> bool:
+def _is_allowed(name: str, patterns: Sequence[str], nesting: tuple[str, ...]) -> bool:
     matching = [pattern for pattern in patterns if fnmatchcase(name, pattern)]
-    if name.startswith(NESTING):
-        return any(pattern.startswith(NESTING) for pattern in matching)
+    if name.startswith(nesting):
+        return any(pattern.startswith(nesting) for pattern in matching)
     return bool(matching) and name != TOKEN

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol
 
 from navi.base.errors import AgentFailed, NotDelivered, OpenElsewhere
-from navi.live.agents.command_line.agent_environment import Reach, with_identity
+from navi.live.agents.command_line.agent_environment import Launch, with_identity
 from navi.live.agents.command_line.detached_run import ClientRun, forget_runs
 from navi.live.agents.driver import Driver, Told, TurnRequest
 from navi.live.agents.shielding import run_to_end
@@ -46,30 +46,16 @@ class Order:
 
 
 class HeadlessDriver(Driver, ABC):
-    """`runs` is where the folders of runs are; `arguments` are added to every command, and
-    `environment` is what its agents may see."""
-
     survives = True
+    shares_sessions = True
     client: ClassVar[str]
     """What people call it."""
 
-    def __init__(
-        self,
-        *,
-        command: str,
-        arguments: Sequence[str],
-        runs: Path,
-        environment: Mapping[str, str],
-        reach: Reach | None = None,
-    ) -> None:
-        self._command = command
-        self._arguments = tuple(arguments)
-        self._runs = runs
-        self._environment = environment
-        self._reach = reach
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
 
     @abstractmethod
-    def _order(self, request: TurnRequest, environment: Mapping[str, str]) -> Order:
+    def _order(self, request: TurnRequest) -> Order:
         """The command of this turn, or a refusal. May look at files."""
 
     @abstractmethod
@@ -89,7 +75,7 @@ class HeadlessDriver(Driver, ABC):
     def _transcript_reader(self) -> TranscriptReader: ...
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[Told, None]:
-        folder = self._runs / request.session.id
+        folder = self._launch.runs / request.session.id
         run = ClientRun(folder / request.turn_id)
         handed = folder / request.turn_id / "handed"
         if handed.exists() or _is_asked_for(request):
@@ -148,26 +134,27 @@ class HeadlessDriver(Driver, ABC):
         return True
 
     async def _start(self, run: ClientRun, request: TurnRequest) -> None:
-        environment = await with_identity(self._environment, request.session.id, self._reach)
-        program = shutil.which(self._command, path=environment.get("PATH"))
+        launch = self._launch
+        environment = await with_identity(launch.environment, request.session.id, launch.reach)
+        program = shutil.which(launch.command, path=environment.get("PATH"))
         if program is None:
             raise AgentFailed(
-                f"{self.client} is not installed: there is no {self._command!r} on the PATH",
+                f"{self.client} is not installed: there is no {launch.command!r} on the PATH",
                 hint="install it, or start `navi serve` with a PATH that has it",
             )
         if not request.context.cwd.is_dir():
             raise AgentFailed(
                 f"the session's folder {request.context.cwd} is gone", hint="recreate it"
             )
-        order = await self._free_order(request, environment)
+        order = await self._free_order(request)
         run.start([program, *order.arguments], request.context.cwd, environment, order.text)
 
-    async def _free_order(self, request: TurnRequest, environment: Mapping[str, str]) -> Order:
+    async def _free_order(self, request: TurnRequest) -> Order:
         """The command, once nobody else has the session open."""
         deadline = asyncio.get_running_loop().time() + CLOSING_SECONDS
         while True:
             try:
-                return await asyncio.to_thread(self._order, request, environment)
+                return await asyncio.to_thread(self._order, request)
             except OpenElsewhere:
                 if asyncio.get_running_loop().time() > deadline:
                     raise

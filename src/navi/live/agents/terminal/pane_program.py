@@ -77,7 +77,7 @@ class PaneProgram:
         return AgentFailed(
             f"`{self._command}` {_ending(pane)} before it could receive this message{quoted}",
             hint="start a session with a command that reads its input: "
-            "`sm spawn --driver tmux --model COMMAND`",
+            "`sm spawn --driver tmux --program COMMAND`",
         )
 
     def _report(self, pane: Pane, printed: Sequence[str]) -> str:

@@ -31,28 +31,30 @@ START_SECONDS = 60.0
 """A client that shows no prompt by then asks something that only a person can answer."""
 PROGRAM_PAUSE_SECONDS = 0.2
 """Between a paste and its Enter, for a program that is not one of the agents."""
-DEFAULT_AGENT = "claude_code"
 TEXT, PLACE, OVER = "text", "place", "over"
 """Files in a turn's folder: its prompt, where its record begins in the transcript, and a sign that
 its agent no longer works on it, or may go on with it."""
 
 
 class PaneDriver(Driver):
-    """`session.model` names what runs in the pane: one of `agents`, or any command line, which may
-    see no more than `environment`."""
+    """`session.program` names what runs in the pane: one of `agents`, or any command line, which
+    may see no more than `environment`. Where it names nothing, that is `default_agent`."""
 
     survives = True
+    runs_programs = True
 
     def __init__(
         self,
         agents: Mapping[str, PaneAgent],
         *,
+        default_agent: str,
         socket: str,
         runs: Path,
         environment: Mapping[str, str],
         reach: Reach | None = None,
     ) -> None:
         self._agents = agents
+        self._default_agent = default_agent
         self._socket = socket
         self._runs = runs
         self._environment = environment
@@ -98,7 +100,7 @@ class PaneDriver(Driver):
         return self.agent_of(session) is not None
 
     def agent_of(self, session: Session) -> PaneAgent | None:
-        return self._agents.get(session.model or DEFAULT_AGENT)
+        return self._agents.get(session.program or self._default_agent)
 
     @property
     def runs(self) -> Path:
@@ -143,7 +145,7 @@ class _Work:
             await self._tmux.end(self._name)
         session_id, cwd = self._request.session.id, self._request.context.cwd
         environment = await with_identity(self._environment, session_id, self._reach)
-        command = self._command(environment)
+        command = self._command()
         return await self._tmux.start(self._name, command, cwd, self._folder, context, environment)
 
     async def end_earlier(self, pane: Pane) -> None:
@@ -201,7 +203,7 @@ class _Work:
         """What the agent says until it is idle again."""
         agent = self.agent
         assert agent is not None
-        record = Record(agent.reader(self._request), place, lambda: agent.transcript(name))
+        record = Record(agent.reader(), place, lambda: agent.transcript(name))
         turn = self._turn(self._folder, record)
 
         async def when_lost(_: bool) -> None:
@@ -222,7 +224,7 @@ class _Work:
     async def type_blindly(self, pane: Pane) -> AsyncIterator[Told]:
         """To a program that is not one of `agents`; what it then prints."""
         session, turn_id = self._request.session, self._request.turn_id
-        program = PaneProgram(self._tmux, session.id, session.model or "")
+        program = PaneProgram(self._tmux, session.id, session.program or "")
         if pane.turn_id != turn_id:
             pane = await program.ready()
             Place(None, pane.cursor_line).write(self._note)
@@ -250,7 +252,7 @@ class _Work:
             name = agent.conversation(pane)
             return None if name is None else agent.transcript(name)
 
-        return Record(agent.reader(self._request), Place.noted(folder / PLACE), transcript)
+        return Record(agent.reader(), Place.noted(folder / PLACE), transcript)
 
     def _turn(self, folder: Path, record: Record) -> PaneTurn:
         assert self.agent is not None
@@ -258,11 +260,11 @@ class _Work:
         hint = f"see what it is doing: sm attach {self._request.session.id}"
         return PaneTurn(self.agent, self._tmux, self._name, record, prompt, hint)
 
-    def _command(self, environment: Mapping[str, str]) -> list[str]:
+    def _command(self) -> list[str]:
         if self.agent is not None:
-            return [*self.agent.command(self._request, environment)]
+            return [*self.agent.command(self._request)]
         try:
-            words = shlex.split(self._request.session.model or "")
+            words = shlex.split(self._request.session.program or "")
         except ValueError as error:
             raise AgentFailed(f"can't read the command of this session: {error}") from error
         return words

@@ -133,19 +133,13 @@ async def _session(navi: Navi, who: Caller, headers: Mapping[str, str], meta: ob
     user = who.user
     if session_id := who.session_id or headers.get("navi-session"):
         return await navi.sessions.get(user, session_id)
-    agent_session_id = headers.get("navi-agent-session") or _codex_thread(meta)
+    agent_session_id = headers.get("navi-agent-session") or navi.adoption.calling_session(meta)
     if agent_session_id is None:
         raise InvalidInput(
             "Navi can't tell which session this call comes from",
             hint="`navi setup claude-code` or `navi setup codex` connects your agents",
         )
     return await navi.sessions.of_agent(user, require_storable("session_id", agent_session_id))
-
-
-def _codex_thread(meta: object) -> str | None:
-    turn = meta.get("x-codex-turn-metadata") if isinstance(meta, dict) else None
-    thread = turn.get("session_id") if isinstance(turn, dict) else None
-    return thread if isinstance(thread, str) else None
 
 
 def _told(text: str, *, is_error: bool) -> Json:

@@ -24,6 +24,7 @@ from navi.live.model.session import (
     SessionState,
     generated_name,
     require_model,
+    require_program,
     require_session_name,
     require_task,
 )
@@ -64,6 +65,7 @@ class Sessions:
         name: str | None = None,
         driver: str | None = None,
         model: str | None = None,
+        program: str | None = None,
         cwd: str | None = None,
         parent_id: str | None = None,
     ) -> Session:
@@ -72,6 +74,8 @@ class Sessions:
             raise InvalidInput(
                 f"unknown driver {chosen!r}", hint=f"one of: {', '.join(sorted(self._drivers))}"
             )
+        if self._drivers[chosen].runs_programs and program is None:
+            program, model = model, None  # earlier versions named the program as the model
         if parent_id is not None:
             await self.get(user, parent_id)
         now = self._clock.now()
@@ -91,8 +95,18 @@ class Sessions:
             context_from_idx=0,
             created_at=now,
             updated_at=now,
+            program=None if program is None else self._require_program(chosen, program),
         )
         return await self._store.transact(stored.create, session, self._limits.of(user).sessions)
+
+    def _require_program(self, driver: str, program: str) -> str:
+        if not self._drivers[driver].runs_programs:
+            able = [name for name, each in self._drivers.items() if each.runs_programs]
+            raise InvalidInput(
+                f"the driver {driver!r} runs no program of your choice",
+                hint=f"leave program out, or take the driver {' or '.join(able)}",
+            )
+        return require_program(program)
 
     async def get(self, user: User, session_id: str) -> Session:
         session = await self._store.transact(stored.get, session_id)
@@ -134,9 +148,16 @@ class Sessions:
         )
 
     async def change(self, user: User, session_id: str, changes: Mapping[str, Any]) -> Session:
-        await self.get(user, session_id)
+        session = await self.get(user, session_id)
         if not changes:
-            raise InvalidInput("nothing to change", hint="give name, task or model")
+            raise InvalidInput("nothing to change", hint="give name, task, model or program")
+        driver = self._drivers.get(session.driver)
+        if driver is not None and driver.runs_programs and "program" not in changes:
+            # As `create` reads it.
+            names = {"model": "program"}
+            changes = {names.get(field, field): value for field, value in changes.items()}
+        if changes.get("program") is not None:
+            self._require_program(session.driver, changes["program"])
         for field, value in changes.items():
             if value is not None:
                 _CHECKS[field](value)
@@ -291,7 +312,12 @@ def require_open(session_id: str) -> None:
         raise HiddenSession(session_id)
 
 
-_CHECKS = {"name": require_session_name, "task": require_task, "model": require_model}
+_CHECKS = {
+    "name": require_session_name,
+    "task": require_task,
+    "model": require_model,
+    "program": require_program,
+}
 
 
 def _folder(cwd: str | None) -> str:

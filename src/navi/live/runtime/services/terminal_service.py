@@ -26,6 +26,8 @@ from navi.live.store import steering
 from navi.live.store import terminals as stored
 from navi.live.store.damage.set_aside import reason_of
 from navi.live.store.engine.transactions import Store
+from navi.vendors.hooks import HookDialect
+from navi.vendors.vendor import Vendor
 
 LOOK_SECONDS = 3.0
 """How long a terminal that was closed without a word may keep its session's inputs waiting."""
@@ -50,6 +52,7 @@ class Adoption(Service):
         turns: Turns,
         queue: Queue,
         drivers: Mapping[str, Driver],
+        vendors: Mapping[str, Vendor],
         limits: Limits,
     ) -> None:
         self._store = store
@@ -57,15 +60,31 @@ class Adoption(Service):
         self._turns = turns
         self._queue = queue
         self._drivers = drivers
+        self._vendors = vendors
+        self._dialects = {
+            name: dialect
+            for name, vendor in vendors.items()
+            if (dialect := vendor.hooks()) is not None
+        }
         self._limits = limits
+
+    def dialect(self, driver: str) -> HookDialect:
+        """How the hooks of that agent talk."""
+        if driver not in self._dialects:
+            raise InvalidInput(
+                f"there are no hooks for {driver!r}", hint=f"one of: {', '.join(self._dialects)}"
+            )
+        return self._dialects[driver]
+
+    def calling_session(self, metadata: object) -> str | None:
+        """Which session of an agent calls a tool, by what the agent says in the call."""
+        if not isinstance(metadata, dict):
+            return None
+        names = (vendor.calling_session(metadata) for vendor in self._vendors.values())
+        return next((name for name in names if name is not None), None)
 
     async def report(self, sender: Caller, news: News) -> str | None:
         """Keep what a hook said. If its agent asks what to do next: what waits for it."""
-        if news.driver not in stored.IN_TERMINALS:
-            raise InvalidInput(
-                f"there are no hooks for {news.driver!r}",
-                hint=f"one of: {', '.join(sorted(stored.IN_TERMINALS))}",
-            )
         now = self._clock.now()
         new = _session(sender.user, news.driver, news.cwd, now)
         most = self._limits.of(sender.user).sessions
@@ -90,10 +109,12 @@ class Adoption(Service):
 
     async def adopt(self, user: User, past: Resumable) -> Session:
         """A session that the memory knows; the one of ours that it is already, if so."""
-        if past.source not in stored.IN_TERMINALS or past.agent_session_id is None:
+        driver = self._drivers.get(past.source)
+        if driver is None or not driver.shares_sessions or past.agent_session_id is None:
+            shared = [name for name, each in self._drivers.items() if each.shares_sessions]
             raise Conflict(
                 f"Navi can't continue sessions of {past.source}",
-                hint="one of: " + ", ".join(sorted(stored.IN_TERMINALS)),
+                hint="one of: " + ", ".join(shared),
             )
         if past.is_archived:
             raise Conflict("its file is gone, so its agent no longer knows this session")

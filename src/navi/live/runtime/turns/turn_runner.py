@@ -177,7 +177,17 @@ class Turns:
         self._beginning.add(turn_id)
         try:
             until = now + self._lease
-            yield stored.Claim(turn_id, self._owner, until, now, free, user_id, self._zone)
+            shared = {name for name, driver in self._drivers.items() if driver.shares_sessions}
+            yield stored.Claim(
+                turn_id,
+                self._owner,
+                until,
+                now,
+                free,
+                user_id,
+                self._zone,
+                shared_drivers=shared,
+            )
         finally:
             self._beginning.discard(turn_id)
             self._stopped_early.discard(turn_id)

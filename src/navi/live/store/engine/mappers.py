@@ -50,6 +50,7 @@ def session_of(row: Row[Any]) -> Session:
         pending=None if row.pending_id is None else recall_of(row, _PENDING),
         opening=row.opening,
         opening_origin=None if row.opening_origin is None else Origin(row.opening_origin),
+        program=row.program,
     )
 
 

@@ -8,7 +8,7 @@ from sqlalchemy.exc import DBAPIError
 from navi.base.errors import StoreUnusable
 from navi.live.store.engine.connection import is_sqlite, open_engine
 
-HEAD = "0010"
+HEAD = "0011"
 """The newest migration. Known here so that an up-to-date database needs no migration library."""
 
 MIGRATION_LOCK = 0x6E617669

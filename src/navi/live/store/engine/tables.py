@@ -116,6 +116,8 @@ sessions = Table(
     # The first line said in it and by whom, of sessions that nobody gave a name.
     Column("opening", Text),
     Column("opening_origin", Text),
+    # What runs in its pane.
+    Column("program", Text),
     Index("sessions_by_user", "user_id", "updated_at"),
     Index("sessions_by_parent", "parent_id"),
 )

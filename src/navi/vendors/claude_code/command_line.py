@@ -1,0 +1,130 @@
+"""Claude Code's command line. Without a terminal, each turn is one run of `claude -p`."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+from navi.base.errors import OpenElsewhere
+from navi.live.agents.command_line.agent_environment import Launch, Reach
+from navi.live.agents.command_line.command_line_driver import HeadlessDriver, Order, Reader
+from navi.live.agents.driver import TurnRequest
+from navi.live.agents.terminal.transcript_tail import Mood, TranscriptReader
+from navi.vendors.agent_commands import hook_command
+from navi.vendors.claude_code.home import ClaudeCodeHome
+from navi.vendors.claude_code.hooks import IN_RUNS
+from navi.vendors.claude_code.open_sessions import holder_of
+from navi.vendors.claude_code.stream import ClaudeCodeReader
+from navi.vendors.claude_code.transcript import ClaudeCodeTranscriptReader
+from navi.vendors.claude_code.vendor import ClaudeCode
+
+FORMATS = (
+    "--input-format=stream-json",
+    "--output-format=stream-json",
+    "--verbose",
+    "--include-partial-messages",
+)
+OURS = uuid.UUID("5b0f6f2c-0f0e-4a39-9d9f-6b7d0c0e6e61")
+"""Names made under it are the same whenever they are made."""
+
+
+class ClaudeCodeDriver(HeadlessDriver):
+    client = ClaudeCode.title
+
+    def __init__(self, launch: Launch) -> None:
+        super().__init__(launch)
+        self._home = ClaudeCodeHome.of(launch.environment)
+
+    def _order(self, request: TurnRequest) -> Order:
+        agent_session_id = conversation_of(request)
+        # Two writers would fork the conversation, and Claude Code would not say so.
+        if (holder := holder_of(self._home, agent_session_id)) is not None:
+            raise OpenElsewhere(self.client, f"process {holder.pid}", agent_session_id)
+        arguments = [
+            "-p",
+            *FORMATS,
+            conversation_argument(agent_session_id, self._home),
+            *self._launch.arguments,
+            *model_arguments(request.session.model),
+            *tool_arguments(self._launch.reach),
+            *hook_arguments(self._launch, IN_RUNS),
+        ]
+        return Order(arguments, message_line(request))
+
+    def _reader(self, request: TurnRequest) -> Reader:
+        return ClaudeCodeReader()
+
+    def conversation_of(self, request: TurnRequest) -> str | None:
+        return conversation_of(request)
+
+    def is_open_elsewhere(self, agent_session_id: str) -> bool:
+        return holder_of(self._home, agent_session_id) is not None
+
+    def _transcript(self, agent_session_id: str) -> Path | None:
+        return self._home.transcript(agent_session_id)
+
+    def _mood(self, agent_session_id: str) -> Mood:
+        holder = holder_of(self._home, agent_session_id)
+        return Mood.UNKNOWN if holder is None else holder.mood
+
+    def _transcript_reader(self) -> TranscriptReader:
+        return ClaudeCodeTranscriptReader(is_handed_over=True)
+
+
+def model_arguments(model: str | None) -> list[str]:
+    return [f"--model={model}"] if model else []
+
+
+def conversation_argument(agent_session_id: str, home: ClaudeCodeHome) -> str:
+    is_new = home.transcript(agent_session_id) is None
+    return f"--{'session-id' if is_new else 'resume'}={agent_session_id}"
+
+
+def tool_arguments(reach: Reach | None) -> list[str]:
+    """Navi's tools, from this server itself: nothing to install, and no further process."""
+    if reach is None:
+        return []
+    # Claude Code fills in the values from its environment: no token on the command line.
+    server = {
+        "type": "http",
+        "url": "${NAVI_URL}/mcp",
+        "headers": {
+            "Authorization": "Bearer ${NAVI_TOKEN}",
+            "Navi-Session": "${NAVI_SESSION_ID}",
+        },
+    }
+    config = json.dumps({"mcpServers": {"navi": server}})
+    return [f"--mcp-config={config}", "--allowedTools=mcp__navi"]
+
+
+def hook_arguments(launch: Launch, events: Mapping[str, str | None]) -> list[str]:
+    """Navi's hook at these events, each perhaps with a matcher."""
+    # Claude Code takes settings once, and those of the person come first.
+    if launch.reach is None or any(each.startswith("--settings") for each in launch.arguments):
+        return []
+    hook = {"type": "command", "command": hook_command(ClaudeCode.name, launch.reach.address)}
+    hooks = {
+        event: [{"hooks": [hook]} if matcher is None else {"matcher": matcher, "hooks": [hook]}]
+        for event, matcher in events.items()
+    }
+    return [f"--settings={json.dumps({'hooks': hooks})}"]
+
+
+def conversation_of(request: TurnRequest) -> str:
+    """Ours to choose, so it is made from the session: the same one even if nobody noted it."""
+    if request.conversation is not None:
+        return request.conversation
+    session = request.session
+    return str(uuid.uuid5(OURS, f"{session.id}/{session.context_from_idx}"))
+
+
+def message_line(request: TurnRequest) -> str:
+    """Claude Code does not take a message with the same `uuid` twice."""
+    message = {
+        "type": "user",
+        "uuid": str(uuid.uuid5(OURS, request.turn_id)),
+        "message": {"role": "user", "content": request.prompt},
+    }
+    return json.dumps(message) + "\n"

@@ -1,0 +1,24 @@
+"""The variables that Claude Code needs; `*` stands for anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+VARIABLES = (
+    *("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_*"),
+    *("CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_DISABLE_*", "CLAUDE_CODE_ENABLE_*", "CLAUDE_CODE_MAX_*"),
+    *("DISABLE_*", "BASH_*_TIMEOUT_MS", "BASH_MAX_OUTPUT_LENGTH", "MAX_THINKING_TOKENS"),
+    *("MAX_MCP_OUTPUT_TOKENS", "MCP_TIMEOUT", "MCP_TOOL_TIMEOUT", "IS_SANDBOX"),
+)
+CLOUDS = {
+    "CLAUDE_CODE_USE_BEDROCK": ("AWS_*",),
+    "CLAUDE_CODE_USE_VERTEX": ("GOOGLE_*", "GCLOUD_PROJECT", "CLOUD_ML_REGION", "VERTEX_REGION_*"),
+    "CLAUDE_CODE_USE_FOUNDRY": ("AZURE_*",),
+}
+"""Keys of the clouds through which it reaches its models, by the variable that chooses one."""
+
+
+def variables(environment: Mapping[str, str]) -> Sequence[str]:
+    """With the keys of the cloud that it is set to use, and of no other."""
+    clouds = [names for switch, names in CLOUDS.items() if environment.get(switch)]
+    return [*VARIABLES, *(name for names in clouds for name in names)]

@@ -1,0 +1,379 @@
+"""Claude Code's transcripts: `projects/<folder>/<session id>.jsonl`.
+
+An answer is written one content block per line, and its lines share `message.id`: they become one
+message here. Lines of other answers may stand between them, so the last few stay open. A line that
+says again what an earlier one said counts for nothing but its tokens.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from typing import BinaryIO
+
+import msgspec
+
+from navi.base.ids import is_agent_session_id
+from navi.memory.model import FoundFile, PastMessage, PastToolCall, PastUsage
+from navi.vendors.claude_code.home import ClaudeCodeHome
+from navi.vendors.claude_code.records import (
+    ATTACHMENT,
+    ATTACHMENT_WITHIN,
+    CLIENT_ITSELF,
+    IGNORED,
+    IGNORED_AT_START,
+    LONGEST_TYPE,
+    QUEUED,
+    TYPE_FIRST,
+    Block,
+    Content,
+    Line,
+    collect,
+    decoded,
+    given_to_tool,
+    texts_of,
+)
+from navi.vendors.claude_code.records import lines as line_decoder
+from navi.vendors.claude_code.repeats import Repeats, call_key
+from navi.vendors.growing_file import LineReading, Transcript, last_moment, stretch_at
+from navi.vendors.session_files import entries, session_file
+from navi.vendors.source import Chunk, Reading, Source
+
+STANDING = (
+    *("<system-reminder>", "<local-command-caveat>", "Caveat: The messages below were generated"),
+)
+"""How texts begin that say the same in every session."""
+NOT_TYPED = (
+    *("<command-name>", "<command-message>", "<command-args>", "<local-command-", "<bash-"),
+    *("<task-notification>", "<system-reminder>", "<teammate-message", "<user-prompt-submit-hook>"),
+    *("<ide_opened_file>", "<ide_selection>", "<new-diagnostics>"),
+    "[Request interrupted by user",
+)
+"""How texts begin that a client wrote under the user's name."""
+
+CONVERSATION = frozenset(("user", "assistant", "system"))
+WARMUP = "Warmup"
+OPEN_ANSWERS = 8
+"""How many answers may be written at the same time: the main one and those of sub-agents."""
+
+
+class Answer(msgspec.Struct):
+    """An answer that may go on: which message it is, and what it has so far."""
+
+    idx: int
+    timestamp: datetime | None
+    calls: list[int] = []
+    """A key of each tool call, by which a repeated one is known."""
+    spent: tuple[int, int, int, int] | None = None
+    places: list[tuple[int, int]] = []
+    """Offset and length of the lines with its texts, by which a later reading finds them again."""
+
+
+class State(msgspec.Struct):
+    next_idx: int = 0
+    title_rank: int = 0
+    is_known: bool = False
+    """Nothing more can be learnt of the session from a line's own fields."""
+    newest_at: datetime | None = None
+    """The latest time of a line with something said or done in it."""
+    answers: dict[str, Answer] = {}
+
+
+class ClaudeCodeSource(Source):
+    name = "claude_code"
+    version = Transcript.version
+
+    def __init__(self) -> None:
+        self.unreadable: list[str] = []
+
+    def folders(self) -> list[str]:
+        return [str(ClaudeCodeHome.of().projects)]
+
+    def discover(self) -> Iterator[FoundFile]:
+        unreadable = self.unreadable = list[str]()
+        [projects] = self.folders()
+        for project in entries(projects, unreadable):
+            if project.is_dir():
+                yield from _transcripts(project.path, unreadable)
+
+    def read(self, file: FoundFile, mark: bytes | None = None) -> Reading:
+        return LineReading(file, ClaudeCodeTranscript(file.path), mark)
+
+    def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
+        if source_session_id.startswith("agent-") or not is_agent_session_id(source_session_id):
+            return None
+        return ["claude", "--resume", source_session_id]
+
+
+def _transcripts(project: str, unreadable: list[str]) -> Iterator[FoundFile]:
+    for entry in entries(project, unreadable):
+        if entry.name.endswith(".jsonl"):
+            yield from session_file(entry, unreadable)
+        elif entry.is_dir(follow_symlinks=False):
+            for agent in entries(os.path.join(entry.path, "subagents"), unreadable):
+                if agent.name.startswith("agent-") and agent.name.endswith(".jsonl"):
+                    yield from session_file(agent, unreadable)
+
+
+class ClaudeCodeTranscript(Transcript):
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self._state = State()
+        self._texts: dict[str, tuple[list[str], list[str]]] = {}
+        """What the open answers say and think."""
+        self._repeats = Repeats(path)
+        # The file's name, not what its lines say: old versions copied lines of other sessions.
+        folder, name = os.path.split(path)
+        stem = os.path.splitext(name)[0]
+        self.session.source_session_id = stem
+        self.session.is_subagent = stem.startswith("agent-")
+        parent, kind = os.path.split(folder)
+        if kind == "subagents":
+            self.session.parent_source_session_id = os.path.basename(parent)
+
+    def state(self) -> bytes:
+        return msgspec.json.encode(self._state)
+
+    def restore(self, state: bytes, file: BinaryIO) -> None:
+        self._state = msgspec.json.decode(state, type=State)
+        self._repeats.begin_later()
+        for id, answer in self._state.answers.items():
+            said, thought = self._texts[id] = ([], [])
+            for offset, length in answer.places:
+                line = decoded(stretch_at(file, offset, length))
+                if line is not None and line.message is not None:
+                    collect(line.message.content, said, thought)
+
+    def take(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
+        decode = line_decoder.decode
+        state = self._state
+        next_offset = offset
+        for line_number, text in enumerate(lines, number):
+            offset = next_offset
+            next_offset += len(text) + 1
+            # As `is_ignored`, without the call: this is done for every line there is.
+            if text.startswith(TYPE_FIRST):
+                if text[: text.find(b'"', len(TYPE_FIRST), LONGEST_TYPE) + 1] in IGNORED_AT_START:
+                    continue
+            else:
+                at = text.find(ATTACHMENT, 0, ATTACHMENT_WITHIN)
+                if at >= 0 and not text.startswith(QUEUED, at):
+                    continue
+            try:
+                line = decode(text)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                if not text or text.isspace():
+                    continue
+                saved = decoded(text)
+                if saved is None:
+                    self.note_damage(line_number)
+                    continue
+                line = saved
+            kind = line.type
+            if not state.is_known and kind in CONVERSATION:
+                self._learn(line)
+            if kind == "assistant":
+                self._answer(line, offset, len(text), chunk)
+            elif kind == "user":
+                if line.message is not None:
+                    is_injected = bool(line.isMeta or line.isCompactSummary)
+                    self._prompt(line.message.content, is_injected, line, offset, chunk)
+            else:
+                self._other(line, offset, chunk)
+        self.session.ended_at = last_moment(lines) or self.session.ended_at
+
+    def _learn(self, line: Line) -> None:
+        """What the first lines say of the session."""
+        session = self.session
+        session.started_at = session.started_at or line.timestamp
+        session.cwd = session.cwd or line.cwd
+        session.git_branch = session.git_branch or line.gitBranch
+        if session.parent_source_session_id is None:
+            if session.is_subagent:
+                # A sub-agent's lines carry the id of the session that started it.
+                session.parent_source_session_id = line.sessionId
+            elif line.forkedFrom is not None:
+                session.parent_source_session_id = line.forkedFrom.sessionId
+        self._state.is_known = session.started_at is not None and session.cwd is not None
+
+    def _answer(self, line: Line, offset: int, length: int, chunk: Chunk) -> None:
+        message = line.message
+        if message is None:
+            return
+        content, state = message.content, self._state
+        if message.model == CLIENT_ITSELF:
+            self._note(texts_of(content), line, offset, chunk)
+            return
+        if message.model is not None:
+            self.session.model = message.model
+        id = message.id or line.uuid or f"{self.session.source_session_id}:{state.next_idx}"
+        answer = state.answers.get(id)
+        if answer is not None:
+            if not self._is_newest(line):
+                self._repeats.add(line, state.newest_at)
+        elif self._is_repeat(line, offset):
+            self._spend(id, None, line, chunk)
+            return
+        else:
+            answer = self._open(id, line.timestamp)
+        said, thought = self._texts[id]
+        if collect(content, said, thought) or not answer.places:
+            answer.places.append((offset, length))
+            self._note_warmup(answer.idx, said[-1] if said else "")
+            chunk.messages.append(
+                PastMessage(
+                    answer.idx,
+                    "assistant",
+                    "\n\n".join(said) or None,
+                    "\n\n".join(thought) or None,
+                    answer.timestamp,
+                )
+            )
+        if isinstance(content, list):
+            for block in content:
+                if isinstance(block, Block) and block.name is not None:
+                    self._call(answer, block, line.timestamp, chunk)
+        self._spend(id, answer, line, chunk)
+
+    def _is_repeat(self, line: Line, offset: int) -> bool:
+        """Whether earlier lines said the same."""
+        if self._is_newest(line):
+            return False
+        return self._repeats.has(line, self._state.newest_at, offset)
+
+    def _is_newest(self, line: Line) -> bool:
+        """Whether it is newer than all before it; from now on it is one of them."""
+        timestamp, newest_at = line.timestamp, self._state.newest_at
+        try:
+            if timestamp is None or (newest_at is not None and timestamp <= newest_at):
+                return False
+        except TypeError:  # only one of them has a time zone
+            return False
+        self._state.newest_at = timestamp
+        self._repeats.begin_moment(line)
+        return True
+
+    def _open(self, id: str, timestamp: datetime | None) -> Answer:
+        answers = self._state.answers
+        if len(answers) >= OPEN_ANSWERS:
+            oldest = next(iter(answers))
+            del answers[oldest], self._texts[oldest]
+        answer = answers[id] = Answer(self._state.next_idx, timestamp)
+        self._texts[id] = ([], [])
+        self._state.next_idx += 1
+        return answer
+
+    def _call(self, answer: Answer, block: Block, timestamp: datetime | None, chunk: Chunk) -> None:
+        key = call_key(block)
+        if key in answer.calls:
+            return
+        given, command = given_to_tool(block)
+        place = len(answer.calls)
+        chunk.tool_calls.append(
+            PastToolCall(answer.idx, place, block.name or "", given, command, timestamp)
+        )
+        answer.calls.append(key)
+        self.session.is_warmup = False
+
+    def _spend(self, id: str, answer: Answer | None, line: Line, chunk: Chunk) -> None:
+        """Every line of an answer repeats what it cost so far: what counts is the most."""
+        message = line.message
+        usage = message.usage if message is not None else None
+        if usage is not None:
+            spent = (
+                usage.input_tokens or 0,
+                usage.output_tokens or 0,
+                usage.cache_read_input_tokens or 0,
+                usage.cache_creation_input_tokens or 0,
+            )
+        elif line.inputTokens is not None or line.outputTokens is not None:
+            spent = (line.inputTokens or 0, line.outputTokens or 0, 0, 0)
+        else:
+            return
+        before = answer.spent if answer is not None else None
+        if before == spent:
+            return
+        if before is not None:
+            spent = (
+                max(before[0], spent[0]),
+                max(before[1], spent[1]),
+                max(before[2], spent[2]),
+                max(before[3], spent[3]),
+            )
+            if before == spent:
+                return
+        if answer is not None:
+            answer.spent = spent
+        chunk.usages.append(PastUsage(id, self.session.model, line.timestamp, *spent))
+
+    def _prompt(
+        self, content: Content, is_injected: bool, line: Line, offset: int, chunk: Chunk
+    ) -> None:
+        """A person's words, and what the client put beside them."""
+        texts = texts_of(content)
+        if not texts or self._is_repeat(line, offset):
+            return
+        timestamp = line.timestamp
+        typed: list[str] = []
+        put: list[str] = []
+        for text in texts:
+            if is_injected or text.startswith(NOT_TYPED):
+                if not text.startswith(STANDING):
+                    put.append(text)
+            else:
+                typed.append(text)
+        if put:
+            self._say("system", "\n\n".join(put), timestamp, chunk)
+        if typed:
+            prompt = "\n\n".join(typed)
+            self._note_warmup(self._state.next_idx, prompt)
+            role = "system" if self.session.is_warmup else "user"
+            self._say(role, prompt, timestamp, chunk)
+
+    def _note_warmup(self, idx: int, text: str) -> None:
+        if idx == 0 and self.session.is_subagent:
+            self.session.is_warmup = text.endswith(WARMUP) and len(text) < 2 * len(WARMUP)
+
+    def _say(self, role: str, text: str, timestamp: datetime | None, chunk: Chunk) -> None:
+        if text:
+            chunk.messages.append(PastMessage(self._state.next_idx, role, text, None, timestamp))
+            self._state.next_idx += 1
+
+    def _note(self, texts: list[str], line: Line, offset: int, chunk: Chunk) -> None:
+        """What the client itself says."""
+        if texts and not self._is_repeat(line, offset):
+            self._say("system", "\n\n".join(texts), line.timestamp, chunk)
+
+    def _other(self, line: Line, offset: int, chunk: Chunk) -> None:
+        kind = line.type or "(no type)"
+        if kind == "system":
+            self._note(texts_of(line.content), line, offset, chunk)
+        elif kind == "attachment":
+            self._attached(line, offset, chunk)
+        elif kind == "summary":
+            self._entitle(1, line.summary, is_first_kept=True)
+        elif kind == "ai-title":
+            self._entitle(2, line.aiTitle)
+        elif kind == "custom-title":
+            self._entitle(3, line.customTitle)
+        elif kind not in IGNORED:
+            counts = self.session.unknown_kinds
+            counts[kind] = counts.get(kind, 0) + 1
+
+    def _attached(self, line: Line, offset: int, chunk: Chunk) -> None:
+        """What was typed while the agent was busy stands nowhere else."""
+        attachment = line.attachment
+        if attachment is None or attachment.type != "queued_command":
+            return
+        is_typed = attachment.commandMode in (None, "prompt") and (
+            attachment.origin is None or attachment.origin.kind in (None, "human")
+        )
+        self._prompt(attachment.prompt, not is_typed, line, offset, chunk)
+
+    def _entitle(self, rank: int, title: str | None, is_first_kept: bool = False) -> None:
+        """The name a person gave wins over a made one; otherwise the newest."""
+        best = self._state.title_rank
+        if title and (rank > best or (rank == best and not is_first_kept)):
+            self.session.title = title
+            self._state.title_rank = rank

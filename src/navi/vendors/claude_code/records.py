@@ -1,0 +1,244 @@
+"""The lines of Claude Code's transcripts and of its output, as far as anything is read from them.
+
+`Line` has what the index needs. `LiveLine` adds what a turn's events need, above all what tools
+answered: the index would spend most of its time on decoding that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+
+from navi.vendors.damaged_line import mended, without_half_characters
+
+IGNORED = frozenset(
+    (
+        *("agent-color", "agent-name", "agent-setting", "api-request", "api-request-blob"),
+        *("api-request-shape", "atis-latch", "attribution-snapshot", "content-replacement"),
+        *("cost-state", "file-history-delta", "file-history-snapshot", "last-prompt", "mode"),
+        *("permission-mode", "pr-link", "progress", "queue-operation", "tag", "tools-used"),
+        "worktree-state",
+    )
+)
+"""Kinds of lines that hold nothing said or done: the client's own notes, and copies."""
+TYPE_FIRST = b'{"type":"'
+LONGEST_TYPE = 60
+IGNORED_AT_START = frozenset(TYPE_FIRST + kind.encode() + b'"' for kind in IGNORED)
+
+ATTACHMENT = b'"attachment":{"type":"'
+QUEUED = ATTACHMENT + b'queued_command"'
+ATTACHMENT_WITHIN = 160
+"""Bytes: an attachment says so before its content begins, a message can't say so there."""
+CLIENT_ITSELF = "<synthetic>"
+
+Tokens = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+
+
+class Usage(msgspec.Struct, gc=False):
+    input_tokens: Tokens | None = None
+    output_tokens: Tokens | None = None
+    cache_read_input_tokens: Tokens | None = None
+    cache_creation_input_tokens: Tokens | None = None
+
+
+class Block(msgspec.Struct, gc=False):
+    type: str = ""
+    id: str | None = None
+    text: str | None = None
+    thinking: str | None = None
+    name: str | None = None
+    input: msgspec.Raw = msgspec.Raw(b"")
+
+
+Content = str | list[Block | str] | None
+
+
+class Message(msgspec.Struct, gc=False):
+    id: str | None = None
+    model: str | None = None
+    content: Content = None
+    usage: Usage | None = None
+
+
+class Origin(msgspec.Struct, gc=False):
+    kind: str | None = None
+
+
+class Attachment(msgspec.Struct, gc=False):
+    type: str = ""
+    prompt: Content = None
+    commandMode: str | None = None
+    origin: Origin | None = None
+
+
+class Fork(msgspec.Struct, gc=False):
+    sessionId: str | None = None
+
+
+class Line(msgspec.Struct, gc=False):
+    type: str | None = None
+    message: Message | None = None
+    timestamp: datetime | None = None
+    sessionId: str | None = None
+    cwd: str | None = None
+    gitBranch: str | None = None
+    isMeta: bool | None = None
+    isCompactSummary: bool | None = None
+    attachment: Attachment | None = None
+    summary: str | None = None
+    customTitle: str | None = None
+    aiTitle: str | None = None
+    content: Content = None
+    uuid: str | None = None
+    forkedFrom: Fork | None = None
+    # Where the first description of the format has them.
+    inputTokens: Tokens | None = None
+    outputTokens: Tokens | None = None
+
+
+class LiveBlock(Block, gc=False):
+    input: Any = None
+    tool_use_id: str | None = None
+    content: Any = None
+    """What a tool answered."""
+    is_error: Any = None
+
+
+class LiveMessage(Message, gc=False):
+    content: str | list[LiveBlock | str] | None = None  # type: ignore[assignment]
+
+
+class Delta(msgspec.Struct, gc=False):
+    type: str = ""
+    text: str = ""
+    thinking: str = ""
+
+
+class PartialMessage(msgspec.Struct, gc=False):
+    type: str = ""
+    message: Message | None = None
+    delta: Delta | None = None
+
+
+class RateLimit(msgspec.Struct, gc=False):
+    status: Any = None
+    resetsAt: Any = None
+
+
+class Denial(msgspec.Struct, gc=False):
+    tool_name: str = ""
+    tool_use_id: str = ""
+    tool_input: dict[str, Any] | None = None
+
+
+class LiveLine(Line, gc=False):
+    message: LiveMessage | None = None
+    isSidechain: Any = None
+    parent_tool_use_id: Any = None
+    """Both are set in lines of a sub-agent."""
+    toolDenialKind: Any = None
+    toolUseResult: msgspec.Raw = msgspec.Raw(b"")
+    isApiErrorMessage: Any = None
+    apiErrorStatus: Any = None
+    quotaLimits: RateLimit | None = None
+    # Only in its output.
+    subtype: Any = None
+    session_id: str | None = None
+    status: Any = None
+    state: Any = None
+    event: PartialMessage | None = None
+    rate_limit_info: RateLimit | None = None
+    is_error: Any = None
+    api_error_status: Any = None
+    result: Any = None
+    errors: Any = None
+    permission_denials: list[Denial] | None = None
+    usage: Usage | None = None
+
+
+class ShellInput(msgspec.Struct, gc=False):
+    command: str | None = None
+
+
+DOUBTFUL = frozenset(
+    (
+        *("timestamp", "cwd", "gitBranch", "isMeta", "isCompactSummary", "usage", "origin"),
+        *("uuid", "id", "forkedFrom", "inputTokens", "outputTokens"),
+    )
+)
+SHELL_TOOLS = frozenset(("Bash",))
+lines = msgspec.json.Decoder(Line)
+live_lines = msgspec.json.Decoder(LiveLine)
+_shell_input = msgspec.json.Decoder(ShellInput)
+
+
+def is_ignored(text: bytes) -> bool:
+    """Whether a line says by its first bytes that nothing is to be read from it."""
+    if text.startswith(TYPE_FIRST):
+        return text[: text.find(b'"', len(TYPE_FIRST), LONGEST_TYPE) + 1] in IGNORED_AT_START
+    at = text.find(ATTACHMENT, 0, ATTACHMENT_WITHIN)
+    return at >= 0 and not text.startswith(QUEUED, at)
+
+
+def decoded(text: bytes) -> Line | None:
+    try:
+        return lines.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return mended(text, lines, DOUBTFUL)
+
+
+def live_line(text: bytes) -> LiveLine | None:
+    """None for what is not a line of Claude Code's: it prints warnings as well."""
+    try:
+        return live_lines.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return mended(text, live_lines, DOUBTFUL)
+
+
+def given_to_tool(block: Block) -> tuple[str | None, str | None]:
+    """A tool's input as JSON, and the shell command in it."""
+    if not block.input:
+        return None, None
+    given = str(block.input, "utf-8", "replace")
+    if "\\ud" in given or "\\uD" in given:
+        given = without_half_characters(given)
+    if block.name not in SHELL_TOOLS:
+        return given, None
+    try:
+        return given, _shell_input.decode(given).command
+    except (msgspec.DecodeError, RecursionError):
+        return given, None
+
+
+def collect(content: Content, said: list[str], thought: list[str]) -> bool:
+    """Add what an answer's line says and thinks for the first time; whether it did either."""
+    before = len(said) + len(thought)
+    if isinstance(content, str):
+        if content and content not in said:
+            said.append(content)
+    elif content is not None:
+        for block in content:
+            if isinstance(block, str):
+                if block not in said:
+                    said.append(block)
+            elif block.type == "text":
+                if block.text and block.text not in said:
+                    said.append(block.text)
+            elif block.thinking and block.thinking not in thought:
+                thought.append(block.thinking)
+    return len(said) + len(thought) > before
+
+
+def texts_of(content: str | Sequence[Block | str] | None) -> list[str]:
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [content]
+    texts = [
+        block if isinstance(block, str) else block.text if block.type == "text" else None
+        for block in content
+    ]
+    return [text for text in texts if text]

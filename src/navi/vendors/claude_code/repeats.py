@@ -1,0 +1,135 @@
+"""Lines of Claude Code's transcripts that say again what earlier ones said.
+
+Some versions write a session's whole history once more when it is taken up again, with new uuids
+but the same times, `message.id`s and tool ids; others write single lines twice. Clients write in
+the order of time, so only a line that is no newer than all before it may be a copy. It is compared
+with the other lines of the newest moment or, if it is older, with the whole file up to it: that is
+read once more then. So nothing has to be remembered of a file, in memory or in its mark.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from zlib import crc32
+
+from navi.vendors.claude_code.records import (
+    CLIENT_ITSELF,
+    Block,
+    Content,
+    Line,
+    decoded,
+    is_ignored,
+    texts_of,
+)
+
+
+class Repeats:
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._latest: list[Line] | None = []
+        """Lines of the newest moment; None if they stand before a mark."""
+        self._latest_keys: set[int] = set()
+        """Of the other lines of that moment."""
+        self._keys: set[int] | None = None
+        """Of everything that earlier lines say, once it was needed."""
+
+    def begin_later(self) -> None:
+        """The reading goes on from a mark."""
+        self._latest = None
+
+    def begin_moment(self, line: Line) -> None:
+        """A line that is newer than all before it."""
+        self._latest = [line]
+        if self._latest_keys:
+            self._latest_keys = set()
+        if self._keys is not None:
+            self._keys.update(_keys_of(line))
+
+    def add(self, line: Line, newest_at: datetime | None) -> None:
+        """Any other."""
+        if self._latest is not None and line.timestamp == newest_at:
+            self._latest.append(line)
+        if self._keys is not None:
+            self._keys.update(_keys_of(line))
+
+    def has(self, line: Line, newest_at: datetime | None, offset: int) -> bool:
+        """Whether lines before this one, which begins at `offset`, said the same."""
+        keys = _keys_of(line)
+        if not keys:
+            return False
+        if line.timestamp is not None and line.timestamp == newest_at:
+            if self._latest is None:
+                self._read(offset, newest_at)
+            earlier = self._latest_keys
+            earlier.update(key for each in self._latest or () for key in _keys_of(each))
+            self._latest = []
+        else:
+            if self._keys is None:
+                self._read(offset, newest_at)
+            earlier = self._keys or set()
+        is_known = (all if _is_answer(line) else any)(key in earlier for key in keys)
+        self.add(line, newest_at)
+        return is_known
+
+    def _read(self, end: int, newest_at: datetime | None) -> None:
+        self._keys, self._latest, self._latest_keys = set(), [], set()
+        offset = 0
+        with open(self._path, "rb") as file:
+            for text in file:
+                offset += len(text)
+                if offset > end:
+                    break
+                if is_ignored(text) or (line := decoded(text)) is None:
+                    continue
+                keys = _keys_of(line)
+                self._keys.update(keys)
+                if line.timestamp == newest_at:
+                    self._latest_keys.update(keys)
+
+
+def call_key(block: Block) -> int:
+    """The same in every process: it is part of a mark."""
+    if block.id is None:
+        return crc32(block.input)
+    return crc32(f"{block.id} {len(block.input)}".encode("utf-8", "replace"))
+
+
+def _is_answer(line: Line) -> bool:
+    message = line.message
+    return line.type == "assistant" and message is not None and message.model != CLIENT_ITSELF
+
+
+def _keys_of(line: Line) -> list[int]:
+    """Of an answer one for each block: it is a copy if all are known. Else any is enough."""
+    message = line.message
+    if line.type == "system":
+        texts = texts_of(line.content)
+    elif line.attachment is not None and line.attachment.type == "queued_command":
+        texts = texts_of(line.attachment.prompt)
+    elif message is None:
+        return []
+    elif _is_answer(line):
+        return _answer_keys(message.id or line.uuid, message.content)
+    else:
+        texts = texts_of(message.content)
+    if not texts:
+        return []
+    # The same words under the same uuid, or at the same moment.
+    words = tuple(texts)
+    return [hash((name, words)) for name in (line.uuid, line.timestamp) if name is not None]
+
+
+def _answer_keys(id: str | None, content: Content) -> list[int]:
+    if id is None or content is None:
+        return []
+    if isinstance(content, str):
+        return [hash((id, content))]
+    return [
+        hash((id, block if isinstance(block, str) else _content_of(block))) for block in content
+    ]
+
+
+def _content_of(block: Block) -> object:
+    if block.name is not None:
+        return block.id, block.name, bytes(block.input)
+    return block.text or block.thinking or block.type

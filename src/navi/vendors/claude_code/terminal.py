@@ -1,0 +1,58 @@
+"""Claude Code in a terminal. Its record of processes says what it does, its transcript the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from navi.live.agents.command_line.agent_environment import Launch
+from navi.live.agents.driver import TurnRequest
+from navi.live.agents.terminal.pane_agent import PaneAgent
+from navi.live.agents.terminal.tmux import Pane
+from navi.live.agents.terminal.transcript_tail import Mood, TranscriptReader
+from navi.vendors.claude_code.command_line import (
+    conversation_argument,
+    conversation_of,
+    hook_arguments,
+    model_arguments,
+    tool_arguments,
+)
+from navi.vendors.claude_code.home import ClaudeCodeHome
+from navi.vendors.claude_code.hooks import IN_PANES
+from navi.vendors.claude_code.open_sessions import open_in_process
+from navi.vendors.claude_code.transcript import ClaudeCodeTranscriptReader
+from navi.vendors.claude_code.vendor import ClaudeCode
+
+
+class ClaudeCodeTerminal(PaneAgent):
+    client = ClaudeCode.title
+    mark = "❯"
+    pause_seconds = 0.5
+
+    def __init__(self, launch: Launch) -> None:
+        super().__init__(launch)
+        self._home = ClaudeCodeHome.of(launch.environment)
+
+    def command(self, request: TurnRequest) -> Sequence[str]:
+        return [
+            self._launch.command,
+            conversation_argument(conversation_of(request), self._home),
+            *self._launch.arguments,
+            *model_arguments(request.session.model),
+            *tool_arguments(self._launch.reach),
+            *hook_arguments(self._launch, IN_PANES),
+        ]
+
+    def conversation(self, pane: Pane) -> str | None:
+        opened = open_in_process(self._home, pane.pid)
+        return None if opened is None else opened.agent_session_id
+
+    def mood(self, pane: Pane) -> Mood:
+        opened = open_in_process(self._home, pane.pid)
+        return Mood.UNKNOWN if opened is None else opened.mood
+
+    def transcript(self, conversation: str) -> Path | None:
+        return self._home.transcript(conversation)
+
+    def reader(self) -> TranscriptReader:
+        return ClaudeCodeTranscriptReader()

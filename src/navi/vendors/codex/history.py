@@ -1,0 +1,473 @@
+"""Codex's rollouts: `sessions/<date>/rollout-<time>-<session id>.jsonl`, and put away ones.
+
+What was said is written twice, as an item and as an event that repeats it. Items count; an event
+counts only where it can't be a repetition: before any item, or between two turns. If its item comes
+later all the same, that item is the repetition.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import BinaryIO
+
+import msgspec
+
+from navi.base.ids import is_agent_session_id
+from navi.memory.model import FoundFile, PastMessage, PastUsage
+from navi.vendors.codex.home import CodexHome, place_before_archiving, place_in_archive
+from navi.vendors.codex.records import (
+    DOUBTFUL,
+    STANDING,
+    Line,
+    Payload,
+    Spent,
+    bare_items,
+    folder_in,
+    is_injected,
+    past_call,
+    texts_of,
+)
+from navi.vendors.codex.records import lines as line_decoder
+from navi.vendors.codex.titles import Titles
+from navi.vendors.damaged_line import mended
+from navi.vendors.growing_file import LineReading, Transcript, last_moment
+from navi.vendors.session_files import entries, session_file
+from navi.vendors.source import Chunk, Reading, Source
+
+KIND = b'"type":"'
+KIND_WITHIN = 90
+"""Bytes: where a line says its kind, after its time and number."""
+PAYLOAD = b'","payload":{"type":"'
+
+IGNORED = frozenset((b"world_state", b"compacted"))
+OUTPUTS = frozenset(
+    (
+        *(b"function_call_output", b"custom_tool_call_output", b"tool_search_output"),
+        *(b"local_shell_call_output", b"ghost_snapshot", b"compaction", b"compaction_summary"),
+    )
+)
+"""Items that no message and no call is made of."""
+IGNORED_EVENTS = frozenset(
+    (
+        *(b"agent_reasoning_raw_content", b"agent_reasoning_section_break", b"context_compacted"),
+        *(b"entered_review_mode", b"exited_review_mode", b"exec_command_begin"),
+        *(b"exec_command_end", b"image_generation_end", b"item_completed", b"item_started"),
+        *(b"mcp_tool_call_begin", b"mcp_tool_call_end", b"patch_apply_begin", b"patch_apply_end"),
+        *(b"stream_error", b"thread_rolled_back", b"thread_settings_applied", b"turn_diff"),
+        *(b"undo_completed", b"view_image_tool_call", b"web_search_begin", b"web_search_end"),
+    )
+)
+"""Events that repeat items or draw the screen."""
+REPEATING_EVENTS = frozenset((b"agent_message", b"agent_reasoning"))
+"""Events that repeat items while items are written."""
+LONGEST_KIND = 60
+
+_SPAWNER = re.compile(rb'"parent_thread_id"\s*:\s*"([^"]+)"')
+
+MOST_SPOKEN = 16
+COPY_PAUSE = timedelta(seconds=2)
+"""A fork's copy of its parent is written in one go: after a longer pause come its own lines."""
+
+
+class State(msgspec.Struct):
+    next_idx: int = 0
+    next_call: int = 0
+    usages: int = 0
+    total: tuple[int, int, int, int] | None = None
+    """What the session had cost by the last count."""
+    has_records: bool = False
+    events_speak: bool = True
+    is_copy: bool = False
+    has_id: bool = False
+    doubted: tuple[int, str] | None = None
+    """The last message that looked injected, and its digest."""
+    spoken: list[str] = []
+    """Digests of what events said in this turn: the items that follow may repeat it."""
+    last_letter: str | None = None
+    """The digest of the last message between agents, which may be written twice."""
+    last_at: datetime | None = None
+    """The time of the last line of a copy."""
+
+
+class CodexSource(Source):
+    name = "codex"
+    version = Transcript.version
+
+    def __init__(self) -> None:
+        self._titles = Titles()
+        self.unreadable: list[str] = []
+
+    def folders(self) -> list[str]:
+        home = CodexHome.of()
+        return [str(home.rollouts), str(home.archive)]
+
+    def discover(self) -> Iterator[FoundFile]:
+        home = CodexHome.of()
+        unreadable = self.unreadable = list[str]()
+        yield from _rollouts(str(home.rollouts), unreadable)
+        for file in _rollouts(str(home.archive), unreadable):
+            place = place_before_archiving(str(home.folder), file.path)
+            if not os.path.exists(place):
+                yield file._replace(path=place)
+
+    def read(self, file: FoundFile, mark: bytes | None = None) -> Reading:
+        where = file
+        if not os.path.exists(file.path):
+            where = file._replace(path=place_in_archive(file.path))
+        reading = LineReading(where, CodexTranscript(file.path), mark)
+        if title := self._titles.of(file.path):
+            reading.session.title = title
+        return reading
+
+    def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
+        if not is_agent_session_id(source_session_id):
+            return None
+        return ["codex", "resume", source_session_id]
+
+
+def _rollouts(folder: str, unreadable: list[str]) -> Iterator[FoundFile]:
+    for entry in entries(folder, unreadable):
+        if entry.name.endswith(".jsonl"):
+            if entry.name.startswith("rollout"):
+                yield from session_file(entry, unreadable)
+        elif entry.is_dir(follow_symlinks=False):
+            yield from _rollouts(entry.path, unreadable)
+
+
+class CodexTranscript(Transcript):
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self._state = State()
+
+    def state(self) -> bytes:
+        return msgspec.json.encode(self._state)
+
+    def restore(self, state: bytes, file: BinaryIO) -> None:
+        self._state = msgspec.json.decode(state, type=State)
+
+    def take(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
+        decode, state = line_decoder.decode, self._state
+        for line_number, text in enumerate(lines, number):
+            at = text.find(KIND, 0, KIND_WITHIN) + len(KIND)
+            end = text.find(b'"', at, at + LONGEST_KIND)
+            kind = text[at:end]
+            if kind in IGNORED or kind in OUTPUTS:
+                continue
+            if text.startswith(PAYLOAD, end):
+                at = end + len(PAYLOAD)
+                inner = text[at : text.find(b'"', at, at + LONGEST_KIND)]
+                if kind == b"response_item":
+                    if inner in OUTPUTS:
+                        continue
+                elif inner in IGNORED_EVENTS or (
+                    inner in REPEATING_EVENTS and not state.events_speak and not state.is_copy
+                ):
+                    continue
+            try:
+                line = decode(text)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                if not text or text.isspace():
+                    continue
+                saved = mended(text, line_decoder, DOUBTFUL)
+                if saved is None:
+                    self.note_damage(line_number)
+                    continue
+                line = saved
+            if line.payload is None:
+                self._bare(text, line_number, line, chunk)
+            elif state.is_copy and self._still_copied(line):
+                self._count_copied(line)
+            else:
+                self._enveloped(line, line.payload, chunk)
+        self.session.ended_at = last_moment(lines) or self.session.ended_at
+
+    def _bare(self, text: bytes, number: int, line: Line, chunk: Chunk) -> None:
+        """A line of the first era: an item without a time, or what the session is."""
+        try:
+            item = bare_items.decode(text)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            item_or_none = mended(text, bare_items, DOUBTFUL)
+            if item_or_none is None:
+                self.note_damage(number)
+                return
+            item = item_or_none
+        if item.type is not None:
+            self._item(item, line.timestamp, chunk, "")
+        elif item.id is not None:
+            self._begin(item, item.timestamp)
+        elif b'"record_type"' not in text:
+            self._count_unknown("(no type)")
+
+    def _enveloped(self, line: Line, payload: Payload, chunk: Chunk) -> None:
+        kind = line.type
+        if kind == "response_item":
+            self._item(payload, line.timestamp, chunk, "response_item/")
+        elif kind == "event_msg":
+            self._event(payload, line.timestamp, chunk)
+        elif kind == "turn_context":
+            self._state.events_speak = False
+            self.session.model = payload.model or self.session.model
+            self.session.cwd = payload.cwd or self.session.cwd
+        elif kind == "token_usage_record":
+            self._state.has_records = True
+            if payload.usage is not None:
+                self._spend(payload.response_id, payload.usage, line.timestamp, chunk)
+        elif kind == "session_meta":
+            self._begin(payload, payload.timestamp or line.timestamp)
+        elif kind == "message":
+            # As the first description of the format has it, with calls among the content.
+            self._message(payload, line.timestamp, chunk)
+        elif kind == "inter_agent_communication":
+            self._letter(payload, line.timestamp, chunk)
+        elif kind is None or kind.encode() not in IGNORED:
+            self._count_unknown(kind or "(no type)")
+
+    def _begin(self, meta: Payload, started_at: datetime | None) -> None:
+        session, state = self.session, self._state
+        if state.has_id:
+            # The first one is this session's; another belongs to the parent it was forked from.
+            state.is_copy = meta.id == session.parent_source_session_id
+            return
+        state.has_id = True
+        session.source_session_id = meta.id
+        session.started_at = started_at
+        session.cwd = meta.cwd or session.cwd
+        session.git_branch = meta.git.branch if meta.git is not None else None
+        session.parent_source_session_id = meta.forked_from_id
+        source = bytes(meta.source)
+        if b'"subagent"' in source:
+            session.is_subagent = True
+            spawner = _SPAWNER.search(source)
+            root = meta.session_id if meta.session_id != meta.id else None
+            session.parent_source_session_id = (
+                meta.parent_thread_id
+                or (spawner[1].decode() if spawner else None)
+                or meta.forked_from_id
+                or root
+            )
+
+    def _still_copied(self, line: Line) -> bool:
+        """Turns are numbered by time: the first one younger than the session is its own."""
+        payload, state = line.payload, self._state
+        own, turn = self.session.source_session_id, payload.turn_id if payload else None
+        if own is not None and turn is not None and turn > own and own[14:15] == turn[14:15] == "7":
+            state.is_copy = False
+        elif line.timestamp is not None:
+            before, state.last_at = state.last_at, line.timestamp
+            if before is not None and line.timestamp - before > COPY_PAUSE:
+                state.is_copy = False
+        return state.is_copy
+
+    def _count_copied(self, line: Line) -> None:
+        payload = line.payload
+        if payload is not None and payload.info is not None:
+            self._state.total = _numbers(payload.info.total_token_usage)
+
+    def _event(self, event: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
+        kind, state = event.type, self._state
+        if kind == "token_count":
+            self._count(event, timestamp, chunk)
+        elif kind == "user_message":
+            self._confirm(event.message, timestamp, chunk)
+        elif kind in ("agent_message", "agent_reasoning"):
+            if state.events_speak and kind == "agent_message":
+                self._speak("assistant", event.message, None, timestamp, chunk)
+            elif state.events_speak:
+                self._speak("assistant", None, event.text, timestamp, chunk)
+        elif kind == "function_call":
+            self._call(event.name or kind, event.parameters or event.arguments, timestamp, chunk)
+        elif kind in ("task_started", "turn_started"):
+            state.events_speak = False
+        elif kind in ("task_complete", "turn_complete", "turn_aborted"):
+            state.events_speak = True
+            state.spoken = []
+            if event.error is not None:
+                self._say("system", event.error.message, None, timestamp, chunk)
+        elif kind == "error":
+            self._say("system", event.message, None, timestamp, chunk)
+        elif kind == "thread_name_updated":
+            self.session.title = event.thread_name or self.session.title
+        elif kind is None or kind.encode() not in IGNORED_EVENTS:
+            self._count_unknown(f"event_msg/{kind}")
+
+    def _confirm(self, text: str | None, timestamp: datetime | None, chunk: Chunk) -> None:
+        """The event of a prompt: a person typed it, whatever its item looked like."""
+        state = self._state
+        if state.events_speak:
+            self._speak("user", text, None, timestamp, chunk)
+        elif text and state.doubted is not None and state.doubted[1] == _digest(text):
+            idx = state.doubted[0]
+            if idx < 0:
+                self._say("user", text, None, timestamp, chunk)
+            else:
+                chunk.messages.append(PastMessage(idx, "user", text, None, timestamp))
+        state.doubted = None
+
+    def _item(self, item: Payload, timestamp: datetime | None, chunk: Chunk, where: str) -> None:
+        kind = item.type or "(no type)"
+        self._state.events_speak = False
+        if kind == "message":
+            if item.role == "user":
+                self._prompt(item, timestamp, chunk)
+            else:
+                self._message(item, timestamp, chunk)
+        elif kind == "reasoning":
+            thought = "\n\n".join(texts_of(item.summary) or texts_of(item.content))
+            if not self._is_spoken("assistant", None, thought):
+                self._say("assistant", None, thought, timestamp, chunk)
+        elif kind == "agent_message":
+            self._letter(item, timestamp, chunk)
+        elif kind.endswith("_call"):
+            given = item.arguments or item.input or item.action
+            self._call(item.name or kind, given, timestamp, chunk)
+        elif kind.encode() not in OUTPUTS:
+            self._count_unknown(where + kind)
+
+    def _prompt(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
+        typed: list[str] = []
+        for text in texts_of(item.content):
+            if text.startswith(STANDING):
+                self._state.doubted = (-1, _digest(text))
+                self.session.cwd = self.session.cwd or folder_in(text)
+            elif is_injected(text):
+                self._state.doubted = (self._state.next_idx, _digest(text))
+                self._say("system", text, None, timestamp, chunk)
+            else:
+                typed.append(text)
+        prompt = "\n\n".join(typed)
+        if not self._is_spoken("user", prompt, None):
+            self._say("user", prompt, None, timestamp, chunk)
+
+    def _letter(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
+        """What one agent wrote to another."""
+        text = "\n\n".join(texts_of(item.content)) or item.message or item.text
+        names = [name for name in (item.author, item.recipient) if name]
+        if not text:
+            return
+        if names:
+            text = f"{' to '.join(names)}: {text}"
+        digest = _digest(text)
+        if digest != self._state.last_letter:
+            self._state.last_letter = digest
+            self._say("system", text, None, timestamp, chunk)
+
+    def _message(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
+        if item.role not in ("user", "assistant"):
+            return
+        idx, content = self._state.next_idx, item.content
+        calls = [
+            part
+            for part in (content if isinstance(content, list) else ())
+            if not isinstance(part, str) and part.type == "tool_use"
+        ]
+        text = "\n\n".join(texts_of(content))
+        if not calls and self._is_spoken(item.role, text, None):
+            return
+        self._say(item.role, text, None, timestamp, chunk, is_needed=bool(calls))
+        for place, part in enumerate(calls):
+            chunk.tool_calls.append(
+                past_call(idx, place, part.name or "tool_use", part.input, timestamp)
+            )
+
+    def _speak(
+        self,
+        role: str,
+        content: str | None,
+        thinking: str | None,
+        timestamp: datetime | None,
+        chunk: Chunk,
+    ) -> None:
+        """Say what an event says, and remember it: its item may still come."""
+        self._say(role, content, thinking, timestamp, chunk)
+        spoken = [*self._state.spoken, _message_digest(role, content, thinking)]
+        self._state.spoken = spoken[-MOST_SPOKEN:]
+
+    def _is_spoken(self, role: str, content: str | None, thinking: str | None) -> bool:
+        """Whether an event has already said what an item says now."""
+        spoken = self._state.spoken
+        if not spoken or not (content or thinking):
+            return False
+        digest = _message_digest(role, content, thinking)
+        if digest in spoken:
+            spoken.remove(digest)
+            return True
+        # The conversation went on without the items of those events.
+        self._state.spoken = []
+        return False
+
+    def _say(
+        self,
+        role: str,
+        content: str | None,
+        thinking: str | None,
+        timestamp: datetime | None,
+        chunk: Chunk,
+        is_needed: bool = False,
+    ) -> None:
+        if content or thinking or is_needed:
+            message = PastMessage(
+                self._state.next_idx, role, content or None, thinking or None, timestamp
+            )
+            chunk.messages.append(message)
+            self._state.next_idx += 1
+
+    def _call(
+        self, name: str, given: msgspec.Raw, timestamp: datetime | None, chunk: Chunk
+    ) -> None:
+        chunk.tool_calls.append(past_call(None, self._state.next_call, name, given, timestamp))
+        self._state.next_call += 1
+
+    def _count(self, event: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
+        """Counts are repeated whenever the screen is drawn; a changed total is a new answer."""
+        info, state = event.info, self._state
+        if info is None or info.last_token_usage is None or state.has_records:
+            return
+        total = _numbers(info.total_token_usage)
+        if total is None or total != state.total:
+            state.total = total
+            self._spend(None, info.last_token_usage, timestamp, chunk)
+
+    def _spend(
+        self, key: str | None, spent: Spent, timestamp: datetime | None, chunk: Chunk
+    ) -> None:
+        cached, written = spent.cached_input_tokens, spent.cache_write_input_tokens
+        session, state = self.session, self._state
+        chunk.usages.append(
+            PastUsage(
+                key or f"{session.source_session_id or self.path}:{state.usages}",
+                session.model,
+                timestamp,
+                max(0, spent.input_tokens - cached - written),
+                spent.output_tokens,
+                cached,
+                written,
+            )
+        )
+        state.usages += 1
+
+    def _count_unknown(self, kind: str) -> None:
+        counts = self.session.unknown_kinds
+        counts[kind] = counts.get(kind, 0) + 1
+
+
+def _numbers(spent: Spent | None) -> tuple[int, int, int, int] | None:
+    if spent is None:
+        return None
+    return (
+        spent.input_tokens,
+        spent.cached_input_tokens,
+        spent.cache_write_input_tokens,
+        spent.output_tokens,
+    )
+
+
+def _message_digest(role: str, content: str | None, thinking: str | None) -> str:
+    return _digest(f"{role}:{content or ''}:{thinking or ''}")
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()

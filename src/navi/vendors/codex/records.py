@@ -1,0 +1,228 @@
+"""The lines of Codex's rollouts, as far as anything is read from them.
+
+Three eras wrote them: bare items (until 0.29), items in an envelope with a time (since 0.34), and
+the same with numbered lines and a record of each answer's tokens (since 0.148). One structure
+holds what any of them says, so that every line is decided on its own.
+
+`Line` has what the index needs. `LiveLine` adds what a turn's events need, above all what tools
+answered: the index would spend most of its time on decoding that.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+
+from navi.memory.model import PastToolCall
+from navi.vendors.damaged_line import mended
+
+Tokens = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+
+
+class Part(msgspec.Struct, gc=False):
+    """A piece of a message's content or of a reasoning's summary."""
+
+    type: str = ""
+    text: str | None = None
+    name: str | None = None
+    input: msgspec.Raw = msgspec.Raw(b"")
+
+
+class Spent(msgspec.Struct, gc=False):
+    input_tokens: Tokens = 0
+    cached_input_tokens: Tokens = 0
+    cache_write_input_tokens: Tokens = 0
+    output_tokens: Tokens = 0
+
+
+class Information(msgspec.Struct, gc=False):
+    total_token_usage: Spent | None = None
+    last_token_usage: Spent | None = None
+
+
+class Git(msgspec.Struct, gc=False):
+    branch: str | None = None
+
+
+class Failure(msgspec.Struct, gc=False):
+    message: str | None = None
+
+
+class Payload(msgspec.Struct, gc=False):
+    type: str | None = None
+    id: str | None = None
+    role: str | None = None
+    content: str | list[Part | str] | None = None
+    summary: str | list[Part | str] | None = None
+    name: str | None = None
+    arguments: msgspec.Raw = msgspec.Raw(b"")
+    parameters: msgspec.Raw = msgspec.Raw(b"")
+    input: msgspec.Raw = msgspec.Raw(b"")
+    action: msgspec.Raw = msgspec.Raw(b"")
+    source: msgspec.Raw = msgspec.Raw(b"")
+    timestamp: datetime | None = None
+    cwd: str | None = None
+    model: str | None = None
+    git: Git | None = None
+    session_id: str | None = None
+    forked_from_id: str | None = None
+    parent_thread_id: str | None = None
+    turn_id: str | None = None
+    info: Information | None = None
+    usage: Spent | None = None
+    response_id: str | None = None
+    message: str | None = None
+    text: str | None = None
+    author: str | None = None
+    recipient: str | None = None
+    thread_name: str | None = None
+    error: Failure | None = None
+
+
+class Line(msgspec.Struct, gc=False):
+    type: str | None = None
+    timestamp: datetime | None = None
+    payload: Payload | None = None
+
+
+class LiveFailure(Failure, gc=False):
+    codex_error_info: Any = None
+
+
+class LivePayload(Payload, gc=False):
+    arguments: Any = None
+    input: Any = None
+    call_id: str | None = None
+    output: Any = None
+    """What a tool answered."""
+    rate_limits: Any = None
+    error: LiveFailure | None = None
+
+
+class LiveLine(Line, gc=False):
+    payload: LivePayload | None = None
+
+
+class ShellArguments(msgspec.Struct, gc=False):
+    cmd: str | list[str] | None = None
+    command: str | list[str] | None = None
+
+
+DOUBTFUL = frozenset(
+    (
+        *("timestamp", "cwd", "model", "git", "info", "usage", "turn_id", "error", "summary"),
+        *("author", "recipient"),
+    )
+)
+lines = msgspec.json.Decoder(Line)
+live_lines = msgspec.json.Decoder(LiveLine)
+bare_items = msgspec.json.Decoder(Payload)
+_shell_arguments = msgspec.json.Decoder(ShellArguments)
+_raw = msgspec.json.Decoder(msgspec.Raw)
+_text = msgspec.json.Decoder(str)
+
+STANDING = (
+    *("<environment_context>", "<user_instructions>", "# AGENTS.md instructions"),
+    *("<permissions instructions>", "<skills_instructions>", "<apps_instructions>"),
+    *("<plugins_instructions>", "<collaboration_mode>", "<INSTRUCTIONS>", "<personality_spec>"),
+)
+"""How texts begin that stand before every conversation. They say nothing of this one."""
+TURN_BEGINNINGS, TURN_ENDS = {"task_started"}, {"task_complete", "turn_aborted"}
+"""The events at which a turn begins and ends."""
+CALLS = {"function_call", "custom_tool_call"}
+CALL_OUTPUTS = {"function_call_output", "custom_tool_call_output"}
+SHELL_TOOLS = frozenset(
+    ("exec_command", "shell", "shell_command", "container.exec", "local_shell_call")
+)
+
+_WRAPPED = re.compile(r"<([A-Za-z_-]+)[^<>\n]*>.*</\1>\s*", re.DOTALL)
+_SHELL_NAME = re.compile(r"(?:.*/)?(?:ba|z|da|k)?sh")
+_SHELL_CALL = re.compile(r"\s*(?:\S*/)?(?:ba|z|da|k)?sh\s+-l?c\s")
+_CWD = re.compile(r"<cwd>([^<]+)</cwd>")
+
+
+def live_line(text: bytes) -> LiveLine | None:
+    """None for what is not a line of a rollout."""
+    try:
+        return live_lines.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return mended(text, live_lines, DOUBTFUL)
+
+
+def turn_event(text: bytes) -> tuple[str | None, float]:
+    """The kind of a line about turns, and when it was written."""
+    line = live_line(text) if b'"event_msg"' in text else None
+    if line is None or line.payload is None or line.timestamp is None:
+        return None, 0.0
+    return line.payload.type, line.timestamp.timestamp()
+
+
+def is_injected(text: str) -> bool:
+    """Whether a text under the user's name looks made by the client: it is one whole tag."""
+    return text.startswith("<") and _WRAPPED.fullmatch(text) is not None
+
+
+def folder_in(text: str) -> str | None:
+    found = _CWD.search(text)
+    return found[1] if found else None
+
+
+def texts_of(content: str | list[Part | str] | None) -> list[str]:
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [content]
+    texts = [part if isinstance(part, str) else part.text for part in content]
+    return [text for text in texts if text]
+
+
+def past_call(
+    message_idx: int | None, idx: int, name: str, raw: msgspec.Raw, timestamp: datetime | None
+) -> PastToolCall:
+    given = given_to_tool(raw)
+    command = command_in(given) if name in SHELL_TOOLS else None
+    return PastToolCall(message_idx, idx, name, given, command, timestamp)
+
+
+def given_to_tool(raw: msgspec.Raw) -> str | None:
+    """A tool's input as JSON: arguments are JSON within a text, a patch is only a text."""
+    if not raw:
+        return None
+    data = bytes(raw)
+    if not data.startswith(b'"'):
+        return data.decode("utf-8", "replace")
+    text = _text.decode(data)
+    try:
+        _raw.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return data.decode("utf-8", "replace")
+    return text
+
+
+def command_in(given: str | None) -> str | None:
+    """The shell command in a tool's input, without the shell that was started only to run it."""
+    if given is None:
+        return None
+    try:
+        arguments = _shell_arguments.decode(given)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    found = arguments.cmd if arguments.cmd is not None else arguments.command
+    if isinstance(found, list):
+        return _unwrapped(found) or shlex.join(found)
+    if found is not None and _SHELL_CALL.match(found):
+        try:
+            return _unwrapped(shlex.split(found)) or found
+        except ValueError:
+            return found
+    return found
+
+
+def _unwrapped(words: list[str]) -> str | None:
+    if len(words) == 3 and words[1] in ("-c", "-lc") and _SHELL_NAME.fullmatch(words[0]):
+        return words[2]
+    return None

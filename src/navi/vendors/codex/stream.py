@@ -1,0 +1,144 @@
+"""What `codex exec --json` says, as our events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from navi.live.agents.command_line.command_line_driver import end_of
+from navi.live.agents.driver import Told
+from navi.live.model.event import (
+    Conversation,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolStarted,
+    Usage,
+)
+from navi.vendors.codex.ending import CodexEnding, failure_of, words_of
+from navi.vendors.codex.vendor import Codex
+
+
+class CodexReader:
+    """For one turn. `spent_before` is what the thread had used before it: its counts add up.
+
+    `last_turn` gives the lines of a thread's last turn in its rollout.
+    """
+
+    def __init__(
+        self, spent_before: Usage, last_turn: Callable[[str], Sequence[bytes]] = lambda thread: ()
+    ) -> None:
+        self._spent_before = spent_before
+        self._last_turn = last_turn
+        self._thread = ""
+        self._started: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        self._text_count = 0
+        self._failure: str | None = None
+        self._is_complete = False
+        self.spent: Usage | None = None
+
+    def read(self, line: bytes) -> Iterator[Told]:
+        said = _parsed(line)
+        match said.get("type"):
+            case "thread.started":
+                self._thread = str(said["thread_id"])
+                yield Conversation(self._thread)
+            case "item.started":
+                yield from self._started_item(said["item"])
+            case "item.completed":
+                yield from self._completed_item(said["item"])
+            case "turn.completed":
+                self._is_complete = True
+                self.spent = _usage(said.get("usage") or {})
+                yield _difference(self.spent, self._spent_before)
+            case "turn.failed":
+                self._failure = words_of((said.get("error") or {}).get("message"))
+            case "error" if self._failure is None:
+                self._failure = words_of(said.get("message"))
+
+    def judge(self, exit_code: int | None, complaint: str) -> None:
+        if exit_code == 0 and self._is_complete:
+            if (refusal := self._recorded().refusal) is not None:
+                raise refusal
+            return
+        if self._failure and not self._is_complete:
+            raise self._recorded().failure or failure_of(self._failure)
+        raise end_of(Codex.title, exit_code, complaint)
+
+    def _recorded(self) -> CodexEnding:
+        return CodexEnding.of(self._last_turn(self._thread))
+
+    def _started_item(self, item: Mapping[str, Any]) -> Iterator[Told]:
+        if (call := _call(item)) is not None:
+            self._started[str(item["id"])] = call
+            yield ToolStarted(str(item["id"]), *call)
+
+    def _completed_item(self, item: Mapping[str, Any]) -> Iterator[Told]:
+        match item.get("type"):
+            case "agent_message":
+                # Several texts of one turn are paragraphs of one answer.
+                self._text_count += 1
+                yield TextDelta(("\n\n" if self._text_count > 1 else "") + str(item["text"]))
+            case "reasoning":
+                yield ThinkingDelta(str(item["text"]) + "\n")
+            case _ if (call := _call(item)) is not None:
+                name, arguments = self._started.pop(str(item["id"]), call)
+                text, is_error = _outcome(item)
+                yield ToolFinished(str(item["id"]), name, arguments, text, is_error)
+
+
+def _call(item: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
+    """The name and arguments of an item that is a tool's work."""
+    match item.get("type"):
+        case "command_execution":
+            return "shell", {"command": item.get("command")}
+        case "file_change":
+            return "apply_patch", {"changes": item.get("changes")}
+        case "mcp_tool_call":
+            arguments = item.get("arguments")
+            name = f"{item.get('server')}.{item.get('tool')}"
+            return name, arguments if isinstance(arguments, dict) else {"arguments": arguments}
+        case "web_search":
+            return "web_search", {"query": item.get("query")}
+    return None
+
+
+def _outcome(item: Mapping[str, Any]) -> tuple[str, bool]:
+    is_error = item.get("status") in ("failed", "declined")
+    if "aggregated_output" in item:
+        return str(item["aggregated_output"]), is_error or bool(item.get("exit_code"))
+    if isinstance(error := item.get("error"), dict):
+        return str(error.get("message")), True
+    if isinstance(result := item.get("result"), dict):
+        parts = [part for part in result.get("content") or [] if isinstance(part, dict)]
+        return "\n".join(str(part.get("text", "")) for part in parts), is_error
+    return str(item.get("status") or "completed"), is_error
+
+
+def _parsed(line: bytes) -> Mapping[str, Any]:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    cached = int(usage.get("cached_input_tokens") or 0)
+    return Usage(
+        # Codex counts cached tokens among the input, Navi each token once.
+        input_tokens=max(0, int(usage.get("input_tokens") or 0) - cached),
+        output_tokens=int(usage.get("output_tokens") or 0),
+        cache_read_tokens=cached,
+        cache_creation_tokens=int(usage.get("cache_write_input_tokens") or 0),
+    )
+
+
+def _difference(after: Usage, before: Usage) -> Usage:
+    return Usage(
+        max(0, after.input_tokens - before.input_tokens),
+        max(0, after.output_tokens - before.output_tokens),
+        max(0, after.cache_read_tokens - before.cache_read_tokens),
+        max(0, after.cache_creation_tokens - before.cache_creation_tokens),
+    )

@@ -1,0 +1,58 @@
+"""The names that people gave to Codex's sessions. They stand in a file of their own."""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+
+from navi.vendors.codex.home import home_of
+
+ID_CHARACTERS = 36
+
+
+class Entry(msgspec.Struct):
+    id: str
+    thread_name: str
+
+
+_entries = msgspec.json.Decoder(Entry)
+
+
+class Titles:
+    """Read once for all sessions, and again when the file has changed."""
+
+    def __init__(self) -> None:
+        self._titles: dict[str, dict[str, str]] = {}
+        self._seen: dict[str, tuple[int, int]] = {}
+
+    def of(self, rollout: str) -> str | None:
+        home = home_of(rollout)
+        if home is None:
+            return None
+        session_id = os.path.basename(rollout).removesuffix(".jsonl")[-ID_CHARACTERS:]
+        return self._of_home(home).get(session_id)
+
+    def _of_home(self, home: str) -> dict[str, str]:
+        path = os.path.join(home, "session_index.jsonl")
+        try:
+            status = os.stat(path)
+            seen = (status.st_mtime_ns, status.st_size)
+            if self._seen.get(path) != seen:
+                self._titles[path] = _read(path)
+                self._seen[path] = seen
+        except OSError:
+            return {}
+        return self._titles[path]
+
+
+def _read(path: str) -> dict[str, str]:
+    titles: dict[str, str] = {}
+    with open(path, "rb") as file:
+        for line in file:
+            try:
+                entry = _entries.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                continue
+            titles[entry.id] = entry.thread_name
+    return titles

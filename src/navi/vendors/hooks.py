@@ -1,0 +1,120 @@
+"""What agents report by their hooks, and what they can be answered, in Claude Code's words.
+
+Other agents took over its names of events and fields. What differs is said in each one's hooks.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any, ClassVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+)
+
+from navi.base.ids import is_agent_session_id
+from navi.base.stored_text import require_storable
+from navi.live.model.hook_report import News
+from navi.live.model.session import SessionState, first_line
+
+STATES: Mapping[str, SessionState] = {
+    "SessionStart": SessionState.IDLE,
+    "UserPromptSubmit": SessionState.RUNNING,
+    "PreToolUse": SessionState.RUNNING,
+    "PostToolUse": SessionState.RUNNING,
+    "PreCompact": SessionState.RUNNING,
+    "Stop": SessionState.IDLE,
+    "SessionEnd": SessionState.IDLE,
+}
+IDLE_NOTICE = "idle_prompt"
+"""The kind of a notification that only says that nothing happens."""
+LONGEST_PATH = 4_096
+"""What Linux takes as a path."""
+
+
+def _agent_session_id(name: str) -> str:
+    if not is_agent_session_id(name):
+        raise ValueError("this can't be the id of an agent's session")
+    return name
+
+
+class Hook(BaseModel):
+    """What an agent gives to its hook, as far as Navi reads it."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    hook_event_name: str = Field(max_length=200)
+    session_id: Annotated[str, AfterValidator(_agent_session_id)]
+    cwd: str = Field("", max_length=LONGEST_PATH)
+    transcript_path: str | None = Field(None, max_length=LONGEST_PATH)
+    notification_type: str | None = Field(None, max_length=200)
+    tool_use_id: str | None = Field(None, max_length=200)
+    agent_id: str | None = None
+    """Of the sub-agent that used a tool."""
+    prompt: str | None = None
+
+    @field_validator("prompt", mode="before")
+    @classmethod
+    def _first_line(cls, value: object) -> str | None:
+        """A report is never refused for what a person types."""
+        return first_line(value) if isinstance(value, str) else None
+
+    @field_validator("*")
+    @classmethod
+    def _is_storable(cls, value: Any, info: ValidationInfo) -> Any:
+        return require_storable(info.field_name or "", value) if type(value) is str else value
+
+
+class HookDialect:
+    """How one agent's hooks talk."""
+
+    driver: ClassVar[str]
+    events: ClassVar[Sequence[str]]
+    """Where `navi setup` puts Navi's hook. Each costs the agent a moment, and an event that an
+    older version does not know makes it ignore the whole file."""
+    states: ClassVar[Mapping[str, SessionState]] = STATES
+    """Where the agent is after an event."""
+    reads_answers_with_results: ClassVar[bool] = False
+    """Whether it reads what its hook answers to `PostToolUse`, with the result of its tool."""
+    fields: ClassVar[type[Hook]] = Hook
+
+    def news(self, hook: Hook, emitted_at: datetime) -> News:
+        event = hook.hook_event_name
+        return News(
+            driver=self.driver,
+            agent_session_id=hook.session_id,
+            cwd=hook.cwd,
+            emitted_at=emitted_at,
+            transcript_path=hook.transcript_path,
+            state=self._state(hook),
+            is_open=event != "SessionEnd",
+            asks_what_next=event == "Stop",
+            began_compaction=event == "PreCompact",
+            tool_call_id=self._call_with_answer(hook),
+            prompt=hook.prompt,
+        )
+
+    def next_input(self, text: str) -> dict[str, Any]:
+        """The answer that makes the agent go on with this text instead of stopping."""
+        return {"decision": "block", "reason": text}
+
+    def beside_result(self, texts: Sequence[str]) -> dict[str, Any]:
+        """The answer that the agent reads together with the result of its tool."""
+        context = {"hookEventName": "PostToolUse", "additionalContext": "\n\n".join(texts)}
+        return {"hookSpecificOutput": context}
+
+    def _state(self, hook: Hook) -> SessionState | None:
+        if hook.hook_event_name == "Notification":
+            return None if hook.notification_type == IDLE_NOTICE else SessionState.WAITING
+        return self.states.get(hook.hook_event_name)
+
+    def _call_with_answer(self, hook: Hook) -> str | None:
+        """A sub-agent's call does not count: the session's own agent does not see its result."""
+        is_own_call = hook.hook_event_name == "PostToolUse" and hook.agent_id is None
+        return hook.tool_use_id if self.reads_answers_with_results and is_own_call else None

@@ -1,0 +1,256 @@
+"""Navi's own sessions, read through the code of the live store, SQLite or PostgreSQL.
+
+A running server is not disturbed: reading waits for nobody and makes nobody wait. A session's
+"file" is the store's address and the session's id. Sessions of agents that keep transcripts of
+their own are left to those agents' sources.
+
+The store's libraries take longer to load than a search takes, so they are imported where they are
+used: only when `stamp` says that something may have changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from navi.base.errors import SessionNotFound
+from navi.base.paths import database_url
+from navi.memory.model import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
+from navi.vendors.source import Chunk, Reading, Rewritten, Source
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from navi.live.model.message import Message
+
+MESSAGES_PER_CHUNK = 500
+SHELL_TOOL = "terminal"
+PANES = "tmux"
+"""The driver of agents in panes."""
+SQLITE = "sqlite:///"
+
+
+class Mark(msgspec.Struct):
+    version: int = 2
+    idx: int = -1
+    """The last message that was read."""
+    message_id: str | None = None
+    turns_since: datetime | None = None
+    """Turns that began earlier are over, and their tokens are counted."""
+    bad_lines: int = 0
+
+
+class NaviSource(Source):
+    name = "navi"
+    keeps_files = False
+
+    def stamp(self) -> str | None:
+        """Of SQLite's files. PostgreSQL has to be asked each time."""
+        url = database_url()
+        if not url.startswith(SQLITE):
+            return None
+        path = url.removeprefix(SQLITE)
+        return " ".join(_stamp_of(each) for each in (path, f"{path}-wal"))
+
+    def folders(self) -> list[str]:
+        return []
+
+    def covers(self, path: str) -> bool:
+        """An index may hold the sessions of several stores; only this one is looked at."""
+        from navi.live.store.engine.connection import public_address
+
+        return path.startswith(f"{public_address(database_url())}#")
+
+    def discover(self) -> Iterator[FoundFile]:
+        url = database_url()
+        if url.startswith(SQLITE) and not os.path.exists(url.removeprefix(SQLITE)):
+            return
+        from navi.live.store import session_history
+        from navi.live.store.engine.connection import public_address
+
+        with session_history.reading(url) as connection:
+            extents = session_history.extents(connection, _drivers_with_files())
+        store = public_address(url)
+        for session_id, updated_at, next_idx in extents:
+            yield FoundFile(f"{store}#{session_id}", updated_at.timestamp(), next_idx)
+
+    def read(self, file: FoundFile, mark: bytes | None = None) -> Reading:
+        return NaviReading(file.path, mark)
+
+    def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
+        # A session of Navi goes on when something is sent to it; there is nothing to start.
+        return None
+
+
+class NaviReading(Reading):
+    def __init__(self, path: str, mark: bytes | None) -> None:
+        from navi.live.store import session_history
+
+        self._path = path
+        self._id = path.rpartition("#")[2]
+        self._mark = _decoded(mark, path)
+        self._ended = False
+        with ExitStack() as opening:
+            # One transaction: session, messages and turns of the same moment.
+            self._connection: Connection = opening.enter_context(
+                session_history.reading(database_url())
+            )
+            self.session = self._session()
+            if self._mark.message_id is not None:
+                self._require_last_message()
+            self._next_idx = session_history.next_idx(self._connection, self._id)
+            self._open = opening.pop_all()
+
+    @property
+    def mark(self) -> bytes:
+        return msgspec.json.encode(self._mark)
+
+    def __next__(self) -> Chunk:
+        if self._ended:
+            raise StopIteration
+        chunk = Chunk()
+        try:
+            while not chunk.messages and self._mark.idx + 1 < self._next_idx:
+                self._read_messages(chunk)
+            if not chunk.messages:
+                self._read_costs(chunk)
+                self.close()
+        except BaseException:
+            self.close()
+            raise
+        if not chunk.messages and not chunk.usages:
+            raise StopIteration
+        return chunk
+
+    def close(self) -> None:
+        self._ended = True
+        self._open.close()
+
+    def _session(self) -> PastSession:
+        from navi.live.store import sessions
+
+        try:
+            session = sessions.get(self._connection, self._id)
+        except SessionNotFound as error:
+            raise FileNotFoundError(f"there is no session {self._id} in {self._path}") from error
+        return PastSession(
+            source_session_id=self._id,
+            parent_source_session_id=session.parent_id,
+            is_subagent=session.parent_id is not None,
+            title=session.title,
+            started_at=session.created_at,
+            ended_at=session.updated_at,
+            model=session.model,
+            cwd=session.cwd,
+            bad_lines=self._mark.bad_lines,
+        )
+
+    def _require_last_message(self) -> None:
+        """A message is taken back with a turn that never began; its place is then used again."""
+        from navi.live.store import transcript
+
+        message = transcript.find(self._connection, self._mark.message_id or "")
+        if message is None or message.session_id != self._id:
+            raise Rewritten(self._path)
+
+    def _read_messages(self, chunk: Chunk) -> None:
+        first, after_last = self._mark.idx + 1, self._mark.idx + 1 + MESSAGES_PER_CHUNK
+        try:
+            self._add(first, after_last, chunk)
+        except (ValueError, TypeError, KeyError):
+            # A row that can't be decoded: the others one by one.
+            for idx in range(first, min(after_last, self._next_idx)):
+                try:
+                    self._add(idx, idx + 1, chunk)
+                except (ValueError, TypeError, KeyError):
+                    self._mark.bad_lines += 1
+                    self.session.bad_lines = self._mark.bad_lines
+        self._mark.idx = min(after_last, self._next_idx) - 1
+
+    def _add(self, first: int, after_last: int, chunk: Chunk) -> None:
+        from navi.live.store import transcript
+
+        messages = transcript.read(
+            self._connection, self._id, after_idx=first - 1, before_idx=after_last
+        )
+        for message in messages:
+            chunk.messages.append(_past_message(message))
+            chunk.tool_calls += _past_calls(message)
+            self._mark.message_id = message.id
+
+    def _read_costs(self, chunk: Chunk) -> None:
+        from navi.live.store import session_history
+
+        turns = session_history.costs(self._connection, self._id, self._mark.turns_since)
+        for turn in turns:
+            usage = turn.usage
+            tokens = (
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.cache_read_tokens,
+                usage.cache_creation_tokens,
+            )
+            if any(tokens):
+                model = self.session.model
+                chunk.usages.append(PastUsage(turn.turn_id, model, turn.started_at, *tokens))
+        if turns:
+            running = [turn.started_at for turn in turns if not turn.is_over]
+            self._mark.turns_since = min([turns[-1].started_at, *running])
+
+
+def _drivers_with_files() -> list[str]:
+    """Their agents keep transcripts of their own, which those agents' sources read."""
+    from navi.vendors.registry import sources
+
+    return [*(name for name in sources() if name != NaviSource.name), PANES]
+
+
+def _past_message(message: Message) -> PastMessage:
+    # What a recall, an automation or another agent said under the user's name is no person's.
+    is_injected = message.role == "user" and message.source != "user"
+    return PastMessage(
+        message.idx,
+        "system" if is_injected else str(message.role),
+        message.content or None,
+        message.thinking or None,
+        message.timestamp,
+    )
+
+
+def _past_calls(message: Message) -> Iterator[PastToolCall]:
+    for place, call in enumerate(message.tool_calls):
+        arguments: dict[str, Any] = dict(call.arguments)
+        command = arguments.get("command") if call.name == SHELL_TOOL else None
+        yield PastToolCall(
+            message.idx,
+            place,
+            call.name,
+            msgspec.json.encode(arguments).decode(),
+            command if isinstance(command, str) else None,
+            message.timestamp,
+        )
+
+
+def _stamp_of(path: str) -> str:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return "-"
+    return f"{status.st_ino}.{status.st_mtime_ns}.{status.st_size}"
+
+
+def _decoded(mark: bytes | None, path: str) -> Mark:
+    if mark is None:
+        return Mark()
+    try:
+        decoded = msgspec.json.decode(mark, type=Mark)
+    except msgspec.DecodeError as error:
+        raise Rewritten(path) from error
+    if decoded.version != Mark().version:
+        raise Rewritten(path)
+    return decoded

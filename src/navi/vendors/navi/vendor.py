@@ -1,0 +1,20 @@
+"""Navi itself. Its own agent's drivers are part of the server; here its sessions are read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from navi.vendors.vendor import Vendor
+
+if TYPE_CHECKING:
+    from navi.vendors.navi.history import NaviSource
+
+
+class Navi(Vendor):
+    name = "navi"
+    title = "Navi"
+
+    def source(self) -> NaviSource:
+        from navi.vendors.navi.history import NaviSource
+
+        return NaviSource()

@@ -1,0 +1,32 @@
+"""What a model's tokens cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars per million tokens."""
+
+    input: float
+    output: float
+    cache_read: float
+    cache_write: float
+
+    def cost(
+        self,
+        input_tokens: int,
+        output_tokens: int,
+        cache_read_tokens: int = 0,
+        cache_creation_tokens: int = 0,
+    ) -> float:
+        """In US dollars. `input_tokens` are those that came from no cache."""
+        return (
+            input_tokens * self.input
+            + output_tokens * self.output
+            + cache_read_tokens * self.cache_read
+            + cache_creation_tokens * self.cache_write
+        ) / MILLION

@@ -1,0 +1,42 @@
+"""Where an agent keeps its files, and which sessions' files are there, without opening any."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from stat import S_ISREG
+
+from navi.memory.model import FoundFile
+
+
+def home_folder(environment: Mapping[str, str], variable: str, name: str) -> Path:
+    """The folder that `variable` names, else `name` in the person's home."""
+    if folder := environment.get(variable):
+        return Path(folder).expanduser()
+    home = environment.get("HOME")
+    return (Path(home) if home else Path.home()) / name
+
+
+def entries(folder: str, unreadable: list[str]) -> Iterator[os.DirEntry[str]]:
+    """What is in a folder; nothing if it is not there. One that is closed to us is noted."""
+    try:
+        with os.scandir(folder) as listing:
+            yield from listing
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError:
+        unreadable.append(folder)
+
+
+def session_file(entry: os.DirEntry[str], unreadable: list[str]) -> Iterator[FoundFile]:
+    """The entry if it is a file with something in it."""
+    try:
+        status = entry.stat()
+    except FileNotFoundError:
+        return
+    except OSError:
+        unreadable.append(entry.path)
+        return
+    if status.st_size and S_ISREG(status.st_mode):
+        yield FoundFile(entry.path, status.st_mtime, status.st_size)

@@ -1,0 +1,62 @@
+"""What Navi asks of an agent program. A new agent is a subclass, in a folder of its own.
+
+Methods import what they return: whoever searches the memory needs no driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from navi.live.agents.command_line.agent_environment import Launch
+    from navi.live.agents.driver import Driver
+    from navi.live.agents.terminal.pane_agent import PaneAgent
+    from navi.vendors.hooks import HookDialect
+    from navi.vendors.price import Price
+    from navi.vendors.source import Source
+
+
+class Vendor:
+    """One agent program. What is not overridden here it does not have."""
+
+    name: ClassVar[str]
+    """Of its driver and its source, in the tables and on the wire: `claude_code`."""
+    title: ClassVar[str]
+    """What people call it."""
+    command: ClassVar[str] = ""
+    """Its program, by its name on the PATH."""
+    example_arguments: ClassVar[Sequence[str]] = ()
+    """What somebody may want to add to its command line, for the reference of the settings."""
+    nesting_prefixes: ClassVar[Sequence[str]] = ()
+    """How variables begin that tell a process that this agent started it."""
+    session_variable: ClassVar[str | None] = None
+    """The variable that tells its MCP servers which of its sessions started them."""
+
+    def source(self) -> Source | None:
+        """Reads its sessions for the index."""
+        return None
+
+    def driver(self, launch: Launch) -> Driver | None:
+        """Runs turns with it, without a terminal."""
+        return None
+
+    def terminal(self, launch: Launch) -> PaneAgent | None:
+        """Runs turns with it in a terminal."""
+        return None
+
+    def hooks(self) -> HookDialect | None:
+        """How it reports what people do with it in terminals of their own."""
+        return None
+
+    def variables(self, environment: Mapping[str, str]) -> Sequence[str]:
+        """The variables that it needs besides what every agent sees; `*` stands for anything."""
+        return ()
+
+    def calling_session(self, metadata: Mapping[str, object]) -> str | None:
+        """Which of its sessions calls a tool, by the metadata of the call."""
+        return None
+
+    def prices(self) -> Mapping[str, Price]:
+        """Of its models, by their names."""
+        return {}
