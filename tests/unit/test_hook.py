@@ -54,12 +54,12 @@ def run(
     address: str,
     driver: str = "claude_code",
     report: Mapping[str, str] = SAID,
-    **environment: str,
+    environment: Mapping[str, str] | None = None,
 ) -> str:
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(HOOK), driver, address, os.devnull],
         input=json.dumps(report),
-        env={"NAVI_TOKEN": "token", **environment},
+        env={"NAVI_TOKEN": "token", **(environment or {})},
         capture_output=True,
         text=True,
         timeout=60,
@@ -74,7 +74,7 @@ def test_claude_code_is_handed_what_the_server_answers_after_a_tool(
     environment: dict[str, str],
 ) -> None:
     with server(ANSWER) as (address, received):
-        assert run(address, **environment) == ANSWER.decode()
+        assert run(address, environment=environment) == ANSWER.decode()
     assert b'"tool_use_id"' in received[0]
 
 

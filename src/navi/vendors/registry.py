@@ -11,6 +11,7 @@ from navi.base.errors import NaviError
 from navi.vendors.vendor import Vendor
 
 if TYPE_CHECKING:
+    from navi.vendors.agent_settings import AgentSettings
     from navi.vendors.source import Source
 
 VENDORS = "navi.vendors"
@@ -45,6 +46,12 @@ def sources() -> dict[str, Source]:
     """What reads their sessions, by name."""
     built = (vendor.source() for vendor in vendors().values())
     return {source.name: source for source in (*built, *_load(SOURCES)) if source is not None}
+
+
+def settings() -> dict[str, AgentSettings]:
+    """The settings files of those that `navi setup` can connect, by the name that people type."""
+    built = ((vendor.name, vendor.settings()) for vendor in vendors().values())
+    return {name.replace("_", "-"): files for name, files in built if files is not None}
 
 
 @cache

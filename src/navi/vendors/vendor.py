@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from navi.live.agents.command_line.agent_environment import Launch
     from navi.live.agents.driver import Driver
     from navi.live.agents.terminal.pane_agent import PaneAgent
+    from navi.vendors.agent_settings import AgentSettings
     from navi.vendors.hooks import HookDialect
     from navi.vendors.price import Price
     from navi.vendors.source import Source
@@ -47,6 +48,10 @@ class Vendor:
 
     def hooks(self) -> HookDialect | None:
         """How it reports what people do with it in terminals of their own."""
+        return None
+
+    def settings(self) -> AgentSettings | None:
+        """Its settings files, to which `navi setup` adds Navi."""
         return None
 
     def variables(self, environment: Mapping[str, str]) -> Sequence[str]:

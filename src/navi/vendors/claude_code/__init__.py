@@ -12,5 +12,6 @@ command_line.py   its options, and the driver that runs it without a terminal
 terminal.py       Claude Code in a terminal
 hooks.py          its hooks
 environment.py    the variables that it needs
+settings.py       what Navi writes into its settings
 prices.py         what its models cost
 """

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from navi.vendors.session_files import home_folder
 
+VARIABLE = "CLAUDE_CONFIG_DIR"
+
 
 @dataclass(frozen=True, slots=True)
 class ClaudeCodeHome:
@@ -16,7 +18,7 @@ class ClaudeCodeHome:
 
     @classmethod
     def of(cls, environment: Mapping[str, str] = os.environ) -> ClaudeCodeHome:
-        return cls(home_folder(environment, "CLAUDE_CONFIG_DIR", ".claude"))
+        return cls(home_folder(environment, VARIABLE, ".claude"))
 
     @property
     def projects(self) -> Path:
@@ -25,6 +27,7 @@ class ClaudeCodeHome:
 
     @property
     def settings(self) -> Path:
+        """Holds hooks and permission rules."""
         return self.folder / "settings.json"
 
     @property
@@ -34,3 +37,9 @@ class ClaudeCodeHome:
 
     def transcript(self, agent_session_id: str) -> Path | None:
         return next(self.projects.glob(f"*/{agent_session_id}.jsonl"), None)
+
+
+def state_file(environment: Mapping[str, str] = os.environ) -> Path:
+    """Holds MCP servers. It is beside Claude Code's folder unless a variable names that folder."""
+    folder = ClaudeCodeHome.of(environment).folder
+    return (folder if environment.get(VARIABLE) else folder.parent) / ".claude.json"

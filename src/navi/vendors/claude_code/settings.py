@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from navi.base.errors import NaviError
 from navi.permissions.bash_rule import covers
 from navi.vendors import json_edit
 from navi.vendors.agent_settings import AgentSettings, McpServer
+from navi.vendors.claude_code.home import ClaudeCodeHome, state_file
 from navi.vendors.json_edit import Json
 from navi.vendors.settings_file import Change, plan_edit, plan_undo, read_as, read_receipts
 
@@ -33,12 +33,7 @@ class ClaudeCodeSettings(AgentSettings):
     next_step = "new Claude Code sessions will show up in `sm status`"
 
     def __init__(self) -> None:
-        named = os.environ.get("CLAUDE_CONFIG_DIR")
-        folder = Path(named) if named else Path.home() / ".claude"
-        # Claude Code keeps its servers beside its folder, unless the variable names the folder.
-        super().__init__(
-            folder / "settings.json", (folder if named else Path.home()) / ".claude.json"
-        )
+        super().__init__(ClaudeCodeHome.of().settings, state_file())
 
     def add_server(self, text: str, server: McpServer) -> str:
         program, *arguments = server.command

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from navi.vendors.claude_code.command_line import ClaudeCodeDriver
     from navi.vendors.claude_code.history import ClaudeCodeSource
     from navi.vendors.claude_code.hooks import ClaudeCodeHooks
+    from navi.vendors.claude_code.settings import ClaudeCodeSettings
     from navi.vendors.claude_code.terminal import ClaudeCodeTerminal
     from navi.vendors.price import Price
 
@@ -43,6 +44,11 @@ class ClaudeCode(Vendor):
         from navi.vendors.claude_code.hooks import ClaudeCodeHooks
 
         return ClaudeCodeHooks()
+
+    def settings(self) -> ClaudeCodeSettings:
+        from navi.vendors.claude_code.settings import ClaudeCodeSettings
+
+        return ClaudeCodeSettings()
 
     def variables(self, environment: Mapping[str, str]) -> Sequence[str]:
         from navi.vendors.claude_code.environment import variables

@@ -12,5 +12,6 @@ ending.py        how a turn ended, by its rollout
 command_line.py  its options, and the driver that runs it without a terminal
 terminal.py      Codex in a terminal
 hooks.py         its hooks
+settings.py      what Navi writes into its settings
 prices.py        what its models cost
 """

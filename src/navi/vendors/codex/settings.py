@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import tomllib
-from pathlib import Path
 from typing import Any
 
 from navi.vendors.agent_settings import AgentSettings, McpServer
+from navi.vendors.codex.home import CodexHome
 
 BEGIN, END = "# >>> navi >>>", "# <<< navi <<<"
 TABLE = re.compile(r"\s*\[")
@@ -24,7 +23,7 @@ class CodexSettings(AgentSettings):
     next_step = "Codex must trust the new hooks: start `codex`, type /hooks and trust Navi's"
 
     def __init__(self) -> None:
-        folder = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
+        folder = CodexHome.of().folder
         super().__init__(folder / "hooks.json", folder / "config.toml")
 
     def add_server(self, text: str, server: McpServer) -> str:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from navi.vendors.codex.command_line import CodexDriver
     from navi.vendors.codex.history import CodexSource
     from navi.vendors.codex.hooks import CodexHooks
+    from navi.vendors.codex.settings import CodexSettings
     from navi.vendors.codex.terminal import CodexTerminal
     from navi.vendors.price import Price
 
@@ -45,6 +46,11 @@ class Codex(Vendor):
         from navi.vendors.codex.hooks import CodexHooks
 
         return CodexHooks()
+
+    def settings(self) -> CodexSettings:
+        from navi.vendors.codex.settings import CodexSettings
+
+        return CodexSettings()
 
     def variables(self, environment: Mapping[str, str]) -> Sequence[str]:
         return VARIABLES

@@ -21,10 +21,9 @@ from navi.base.file_modes import exposure, person_umask
 from navi.base.system_clock import SystemClock
 from navi.base.timezone import zone_name
 from navi.cli import formats, output
-from navi.cli.navi.commands import setup
 from navi.client import find_server
 from navi.live.runtime import server_files, settings
-from navi.vendors.registry import vendors
+from navi.vendors import registry
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +43,9 @@ def command(as_json: bool) -> None:
     findings = [_safely(name, check) for name, check in CHECKS.items()]
     findings += [
         _safely(f"{agent.program} setup", partial(_setup, name))
-        for name, agent in agent_settings.agents().items()
+        for name, agent in registry.settings().items()
     ]
-    programs = [vendor.command for vendor in vendors().values() if vendor.command]
+    programs = [vendor.command for vendor in registry.vendors().values() if vendor.command]
     findings += [_agent(name) for name in [*programs, "tmux"]]
     if as_json:
         output.say_json([asdict(finding) for finding in findings])
@@ -193,7 +192,7 @@ def _server() -> Finding:
 
 def _setup(name: str) -> Finding:
     """Whether Navi's entries in the agent's settings point to this Navi."""
-    agent = setup.AGENTS[name]()
+    agent = registry.settings()[name]
     title, repair = f"{agent.program} setup", f"repair it with `navi setup {name}`"
     if not agent.is_installed():
         hint = f"connect {agent.title} to Navi with `navi setup {name}`"

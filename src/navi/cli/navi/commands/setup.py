@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import click
 
 from navi.base.errors import NaviError, UsageError
 from navi.cli import output
 from navi.client import find_server
-from navi.vendors.agent_settings import AgentSettings, plan_removal
-from navi.vendors.claude_code.settings import ClaudeCodeSettings
-from navi.vendors.codex.settings import CodexSettings
+from navi.vendors.agent_settings import plan_removal
+from navi.vendors.registry import settings
 from navi.vendors.settings_file import Change
-
-AGENTS: dict[str, Callable[[], AgentSettings]] = {
-    "claude-code": ClaudeCodeSettings,
-    "codex": CodexSettings,
-}
 
 
 @click.command("setup")
-@click.argument("agent", type=click.Choice(list(AGENTS)), required=False)
+@click.argument("agent", type=click.Choice(list(settings())), required=False)
 @click.option(
     "--remove", is_flag=True, help="Disconnect the agent, or all of them if none is named."
 )
@@ -35,13 +29,14 @@ def command(agent: str | None, remove: bool, dry_run: bool) -> None:
     messages to them are delivered when the agent finishes its turn.
     """
     if remove:
-        changes, problems = plan_removal(AGENTS[name]() for name in ([agent] if agent else AGENTS))
+        chosen = settings().values() if agent is None else [settings()[agent]]
+        changes, problems = plan_removal(chosen)
     elif agent is None:
         raise UsageError(
-            "no agent specified", hint=" or ".join(f"`navi setup {name}`" for name in AGENTS)
+            "no agent specified", hint=" or ".join(f"`navi setup {name}`" for name in settings())
         )
     else:
-        changes, problems = AGENTS[agent]().plan_installation(find_server().address), []
+        changes, problems = settings()[agent].plan_installation(find_server().address), []
     if not changes and not problems:
         output.note("nothing to change")
     if dry_run:
@@ -50,7 +45,7 @@ def command(agent: str | None, remove: bool, dry_run: bool) -> None:
     else:
         problems += write_all(changes)
         if agent is not None and changes and not remove and not problems:
-            output.note(AGENTS[agent]().next_step)
+            output.note(settings()[agent].next_step)
     for problem in problems:
         output.complain(problem)
     sys.exit(1 if problems else 0)

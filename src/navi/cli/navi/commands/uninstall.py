@@ -16,10 +16,11 @@ from navi.base.errors import Conflict, NaviError
 from navi.cli import formats, output
 from navi.cli.confirmation import require_confirmation
 from navi.cli.navi.commands.login import running_server
-from navi.cli.navi.commands.setup import AGENTS, write_all
+from navi.cli.navi.commands.setup import write_all
 from navi.cli.navi.installation import removal_command
 from navi.cli.navi.kept_files import PERMISSIONS, KeptFiles, kept_files, processes_using
 from navi.vendors.agent_settings import plan_removal, receipts_folder
+from navi.vendors.registry import settings
 from navi.vendors.settings_file import Change
 
 
@@ -35,7 +36,7 @@ def command(data: bool, yes: bool, dry_run: bool) -> None:
     Lists what will be removed and asks first. Data stays unless you add --data, and the
     program always stays: the last line printed is the command that removes it.
     """
-    changes, problems = plan_removal(create() for create in AGENTS.values())
+    changes, problems = plan_removal(settings().values())
     files = kept_files()
     doomed = files if data else []
     if pids := processes_using(doomed):
