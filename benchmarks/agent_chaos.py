@@ -4,7 +4,7 @@
 
 Two agents run without a terminal, two in panes of tmux: Claude Code and Codex each, on a stand-in
 for their models. Ends with 1 if a message was lost or doubled. `make test` installs the agents; the
-short version of this is tests/clients/test_agent_storm.py.
+short version of this is tests/acceptance/clients/test_agent_storm.py.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 
 from benchmarks.chaos import judge
-from tests.clients.agent_storm import AgentStorm, Report
-from tests.clients.model_stand_in import running_stand_in
-from tests.clients.world import make_world
+from tests.acceptance.clients.agent_storm import AgentStorm, Report
+from tests.acceptance.clients.model_stand_in import running_stand_in
+from tests.acceptance.clients.world import make_world
 
 LONGEST_LIFE_SECONDS = 3.0
 

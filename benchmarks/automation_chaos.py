@@ -4,7 +4,8 @@
     python -m benchmarks.automation_chaos --kills 100 --store sqlite
 
 Prints a table and a verdict; ends with 1 if an occurrence was lost, doubled or not counted, or an
-answer not delivered once. The short version of this is tests/flows/test_automation_kills.py.
+answer not delivered once. The short version of this is
+tests/acceptance/flows/test_automation_kills.py.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from benchmarks.chaos import STORES, judge, place_of, print_rows
-from tests.flows.automation_storm import (
+from tests.acceptance.flows.automation_storm import (
     KINDS,
     SETTINGS,
     WITH_SHORT_BEATS,

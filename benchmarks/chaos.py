@@ -3,7 +3,7 @@
     python -m benchmarks.chaos --kills 200 --store both --seed 1
 
 Prints a table and a verdict; ends with 1 if anything was lost, doubled or misnumbered. The short
-version of this is tests/flows/test_kills.py.
+version of this is tests/acceptance/flows/test_kills.py.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
-from tests.flows.storm import Report, Storm
+from tests.acceptance.flows.storm import Report, Storm
 from tests.postgres import PostgresServer
 from tests.server import ServerProcess
 

@@ -4,7 +4,7 @@
 
 Prints how they were answered and a verdict; ends with 1 if one was answered with 500 or more, if
 the server logged a traceback, or if another user's data changed. The short version of this is
-tests/flows/test_fuzz.py.
+tests/acceptance/flows/test_fuzz.py.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import time
 
 from benchmarks.chaos import STORES, judge, place_of
-from tests.flows.fuzz import SETTINGS, Fuzz, Report
+from tests.acceptance.flows.fuzz import SETTINGS, Fuzz, Report
 from tests.server import ServerProcess
 
 

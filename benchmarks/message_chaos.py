@@ -4,7 +4,7 @@
     python -m benchmarks.message_chaos --kills 50 --store postgresql --servers 2
 
 Prints a table and a verdict; ends with 1 if a message, a notice or a reminder was lost or doubled.
-The short version of this is tests/flows/test_message_kills.py.
+The short version of this is tests/acceptance/flows/test_message_kills.py.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import time
 from contextlib import ExitStack
 
 from benchmarks.chaos import STORES, judge, place_of, print_rows
-from tests.flows.message_storm import MessageStorm, Report
+from tests.acceptance.flows.message_storm import MessageStorm, Report
 from tests.server import ServerProcess
 
 

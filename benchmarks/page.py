@@ -14,8 +14,8 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.turns.figures import Row, Spread, spread_of, table
-from tests.browser.chromium import chromium
-from tests.browser.long_session import (
+from tests.acceptance.browser.chromium import chromium
+from tests.acceptance.browser.long_session import (
     MESSAGES,
     WATCH_KEYS,
     key_times_ms,
@@ -23,7 +23,7 @@ from tests.browser.long_session import (
     opened_ms,
     stream_quickly,
 )
-from tests.browser.tab import Tab
+from tests.acceptance.browser.tab import Tab
 from tests.server import ServerProcess
 
 ROUNDS = 20

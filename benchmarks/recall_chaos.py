@@ -4,7 +4,7 @@
     python -m benchmarks.recall_chaos --kills 100 --store sqlite
 
 Prints a table and a verdict; ends with 1 if a beat was lost, doubled or not counted. The short
-version of this is tests/flows/test_recall_kills.py.
+version of this is tests/acceptance/flows/test_recall_kills.py.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from benchmarks.chaos import STORES, judge, place_of, print_rows
-from tests.flows.recall_storm import KINDS, SETTINGS, RecallStorm, Report
+from tests.acceptance.flows.recall_storm import KINDS, SETTINGS, RecallStorm, Report
 from tests.server import ServerProcess
 
 LONGEST_LIFE_SECONDS = 3.0

@@ -16,8 +16,8 @@ from docs import generate
 from navi.api import app, sockets
 from navi.domain.event import TurnEvent
 from navi.runtime import settings
+from tests.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "navi"
 HTTP = ROOT / "docs" / "reference" / "http.md"
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]

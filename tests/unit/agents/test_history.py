@@ -23,7 +23,7 @@ from navi.agents.history import (
     split,
 )
 from navi.domain.message import NOT_FINISHED, Message, MessageRole, ToolCall
-from tests.unit.agents.world import a_message, answered, asked
+from tests.unit.agents.messages import a_message, answered, asked
 
 
 def shown(*history: Message) -> list[ModelMessage]:

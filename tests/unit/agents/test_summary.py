@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from navi.agents.summary import LONGEST_LINE, LONGEST_RESULT, MOST_LINES, digest, transcript
 from navi.domain.message import ToolCall
-from tests.unit.agents.world import answered, asked
+from tests.unit.agents.messages import answered, asked
 
 PLENTY = 100_000
 

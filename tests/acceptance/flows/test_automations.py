@@ -1,0 +1,191 @@
+"""Scheduled turns of a session: real servers, real seconds, and kills at the worst moments."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from tests.acceptance.flows import automation_ledger
+from tests.acceptance.flows.automation_ledger import Asked, Books
+from tests.acceptance.flows.conftest import Serve
+from tests.acceptance.flows.failpoints import WITH_FAILPOINTS, set_failpoint, work_until_it_dies
+from tests.acceptance.flows.ledger import SERVER_STOPPED, Sent
+from tests.acceptance.flows.storm import eventually, until_at_rest
+from tests.acceptance.flows.test_mutants import mutant
+from tests.acceptance.flows.test_recalls import saw, turns_ended, until
+from tests.acceptance.flows.test_two_servers import start_pair
+from tests.integration.agents.stand_in import Answer, stand_in
+from tests.postgres import PostgresServer
+from tests.server import Client
+
+# Servers start one after the other, and a busy machine takes its time.
+WITH_MOVED_CLOCK = mutant(
+    """
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from navi.runtime.system_clock import SystemClock
+moved = Path(os.environ["NAVI_HOME"]) / "moved"
+def now(self):
+    by = moved.read_text() if moved.exists() else ""
+    return datetime.now(UTC) + timedelta(seconds=float(by or 0))
+SystemClock.now = now
+"""
+)
+"""The real server, by a clock that a test can move on."""
+
+
+async def test_what_a_person_answers_to_a_report_is_known_to_the_next_run(serve: Serve) -> None:
+    report, reply = "the disk of db-1 is full", "db-1 goes away tomorrow, ignore it"
+    said = [Answer(text=text) for text in (report, "understood", "all quiet")]
+    async with stand_in(*said) as model:
+        settings = {
+            "NAVI_MODEL": "anthropic:m",
+            "NAVI_AGENT_ANTHROPIC_BASE_URL": model.url,
+            "ANTHROPIC_API_KEY": "none",
+        }
+        server = serve(settings=settings, command=WITH_MOVED_CLOCK)
+        moved = server.home / "navi" / "moved"
+        async with server.client() as client:
+            session_id = await client.session(driver="builtin")
+            await add(client, session_id, "daily monitor", every_seconds=86_400)
+            await asyncio.to_thread(moved.write_text, "86400")
+            await until(client, session_id, turns_ended(1))
+            await client.say(session_id, reply, input_id="the-reply")
+            await until(client, session_id, turns_ended(2))
+            await asyncio.to_thread(moved.write_text, "172800")
+            await until(client, session_id, turns_ended(3))
+            messages = await client.messages(session_id)
+        books = await books_at_rest(server.database_url)
+
+    known = json.dumps(model.last["messages"])
+    assert report in known
+    assert reply in known
+    assert "Scheduled automation triggered: daily monitor" in known
+    assert "Nobody is waiting at the keyboard" in known
+    # What a person sees: one conversation.
+    trigger = "Scheduled automation triggered: daily monitor\n\nLook at the disks."
+    assert [(message["source"], message["content"]) for message in messages] == [
+        ("automation", trigger),
+        ("automation", report),
+        ("user", reply),
+        ("user", "understood"),
+        ("automation", trigger),
+        ("automation", "all quiet"),
+    ]
+    sent = [Sent("the-reply", session_id, reply, "understood")]
+    assert automation_ledger.violations(books, sent, [Asked("daily monitor")]) == []
+
+
+async def test_an_automation_killed_while_it_runs_is_on_record_and_visible_and_not_doubled(
+    serve: Serve, database_url: str | None
+) -> None:
+    server = serve(database_url)
+    async with server.client() as client:
+        session_id = await client.session()
+        task = "[[say: half]] [[sleep: 600]]"
+        made = await add(client, session_id, "monitor", message=task, at="1s")
+        await until(client, session_id, saw("stream_delta"))
+    server.kill()
+    server.start()
+    async with server.client() as client:
+        await until(client, session_id, turns_ended(1))
+        (run,) = await client.call("GET", f"/automations/{made['id']}/runs")
+        known = await client.call("GET", f"/automations/{made['id']}")
+    books = await books_at_rest(server.database_url)
+
+    assert (run["state"], run["error"]) == ("failed", SERVER_STOPPED)
+    assert (known["last_status"], known["ended"], known["run_count"]) == ("error", "done", 1)
+    half, told = answers(books, session_id)
+    assert half == "half"
+    assert SERVER_STOPPED in told
+    assert automation_ledger.violations(books, asked=[Asked("monitor")]) == []
+
+
+async def test_an_automation_killed_between_due_and_turn_runs_once(
+    serve: Serve, database_url: str | None
+) -> None:
+    server = serve(database_url, command=WITH_FAILPOINTS)
+    async with server.client() as client:
+        session_id = await client.session()
+        await add(client, session_id, "monitor", message="[[say: looked]]", at="2s")
+    server.kill()
+    set_failpoint(server, "after automations.claim:1")
+    await work_until_it_dies(server, nothing)
+    at_death = await asyncio.to_thread(automation_ledger.read, server.database_url)
+    set_failpoint(server, None)
+    server.start()
+    books = await books_at_rest(server.database_url)
+
+    assert [run.state for run in at_death.runs] == ["queued"]
+    assert [run.state for run in books.runs] == ["turn_completed"]
+    assert answers(books, session_id) == ["looked"]
+    assert automation_ledger.violations(books, asked=[Asked("monitor")]) == []
+
+
+async def test_an_automation_whose_time_comes_while_the_server_is_dead_runs_once_after_it(
+    serve: Serve, database_url: str | None
+) -> None:
+    server = serve(database_url)
+    async with server.client() as client:
+        session_id = await client.session()
+        made = await add(client, session_id, "monitor", message="[[say: late]]", at="1s")
+    server.kill()
+
+    async def is_due() -> bool:
+        return datetime.now(UTC) > datetime.fromisoformat(made["next_run_at"])
+
+    await eventually(is_due, what="it is due")
+    server.start()
+    async with server.client() as client:
+        await until(client, session_id, turns_ended(1))
+    server.stop()
+    server.start()
+    async with server.client() as client:
+        other = await client.session()
+        await add(client, other, "the clock has looked", message="[[say: yes]]", at="1s")
+        await until(client, other, turns_ended(1))
+    books = await books_at_rest(server.database_url)
+
+    assert answers(books, session_id) == ["late"]
+    assert automation_ledger.violations(books) == []
+
+
+async def test_automations_added_through_one_of_two_servers_run_once_on_whichever_is_free(
+    serve: Serve, postgres: PostgresServer
+) -> None:
+    pair = await start_pair(serve, postgres)
+    first, second = pair.servers
+    async with first.client() as client, second.client() as other:
+        session_ids = [await client.session() for _ in range(6)]
+        for session_id in session_ids:
+            await add(client, session_id, session_id, message="[[say: looked]]", at="4s")
+        first.kill()
+        for session_id in session_ids:
+            await until(other, session_id, turns_ended(1))
+    books = await books_at_rest(pair.url)
+
+    assert [answers(books, each) for each in session_ids] == [["looked"]] * 6
+    assert automation_ledger.violations(books, asked=[Asked(each) for each in session_ids]) == []
+
+
+async def add(client: Client, session_id: str, name: str, **fields: Any) -> dict[str, Any]:
+    body = {"name": name, "message": "Look at the disks.", **fields}
+    path = f"/sessions/{session_id}/automations"
+    return dict(await client.call("POST", path, body, expect=201))
+
+
+def answers(books: Books, session_id: str) -> list[str]:
+    messages = books.ledger.messages
+    return [m.content for m in messages if (m.session_id, m.role) == (session_id, "assistant")]
+
+
+async def nothing() -> None:
+    """The server has enough to do by itself."""
+
+
+async def books_at_rest(database_url: str) -> Books:
+    await until_at_rest(database_url, automation_ledger.progress)
+    return await asyncio.to_thread(automation_ledger.read, database_url)

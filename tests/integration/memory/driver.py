@@ -1,0 +1,76 @@
+"""A run of the index in a process of its own, with small batches so that much can go wrong.
+
+`python -m tests.integration.memory.driver [--full] [--recreate] [--die-at=STATION:N]`, in the home
+that the environment names. It dies when it comes to a station for the n-th time, as by kill -9.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from navi.index import batch, loading, reading_process, refresh, texts
+from navi.index.agents import agents
+from navi.index.places import places
+from navi.index.settings import searchable_fields
+from tests.integration.memory.world import FixedClock
+
+
+def main() -> None:
+    # Every station is passed many times, so that a kill finds each of them.
+    loading.BATCH_BYTES = 30_000
+    loading.COMMIT_AFTER_SECONDS = (0.05, 0.05, 0.05)
+    reading_process.WORTH_A_PROCESS_BYTES = 0
+    for argument in sys.argv:
+        if argument.startswith("--die-at="):
+            station, _, count = argument.removeprefix("--die-at=").partition(":")
+            die_at(station, int(count))
+    run = refresh.Refresh(
+        places(),
+        agents(),
+        searchable_fields(),
+        FixedClock(),
+        in_parallel=True,
+        is_full="--full" in sys.argv,
+    )
+    run.run(recreate="--recreate" in sys.argv)
+
+
+def die_at(station: str, count: int) -> None:
+    left = [count]
+
+    def dying(step: Callable[..., Any], *, before: bool) -> Callable[..., Any]:
+        def stepped(*arguments: Any, **named: Any) -> Any:
+            left[0] -= 1
+            if before and left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            result = step(*arguments, **named)
+            if left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return result
+
+        return stepped
+
+    if station == "rows-written":  # but not committed
+        batch.Batch.write = dying(batch.Batch.write, before=False)  # type: ignore[method-assign]
+    elif station == "rows-committed":  # and no text written
+        texts.TextWriter.add_card = dying(  # type: ignore[method-assign]
+            texts.TextWriter.add_card, before=True
+        )
+    elif station == "texts-written":  # but not committed
+        texts.TextWriter.commit = dying(  # type: ignore[method-assign]
+            texts.TextWriter.commit, before=True
+        )
+    elif station == "texts-committed":  # but not noted
+        texts.TextWriter.commit = dying(  # type: ignore[method-assign]
+            texts.TextWriter.commit, before=False
+        )
+    else:
+        raise ValueError(station)
+
+
+if __name__ == "__main__":
+    main()
