@@ -9,6 +9,8 @@ import pytest
 from tests.acceptance.clients.agent_storm import AgentStorm
 from tests.acceptance.clients.conftest import World
 
+pytestmark = pytest.mark.proof
+
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 async def test_messages_to_agents_arrive_once_though_the_server_is_killed(world: World) -> None:

@@ -20,6 +20,8 @@ from tests.acceptance.contract.test_mcp import ask
 from tests.acceptance.contract.test_mcp import request as rpc
 from tests.server import Client
 
+pytestmark = pytest.mark.proof
+
 TURN_SECONDS, FILE_SECONDS = 5, 10
 """How soon after the end of a turn, or of a client's run, its words are found."""
 PAUSE_SECONDS = 0.1

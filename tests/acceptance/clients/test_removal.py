@@ -117,6 +117,7 @@ def test_an_agent_works_after_the_checkout_was_deleted(
         assert not path.exists() or "/bin/sh" not in path.read_text()
 
 
+@pytest.mark.proof
 def test_an_agent_works_after_navis_environment_was_removed(
     world: World, tmp_path: Path, driver: str
 ) -> None:

@@ -22,6 +22,8 @@ from tests.acceptance.flows.test_mutants import mutant
 from tests.acceptance.flows.test_recalls import saw, turns_ended, until
 from tests.server import ServerProcess
 
+pytestmark = pytest.mark.proof
+
 # Many servers start one after the other, and a busy machine takes its time.
 OPERATIONS = (
     "automations.claim",

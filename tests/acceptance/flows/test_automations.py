@@ -7,6 +7,8 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from tests.acceptance.flows import automation_ledger
 from tests.acceptance.flows.automation_ledger import Asked, Books
 from tests.acceptance.flows.conftest import Serve
@@ -79,6 +81,7 @@ async def test_what_a_person_answers_to_a_report_is_known_to_the_next_run(serve:
     assert automation_ledger.violations(books, sent, [Asked("daily monitor")]) == []
 
 
+@pytest.mark.proof
 async def test_an_automation_killed_while_it_runs_is_on_record_and_visible_and_not_doubled(
     serve: Serve, database_url: str | None
 ) -> None:
@@ -104,6 +107,7 @@ async def test_an_automation_killed_while_it_runs_is_on_record_and_visible_and_n
     assert automation_ledger.violations(books, asked=[Asked("monitor")]) == []
 
 
+@pytest.mark.proof
 async def test_an_automation_killed_between_due_and_turn_runs_once(
     serve: Serve, database_url: str | None
 ) -> None:

@@ -22,6 +22,8 @@ from tests.acceptance.flows.test_mutants import mutant
 from tests.postgres import PostgresServer
 from tests.server import ServerProcess
 
+pytestmark = pytest.mark.proof
+
 OPERATIONS = ("recalls.claim", "turns.admit", "turns.begin", "turns.finish")
 HITS = (1, 2, 3)
 RECORDS_SLOWLY = """

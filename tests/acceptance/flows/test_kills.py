@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.acceptance.flows.conftest import Serve
 from tests.acceptance.flows.storm import Storm
+
+pytestmark = pytest.mark.proof
 
 KILLS = 20
 

@@ -13,6 +13,8 @@ from tests.acceptance.flows.test_mutants import mutant
 from tests.acceptance.flows.test_two_servers import start_pair
 from tests.postgres import PostgresServer
 
+pytestmark = pytest.mark.proof
+
 KILLS = 4
 
 TELLS_NOBODY_OF_THE_END = """

@@ -6,11 +6,15 @@ import asyncio
 import sys
 from dataclasses import dataclass
 
+import pytest
+
 from tests.acceptance.flows import ledger
 from tests.acceptance.flows.conftest import Serve
 from tests.acceptance.flows.ledger import Sent
 from tests.acceptance.flows.storm import eventually
 from tests.server import NAVI, Client, ServerProcess
+
+pytestmark = pytest.mark.proof
 
 MAIN = "from navi.cli.navi.main import main; main()"
 

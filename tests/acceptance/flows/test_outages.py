@@ -24,6 +24,8 @@ from tests.acceptance.flows.storm import at_rest, eventually
 from tests.postgres import PostgresServer
 from tests.server import NAVI, Client, ServerProcess
 
+pytestmark = pytest.mark.proof
+
 RESTARTS = 3
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 
+import pytest
+
 from tests.acceptance.flows import recall_ledger
 from tests.acceptance.flows.conftest import Serve
 from tests.acceptance.flows.failpoints import (
@@ -19,6 +21,8 @@ from tests.acceptance.flows.test_recalls import books_at_rest, saw, schedule, tu
 from tests.acceptance.flows.test_two_servers import IGNORES_THE_FENCE, freeze, start_pair
 from tests.postgres import PostgresServer
 from tests.server import NAVI, ServerProcess
+
+pytestmark = pytest.mark.proof
 
 CLAIMS_AND_ADMITS_APART = """
 from navi.runtime import scheduler

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from tests.acceptance.flows import recall_ledger
 from tests.acceptance.flows.conftest import Serve
 from tests.acceptance.flows.ledger import SERVER_STOPPED, Sent
@@ -104,6 +106,7 @@ async def test_a_recall_that_comes_due_while_the_server_is_dead_fires_once_after
     assert recall_ledger.violations(books) == []
 
 
+@pytest.mark.proof
 async def test_a_recall_killed_while_it_speaks_ends_visibly_and_is_not_repeated(
     serve: Serve, database_url: str | None
 ) -> None:
@@ -132,6 +135,7 @@ async def test_a_recall_killed_while_it_speaks_ends_visibly_and_is_not_repeated(
     assert recall_ledger.violations(books, sent) == []
 
 
+@pytest.mark.proof
 async def test_a_recall_killed_before_it_speaks_is_run_again_and_counts_once(serve: Serve) -> None:
     server = serve()
     async with server.client() as client:

@@ -17,6 +17,8 @@ from tests.acceptance.flows.test_two_servers import start_pair
 from tests.postgres import PostgresServer
 from tests.server import Client, ServerProcess
 
+pytestmark = pytest.mark.proof
+
 
 @pytest.mark.parametrize(
     # Each once; all combinations would only take longer.

@@ -17,6 +17,8 @@ from tests.acceptance.flows.ledger import Sent
 from tests.acceptance.flows.storm import at_rest
 from tests.server import Client, ServerProcess
 
+pytestmark = pytest.mark.proof
+
 DISCONNECTS = {"sqlite": 500, "postgresql": 150}
 SESSIONS = 3
 

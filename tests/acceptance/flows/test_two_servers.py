@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx2
 import psycopg
+import pytest
 
 from tests.acceptance.flows import ledger
 from tests.acceptance.flows.conftest import Serve
@@ -97,6 +98,7 @@ async def test_a_browser_that_is_logged_in_at_one_server_is_logged_in_at_the_oth
         assert (await first.get("/sessions", headers=page)).status_code == 401
 
 
+@pytest.mark.proof
 async def test_a_thousand_inputs_sent_through_two_servers_have_one_turn_each(
     serve: Serve, postgres: PostgresServer
 ) -> None:
@@ -240,6 +242,7 @@ async def test_a_server_that_was_frozen_writes_nothing_more_into_turns_it_has_lo
     assert complaints == []
 
 
+@pytest.mark.proof
 async def test_the_checker_catches_a_server_that_ignores_the_fence(
     serve: Serve, postgres: PostgresServer
 ) -> None:

@@ -15,6 +15,8 @@ import pytest
 from tests.integration.memory.world import World
 from tests.places import ROOT
 
+pytestmark = pytest.mark.proof
+
 KILLS = 20
 
 

@@ -35,6 +35,8 @@ from navi.store.store import Store
 from tests.hand_clock import HandClock
 from tests.postgres import PostgresServer
 
+pytestmark = pytest.mark.proof
+
 START = datetime(2026, 1, 1, tzinfo=UTC)
 END = datetime(2027, 1, 1, tzinfo=UTC)
 STEP = timedelta(hours=12)

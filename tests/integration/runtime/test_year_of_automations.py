@@ -38,6 +38,8 @@ from tests.hand_clock import HandClock
 from tests.postgres import PostgresServer
 from tests.unit.model.wall_clock import MINUTE, Pattern, Wall, utc
 
+pytestmark = pytest.mark.proof
+
 START, HORIZON = utc(2026, 1, 1), utc(2027, 3, 1)
 END = utc(2027, 1, 1, 0, 7)
 """Nothing is due at that minute: what is due in the next second may have been claimed."""
