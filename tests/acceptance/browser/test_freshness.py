@@ -13,7 +13,7 @@ import pytest
 from playwright.async_api import Page, WebSocketRoute, expect
 
 from tests.acceptance.browser.conftest import OpenTab, in_browser
-from tests.integration.memory.world import World
+from tests.memory_world import World
 from tests.server import ServerProcess
 
 pytestmark = in_browser

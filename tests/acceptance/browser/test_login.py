@@ -19,8 +19,7 @@ from navi.store import tables
 from navi.store.store import Store
 from tests.acceptance.browser.conftest import OpenTab, in_browser
 from tests.acceptance.browser.tab import PATIENCE_MS, Tab
-from tests.acceptance.contract.test_access import navi
-from tests.server import Client, ServerProcess
+from tests.server import Client, ServerProcess, navi
 
 pytestmark = in_browser
 

@@ -13,7 +13,7 @@ from playwright.async_api import expect
 
 from tests.acceptance.browser.conftest import OpenTab, in_browser
 from tests.acceptance.contract.conftest import finished
-from tests.integration.memory.world import World
+from tests.memory_world import World
 from tests.server import ServerProcess
 
 pytestmark = in_browser

@@ -10,8 +10,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.acceptance.browser.conftest import OpenTab, in_browser
-from tests.acceptance.contract.test_access import navi
-from tests.server import Client, ServerProcess
+from tests.server import Client, ServerProcess, navi
 
 pytestmark = in_browser
 

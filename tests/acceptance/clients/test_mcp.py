@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.clients.conftest import DRIVERS, World, frames_of, native, outcomes
+from tests.acceptance.clients.world import TOOL
 from tests.acceptance.contract.conftest import finished
 from tests.server import Client
 
-# Claude Code tells its model of such tools only when it asks; it may call them all the same.
-TOOL = {"claude_code": "mcp__navi__{}", "codex": "{}"}
 # Time enough for the turn to end, whatever else the machine does: else the recall follows at once.
 SCHEDULE = (
     '[[tool: NAME | {"call_type": "once", "when": "10s", '

@@ -16,8 +16,8 @@ import pytest
 from tests.acceptance.browser.chromium import chromium
 from tests.acceptance.browser.tab import Tab
 from tests.acceptance.clients.conftest import World
-from tests.acceptance.contract.test_mcp import ask
-from tests.acceptance.contract.test_mcp import request as rpc
+from tests.acceptance.contract.mcp import ask
+from tests.acceptance.contract.mcp import request as rpc
 from tests.server import Client
 
 pytestmark = pytest.mark.proof

@@ -11,7 +11,7 @@ import pytest
 
 from navi.domain.reminder import SOFT_TEXT
 from tests.acceptance.clients.conftest import World, outcomes, text_of
-from tests.acceptance.clients.test_adoption import Terminal, adopted
+from tests.acceptance.clients.terminal import Terminal, adopted
 from tests.acceptance.contract.conftest import finished, receive_until
 from tests.server import Client
 

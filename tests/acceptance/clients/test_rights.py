@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.clients.conftest import DRIVERS, World, frames_of, outcomes
-from tests.acceptance.clients.test_mcp import TOOL
+from tests.acceptance.clients.world import TOOL
 from tests.server import NAVI, Client
 
 WAYS: list[dict[str, str]] = [

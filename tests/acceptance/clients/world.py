@@ -33,6 +33,9 @@ QUIET = {
 }
 API_KEY = "dummy"
 DRIVERS = ("claude_code", "codex")
+TOOL = {"claude_code": "mcp__navi__{}", "codex": "{}"}
+"""What an agent's model calls Navi's tools. Claude Code lists them only when its model asks, but
+accepts a call at any time."""
 CODEX_CONFIG = """\
 model = "stand-in"
 model_provider = "stand-in"

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import http.client
-import subprocess
-import sys
 from urllib.parse import urlsplit
 
 import httpx2
@@ -11,19 +9,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from tests.acceptance.contract.conftest import receive
-from tests.server import Client, ServerProcess
-
-
-def navi(server: ServerProcess, *arguments: str) -> str:
-    """Run a `navi` command on the server's own store."""
-    finished = subprocess.run(
-        [sys.executable, "-m", "navi.cli.navi.main", *arguments],
-        env={**server.environment, "NAVI_URL": server.address},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return finished.stdout.strip()
+from tests.server import Client, ServerProcess, navi
 
 
 @pytest.fixture(scope="module")

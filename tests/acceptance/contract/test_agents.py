@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -15,7 +14,7 @@ import pytest
 
 from tests.acceptance.contract.conftest import agent_token, finished, receive, receive_until
 from tests.acceptance.contract.person import Person
-from tests.server import NAVI, Client, ServerProcess
+from tests.server import Client, ServerProcess, navi
 
 
 class Agent:
@@ -50,13 +49,6 @@ async def bob(server: ServerProcess, stack: AsyncExitStack) -> Client:
     added = navi(server, "user", "add", f"bob-{uuid4().hex[:8]}")
     client = Client(server.address, added.split()[-1], 30)
     return await stack.enter_async_context(client)
-
-
-def navi(server: ServerProcess, *arguments: str) -> str:
-    done = subprocess.run(
-        [*NAVI, *arguments], env=server.environment, capture_output=True, text=True, check=True
-    )
-    return done.stdout
 
 
 async def test_only_its_parent_or_a_person_may_end_a_session_whatever_the_agent_says(

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.contract.test_access import navi
-from tests.acceptance.contract.test_mcp import ask, request
-from tests.integration.memory.world import World
-from tests.server import Client, ServerProcess
+from tests.acceptance.contract.mcp import ask, request
+from tests.memory_world import World
+from tests.server import Client, ServerProcess, navi
 
 
 def recall(server: ServerProcess, *arguments: str) -> str:

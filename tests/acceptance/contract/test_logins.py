@@ -16,8 +16,7 @@ from websockets.asyncio.client import connect
 from navi.store import tables
 from navi.store.store import Store
 from tests.acceptance.contract.conftest import receive
-from tests.acceptance.contract.test_access import navi
-from tests.server import ServerProcess
+from tests.server import ServerProcess, navi
 
 
 @dataclass

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from typing import Any
 
+from tests.acceptance.contract.mcp import ask, request
 from tests.server import NAVI, Client, ServerProcess
 
 HELLO = {
@@ -21,17 +22,6 @@ SCHEDULE = {
     "name": "schedule_recall",
     "arguments": {"call_type": "once", "when": "1h", "additional_context_message": "Read it."},
 }
-
-
-def request(number: int, method: str, params: Any = None) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}}
-
-
-async def ask(client: Client, said: Any, session_id: str | None = None) -> Any:
-    headers = {} if session_id is None else {"Navi-Session": session_id}
-    answered = await client.http.post("/mcp", json=said, headers=headers)
-    assert answered.status_code == 200, answered.text
-    return answered.json()
 
 
 async def test_an_agent_is_greeted_in_the_version_it_speaks(client: Client) -> None:

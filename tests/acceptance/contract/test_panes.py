@@ -15,8 +15,7 @@ from navi.client import Server
 from navi.domain import places
 from tests.acceptance.contract.conftest import PATIENCE_SECONDS
 from tests.acceptance.contract.person import Person
-from tests.acceptance.contract.test_access import navi
-from tests.server import ServerProcess
+from tests.server import ServerProcess, navi
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 

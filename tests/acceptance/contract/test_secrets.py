@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.contract.test_mcp import ask, request
-from tests.integration.memory.world import World
+from tests.acceptance.contract.mcp import ask, request
+from tests.memory_world import World
 from tests.secret_samples import HARMLESS, SAMPLES, Sample
 from tests.server import Client, ServerProcess
 

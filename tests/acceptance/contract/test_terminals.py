@@ -28,7 +28,7 @@ from navi.cli.recall.main import group as recall_group
 from navi.cli.sm.main import group as sm_group
 from navi.domain.control_characters import CONTROL_CHARACTER
 from tests.acceptance.contract.person import Person
-from tests.integration.memory.world import World
+from tests.memory_world import World
 from tests.server import ServerProcess
 
 HOSTILE = (

@@ -13,8 +13,7 @@ import httpx2
 import pytest
 
 from tests.acceptance.contract.conftest import receive
-from tests.acceptance.contract.test_access import navi
-from tests.server import NAVI, READY, Client, ServerProcess
+from tests.server import NAVI, READY, Client, ServerProcess, navi
 
 
 @pytest.fixture

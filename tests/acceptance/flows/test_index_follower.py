@@ -15,7 +15,7 @@ from websockets.asyncio.client import ClientConnection
 
 from tests.acceptance.flows.conftest import Serve
 from tests.acceptance.flows.storm import eventually
-from tests.integration.memory.world import World
+from tests.memory_world import World
 from tests.postgres import PostgresServer
 from tests.server import NAVI, Client, ServerProcess
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.flows.storm import eventually
-from tests.integration.memory.world import World
+from tests.memory_world import World
 from tests.server import ServerProcess
 
 PRINT_UMASK = """

@@ -11,7 +11,7 @@ import pytest
 
 from navi.cli.recall.main import main
 from tests.integration.cli.recall_runs import Answer, Recall
-from tests.integration.memory.world import World
+from tests.memory_world import World
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from navi.cli.recall.main import COMMANDS
 from tests.integration.cli.recall_runs import AS_A_PROCESS, Recall
-from tests.integration.memory.world import World
+from tests.memory_world import World
 
 
 def test_help_imports_no_engine() -> None:

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from tests.integration.cli.recall_runs import Recall
-from tests.integration.memory.world import World
+from tests.memory_world import World
 
 
 def offered(*words: str, shell: str = "bash") -> list[str]:

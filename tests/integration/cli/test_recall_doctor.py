@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from navi.cli.recall.doctor import command
-from tests.integration.memory.world import World
+from tests.memory_world import World
 from tests.rights import rights_that_files_give
 
 

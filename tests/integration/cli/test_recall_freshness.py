@@ -8,7 +8,7 @@ import pytest
 
 from navi.index import freshness, lock
 from tests.integration.cli.recall_runs import Recall
-from tests.integration.memory.world import FixedClock, World
+from tests.memory_world import FixedClock, World
 
 
 def test_the_first_search_ever_indexes(world: World, recall: Recall) -> None:

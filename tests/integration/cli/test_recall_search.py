@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.cli.recall_runs import Recall
-from tests.integration.memory.world import World
+from tests.memory_world import World
 
 
 def test_a_hit_names_its_message_and_its_local_time_and_show_goes_there(

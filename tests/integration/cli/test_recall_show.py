@@ -9,10 +9,9 @@ import pytest
 from navi.domain import places
 from navi.store import schema
 from navi.store.connection import sqlite_url
-from navi.store.store import Store
 from tests.integration.cli.recall_runs import Recall, on_terminal
-from tests.integration.memory.world import World
-from tests.integration.vendors.test_navi import World as NaviWorld
+from tests.memory_world import World
+from tests.store_world import store_world
 
 
 @pytest.fixture
@@ -95,12 +94,9 @@ async def test_a_navi_session_is_resumed_by_sending_something(
     path = places.home() / "navi.sqlite3"
     path.parent.mkdir(parents=True)
     schema.prepare(sqlite_url(path))
-    store = Store(sqlite_url(path))
-    store.start()
-    navi = NaviWorld(store)
-    session = await navi.session()
-    await navi.turn(session, "count the quinces")
-    await store.close()
+    async with store_world(sqlite_url(path)) as navi:
+        session = await navi.session()
+        await navi.turn(session, "count the quinces")
 
     recall("index")
     answer = recall("resume", session.id)

@@ -10,7 +10,7 @@ import pytest
 from navi.cli import cells, formats
 from navi.cli.table import Column, fit
 from tests.integration.cli.recall_runs import AS_A_PROCESS, Recall, on_terminal
-from tests.integration.memory.world import World
+from tests.memory_world import World
 
 TITLE = "Rewrite the checkout so that two tabs don't log each other out"
 COMMANDS = [

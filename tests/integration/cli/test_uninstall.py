@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from navi.cli.navi.installation import removal_command
-from tests.integration.cli.test_setup import FILES, setup, write_files
+from tests.integration.cli.agent_settings import FILES, setup, write_files
 from tests.places import ROOT
 from tests.server import NAVI, ServerProcess
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.memory.world import World
+from tests.memory_world import World
 
 
 @pytest.fixture

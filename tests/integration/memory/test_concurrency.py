@@ -12,8 +12,8 @@ import pytest
 
 from navi.index import database, lock
 from navi.index.errors import IndexBusy
-from tests.integration.memory.test_kills import fill, start
-from tests.integration.memory.world import FixedClock, World
+from tests.integration.memory.index_process import start
+from tests.memory_world import FixedClock, World
 
 
 def test_of_two_runs_one_is_told_who_the_other_is(world: World) -> None:
@@ -43,7 +43,7 @@ def test_a_run_waits_for_a_short_pass_of_another_process(world: World) -> None:
 
 
 def test_many_runs_at_once_do_no_harm(world: World) -> None:
-    fill(world, files=6, messages=10)
+    world.fill(files=6, messages=10)
     processes = [start() for _ in range(4)]
     outcomes = [(process.communicate()[1], process.returncode) for process in processes]
     assert any(code == 0 for _, code in outcomes)
@@ -58,7 +58,7 @@ def test_many_runs_at_once_do_no_harm(world: World) -> None:
 def test_searching_listing_and_showing_work_while_something_indexes(world: World) -> None:
     world.file("first", "p0").say("quince")
     world.index()
-    fill(world, files=12, messages=40)
+    world.fill(files=12, messages=40)
     process = start()
     searches = 0
     while process.poll() is None:
@@ -100,7 +100,7 @@ def test_waiting_for_the_index_ends_with_a_message(world: World, monkeypatch) ->
     monkeypatch.setattr(database, "PATIENCE_SECONDS", 0.05)
     writes = (
         "import sys\nfrom navi.index import database\nfrom navi.index.places import places\n"
-        "from tests.integration.memory.world import FixedClock\n"
+        "from tests.memory_world import FixedClock\n"
         "with database.writing(places(), FixedClock().now()) as c:\n"
         "    print('open', flush=True)\n"
         "    sys.stdin.readline()\n"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from navi.index.search import Filters
-from tests.integration.memory.world import World, touch
+from tests.memory_world import World, touch
 from tests.places import CORPUS
 
 EXPECTED: dict[str, Any] = json.loads((CORPUS / "EXPECTED.json").read_text())

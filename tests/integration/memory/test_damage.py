@@ -15,7 +15,7 @@ from navi.index.catalogue import Wanted
 from navi.index.errors import IndexUnusable, NoIndex
 from navi.index.search import Search
 from tests.integration.memory.deadly_source import DeadlyClaudeCode
-from tests.integration.memory.world import World
+from tests.memory_world import World
 from tests.places import ROOT
 from tests.rights import rights_that_files_give
 

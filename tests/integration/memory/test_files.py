@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from navi.index.search import Filters
-from tests.integration.memory.world import START, File, World
+from tests.memory_world import START, File, World
 
 
 def use(file: File, tool: str, **arguments: Any) -> File:

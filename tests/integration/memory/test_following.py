@@ -17,7 +17,7 @@ from navi.domain.errors import NaviError
 from navi.index import following, lock
 from navi.index.following import Follower, pause_after
 from navi.index.outcome import Refreshed
-from tests.integration.memory.world import FixedClock, World
+from tests.memory_world import FixedClock, World
 
 WAIT_SECONDS = 30
 

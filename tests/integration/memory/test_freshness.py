@@ -10,7 +10,7 @@ from navi.index import freshness as fresh
 from navi.index import lock
 from navi.index.freshness import Freshness, freshness
 from navi.index.settings import searchable_fields
-from tests.integration.memory.world import World, touch
+from tests.memory_world import World, touch
 
 
 def look(world: World, after: timedelta = timedelta(0)) -> Freshness:

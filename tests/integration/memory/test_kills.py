@@ -6,27 +6,17 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 
 import psutil
 import pytest
 
-from tests.integration.memory.world import World
-from tests.places import ROOT
+from tests.integration.memory.index_process import start
+from tests.memory_world import World
 
 pytestmark = pytest.mark.proof
 
 KILLS = 20
-
-
-def start(*arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.integration.memory.driver", *arguments],
-        cwd=ROOT,
-        start_new_session=True,
-        stderr=subprocess.PIPE,
-    )
 
 
 def readers_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
@@ -39,17 +29,8 @@ def readers_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
     ]
 
 
-def fill(world: World, files: int, messages: int) -> None:
-    for number in range(files):
-        file = world.file(f"s{number}", f"p{number % 3}")
-        for turn in range(messages):
-            file.say(f"question {turn} about thing{number}")
-            file.run(f"grep thing{number} file{turn}", text=f"answer {turn} AuthHandler{number}")
-            file.think(f"thought {turn}")
-
-
 def test_twenty_kills_at_random_moments_leave_a_good_index(world: World) -> None:
-    fill(world, files=12, messages=12)
+    world.fill(files=12, messages=12)
     began = time.monotonic()
     assert end_of(start(), None) == 0
     whole = time.monotonic() - began
@@ -76,7 +57,7 @@ def test_twenty_kills_at_random_moments_leave_a_good_index(world: World) -> None
     "station", ["rows-written", "rows-committed", "texts-written", "texts-committed"]
 )
 def test_a_kill_at_any_station_is_repaired(world: World, station: str, hit: int) -> None:
-    fill(world, files=4, messages=8)
+    world.fill(files=4, messages=8)
     if hit == 2:  # else the very first run dies
         world.index()
     for number in range(4):
@@ -93,7 +74,7 @@ def test_a_kill_at_any_station_is_repaired(world: World, station: str, hit: int)
 
 
 def test_the_reader_ends_when_the_process_it_reads_for_is_killed(world: World) -> None:
-    fill(world, files=12, messages=40)
+    world.fill(files=12, messages=40)
     process = start()
     readers: list[psutil.Process] = []
     while process.poll() is None and not readers:
@@ -109,7 +90,7 @@ def test_a_killed_recreate_loses_neither_tags_nor_sessions_without_file(world: W
     from navi.index import database, tags
 
     gone = world.file("gone").say("pear of old")
-    fill(world, files=6, messages=10)
+    world.fill(files=6, messages=10)
     world.index()
     gone.path.unlink()
     world.index()

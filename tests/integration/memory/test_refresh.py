@@ -10,7 +10,7 @@ from pathlib import Path
 from navi.index import database, reading
 from navi.sources import lines
 from navi.sources.claude_code import ClaudeCodeTranscript
-from tests.integration.memory.world import FixedClock, World, touch
+from tests.memory_world import FixedClock, World, touch
 from tests.rights import rights_that_files_give
 
 

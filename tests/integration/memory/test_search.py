@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from navi.index.search import Filters, Search
-from tests.integration.memory.world import START, World
+from tests.memory_world import START, World
 
 WRITTEN_AND_ASKED = [
     ("error 4021 in build 17", "4021"),

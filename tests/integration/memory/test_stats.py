@@ -10,7 +10,7 @@ import pytest
 from navi.index import database, stats
 from navi.index.health import health
 from navi.index.stats import Scope
-from tests.integration.memory.world import START, World
+from tests.memory_world import START, World
 
 
 def ask(world: World, question: Any, *arguments: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.integration.memory.world import World
+from tests.memory_world import World
 
 
 def titles(world: World) -> list[str | None]:

@@ -17,8 +17,7 @@ from navi.runtime.session_tokens import SessionTokens
 from navi.runtime.system_clock import SystemClock
 from navi.store import session_tokens, sessions, users
 from navi.store.store import Store
-from tests.integration.store.conftest import NOON
-from tests.integration.store.conftest import World as StoreWorld
+from tests.store_world import NOON, World, store_world
 
 
 class Server:
@@ -31,21 +30,19 @@ class Server:
 
 
 @pytest.fixture
-async def world(prepared_url: str) -> AsyncIterator[StoreWorld]:
-    store = Store(prepared_url)
-    store.start()
-    yield StoreWorld(store, prepared_url)
-    await store.close()
+async def world(prepared_url: str) -> AsyncIterator[World]:
+    async with store_world(prepared_url) as world:
+        yield world
 
 
 @pytest.fixture
-async def session(world: StoreWorld) -> Session:
+async def session(world: World) -> Session:
     await world.store.transact(users.add, User("ada", Role.USER, NOON), "hers")
     return await world.session(user_id="ada")
 
 
 async def test_each_server_gives_a_session_one_token_and_takes_those_of_all(
-    world: StoreWorld, session: Session
+    world: World, session: Session
 ) -> None:
     servers = [Server(world.store), Server(world.store)]
     tokens = [await server.tokens.of(session.id) for server in servers]
@@ -58,7 +55,7 @@ async def test_each_server_gives_a_session_one_token_and_takes_those_of_all(
             assert (agent.session_id, agent.user.id) == (session.id, "ada")
 
 
-async def test_plain_tokens_are_not_stored(world: StoreWorld, session: Session) -> None:
+async def test_plain_tokens_are_not_stored(world: World, session: Session) -> None:
     token = await Server(world.store).tokens.of(session.id)
     secret = token.removeprefix("navi_session_")
     assert len(secret) >= 43
@@ -67,7 +64,7 @@ async def test_plain_tokens_are_not_stored(world: StoreWorld, session: Session) 
         assert not any(secret.encode() in file.read_bytes() for file in files)
 
 
-async def test_a_void_token_is_replaced_and_stays_void(world: StoreWorld, session: Session) -> None:
+async def test_a_void_token_is_replaced_and_stays_void(world: World, session: Session) -> None:
     server = Server(world.store)
     void = await server.tokens.of(session.id)
     await world.store.transact(session_tokens.void, session.id)
@@ -78,7 +75,7 @@ async def test_a_void_token_is_replaced_and_stays_void(world: StoreWorld, sessio
 
 
 async def test_the_agent_of_a_session_that_has_ended_is_told_so(
-    world: StoreWorld, session: Session
+    world: World, session: Session
 ) -> None:
     server = Server(world.store)
     token = await server.tokens.of(session.id)

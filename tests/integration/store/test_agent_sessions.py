@@ -17,7 +17,7 @@ from navi.domain.session import Session, SessionState, generated_name
 from navi.domain.turn import Ending, Outcome, RunningTurn
 from navi.domain.user import Role, User
 from navi.store import agent_sessions, compactions, lanes, queue, sessions, transcript, turns
-from tests.integration.store.conftest import NOON, World
+from tests.store_world import NOON, World
 
 SAID: list[TurnEvent] = [TextDelta("first, "), ToolStarted("1", "Bash", {"command": "ls"})]
 

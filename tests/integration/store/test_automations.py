@@ -3,24 +3,19 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from navi.domain.automation import (
     Automation,
-    CatchUp,
     Delivery,
     Guards,
-    Kind,
     Run,
     RunState,
     Target,
 )
 from navi.domain.event import TextDelta, Usage
-from navi.domain.ids import new_id
 from navi.domain.message import drafts_of
-from navi.domain.schedule import Every
 from navi.domain.session import Session
 from navi.domain.turn import Ending, Outcome, RunningTurn
 from navi.runtime.system_jobs import SystemJobs, Wishes, hidden_session
@@ -37,11 +32,10 @@ from navi.store import (
 )
 from navi.store.due.automations import DueAutomations
 from navi.store.store import Store
-from tests.integration.store.conftest import NOON, World, claim
+from tests.integration.store.automation_steps import HOUR, add, automation, begin, finish, now_of
+from tests.store_world import NOON, World, claim
 
 DUE = DueAutomations(keep_runs=50)
-
-HOUR = timedelta(hours=1)
 
 
 class Hands:
@@ -52,30 +46,6 @@ class Hands:
 
     def now(self) -> datetime:
         return self.world.now
-
-
-def automation(session: Session | None, **fields: Any) -> Automation:
-    values: dict[str, Any] = {
-        "id": new_id(),
-        "user_id": "local",
-        "name": "monitor",
-        "kind": Kind.AGENT_TURN,
-        "session_key": None if session is None else session.id,
-        "schedule": Every(3600, NOON),
-        "message": "look",
-        "enabled": True,
-        "catch_up": CatchUp.ONCE,
-        "guards": Guards(),
-        "target": Target(),
-        "next_run_at": NOON + HOUR,
-        "created_at": NOON,
-        "updated_at": NOON,
-    }
-    return Automation(**{**values, **fields})
-
-
-async def add(world: World, session: Session, **fields: Any) -> Automation:
-    return await world.store.transact(automations.add, automation(session, **fields))
 
 
 async def add_apart(world: World, target: Session) -> Automation:
@@ -92,33 +62,8 @@ async def fire(world: World, now: datetime) -> int:
     return (await claim(world.store, DUE, now)).count
 
 
-async def now_of(world: World, made: Automation) -> Automation:
-    return await world.store.transact(automations.get, made.id)
-
-
 async def runs_of(world: World, made: Automation) -> list[Run]:
     return await world.store.transact(automation_runs.listing, made.id)
-
-
-async def begin(world: World, session_id: str) -> turns.Begun:
-    now = world.later()
-    lease = turns.Claim(new_id(), "me", now + timedelta(seconds=15), now)
-    begun = await world.store.transact(turns.begin, session_id, lease)
-    assert begun is not None
-    return begun
-
-
-OK = Ending(Outcome.OK)
-
-
-async def finish(
-    world: World, begun: turns.Begun, said: str = "answer", ending: Ending = OK
-) -> None:
-    happened = [TextDelta(said)]
-    drafts = drafts_of(happened)
-    await world.store.transact(
-        turns.finish, begun.turn, 0, happened, drafts, ending, Usage(), world.later()
-    )
 
 
 async def close_dead(world: World, session: Session) -> bool:
@@ -331,7 +276,7 @@ async def test_two_servers_may_set_up_the_system_jobs_at_the_same_moment(
     stores = [Store(database_url) for _ in range(2)]
     for store in stores:
         store.start()
-    worlds = [World(store, database_url) for store in stores]
+    worlds = [World(store) for store in stores]
     both = [
         SystemJobs(each.store, Hands(each), Path("/nowhere"), "scripted", UTC) for each in worlds
     ]

@@ -15,8 +15,8 @@ from navi.store import recalls
 from navi.store.due.contract import Claimed
 from navi.store.due.recalls import DueRecalls
 from tests.hand_clock import HandClock
-from tests.integration.store.conftest import World
-from tests.integration.store.test_recalls import a_recall
+from tests.integration.store.recall_steps import a_recall
+from tests.store_world import World
 
 SECOND = timedelta(seconds=1)
 STEP = timedelta(milliseconds=10)

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from navi.store import queue
 from navi.store.due.automations import DueAutomations
-from tests.integration.store.conftest import NOON, World, claim
-from tests.integration.store.test_automations import HOUR, add, begin, finish, now_of
+from tests.integration.store.automation_steps import HOUR, add, begin, finish, now_of
+from tests.store_world import NOON, World, claim
 
 DUE = DueAutomations(keep_runs=50)
 SECOND = timedelta(seconds=1)

@@ -8,7 +8,7 @@ import pytest
 from navi.domain.errors import SessionNotFound
 from navi.domain.event import Payload
 from navi.store import events, sessions
-from tests.integration.store.conftest import World
+from tests.store_world import World
 
 
 async def test_each_session_counts_its_own_events_and_all_count_together(world: World) -> None:

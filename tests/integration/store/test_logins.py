@@ -6,7 +6,7 @@ from datetime import timedelta
 from navi.domain.login import Login
 from navi.domain.user import Role, User
 from navi.store import logins, users
-from tests.integration.store.conftest import NOON, World
+from tests.store_world import NOON, World
 
 MONTH = timedelta(days=30)
 OLDEST = NOON - MONTH

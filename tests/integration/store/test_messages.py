@@ -13,7 +13,7 @@ from navi.domain.message import Draft
 from navi.domain.session import Session
 from navi.domain.turn import Ending, Outcome, RunningTurn
 from navi.store import queue, sessions, transcript, turns
-from tests.integration.store.conftest import World
+from tests.store_world import World
 
 
 async def busy(world: World) -> tuple[Session, turns.Begun]:

@@ -12,7 +12,7 @@ from navi.domain.message import drafts_of
 from navi.domain.turn import Ending, Outcome, StopReason
 from navi.store import lanes, queue, sessions, turns
 from navi.store.tables import message_queue
-from tests.integration.store.conftest import NOON, World
+from tests.store_world import NOON, World
 
 
 async def test_an_admitted_input_waits_in_the_queue_and_is_told(world: World) -> None:

@@ -7,11 +7,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from navi.domain.event import TextDelta, Usage
-from navi.domain.ids import new_id
 from navi.domain.message import drafts_of
 from navi.domain.recall import (
     LIMIT_PAUSE,
-    CallType,
     Recall,
     RecallAlreadyPending,
     RecallStatus,
@@ -21,31 +19,11 @@ from navi.domain.session import Session
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome
 from navi.store import lanes, origins, queue, recalls, sessions, turns
 from navi.store.due.recalls import DueRecalls
-from tests.integration.store.conftest import World, claim, earliest
+from tests.integration.store.recall_steps import MINUTE, a_recall
+from tests.store_world import World, claim, earliest
 
-MINUTE = timedelta(minutes=1)
 SECOND = timedelta(seconds=1)
 DUE = DueRecalls()
-
-
-def a_recall(world: World, session: Session, interval: int | None = None) -> Recall:
-    """A recall that is due in a minute."""
-    return Recall(
-        id=new_id(),
-        session_id=session.id,
-        call_type=CallType.ONCE if interval is None else CallType.RECURRING,
-        trigger_at=world.now + MINUTE,
-        due_at=world.now + MINUTE,
-        interval_seconds=interval,
-        internal_comment=None,
-        additional_context_message="Read build.log",
-        status=RecallStatus.PENDING,
-        outcome=None,
-        error=None,
-        missed_count=0,
-        created_at=world.now,
-        updated_at=world.now,
-    )
 
 
 async def scheduled(world: World, session: Session, interval: int | None = None) -> Recall:

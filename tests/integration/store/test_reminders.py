@@ -34,7 +34,7 @@ from navi.store.due.contract import Claimed
 from navi.store.due.nudges import DueNudges
 from navi.store.due.reminders import DueReminders
 from navi.store.store import Store
-from tests.integration.store.conftest import World, claim, earliest
+from tests.store_world import World, claim, earliest
 
 OK = Ending(Outcome.OK)
 NUDGES = DueNudges()

@@ -3,7 +3,7 @@ from __future__ import annotations
 from navi.domain.caller import Caller
 from navi.domain.user import Role, User
 from navi.store import session_tokens, sessions, user_removal, users
-from tests.integration.store.conftest import NOON, World
+from tests.store_world import NOON, World
 
 
 async def caller_of(world: World, token_sha256: str) -> Caller | None:

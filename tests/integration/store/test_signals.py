@@ -12,8 +12,8 @@ import pytest
 from navi.store import schema, sessions, signals
 from navi.store.connection import sqlite_url
 from navi.store.store import Store
-from tests.integration.store.conftest import NOON, World
 from tests.postgres import PostgresServer
+from tests.store_world import NOON, World
 
 Heard = asyncio.Queue[tuple[str, str]]
 MISSED = {(channel, "") for channel in signals.CHANNELS}
@@ -84,7 +84,7 @@ async def test_other_servers_hear_that_a_session_was_ended(heard: Heard, url: st
     schema.prepare(url)
     store = Store(url)
     store.start()
-    session = await World(store, url).session()
+    session = await World(store).session()
     await store.transact(sessions.kill, session.id, NOON)
     await store.close()
     while await next_of(heard) != (signals.ENDS, ""):

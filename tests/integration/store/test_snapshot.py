@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from navi.domain.event import Event, TextDelta
 from navi.store import events, snapshot, turns
-from tests.integration.store.conftest import World
-from tests.integration.store.test_turns import finish
+from tests.store_world import World
 
 
 async def test_messages_and_the_events_after_a_snapshot_make_the_whole_at_every_moment(
@@ -22,14 +21,14 @@ async def test_messages_and_the_events_after_a_snapshot_make_the_whole_at_every_
         return [*(message.content for message in taken.messages), *later, *waiting]
 
     assert await seen() == []
-    await finish(world, (await world.begun(session, "one")).turn, "first")
+    await world.turn(session, "one", TextDelta("first"))
     assert await seen() == ["one", "first"]
     running = (await world.begun(session, "two")).turn
     assert await seen() == ["one", "first", "two"]
     await world.store.transact(turns.extend, running, 0, [TextDelta("sec")], world.later())
     await world.admit(session, "three")
     assert await seen() == ["one", "first", "two", "sec", "waits: three"]
-    await finish(world, running, "ond", counted=1)
+    await world.finish(running, TextDelta("ond"), counted=1)
     assert (await seen())[2:] == ["two", "ond", "waits: three"]
 
 
@@ -41,6 +40,6 @@ def _said(event: Event) -> str:
 async def test_a_snapshot_has_the_last_messages_only(world: World) -> None:
     session = await world.session()
     for number in range(3):
-        await finish(world, (await world.begun(session, f"question {number}")).turn)
+        await world.turn(session, f"question {number}", TextDelta("answer"))
     taken = await world.store.transact(snapshot.take, session.id, 2)
     assert [message.content for message in taken.messages] == ["question 2", "answer"]

@@ -28,7 +28,7 @@ from navi.store import (
     turns,
 )
 from navi.store.due.nudges import DueNudges
-from tests.integration.store.conftest import World, claim
+from tests.store_world import World, claim
 
 CALL = "call-1"
 

@@ -7,7 +7,7 @@ import pytest
 from navi.store import events
 from navi.store.store import SETTLED_CHANGES
 from tests.acceptance.flows.storm import eventually
-from tests.integration.store.conftest import World
+from tests.store_world import World
 
 
 async def test_what_sqlite_wrote_ahead_is_moved_into_the_database_when_nothing_is_to_do(

@@ -16,7 +16,7 @@ from navi.domain.session import Session, generated_name
 from navi.domain.turn import Ending, Outcome
 from navi.store import sessions, turns
 from navi.store.turns import Begun
-from tests.integration.store.conftest import World
+from tests.store_world import World
 
 
 async def unnamed(world: World, **fields: Any) -> Session:

@@ -19,7 +19,7 @@ from navi.domain.message import MessageRole, drafts_of
 from navi.domain.session import Session, SessionState
 from navi.domain.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
 from navi.store import events, lanes, queue, sessions, transcript, turns
-from tests.integration.store.conftest import World
+from tests.store_world import World
 
 OK = Ending(Outcome.OK)
 

@@ -5,7 +5,7 @@ import pytest
 from navi.domain.errors import Conflict
 from navi.domain.user import Role, User
 from navi.store import sessions, users
-from tests.integration.store.conftest import NOON, World
+from tests.store_world import NOON, World
 
 
 async def test_a_user_is_found_by_the_digest_of_their_token(world: World) -> None:

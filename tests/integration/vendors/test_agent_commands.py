@@ -14,7 +14,7 @@ import pytest
 
 from navi.domain import agent_commands
 from navi.domain.agent_commands import hook_command, mcp_command
-from tests.integration.vendors.test_hook import ANSWER, HOOK, SAID, server
+from tests.integration.vendors.hook_server import ANSWER, HOOK, SAID, server
 
 SHELLS = [name for name in ("dash", "bash", "zsh", "fish") if shutil.which(name)]
 QUIET = (0, b"", b"")

@@ -4,85 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import text
 
 from navi.domain.errors import StoreUnusable
-from navi.domain.event import TextDelta, ThinkingDelta, ToolFinished, ToolStarted, Usage
+from navi.domain.event import TextDelta, ThinkingDelta, ToolFinished, ToolStarted
 from navi.domain.history import FoundFile
-from navi.domain.ids import new_id
-from navi.domain.input import NewInput, Origin
-from navi.domain.message import drafts_of
-from navi.domain.session import Session, SessionState
-from navi.domain.turn import Ending, Outcome
+from navi.domain.input import Origin
 from navi.sources.navi import Navi
 from navi.sources.source import Rewritten
-from navi.store import lanes, queue, schema, sessions, turns
+from navi.store import lanes, schema, turns
 from navi.store.connection import public_address, sqlite_url
-from navi.store.store import Store
+from tests.store_world import World, store_world
 from tests.unit.vendors.rows import rows_of
-
-NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
-
-
-@dataclass
-class World:
-    store: Store
-    now: datetime = NOON
-
-    def later(self) -> datetime:
-        self.now += timedelta(seconds=1)
-        return self.now
-
-    async def session(self, **fields: Any) -> Session:
-        now = self.later()
-        values: dict[str, Any] = {
-            "id": new_id(),
-            "name": "a name",
-            "driver": "builtin",
-            "model": "anthropic:x",
-            "cwd": "/home/ada/p",
-            "parent_id": None,
-            "user_id": "local",
-            "state": SessionState.IDLE,
-            "task": None,
-            "agent_status_text": None,
-            "agent_status_at": None,
-            "context_from_idx": 0,
-            "created_at": now,
-            "updated_at": now,
-        }
-        return await self.store.transact(sessions.create, Session(**{**values, **fields}))
-
-    async def begin(self, session: Session, text: str, **fields: Any) -> turns.Begun:
-        new = NewInput(id=new_id(), session_id=session.id, text=text, **fields)
-        await self.store.transact(queue.admit, new, self.later())
-        now = self.later()
-        claim = turns.Claim(new_id(), "me", now + timedelta(seconds=15), now)
-        begun = await self.store.transact(turns.begin, session.id, claim)
-        assert begun is not None
-        return begun
-
-    async def turn(self, session: Session, text: str, *events: Any, **fields: Any) -> None:
-        begun = await self.begin(session, text, **fields)
-        happened, ending, usage = list(events), Ending(Outcome.OK), Usage(10, 5, 100, 20)
-        await self.store.transact(
-            turns.finish, begun.turn, 0, happened, drafts_of(happened), ending, usage, self.later()
-        )
 
 
 @pytest.fixture
 async def world(monkeypatch: pytest.MonkeyPatch, prepared_url: str) -> AsyncIterator[World]:
     monkeypatch.setenv("NAVI_DATABASE_URL", prepared_url)
-    store = Store(prepared_url)
-    store.start()
-    yield World(store)
-    await store.close()
+    async with store_world(prepared_url) as world:
+        yield world
 
 
 def only_file() -> FoundFile:
@@ -91,7 +34,7 @@ def only_file() -> FoundFile:
 
 
 async def test_a_session_is_read_while_its_server_runs(world: World) -> None:
-    session = await world.session()
+    session = await world.session(name="a name", model="anthropic:x", cwd="/home/ada/p")
     await world.turn(
         session,
         "build it",
@@ -131,25 +74,15 @@ async def test_what_was_added_since_a_mark_is_read_alone(world: World) -> None:
     await world.turn(session, "one", TextDelta("first"))
     before = only_file()
     rows = rows_of(Navi(), before.path)
-    begun = await world.begin(session, "two")
+    begun = await world.begun(session, "two")
     half = rows_of(Navi(), before.path, rows.mark)
     assert [message.content for message in half.by_idx.values()] == ["two"]
-    happened = [TextDelta("second")]
-    await world.store.transact(
-        turns.finish,
-        begun.turn,
-        0,
-        happened,
-        drafts_of(happened),
-        Ending(Outcome.OK),
-        Usage(1, 2, 3, 4),
-        world.later(),
-    )
+    await world.finish(begun.turn, TextDelta("second"))
     after = only_file()
     assert (after.mtime, after.size) > (before.mtime, before.size)
     last = rows_of(Navi(), after.path, half.mark)
     assert [message.content for message in last.by_idx.values()] == ["second"]
-    assert [usage.output_tokens for usage in last.by_key.values()] == [2]
+    assert [usage.output_tokens for usage in last.by_key.values()] == [5]
     whole = rows_of(Navi(), after.path)
     assert whole.by_idx == rows.by_idx | half.by_idx | last.by_idx
     assert whole.by_key == rows.by_key | half.by_key | last.by_key
@@ -158,7 +91,7 @@ async def test_what_was_added_since_a_mark_is_read_alone(world: World) -> None:
 
 async def test_a_message_that_was_taken_back_means_reading_anew(world: World) -> None:
     session = await world.session()
-    begun = await world.begin(session, "never begun")
+    begun = await world.begun(session, "never begun")
     file = only_file()
     mark = rows_of(Navi(), file.path).mark
     running = await world.store.transact(lanes.running)
@@ -223,13 +156,11 @@ async def test_a_stamp_changes_when_something_was_said(
     url = sqlite_url(tmp_path / "navi.sqlite3")
     monkeypatch.setenv("NAVI_DATABASE_URL", url)
     schema.prepare(url)
-    store = Store(url)
-    store.start()
-    before = Navi().stamp()
-    assert Navi().stamp() == before
-    await World(store).session()
-    assert Navi().stamp() != before
-    await store.close()
+    async with store_world(url) as world:
+        before = Navi().stamp()
+        assert Navi().stamp() == before
+        await world.session()
+        assert Navi().stamp() != before
     monkeypatch.setenv("NAVI_DATABASE_URL", "postgresql://localhost/navi")
     assert Navi().stamp() is None
 
@@ -241,11 +172,8 @@ async def test_a_store_without_a_server_is_read_and_nothing_is_written(
     path.parent.mkdir()
     monkeypatch.setenv("NAVI_HOME", str(path.parent))
     schema.prepare(sqlite_url(path))
-    store = Store(sqlite_url(path))
-    store.start()
-    world = World(store)
-    await world.turn(await world.session(), "one", TextDelta("first"))
-    await store.close()
+    async with store_world(sqlite_url(path)) as world:
+        await world.turn(await world.session(), "one", TextDelta("first"))
     path.chmod(0o400)
     content = path.read_bytes()
     assert rows_of(Navi(), only_file().path).words("user") == ["one"]

@@ -89,6 +89,16 @@ class World:
         path.touch()
         return File(path, name, str(self.home / project))
 
+    def fill(self, files: int, messages: int) -> None:
+        """Files in three projects, with words that tell them apart."""
+        for number in range(files):
+            file = self.file(f"s{number}", f"p{number % 3}")
+            for turn in range(messages):
+                file.say(f"question {turn} about thing{number}")
+                command = f"grep thing{number} file{turn}"
+                file.run(command, text=f"answer {turn} AuthHandler{number}")
+                file.think(f"thought {turn}")
+
     def refresh(self, *, full: bool = False, in_parallel: bool = False) -> Refresh:
         return Refresh(
             self.places,

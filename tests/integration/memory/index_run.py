@@ -1,7 +1,8 @@
 """A run of the index in a process of its own, with small batches so that much can go wrong.
 
-`python -m tests.integration.memory.driver [--full] [--recreate] [--die-at=STATION:N]`, in the home
-that the environment names. It dies when it comes to a station for the n-th time, as by kill -9.
+`python -m tests.integration.memory.index_run [--full] [--recreate] [--die-at=STATION:N]`, in the
+home that the environment names. It dies as by kill -9 when it comes to a station
+for the n-th time.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from navi.index import batch, loading, reading_process, refresh, texts
 from navi.index.agents import agents
 from navi.index.places import places
 from navi.index.settings import searchable_fields
-from tests.integration.memory.world import FixedClock
+from tests.memory_world import FixedClock
 
 
 def main() -> None:
