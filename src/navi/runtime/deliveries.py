@@ -11,7 +11,7 @@ from navi.domain.clock import Clock
 from navi.domain.errors import NotFound
 from navi.domain.event import Event
 from navi.domain.message import NOTHING_TO_REPORT
-from navi.runtime.service import Service, Wake
+from navi.runtime.service import Service
 from navi.store import automation_runs, deliveries
 from navi.store.store import Store
 
@@ -41,10 +41,10 @@ class Deliveries(Service):
     name = "deliveries"
 
     def __init__(self, store: Store, clock: Clock, judge: Judge) -> None:
+        super().__init__()
         self._store = store
         self._clock = clock
         self._judge = judge
-        self._wake = Wake()
 
     def notice(self, events: Sequence[Event]) -> None:
         """Called with every stored event of this process."""

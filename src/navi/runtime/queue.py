@@ -18,7 +18,7 @@ from navi.domain.errors import NaviError, NotFound
 from navi.domain.input import Admission, NewInput, Origin, require_text
 from navi.domain.quota import Limits
 from navi.domain.user import User
-from navi.runtime.service import Service, Wake
+from navi.runtime.service import Service
 from navi.runtime.slots import TurnSlots
 from navi.runtime.turns import Turns
 from navi.store import bad_inputs, lanes
@@ -50,12 +50,12 @@ class Queue(Service):
     def __init__(
         self, store: Store, clock: Clock, turns: Turns, slots: TurnSlots, limits: Limits
     ) -> None:
+        super().__init__()
         self._store = store
         self._clock = clock
         self._turns = turns
         self._slots = slots
         self._limits = limits
-        self._wake = Wake()
         self._is_poked = False
         self._expected: list[Expected] = []
         self._is_open = True

@@ -10,7 +10,7 @@ from navi.domain.errors import NaviError
 from navi.domain.turn import RunningTurn
 from navi.runtime.owner import is_surely_dead
 from navi.runtime.queue import Queue
-from navi.runtime.service import Service, Wake
+from navi.runtime.service import Service
 from navi.runtime.sessions import Sessions
 from navi.runtime.turns import Turns
 from navi.store import bad_turns, lanes
@@ -36,13 +36,13 @@ class Recovery(Service):
         sessions: Sessions,
         lease: timedelta,
     ) -> None:
+        super().__init__()
         self._store = store
         self._clock = clock
         self._owner = owner
         self._turns = turns
         self._queue = queue
         self._sessions = sessions
-        self._wake = Wake()
         self._has_ended_sessions = False
         self._lease = lease
 

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from navi.domain.clock import Clock
 from navi.domain.errors import NaviError
 from navi.runtime.queue import Queue
-from navi.runtime.service import Service, Wake
+from navi.runtime.service import Service
 from navi.store.due.contract import Claimed, DueKind, claim_one, next_instants, next_of_each
 from navi.store.store import Store
 
@@ -36,13 +36,13 @@ class Scheduler(Service):
     name = "clock"
 
     def __init__(self, store: Store, clock: Clock, kinds: Sequence[DueKind], queue: Queue) -> None:
+        super().__init__()
         self._store = store
         self._clock = clock
         self._kinds = kinds
         self._queue = queue
         self._next_instants = next_instants(kinds)
         self._retry = FIRST_RETRY
-        self._wake = Wake()
 
     def wake(self) -> None:
         """Something may be due earlier than expected."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -28,53 +27,38 @@ from navi.runtime.deliveries import evaluate_response
 from navi.runtime.settings import AgentSettings, AutomationSettings, Settings
 from navi.store import deliveries, hidden
 from navi.store.store import Store
+from tests.hand_clock import HandClock
 from tests.integration.agents.stand_in import Answer, Call, StandIn, stand_in
-from tests.integration.runtime.conftest import LOCAL, MovedClock, Start, World
+from tests.live_world import LOCAL, Start, World
 
 HEARTBEAT = AutomationSettings(heartbeat=True, heartbeat_minutes=30)
 DREAM = AutomationSettings(dream=True, dream_at="0 3 * * *")
 
 
-@pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> MovedClock:
-    # A clock that is moved is noticed at the next step.
-    monkeypatch.setattr(scheduler, "LONGEST_STEP_SECONDS", 0.02)
-    return MovedClock()
-
-
-async def until(is_so: Callable[[], Any]) -> Any:
-    async with asyncio.timeout(30):
-        while not (found := await is_so()):
-            await asyncio.sleep(0.01)
-        return found
-
-
 async def settled(world: World, automation_id: str, count: int = 1) -> list[Run]:
     """Its runs, newest first, once they have ended and it is decided about their answers."""
 
-    async def look() -> list[Run]:
-        found = await world.navi.automations.runs(LOCAL, automation_id)
-        is_open = any(
-            run.state in (RunState.QUEUED, RunState.RUNNING) or run.delivery is Delivery.PENDING
-            for run in found
-        )
-        return [] if is_open or len(found) < count else found
+    async def have_ended() -> bool:
+        runs = await world.navi.automations.runs(LOCAL, automation_id)
+        is_open = any(run.state in (RunState.QUEUED, RunState.RUNNING) for run in runs)
+        return len(runs) >= count and not is_open
 
-    runs: list[Run] = await until(look)
-    return runs
+    await world.until(have_ended)
+    await world.navi.deliveries.at_rest()
+    return await world.navi.automations.runs(LOCAL, automation_id)
 
 
 async def looked(world: World, automation_id: str) -> None:
-    """Wait until it has looked and found nothing to do."""
+    """Return once it has looked and found nothing to do."""
 
-    async def look() -> bool:
-        found = await world.navi.automations.get(LOCAL, automation_id)
-        return found.last_status is not None
+    async def has_looked() -> bool:
+        automation = await world.navi.automations.get(LOCAL, automation_id)
+        return automation.last_status is not None
 
-    await until(look)
+    await world.until(has_looked)
 
 
-async def take_over(world: World, time: MovedClock, **payload: Any) -> str:
+async def take_over(world: World, **payload: Any) -> str:
     """An hourly job of an older system."""
     job = {
         "id": "old",
@@ -83,7 +67,7 @@ async def take_over(world: World, time: MovedClock, **payload: Any) -> str:
         "payload": {"kind": "agent_turn", "message": "Look. [[say: news]]", **payload},
     }
     text = json.dumps({"version": 1, "jobs": [job]})
-    imported = await job_import.import_jobs(world.navi.store, time, text, "UTC", {})
+    imported = await job_import.import_jobs(world.navi.store, world.clock, text, "UTC", {})
     assert [each.id for each in imported.taken] == ["old"]
     return "old"
 
@@ -97,14 +81,14 @@ async def said(world: World, session: Session) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", ["the id", "plain", "telegram:42"])
 async def test_an_older_job_runs_apart_and_its_answer_goes_where_it_says(
-    start: Start, time: MovedClock, name: str
+    start: Start, name: str
 ) -> None:
-    async with start(time) as world:
+    async with start() as world:
         session = await world.session(name=name)
         other = await world.session(name="other")
         to = {"the id": session.id, "plain": "plain", "telegram:42": "42"}[name]
-        job = await take_over(world, time, channel="telegram", to=to, deliver=True)
-        time.move(hours=1)
+        job = await take_over(world, channel="telegram", to=to, deliver=True)
+        await world.forward(hours=1)
 
         (run,) = await settled(world, job)
 
@@ -131,43 +115,41 @@ async def test_an_older_job_runs_apart_and_its_answer_goes_where_it_says(
     ],
 )
 async def test_what_is_not_worth_it_or_not_wanted_stays_apart(
-    start: Start, time: MovedClock, payload: dict[str, Any]
+    start: Start, payload: dict[str, Any]
 ) -> None:
-    async with start(time) as world:
+    async with start() as world:
         session = await world.session()
-        job = await take_over(world, time, to=session.id, **payload)
-        time.move(hours=1)
+        job = await take_over(world, to=session.id, **payload)
+        await world.forward(hours=1)
         (run,) = await settled(world, job)
         assert (run.state, run.delivery) == (RunState.TURN_COMPLETED, Delivery.NOT_WORTH_IT)
         assert await said(world, session) == []
 
 
 async def test_an_answer_that_can_not_be_delivered_is_on_record_with_the_reason(
-    start: Start, time: MovedClock
+    start: Start,
 ) -> None:
-    async with start(time) as world:
+    async with start() as world:
         session = await world.session(name="42")
-        job = await take_over(world, time, channel="slack", to="43", deliver=True)
-        time.move(hours=1)
+        job = await take_over(world, channel="slack", to="43", deliver=True)
+        await world.forward(hours=1)
         (run,) = await settled(world, job)
         assert (run.state, run.delivery) == (RunState.TURN_COMPLETED, Delivery.IMPOSSIBLE)
         assert run.error == "there is no session slack:43"
         assert await said(world, session) == []
         # The next one is tried all the same.
         await world.session(name="slack:43")
-        time.move(hours=1)
+        await world.forward(hours=1)
         newest, _ = await settled(world, job, 2)
         assert newest.delivery is Delivery.DELIVERED
 
 
-async def test_the_first_of_several_failures_is_told_where_the_answers_go(
-    start: Start, time: MovedClock
-) -> None:
-    async with start(time) as world:
+async def test_the_first_of_several_failures_is_told_where_the_answers_go(start: Start) -> None:
+    async with start() as world:
         session = await world.session()
         script = "[[say: half]] [[fail: no such file]]"
-        job = await take_over(world, time, message=script, to=session.id, deliver=True)
-        time.move(hours=1)
+        job = await take_over(world, message=script, to=session.id, deliver=True)
+        await world.forward(hours=1)
         (run,) = await settled(world, job)
         assert (run.state, run.delivery) == (RunState.FAILED, Delivery.DELIVERED)
         ((_, text),) = await said(world, session)
@@ -175,14 +157,14 @@ async def test_the_first_of_several_failures_is_told_where_the_answers_go(
         assert " failed: " in text
         assert "no such file" in text
 
-        time.move(hours=1)
+        await world.forward(hours=1)
         again, _ = await settled(world, job, count=2)
         assert (again.state, again.delivery) == (RunState.FAILED, None)
         assert len(await said(world, session)) == 1
 
 
 async def test_an_answer_that_nobody_decided_about_is_delivered_once_by_the_next_server(
-    start: Start, time: MovedClock, monkeypatch: pytest.MonkeyPatch
+    start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deliver = deliveries.deliver
 
@@ -190,45 +172,43 @@ async def test_an_answer_that_nobody_decided_about_is_delivered_once_by_the_next
         raise RuntimeError("the process dies here")
 
     monkeypatch.setattr(deliveries, "deliver", broken)
-    async with start(time) as world:
+    async with start() as world:
         session = await world.session()
-        job = await take_over(world, time, to=session.id, deliver=True)
-        time.move(hours=1)
+        job = await take_over(world, to=session.id, deliver=True)
+        await world.forward(hours=1)
 
         async def is_pending() -> bool:
             found = await world.navi.automations.runs(LOCAL, job)
             return [run.delivery for run in found] == [Delivery.PENDING]
 
-        await until(is_pending)
+        await world.until(is_pending)
         assert await said(world, session) == []
     monkeypatch.setattr(deliveries, "deliver", deliver)
-    async with start(time) as first, start(time) as second:
+    async with start() as first, start() as second:
         await settled(first, job)
         await settled(second, job)
         assert await said(first, session) == [("assistant", "news")]
 
 
 async def test_the_session_of_such_a_job_can_not_be_ended_or_deleted_by_itself(
-    start: Start, time: MovedClock
+    start: Start,
 ) -> None:
     """It would be due for ever, with no place to run."""
-    async with start(time) as world:
-        job = await take_over(world, time, deliver=False)
+    async with start() as world:
+        job = await take_over(world, deliver=False)
         for session_id in ("cron:old", "cron:heartbeat"):
             with pytest.raises(HiddenSession):
                 await world.navi.sessions.remove(LOCAL, session_id)
             with pytest.raises(HiddenSession):
                 await world.navi.sessions.kill(LOCAL, session_id)
-        time.move(hours=1)
+        await world.forward(hours=1)
         await settled(world, job)
         await world.navi.automations.remove(LOCAL, job)
 
 
-async def test_a_system_event_can_be_switched_off_and_removed(
-    start: Start, time: MovedClock
-) -> None:
-    async with start(time) as world:
-        job = await take_over(world, time, kind="system_event")
+async def test_a_system_event_can_be_switched_off_and_removed(start: Start) -> None:
+    async with start() as world:
+        job = await take_over(world, kind="system_event")
         automations = world.navi.automations
         assert (await automations.get(LOCAL, job)).category is Category.SYSTEM
         off = await automations.change(LOCAL, job, {"enabled": False})
@@ -245,14 +225,12 @@ async def test_a_system_event_can_be_switched_off_and_removed(
             assert own in AutomationSettings.model_fields
 
 
-async def test_the_session_of_such_a_job_takes_no_recalls_from_its_agent(
-    start: Start, time: MovedClock
-) -> None:
-    async with start(time) as world:
+async def test_the_session_of_such_a_job_takes_no_recalls_from_its_agent(start: Start) -> None:
+    async with start() as world:
         recall = {"call_type": "immediate", "additional_context_message": "Read a.log"}
         script = f"[[tool: schedule_recall | {json.dumps(recall)}]]"
-        job = await take_over(world, time, message=script)
-        time.move(hours=1)
+        job = await take_over(world, message=script)
+        await world.forward(hours=1)
         await settled(world, job)
         apart = await world.navi.sessions.messages(LOCAL, "cron:old", -1)
         [call] = [call for message in apart for call in message.tool_calls]
@@ -262,7 +240,7 @@ async def test_the_session_of_such_a_job_takes_no_recalls_from_its_agent(
 
 
 async def test_a_job_that_the_store_refuses_does_not_stop_the_others(
-    start: Start, time: MovedClock, monkeypatch: pytest.MonkeyPatch
+    start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keep = hidden.keep
 
@@ -277,18 +255,20 @@ async def test_a_job_that_the_store_refuses_does_not_stop_the_others(
         {"id": each, "schedule": schedule, "payload": {"message": "Look."}}
         for each in ("bad", "good")
     ]
-    async with start(time) as world:
-        imported = await job_import.import_jobs(world.navi.store, time, json.dumps(jobs), "UTC", {})
+    async with start() as world:
+        imported = await job_import.import_jobs(
+            world.navi.store, world.clock, json.dumps(jobs), "UTC", {}
+        )
     assert [each.id for each in imported.taken] == ["good"]
     [refused] = imported.refused
     assert "date value out of range" in refused.reason
 
 
 async def test_a_running_server_learns_of_imported_jobs_at_once(
-    start: Start, time: MovedClock, database_url: str, monkeypatch: pytest.MonkeyPatch
+    start: Start, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scheduler, "LONGEST_SLEEP", timedelta(hours=1))
-    async with start(time) as world:
+    async with start() as world:
         session = await world.session()
         await world.navi.recalls.schedule(
             LOCAL, session.id, call_type="immediate", additional_context_message="[[say: looked]]"
@@ -297,14 +277,14 @@ async def test_a_running_server_learns_of_imported_jobs_at_once(
         # Another process, as `navi import-jobs` is one.
         store = Store(database_url)
         store.start()
-        due_at = int((time.now() - timedelta(seconds=1)).timestamp() * 1000)
+        due_at = int((world.clock.now() - timedelta(seconds=1)).timestamp() * 1000)
         job = {
             "id": "late",
             "schedule": {"kind": "at", "atMs": due_at},
             "payload": {"message": "Look. [[say: news]]"},
             "state": {"nextRunAtMs": due_at},
         }
-        await job_import.import_jobs(store, time, json.dumps([job]), "UTC", {})
+        await job_import.import_jobs(store, world.clock, json.dumps([job]), "UTC", {})
         await store.close()
 
         (run,) = await settled(world, "late")
@@ -312,12 +292,10 @@ async def test_a_running_server_learns_of_imported_jobs_at_once(
         assert run.state is RunState.TURN_COMPLETED
 
 
-async def test_such_jobs_never_keep_a_session_from_being_deleted(
-    start: Start, time: MovedClock
-) -> None:
-    async with start(time, automations=HEARTBEAT) as world:
+async def test_such_jobs_never_keep_a_session_from_being_deleted(start: Start) -> None:
+    async with start(automations=HEARTBEAT) as world:
         session = await world.session()
-        await take_over(world, time, to=session.id, deliver=True)
+        await take_over(world, to=session.id, deliver=True)
         await world.navi.sessions.remove(LOCAL, session.id)
 
 
@@ -347,29 +325,28 @@ def write_heartbeat(text: str) -> None:
 
 @pytest.mark.parametrize("notes", [None, "", "# Every morning\n\n<!-- nothing\nyet -->\n## Open\n"])
 async def test_a_heartbeat_without_tasks_stays_silent_and_costs_no_turn(
-    start: Start, time: MovedClock, notes: str | None
+    start: Start, notes: str | None
 ) -> None:
     if notes is not None:
         write_heartbeat(notes)
-    async with start(time, automations=HEARTBEAT) as world:
+    async with start(automations=HEARTBEAT) as world:
         session = await world.session()
-        time.move(minutes=30)
+        await world.forward(minutes=30)
         await looked(world, "heartbeat")
         assert await world.navi.automations.runs(LOCAL, "heartbeat") == []
         assert await world.navi.sessions.messages(LOCAL, "cron:heartbeat", -1) == []
         assert await said(world, session) == []
 
 
-async def test_what_a_heartbeat_finds_is_told_in_the_session_last_used(
-    start: Start, time: MovedClock
-) -> None:
+async def test_what_a_heartbeat_finds_is_told_in_the_session_last_used(start: Start) -> None:
     write_heartbeat("# Open\n- is the disk full? [[say: the disk is full]]")
-    async with start(time, automations=HEARTBEAT) as world:
+    async with start(automations=HEARTBEAT) as world:
         last, other = await world.session(), await world.session()
         for session, turns in ((last, 1), (other, 1), (last, 2)):
+            world.clock.move(seconds=1)
             await world.say(session, "hello")
             await world.ended(session, turns)
-        time.move(minutes=30)
+        await world.forward(minutes=30)
         (run,) = await settled(world, "heartbeat")
         assert run.delivery is Delivery.DELIVERED
         assert "is the disk full?" in str(run.rendered_prompt)
@@ -379,24 +356,20 @@ async def test_what_a_heartbeat_finds_is_told_in_the_session_last_used(
         assert len(await said(world, other)) == 2
 
 
-async def test_a_heartbeat_with_nothing_to_report_stays_silent(
-    start: Start, time: MovedClock
-) -> None:
+async def test_a_heartbeat_with_nothing_to_report_stays_silent(start: Start) -> None:
     write_heartbeat("- is the disk full? [[say: NOTHING_TO_REPORT]]")
-    async with start(time, automations=HEARTBEAT) as world:
+    async with start(automations=HEARTBEAT) as world:
         session = await world.session()
-        time.move(minutes=30)
+        await world.forward(minutes=30)
         (run,) = await settled(world, "heartbeat")
         assert (run.state, run.delivery) == (RunState.TURN_COMPLETED, Delivery.NOT_WORTH_IT)
         assert await said(world, session) == []
 
 
-async def test_a_heartbeat_that_nobody_can_read_is_on_record(
-    start: Start, time: MovedClock
-) -> None:
+async def test_a_heartbeat_that_nobody_can_read_is_on_record(start: Start) -> None:
     write_heartbeat("- [[say: the disk is full]]")
-    async with start(time, automations=HEARTBEAT) as world:
-        time.move(minutes=30)
+    async with start(automations=HEARTBEAT) as world:
+        await world.forward(minutes=30)
         (run,) = await settled(world, "heartbeat")
         assert run.delivery is Delivery.IMPOSSIBLE
         assert run.error
@@ -407,25 +380,26 @@ async def test_a_heartbeat_that_nobody_can_read_is_on_record(
 
 @asynccontextmanager
 async def thinking(
-    database_url: str, time: MovedClock, monkeypatch: pytest.MonkeyPatch, *answers: Answer
+    database_url: str, clock: HandClock, monkeypatch: pytest.MonkeyPatch, *answers: Answer
 ) -> AsyncIterator[tuple[World, StandIn]]:
     """Navi with a model behind HTTP, so that a test sees what the model is shown."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
     async with stand_in(*answers) as model:
         agent = AgentSettings(model="anthropic:m", anthropic_base_url=model.url)
         settings = Settings(agent=agent, automations=DREAM)
-        async with running(settings, database_url, "token", clock=time) as navi:
-            yield World(navi, places.workspace()), model
+        async with running(settings, database_url, "token", clock=clock) as navi:
+            yield World(navi, places.workspace(), clock), model
 
 
-async def to_the_night(world: World, time: MovedClock) -> None:
+async def to_the_night(world: World) -> None:
     dream = await world.navi.automations.get(LOCAL, "dream")
     assert dream.next_run_at is not None
-    time.move(seconds=(dream.next_run_at - time.now()).total_seconds() + 1)
+    world.clock.moment = dream.next_run_at
+    await world.at_rest()
 
 
 async def test_what_a_dream_remembers_is_known_in_the_next_session_but_to_nobody_else(
-    database_url: str, time: MovedClock, monkeypatch: pytest.MonkeyPatch
+    database_url: str, clock: HandClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments = {"action": "write", "path": "MEMORY.md", "content": "The log is in /tmp/a.\n"}
     answers = [
@@ -434,11 +408,11 @@ async def test_what_a_dream_remembers_is_known_in_the_next_session_but_to_nobody
         Answer(text="in /tmp/a"),
         Answer(text="I don't know"),
     ]
-    async with thinking(database_url, time, monkeypatch, *answers) as (world, model):
+    async with thinking(database_url, clock, monkeypatch, *answers) as (world, model):
         talk = await world.session(driver="scripted", name="talk")
         await world.say(talk, "the log is in /tmp/a")
         await world.ended(talk)
-        await to_the_night(world, time)
+        await to_the_night(world)
         (run,) = await settled(world, "dream")
 
         assert (run.state, run.delivery) == (RunState.TURN_COMPLETED, Delivery.NOT_WORTH_IT)
@@ -459,10 +433,10 @@ async def test_what_a_dream_remembers_is_known_in_the_next_session_but_to_nobody
         assert "/tmp/a" not in json.dumps(model.last)
 
 
-async def test_a_day_without_words_has_no_dream(start: Start, time: MovedClock) -> None:
-    async with start(time, automations=DREAM) as world:
+async def test_a_day_without_words_has_no_dream(start: Start) -> None:
+    async with start(automations=DREAM) as world:
         session = await world.session()
-        await to_the_night(world, time)
+        await to_the_night(world)
         await looked(world, "dream")
         assert await world.navi.automations.runs(LOCAL, "dream") == []
         assert await said(world, session) == []

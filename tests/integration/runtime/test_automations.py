@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import asyncio
 import hashlib
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -25,25 +24,11 @@ from navi.domain.schedule import At
 from navi.domain.session import Session
 from navi.domain.user import Role, User
 from navi.domain.when import describe_moment
-from navi.runtime import scheduler
 from navi.runtime.settings import AutomationSettings
 from navi.store.due import automations as due_automations
-from tests.integration.runtime.conftest import LOCAL, LONG, MovedClock, Start, World
+from tests.live_world import LOCAL, LONG, Start, World
 
 TASK = "Look at error.log. [[say: all quiet]]"
-
-
-@pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> MovedClock:
-    # A clock that is moved is noticed at the next step.
-    monkeypatch.setattr(scheduler, "LONGEST_STEP_SECONDS", 0.02)
-    return MovedClock()
-
-
-@pytest.fixture
-async def world(start: Start, time: MovedClock) -> AsyncIterator[World]:
-    async with start(time) as world:
-        yield world
 
 
 async def add(world: World, session: Session, **fields: Any) -> Automation:
@@ -64,15 +49,17 @@ async def runs(world: World, automation: Automation) -> list[tuple[str, int]]:
 
 async def until_state(world: World, automation: Automation, *states: str) -> None:
     """Wait until its runs, newest first, are in these states."""
-    async with asyncio.timeout(30):
-        while [state for state, _ in await runs(world, automation)] != list(states):
-            await asyncio.sleep(0.01)
+
+    async def are_so() -> bool:
+        return [state for state, _ in await runs(world, automation)] == list(states)
+
+    await world.until(are_so)
 
 
-async def test_a_run_is_a_turn_of_its_session(world: World, time: MovedClock) -> None:
+async def test_a_run_is_a_turn_of_its_session(world: World) -> None:
     session = await world.session()
     automation = await add(world, session)
-    time.move(hours=1)
+    await world.forward(hours=1)
 
     assert await world.outcomes(session, 1) == ["ok"]
     trigger, answer = await world.messages(session)
@@ -99,10 +86,10 @@ async def test_a_run_is_a_turn_of_its_session(world: World, time: MovedClock) ->
     assert run.prompt_variables["message"] == TASK
 
 
-async def test_the_raw_prompt_is_not_in_the_transcript(world: World, time: MovedClock) -> None:
+async def test_the_raw_prompt_is_not_in_the_transcript(world: World) -> None:
     session = await world.session()
     automation = await add(world, session)
-    time.move(hours=1)
+    await world.forward(hours=1)
     await world.ended(session)
     [run] = await world.navi.automations.runs(LOCAL, automation.id)
     assert run.rendered_prompt is not None
@@ -111,12 +98,10 @@ async def test_the_raw_prompt_is_not_in_the_transcript(world: World, time: Moved
         assert "Nobody is waiting" not in f"{message.content} {message.metadata}"
 
 
-async def test_its_state_is_the_outcome_of_the_turn_and_only_after_it(
-    world: World, time: MovedClock
-) -> None:
+async def test_its_state_is_the_outcome_of_the_turn_and_only_after_it(world: World) -> None:
     session = await world.session()
     automation = await add(world, session, message=LONG)
-    time.move(hours=1)
+    await world.forward(hours=1)
     await world.started(session)
 
     running = await now_of(world, automation)
@@ -128,12 +113,10 @@ async def test_its_state_is_the_outcome_of_the_turn_and_only_after_it(
     assert (await now_of(world, automation)).last_status == "cancelled"
 
 
-async def test_a_failing_turn_is_recorded_whole_and_told_shortly(
-    world: World, time: MovedClock
-) -> None:
+async def test_a_failing_turn_is_recorded_whole_and_told_shortly(world: World) -> None:
     session = await world.session()
     automation = await add(world, session, message="[[say: looking]] [[fail: no such file]]")
-    time.move(hours=1)
+    await world.forward(hours=1)
 
     assert await world.outcomes(session, 1) == ["error"]
     [run] = await world.navi.automations.runs(LOCAL, automation.id)
@@ -163,25 +146,23 @@ class Silent(Driver):
         pass
 
 
-async def test_an_empty_result_closes_visibly(start: Start, time: MovedClock) -> None:
-    async with start(time, drivers={"scripted": Silent()}) as world:
+async def test_an_empty_result_closes_visibly(start: Start) -> None:
+    async with start(drivers={"scripted": Silent()}) as world:
         session = await world.session()
         await add(world, session)
-        time.move(hours=1)
+        await world.forward(hours=1)
         await world.ended(session)
         last = (await world.messages(session))[-1]
         assert last.content == "(finished with nothing to report)"
 
 
-async def test_a_run_waits_for_the_active_turn_which_does_not_see_it(
-    world: World, time: MovedClock
-) -> None:
+async def test_a_run_waits_for_the_active_turn_which_does_not_see_it(world: World) -> None:
     session = await world.session()
     automation = await add(world, session)
     await world.say(session, LONG)
     await world.started(session)
-    time.move(hours=1)
-    await until_state(world, automation, "queued")
+    await world.forward(hours=1)
+    assert await runs(world, automation) == [("queued", 0)]
     await world.navi.sessions.stop(LOCAL, session.id)
 
     assert await world.outcomes(session, 2) == ["stopped", "ok"]
@@ -193,44 +174,38 @@ async def test_a_run_waits_for_the_active_turn_which_does_not_see_it(
     ]
 
 
-async def test_two_deferred_automations_run_in_order(world: World, time: MovedClock) -> None:
+async def test_two_deferred_automations_run_in_order(world: World) -> None:
     session = await world.session()
     await add(world, session, name="second", message="[[say: 2]]", every_seconds=1200)
     await add(world, session, name="first", message="[[say: 1]]", every_seconds=600)
     await world.say(session, LONG)
     await world.started(session)
-    time.move(minutes=10)
-    async with asyncio.timeout(30):
-        while len(await world.navi.sessions.queue(LOCAL, session.id)) != 1:
-            await asyncio.sleep(0.01)
-    time.move(minutes=10)
-    async with asyncio.timeout(30):
-        while len(await world.navi.sessions.queue(LOCAL, session.id)) != 2:
-            await asyncio.sleep(0.01)
+    await world.forward(minutes=10)
+    assert len(await world.navi.sessions.queue(LOCAL, session.id)) == 1
+    await world.forward(minutes=10)
+    assert len(await world.navi.sessions.queue(LOCAL, session.id)) == 2
     await world.navi.sessions.stop(LOCAL, session.id)
     await world.ended(session, 3)
     assert [m.content for m in await world.messages(session)][3::2] == ["1", "2"]
 
 
-async def test_a_busy_session_does_not_delay_another(world: World, time: MovedClock) -> None:
+async def test_a_busy_session_does_not_delay_another(world: World) -> None:
     busy, free = await world.session(), await world.session()
     await world.say(busy, LONG)
     await world.started(busy)
     waiting, running = await add(world, busy), await add(world, free)
-    time.move(hours=1)
+    await world.forward(hours=1)
     await until_state(world, running, "turn_completed")
     assert await runs(world, waiting) == [("queued", 0)]
 
 
-async def test_removing_it_while_a_run_waits_cancels_the_run(
-    world: World, time: MovedClock
-) -> None:
+async def test_removing_it_while_a_run_waits_cancels_the_run(world: World) -> None:
     session = await world.session()
     automation = await add(world, session)
     await world.say(session, LONG)
     await world.started(session)
-    time.move(hours=1)
-    await until_state(world, automation, "queued")
+    await world.forward(hours=1)
+    assert await runs(world, automation) == [("queued", 0)]
     [run] = await world.navi.automations.runs(LOCAL, automation.id)
 
     await world.navi.automations.remove(LOCAL, automation.id)
@@ -245,50 +220,45 @@ async def test_removing_it_while_a_run_waits_cancels_the_run(
     assert [m.source for m in await world.messages(session)] == ["user"] * 4
 
 
-async def test_switching_it_off_stops_the_run_that_waits_and_all_others(
-    world: World, time: MovedClock
-) -> None:
+async def test_switching_it_off_stops_the_run_that_waits_and_all_others(world: World) -> None:
     session = await world.session()
     automation = await add(world, session)
     await world.say(session, LONG)
     await world.started(session)
-    time.move(hours=1)
-    await until_state(world, automation, "queued")
+    await world.forward(hours=1)
+    assert await runs(world, automation) == [("queued", 0)]
 
     off = await world.navi.automations.change(LOCAL, automation.id, {"enabled": False})
     assert (off.enabled, off.next_run_at) == (False, None)
     assert await runs(world, automation) == [("cancelled", 0)]
     await world.navi.sessions.stop(LOCAL, session.id)
-    time.move(hours=5)
+    await world.forward(hours=5)
     await world.say(session, "hello")
     await world.ended(session, 2)
     assert await runs(world, automation) == [("cancelled", 0)]
 
     on = await world.navi.automations.change(LOCAL, automation.id, {"enabled": True})
     assert on.next_run_at is not None
-    assert on.next_run_at > time.now()
+    assert on.next_run_at > world.clock.now()
 
 
-async def test_a_person_who_takes_the_run_out_of_the_queue_cancels_it(
-    world: World, time: MovedClock
-) -> None:
+async def test_a_person_who_takes_the_run_out_of_the_queue_cancels_it(world: World) -> None:
     session = await world.session()
     automation = await add(world, session)
     await world.say(session, LONG)
     await world.started(session)
-    time.move(hours=1)
-    await until_state(world, automation, "queued")
+    await world.forward(hours=1)
+    assert await runs(world, automation) == [("queued", 0)]
     [waiting] = await world.navi.sessions.queue(LOCAL, session.id)
     await world.navi.sessions.remove_input(LOCAL, session.id, waiting.id)
     assert await runs(world, automation) == [("cancelled", 0)]
     assert (await now_of(world, automation)).enabled
 
 
-async def test_deleting_its_session_is_blocked_until_confirmed(
-    world: World, time: MovedClock
-) -> None:
+async def test_deleting_its_session_is_blocked_until_confirmed(world: World) -> None:
     session = await world.session()
     kept = await add(world, session, name="daily monitor")
+    world.clock.move(seconds=1)
     off = await add(world, session, name="weekly")
     await world.navi.automations.change(LOCAL, off.id, {"enabled": False})
 
@@ -304,11 +274,7 @@ async def test_deleting_its_session_is_blocked_until_confirmed(
     with pytest.raises(SessionNotFound):
         await world.navi.sessions.get(LOCAL, session.id)
     assert kept.id not in [each.id for each in await world.navi.automations.listing(LOCAL)]
-    time.move(hours=2)
-    other = await world.session()
-    await add(world, other, at="1s")
-    time.move(minutes=1)
-    await world.ended(other)
+    await world.forward(hours=2)
 
 
 async def test_system_automations_never_block_and_can_not_be_changed(world: World) -> None:
@@ -324,7 +290,7 @@ async def test_system_automations_never_block_and_can_not_be_changed(world: Worl
     assert await world.navi.sessions.listing(LOCAL) == []
 
 
-async def test_an_ended_session_ends_its_automations(world: World, time: MovedClock) -> None:
+async def test_an_ended_session_ends_its_automations(world: World) -> None:
     session = await world.session()
     automation = await add(world, session)
     await world.navi.sessions.kill(LOCAL, session.id)
@@ -332,34 +298,31 @@ async def test_an_ended_session_ends_its_automations(world: World, time: MovedCl
     assert (ended.enabled, ended.ended, ended.next_run_at) == (False, "session_ended", None)
 
 
-async def test_at_fires_once_also_after_a_restart(start: Start, time: MovedClock) -> None:
-    async with start(time) as first:
+async def test_at_fires_once_also_after_a_restart(start: Start) -> None:
+    async with start() as first:
         session = await first.session()
         automation = await add(first, session, at="1h")
-        time.move(hours=1, seconds=1)
+        await first.forward(hours=1)
         await until_state(first, automation, "turn_completed")
         done = await now_of(first, automation)
         assert (done.enabled, done.ended, done.next_run_at) == (False, "done", None)
-    async with start(time) as second:
-        time.move(hours=3)
-        other = await second.session()
-        await add(second, other, at="1s")
-        time.move(seconds=2)
-        await second.ended(other)
+    async with start() as second:
+        await second.forward(hours=3)
         assert await runs(second, automation) == [("turn_completed", 0)]
 
 
-async def test_listing_while_it_runs_does_not_make_it_run_twice(
-    world: World, time: MovedClock
-) -> None:
+async def test_listing_while_it_runs_does_not_make_it_run_twice(world: World) -> None:
     session = await world.session()
-    automation = await add(world, session, message="[[sleep: 0.3]] [[say: done]]")
-    time.move(hours=1)
-    async with asyncio.timeout(30):
-        while (await now_of(world, automation)).last_status is None:
-            await world.navi.automations.listing(LOCAL, session.id)
-            await asyncio.sleep(0.01)
-    assert await runs(world, automation) == [("turn_completed", 0)]
+    automation = await add(world, session, message=LONG)
+    await world.forward(hours=1)
+    await world.started(session)
+    for _ in range(10):
+        await world.navi.automations.listing(LOCAL, session.id)
+        await world.at_rest()
+    assert await runs(world, automation) == [("running", 0)]
+    await world.navi.sessions.stop(LOCAL, session.id)
+    await world.at_rest()
+    assert await runs(world, automation) == [("cancelled", 0)]
 
 
 @pytest.mark.parametrize(
@@ -371,96 +334,86 @@ async def test_listing_while_it_runs_does_not_make_it_run_twice(
     ],
 )
 async def test_what_was_missed_while_nobody_was_there_is_caught_up_as_wished(
-    start: Start, time: MovedClock, catch_up: str, states: list[tuple[str, int]]
+    start: Start, catch_up: str, states: list[tuple[str, int]]
 ) -> None:
-    async with start(time) as world:
+    async with start() as world:
         session = await world.session()
         automation = await add(world, session, catch_up=catch_up)
-    time.move(hours=5, minutes=10)
-    async with start(time) as world:
+    world.clock.move(hours=5, minutes=10)
+    async with start() as world:
         await until_state(world, automation, *(state for state, _ in states))
         assert await runs(world, automation) == states
         current = await now_of(world, automation)
         assert current.next_run_at == automation.created_at + timedelta(hours=6)
         assert current.missed_count == sum(missed for _, missed in states)
     if catch_up == "once":
-        [run] = await _runs_of(start, time, automation)
+        [run] = await _runs_of(start, automation)
         assert "Missed before, not run: 4" in str(run.rendered_prompt)
         assert "(10 minutes late)" in str(run.rendered_prompt)
 
 
-async def _runs_of(start: Start, time: MovedClock, automation: Automation) -> list[Any]:
-    async with start(time) as world:
+async def _runs_of(start: Start, automation: Automation) -> list[Any]:
+    async with start() as world:
         return await world.navi.automations.runs(LOCAL, automation.id)
 
 
-async def test_it_never_overlaps_with_itself(world: World, time: MovedClock) -> None:
+async def test_it_never_overlaps_with_itself(world: World) -> None:
     session = await world.session()
     automation = await add(world, session, message=LONG)
-    time.move(hours=1)
+    await world.forward(hours=1)
     await world.started(session)
-    time.move(hours=2)
-    async with asyncio.timeout(30):
-        while (await now_of(world, automation)).missed_count < 2:
-            await asyncio.sleep(0.01)
+    await world.forward(hours=2)
+    assert (await now_of(world, automation)).missed_count == 2
     assert await runs(world, automation) == [("running", 2)]
 
 
-async def test_only_runs_that_ran_count_towards_its_last(world: World, time: MovedClock) -> None:
+async def test_only_runs_that_ran_count_towards_its_last(world: World) -> None:
     session = await world.session()
     automation = await add(world, session, message=LONG, max_runs=2)
-    time.move(hours=1)
+    await world.forward(hours=1)
     await world.started(session)
-    time.move(hours=1)
-    async with asyncio.timeout(30):
-        while (await now_of(world, automation)).missed_count < 1:
-            await asyncio.sleep(0.01)
-    assert (await now_of(world, automation)).enabled
+    await world.forward(hours=1)
+    skipping = await now_of(world, automation)
+    assert (skipping.missed_count, skipping.enabled) == (1, True)
     await world.navi.sessions.stop(LOCAL, session.id)
-    time.move(hours=1)
+    await world.forward(hours=1)
     await until_state(world, automation, "running", "cancelled")
     assert (await now_of(world, automation)).ended is None
     await world.navi.sessions.stop(LOCAL, session.id)
     assert (await now_of(world, automation)).ended == "done"
 
 
-async def test_where_all_are_wanted_the_next_run_waits_for_the_one_before(
-    world: World, time: MovedClock
-) -> None:
+async def test_where_all_are_wanted_the_next_run_waits_for_the_one_before(world: World) -> None:
     session = await world.session()
     automation = await add(world, session, message=LONG, catch_up="all")
-    time.move(hours=1)
+    await world.forward(hours=1)
     await world.started(session)
-    time.move(hours=1)
-    async with asyncio.timeout(30):
-        while (await now_of(world, automation)).held_at is None:
-            await asyncio.sleep(0.01)
+    await world.forward(hours=1)
+    assert (await now_of(world, automation)).held_at is not None
     await world.navi.sessions.stop(LOCAL, session.id)
     await until_state(world, automation, "running", "cancelled")
 
 
-async def test_it_ends_after_max_runs_and_when_it_expires(world: World, time: MovedClock) -> None:
+async def test_it_ends_after_max_runs_and_when_it_expires(world: World) -> None:
     session = await world.session()
     counted = await add(world, session, name="counted", max_runs=2)
     limited = await add(world, session, name="limited", expires_at="90m")
-    time.move(hours=1)
+    await world.forward(hours=1)
     await until_state(world, counted, "turn_completed")
     await until_state(world, limited, "turn_completed")
     assert (await now_of(world, limited)).ended == "expired"
-    time.move(hours=1)
+    await world.forward(hours=1)
     await until_state(world, counted, "turn_completed", "turn_completed")
     assert (await now_of(world, counted)).ended == "done"
     assert not (await now_of(world, counted)).enabled
 
 
-async def test_failures_in_a_row_switch_it_off_and_the_session_is_told(
-    world: World, time: MovedClock
-) -> None:
+async def test_failures_in_a_row_switch_it_off_and_the_session_is_told(world: World) -> None:
     session = await world.session()
     automation = await add(world, session, message="[[fail: no]]", max_failures=2)
-    time.move(hours=1)
+    await world.forward(hours=1)
     await until_state(world, automation, "failed")
-    time.move(hours=1)
+    await world.forward(hours=1)
     await until_state(world, automation, "failed", "failed")
 
     off = await now_of(world, automation)
@@ -480,10 +433,10 @@ async def test_failures_in_a_row_switch_it_off_and_the_session_is_told(
     assert (await world.messages(session))[-1].content == "ok: hello"
 
 
-async def test_a_run_that_takes_too_long_is_ended(world: World, time: MovedClock) -> None:
+async def test_a_run_that_takes_too_long_is_ended(world: World) -> None:
     session = await world.session()
     automation = await add(world, session, message=LONG, time_limit_seconds=1)
-    time.move(hours=1)
+    await world.forward(hours=1)
     assert await world.outcomes(session, 1) == ["error"]
     assert (await world.messages(session))[-1].content == (
         "(failed: it took longer than 1 seconds and was ended)"
@@ -491,32 +444,25 @@ async def test_a_run_that_takes_too_long_is_ended(world: World, time: MovedClock
     assert (await now_of(world, automation)).last_status == "error"
 
 
-async def test_only_the_last_runs_stay_on_record(start: Start, time: MovedClock) -> None:
-    async with start(time, automations=AutomationSettings(keep_runs=2)) as world:
+async def test_only_the_last_runs_stay_on_record(start: Start) -> None:
+    async with start(automations=AutomationSettings(keep_runs=2)) as world:
         session = await world.session()
         automation = await add(world, session)
         for number in range(1, 5):
-            time.move(hours=1)
+            await world.forward(hours=1)
             await world.ended(session, number)
         assert await runs(world, automation) == [("turn_completed", 0)] * 2
         assert (await now_of(world, automation)).run_count == 4
 
 
-async def test_what_one_process_adds_another_fires(start: Start, time: MovedClock) -> None:
-    async with start(time) as one:
+async def test_what_one_process_adds_another_fires(start: Start) -> None:
+    async with start() as one:
         session = await one.session()
         automation = await add(one, session, at="1h")
-        async with start(time) as two:
-            await _stop_clock(one)
-            time.move(hours=1, seconds=1)
+        async with start() as two:
+            await one.navi.scheduler.stop()
+            await two.forward(hours=1)
             await until_state(two, automation, "turn_completed")
-
-
-async def _stop_clock(world: World) -> None:
-    for task in asyncio.all_tasks():
-        if task.get_name() == "clock":
-            task.cancel()
-            return
 
 
 async def test_an_agent_sees_times_in_the_zone_of_the_schedule_or_in_the_one_that_it_names(
@@ -593,15 +539,13 @@ class Parrot(Driver):
         pass
 
 
-async def test_the_run_reads_what_was_said_and_the_next_turn_sees_the_run(
-    start: Start, time: MovedClock
-) -> None:
-    async with start(time, drivers={"scripted": Parrot()}) as world:
+async def test_the_run_reads_what_was_said_and_the_next_turn_sees_the_run(start: Start) -> None:
+    async with start(drivers={"scripted": Parrot()}) as world:
         session = await world.session()
         await world.say(session, "the log is in /tmp/a")
         await world.ended(session, 1)
         await add(world, session, message="look there")
-        time.move(hours=1)
+        await world.forward(hours=1)
         await world.ended(session, 2)
         known, told = (await world.messages(session))[-1].content.rsplit("; I was told: ", 1)
         assert "the log is in /tmp/a" in known
@@ -615,26 +559,23 @@ async def test_the_run_reads_what_was_said_and_the_next_turn_sees_the_run(
         assert told == "and now?"
 
 
-async def test_an_occurrence_has_its_run_once_though_the_clock_is_set_back(
-    world: World, time: MovedClock
-) -> None:
+async def test_an_occurrence_has_its_run_once_though_the_clock_is_set_back(world: World) -> None:
     session = await world.session()
     automation = await add(world, session, cron_expr="0 * * * *", tz="UTC")
     assert automation.next_run_at is not None
-    time.moved = automation.next_run_at - datetime.now(UTC)
+    world.clock.moment = automation.next_run_at
+    await world.at_rest()
     await until_state(world, automation, "turn_completed")
-    time.move(minutes=-30)
+    await world.forward(minutes=-30)
     again = await world.navi.automations.change(LOCAL, automation.id, {"enabled": True})
     assert again.next_run_at == automation.next_run_at
-    time.move(minutes=30)
-    async with asyncio.timeout(30):
-        while (await now_of(world, automation)).next_run_at == automation.next_run_at:
-            await asyncio.sleep(0.01)
+    await world.forward(minutes=30)
+    assert (await now_of(world, automation)).next_run_at != automation.next_run_at
     assert await runs(world, automation) == [("turn_completed", 0)]
 
 
 async def test_one_that_can_not_be_planned_is_switched_off_and_the_others_run(
-    world: World, time: MovedClock, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = await world.session()
     broken = await add(world, session, name="broken")
@@ -646,16 +587,14 @@ async def test_one_that_can_not_be_planned_is_switched_off_and_the_others_run(
         return plan(automation, now)
 
     monkeypatch.setattr(due_automations, "plan", fails_for_one)
-    time.move(hours=1)
+    await world.forward(hours=1)
     await until_state(world, sound, "turn_completed")
     given_up = await now_of(world, broken)
     assert (given_up.enabled, given_up.ended, given_up.last_status) == (False, "failed", "error")
     assert given_up.last_error == "ValueError: there is no such zone"
 
 
-async def test_a_new_schedule_makes_one_that_has_ended_wait_again(
-    world: World, time: MovedClock
-) -> None:
+async def test_a_new_schedule_makes_one_that_has_ended_wait_again(world: World) -> None:
     session = await world.session()
     once = await add(world, session, at="now")
     await until_state(world, once, "turn_completed")
@@ -664,7 +603,7 @@ async def test_a_new_schedule_makes_one_that_has_ended_wait_again(
     again = await change(LOCAL, once.id, {"at": "1h"})
     assert (again.enabled, again.ended) == (True, None)
     assert again.next_run_at is not None
-    time.move(hours=1)
+    await world.forward(hours=1)
     await until_state(world, once, "turn_completed", "turn_completed")
 
 
@@ -676,11 +615,9 @@ async def test_one_that_a_person_paused_stays_paused_with_a_new_schedule(world: 
     assert (changed.enabled, changed.next_run_at) == (False, None)
 
 
-async def test_one_that_has_run_its_last_time_is_not_revived_in_silence(
-    world: World, time: MovedClock
-) -> None:
+async def test_one_that_has_run_its_last_time_is_not_revived_in_silence(world: World) -> None:
     last = await add(world, await world.session(), max_runs=1)
-    time.move(hours=1)
+    await world.forward(hours=1)
     await until_state(world, last, "turn_completed")
     change = world.navi.automations.change
     with pytest.raises(InvalidInput) as refused:
@@ -690,14 +627,12 @@ async def test_one_that_has_run_its_last_time_is_not_revived_in_silence(
     assert revived.next_run_at is not None
 
 
-async def test_what_is_no_new_time_leaves_the_next_run_where_it_is(
-    world: World, time: MovedClock
-) -> None:
+async def test_what_is_no_new_time_leaves_the_next_run_where_it_is(world: World) -> None:
     session = await world.session()
     hourly = await add(world, session)
     once = await add(world, session, at="2h")
     assert isinstance(once.schedule, At)
-    time.move(minutes=20)
+    await world.forward(minutes=20)
     change = world.navi.automations.change
     for automation, again in (
         (hourly, {"every_seconds": 3600}),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, insert, text, update
@@ -14,7 +14,7 @@ from navi.domain.ids import new_id
 from navi.domain.session import Session
 from navi.store import set_aside, tables
 from navi.store.connection import open_engine
-from tests.integration.runtime.conftest import LOCAL, Start, World
+from tests.live_world import LOCAL, Start, World
 
 PAST = datetime(2026, 1, 1, tzinfo=UTC)
 TASK = "Read build.log with filesystem. [[say: looked]]"
@@ -196,9 +196,10 @@ async def test_damaged_rows_of_every_kind_are_set_aside_and_all_others_go_on(
 
     async with start() as world:
         await schedule_the_others(world, waking, scheduled, reminded)
+        await world.forward(1)
         for session in (waking, scheduled, reminded):
             assert await world.outcomes(session, 1) == ["ok"]
-        await all_set_aside(world)
+        await world.until(partial(all_are_set_aside, world))
 
         for damage, session in zip(DAMAGES, damaged, strict=True):
             notices = [each.content for each in await world.messages(session)]
@@ -225,11 +226,6 @@ async def schedule_the_others(
     await world.navi.reminders.schedule(LOCAL, reminded.id, 1.0, "[[say: here]]")
 
 
-async def all_set_aside(world: World) -> None:
-    expected = sorted(damage.kind for damage in DAMAGES)
-    async with asyncio.timeout(30):
-        while True:
-            rows = await world.navi.store.transact(set_aside.listing)
-            if sorted(row.kind for row in rows) == expected:
-                return
-            await asyncio.sleep(0.05)
+async def all_are_set_aside(world: World) -> bool:
+    rows = await world.navi.store.transact(set_aside.listing)
+    return sorted(row.kind for row in rows) == sorted(damage.kind for damage in DAMAGES)

@@ -17,8 +17,7 @@ from navi.domain.session import Session
 from navi.domain.user import User
 from navi.runtime.app import Navi, running
 from navi.runtime.settings import LimitSettings, Settings
-from tests.integration.runtime.conftest import LOCAL, LONG
-from tests.integration.runtime.test_shares import ADA, BOB, EPOCH
+from tests.live_world import ADA, BOB, EPOCH, LOCAL, LONG
 
 FEW = LimitSettings(
     sessions=5,

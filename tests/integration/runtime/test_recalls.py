@@ -11,7 +11,7 @@ from navi.domain.errors import InvalidInput
 from navi.domain.recall import NoPendingRecall, RecallAlreadyPending
 from navi.domain.session import Session
 from navi.domain.when import describe_moment
-from tests.integration.runtime.conftest import LOCAL, LONG, MovedClock, Start, World, counting
+from tests.live_world import LOCAL, LONG, Start, World, counting
 
 TASK = "Read build.log with filesystem. [[say: looked]]"
 
@@ -107,13 +107,11 @@ async def test_the_fourth_recall_waits_for_one_of_the_three(world: World) -> Non
     sessions = [await world.session() for _ in range(4)]
     for session in sessions:
         await schedule(world, session, call_type="immediate", additional_context_message=LONG)
+    await world.at_rest()
     # Which three come first is open.
-    async with asyncio.timeout(30):
-        while len(idle := await _not_running(world)) != 1:
-            await asyncio.sleep(0.01)
-        while len(await world.navi.sessions.queue(LOCAL, idle[0])) != 1:
-            await asyncio.sleep(0.01)
-    assert await _not_running(world) == idle
+    idle = await _not_running(world)
+    assert len(idle) == 1
+    assert len(await world.navi.sessions.queue(LOCAL, idle[0])) == 1
     # A person's turn does not need their room.
     other = await world.session()
     assert (await world.say(other, "hello")).delivered
@@ -234,13 +232,12 @@ async def test_an_agent_sees_its_recalls_in_the_zone_that_it_names(world: World)
 
 
 async def test_a_recall_that_came_due_while_the_server_was_down_fires_once(start: Start) -> None:
-    time = MovedClock()
-    async with start(time) as world:
+    async with start() as world:
         session = await world.session()
         await schedule(world, session, "1h")
-    time.move(hours=2)
+    world.clock.move(hours=2)
     for _ in range(2):
-        async with start(time) as world:
+        async with start() as world:
             assert await world.outcomes(session, 1) == ["ok"]
             assert await statuses(world, session) == [("fired", "ok")]
 
@@ -269,8 +266,7 @@ async def test_a_recall_scheduled_through_one_server_wakes_the_other(start: Star
 
 
 async def test_a_recall_that_met_a_usage_limit_stays_pending_until_it_resets(start: Start) -> None:
-    time = MovedClock()
-    async with start(time) as world:
+    async with start() as world:
         session = await world.session()
         task = "Read build.log with filesystem. [[limit: 5400]]"
         await schedule(world, session, "now", additional_context_message=task)
@@ -278,9 +274,9 @@ async def test_a_recall_that_met_a_usage_limit_stays_pending_until_it_resets(sta
 
         assert await statuses(world, session) == [("pending", "limit")]
         pending = await world.navi.recalls.pending(LOCAL, session.id)
-        assert pending.trigger_at - time.now() > timedelta(minutes=80)
-    time.move(hours=2)
-    async with start(time) as world:
+        assert pending.trigger_at - world.clock.now() == timedelta(minutes=90)
+    world.clock.move(hours=2)
+    async with start() as world:
         assert await world.outcomes(session, 2) == ["limit", "limit"]
         again = await world.navi.recalls.pending(LOCAL, session.id)
         assert (again.id, again.due_at) == (pending.id, pending.due_at)

@@ -10,11 +10,8 @@ from navi.domain.ids import new_id
 from navi.domain.input import NewInput
 from navi.domain.turn import SERVER_STOPPED
 from navi.runtime.owner import is_surely_dead, own_identity
-from navi.runtime.system_clock import SystemClock
 from navi.store import lanes, queue, turns
-from tests.integration.runtime.conftest import LOCAL, LONG, Start, World
-
-CLOCK = SystemClock()
+from tests.live_world import LOCAL, LONG, Start, World
 
 
 def identity_of_a_dead_process() -> str:
@@ -29,7 +26,7 @@ async def leave_a_turn(world: World, text: str, owner: str, lease_seconds: float
     """A turn in the store that nobody in this process runs."""
     session = await world.session()
     new = NewInput(id=new_id(), session_id=session.id, text=text)
-    now = CLOCK.now()
+    now = world.clock.now()
     claim = turns.Claim(new_id(), owner, now + timedelta(seconds=lease_seconds), now)
 
     def admit_and_begin(connection: Connection) -> None:
@@ -39,6 +36,12 @@ async def leave_a_turn(world: World, text: str, owner: str, lease_seconds: float
 
     await world.navi.store.transact(admit_and_begin)
     return session.id
+
+
+async def pass_of_recovery(world: World, after_seconds: float = 0) -> None:
+    world.clock.move(seconds=after_seconds)
+    world.navi.recovery.look_soon()
+    await world.navi.recovery.at_rest()
 
 
 def test_this_process_is_alive_and_a_finished_one_is_dead() -> None:
@@ -71,33 +74,42 @@ async def test_the_turn_of_a_dead_process_is_closed_at_the_next_start_and_runs_a
 
 
 async def test_a_server_far_away_is_left_in_peace_until_its_lease_ends(start: Start) -> None:
-    async with start(lease_seconds=0.4) as world:
+    async with start() as world:
         alive = await leave_a_turn(world, "hello", "elsewhere/1/1/a", lease_seconds=3600)
-        stalled = await leave_a_turn(world, "hello", "elsewhere/1/1/b", lease_seconds=0.1)
-
+        stalled = await leave_a_turn(world, "hello", "elsewhere/1/1/b", lease_seconds=60)
+        await pass_of_recovery(world, after_seconds=60)
         session = await world.navi.sessions.get(LOCAL, stalled)
+        assert session.state == "running"
+
+        await pass_of_recovery(world, after_seconds=1)
         assert await world.outcomes(session, 2) == ["error", "ok"]
 
         assert (await world.navi.sessions.get(LOCAL, alive)).state == "running"
 
 
 async def test_a_running_turn_keeps_its_lease(start: Start) -> None:
-    async with start(lease_seconds=2) as first, start(lease_seconds=2) as second:
+    async with start(lease_seconds=60) as first, start(lease_seconds=60) as second:
         session = await first.session()
-        # More than twice as long as the lease.
-        await first.say(session, "[[sleep: 4.5]] [[say: still here]]")
+        await first.say(session, LONG)
+        await first.started(session)
 
-        assert await second.outcomes(session, 1) == ["ok"]
+        for _ in range(5):
+            await pass_of_recovery(first, after_seconds=40)
+            await pass_of_recovery(second)
+
+        await first.navi.sessions.stop(LOCAL, session.id)
+        assert await second.outcomes(session, 1) == ["stopped"]
 
 
 async def test_who_was_taken_over_stops_and_writes_nothing(start: Start) -> None:
-    async with start(lease_seconds=0.8) as world:
+    async with start() as world:
         session = await world.session()
         await world.say(session, LONG)
         await world.started(session)
         (dead,) = await world.navi.store.transact(lanes.running)
         # As another server would, had this one been stalled for too long.
-        await world.navi.store.transact(turns.close_dead, dead, CLOCK.now())
+        await world.navi.store.transact(turns.close_dead, dead, world.clock.now())
+        await pass_of_recovery(world)
 
         # The input waited again and began anew; the old turn writes nothing more.
         await world.started(session, 2)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,34 +23,17 @@ from navi.domain.news import News
 from navi.domain.reminder import RESUME_TEXT, SOFT_TEXT, NoRegistration, ReminderNotFound
 from navi.domain.session import Session
 from navi.domain.user import Role, User
-from navi.runtime.app import due_kinds, running
+from navi.runtime.app import running
 from navi.runtime.settings import AgentSettings, RemindSettings, Settings
 from navi.store import agent_sessions, events
-from navi.store.due.contract import next_instants, next_of_each
 from tests.hand_clock import HandClock
-from tests.integration.runtime.conftest import LOCAL, LONG
-from tests.integration.runtime.conftest import World as PlainWorld
+from tests.live_world import LOCAL, LONG, NOW
+from tests.live_world import World as LiveWorld
 
-NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 SOFT, HARD = ("important", SOFT_TEXT), ("urgent", RESUME_TEXT)
 
 
-@dataclass
-class World(PlainWorld):
-    clock: HandClock
-
-    async def forward(self, seconds: float) -> None:
-        """Time passes, and the clock has looked at what is due."""
-        self.clock.moment += timedelta(seconds=seconds)
-        await self.navi.scheduler.look()
-        # A session that is being written to at this very moment is skipped: look again.
-        while any(at <= self.clock.moment for at in await self._instants()):
-            await self.navi.scheduler.look()
-
-    async def _instants(self) -> list[datetime]:
-        query = next_instants(due_kinds(self.navi.settings))
-        return list((await self.navi.store.transact(next_of_each, query)).values())
-
+class World(LiveWorld):
     async def send(self, session: Session, text: str = LONG, **fields: Any) -> Admission:
         return await self.navi.messages.send(LOCAL, session.id, text, **fields)
 
@@ -456,7 +439,7 @@ async def test_a_compaction_whose_end_nobody_tells_holds_a_reminder_for_300_seco
 async def test_the_built_in_agent_gets_a_full_period_after_it_has_compacted_its_history(
     database_url: str, tmp_path: Path
 ) -> None:
-    clock = HandClock(datetime(2026, 11, 16, 12, tzinfo=UTC))
+    clock = HandClock(NOW)
     settings = Settings(agent=AgentSettings(history_tokens=1000))
     async with running(settings, database_url, "token", clock=clock) as navi:
         world = World(navi, tmp_path, clock)

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime
 
 import pytest
 
 from navi.domain.ids import new_id
 from navi.domain.input import NewInput, Origin
 from navi.domain.session import Session
-from navi.domain.user import Role, User
+from navi.domain.user import User
 from navi.runtime.slots import Pool, TurnSlots
-from tests.integration.runtime.conftest import LOCAL, LONG, Start, World, counting
-
-EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
-ADA = User("ada", Role.USER, EPOCH)
-BOB = User("bob", Role.USER, EPOCH)
+from tests.live_world import ADA, BOB, LOCAL, LONG, Start, World, counting
 
 
 async def session_of(world: World, user: User) -> Session:
@@ -59,6 +54,7 @@ async def test_a_user_who_fills_all_slots_stops_nobody_elses_clock(start: Start)
         await world.navi.automations.add(
             ADA, automated.id, name="look", message="Look around.", at="in 1 second"
         )
+        await world.forward(1)
         frames = await world.frames_until(automated, counting("session_sync", 1))
         assert "automation" in [frame.get("origin") for frame in frames]
 
@@ -70,6 +66,7 @@ async def test_a_user_who_fills_two_servers_stops_nobody_elses_clock(start: Star
         two = await stack.enter_async_context(start(max_concurrent=4))
         sessions = [await session_of(one, BOB) for _ in range(12)]
         for session in sessions:
+            one.clock.move(seconds=1)  # those that came first are to begin first
             await say(one, BOB, session, LONG)
         await asyncio.gather(*(one.started(each) for each in sessions[:8]))
 

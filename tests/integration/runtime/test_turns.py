@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator
 
 import pytest
@@ -10,7 +9,8 @@ from navi.domain.errors import PermissionRefused, SessionStopped
 from navi.domain.event import TextDelta, TurnEvent
 from navi.domain.input import DeliveryMode
 from navi.domain.session import SessionState
-from tests.integration.runtime.conftest import LOCAL, LONG, Start, World
+from tests.live_world import LOCAL, LONG, Start, World
+from tests.waiting import eventually
 
 
 async def test_an_idle_session_takes_an_input_at_once(world: World) -> None:
@@ -82,9 +82,7 @@ async def test_stop_kills_the_command_that_the_agent_runs(world: World) -> None:
     session = await world.session()
     alive = world.folder / "alive"
     await world.say(session, f"[[bash: touch {alive}; sleep 600; touch {alive}.late]]")
-    async with asyncio.timeout(30):
-        while not alive.exists():
-            await asyncio.sleep(0.01)
+    await eventually(alive.exists, "the command has begun")
 
     await world.navi.sessions.stop(LOCAL, session.id)
 

@@ -21,8 +21,7 @@ from navi.runtime.system_clock import SystemClock
 from navi.runtime.system_jobs import hidden_session
 from navi.store import automation_runs, automations, hidden
 from navi.store.store import Store
-from tests.integration.runtime.conftest import LOCAL, LONG, Start, World
-from tests.integration.runtime.test_shares import ADA, BOB
+from tests.live_world import ADA, BOB, LOCAL, LONG, Start, World
 
 
 @asynccontextmanager
