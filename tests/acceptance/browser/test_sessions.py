@@ -11,6 +11,7 @@ from playwright.async_api import expect
 
 from tests.acceptance.browser.conftest import OpenTab, in_browser
 from tests.server import Client, ServerProcess, navi
+from tests.waiting import eventually
 
 pytestmark = in_browser
 
@@ -57,10 +58,12 @@ async def test_a_job_that_runs_apart_adds_no_session_to_the_list(
     await expect(tab.page.get_by_text("No sessions yet", exact=True)).to_be_visible()
 
     async with own_server.client() as client:
-        while not await client.call("GET", "/automations/apart/runs"):
-            await asyncio.sleep(0.1)
-        while (await client.call("GET", "/automations/apart"))["last_status"] is None:
-            await asyncio.sleep(0.1)
+
+        async def has_run() -> bool:
+            job = await client.call("GET", "/automations/apart")
+            return job["last_status"] is not None
+
+        await eventually(has_run, "the job has run")
         # Told after all that the job did, so the page has seen that, too.
         seen = await client.session(name="seen")
 

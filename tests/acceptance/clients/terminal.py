@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.acceptance.clients.conftest import World
 from tests.server import Client
+from tests.waiting import eventually
 
 COMMANDS = {
     "claude_code": ["claude"],
@@ -35,8 +36,7 @@ class Terminal:
         world.tmux("new-session", "-d", "-s", "person", *size, "-c", str(world.work), inside)
 
     async def shows(self, text: str) -> None:
-        while text not in self._world.tmux("capture-pane", "-p", "-t", PANE):
-            await asyncio.sleep(0.05)
+        await eventually(lambda: text in self._world.tmux("capture-pane", "-p", "-t", PANE), text)
 
     async def says(self, text: str) -> None:
         prompts = self._world.models.prompts
@@ -54,8 +54,11 @@ class Terminal:
 
 async def adopted(client: Client, **wanted: Any) -> dict[str, Any]:
     """The one session, as soon as it is as wanted."""
-    while True:
+
+    async def look() -> dict[str, Any] | None:
         sessions = await client.call("GET", "/sessions")
-        if sessions and all(sessions[0][name] == value for name, value in wanted.items()):
-            return dict(sessions[0])
-        await asyncio.sleep(0.05)
+        is_so = sessions and all(sessions[0][name] == value for name, value in wanted.items())
+        return dict(sessions[0]) if is_so else None
+
+    session: dict[str, Any] = await eventually(look, f"the session is {wanted}")
+    return session

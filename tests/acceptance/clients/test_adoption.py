@@ -14,6 +14,7 @@ from tests.acceptance.clients.conftest import DRIVERS, World, outcomes, text_of
 from tests.acceptance.clients.terminal import Terminal, adopted
 from tests.acceptance.contract.conftest import finished
 from tests.server import Client
+from tests.waiting import eventually
 
 pytestmark = [
     pytest.mark.parametrize("driver", DRIVERS),
@@ -99,8 +100,7 @@ async def test_a_terminal_that_is_closed_in_the_middle_of_what_it_was_told_is_se
     assert await asyncio.to_thread(world.models.reached[told].wait, 60)
     # What an agent forgot with its terminal would be done again: here it is to remember.
     [transcript] = world.transcripts()
-    while told not in transcript.read_text():
-        await asyncio.sleep(0.05)
+    await eventually(lambda: told in transcript.read_text(), "it is in the transcript")
 
     terminal.closes()
 
@@ -124,8 +124,8 @@ async def test_a_session_that_somebody_opened_in_a_terminal_is_not_woken_beside_
     await terminal.says("[[say: by hand]]")
 
     await client.say(session_id, "[[say: after the terminal]]")
-    while not (waiting := await client.call("GET", f"/sessions/{session_id}/queue")):
-        await asyncio.sleep(0.05)
+    queue = f"/sessions/{session_id}/queue"
+    waiting = await eventually(lambda: client.call("GET", queue), "the input waits")
     assert [each["text"] for each in waiting] == ["[[say: after the terminal]]"]
     await terminal.shows("● by hand" if driver == "claude_code" else "• by hand")
     terminal.closes()

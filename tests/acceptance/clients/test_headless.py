@@ -12,6 +12,7 @@ import pytest
 from tests.acceptance.clients.conftest import DRIVERS, World, frames_of, outcomes, text_of
 from tests.acceptance.contract.conftest import finished
 from tests.server import Client
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.parametrize("driver", DRIVERS)
 
@@ -148,8 +149,8 @@ async def test_two_wake_ups_of_one_session_never_overlap(
     automation = {"name": "second", "message": told, "at": "now"}
     path = f"/sessions/{session_id}/automations"
     await client.call("POST", path, automation, expect=201)
-    while not await client.call("GET", f"/sessions/{session_id}/queue"):
-        await asyncio.sleep(0.02)
+    queue = f"/sessions/{session_id}/queue"
+    await eventually(lambda: client.call("GET", queue), "the automation waits")
     world.models.gates[gate].set()
 
     frames = await finished(client, session_id, turns=2)
@@ -160,9 +161,7 @@ async def test_two_wake_ups_of_one_session_never_overlap(
 
 
 async def _number_in(path: Path) -> int:
-    while not (text := _text_of(path)):
-        await asyncio.sleep(0.02)
-    return int(text)
+    return int(await eventually(lambda: _text_of(path), f"{path} is written"))
 
 
 def _text_of(path: Path) -> str:
@@ -170,9 +169,8 @@ def _text_of(path: Path) -> str:
 
 
 async def _until_gone(pid: int) -> None:
-    """What was killed takes a moment to die; pytest's time limit ends the wait for what was not."""
-    while _is_alive(pid):
-        await asyncio.sleep(0.02)
+    """What was killed takes a moment to die."""
+    await eventually(lambda: not _is_alive(pid), f"process {pid} is gone")
 
 
 def _is_alive(pid: int) -> bool:

@@ -14,6 +14,7 @@ from tests.acceptance.clients.conftest import World, outcomes, text_of
 from tests.acceptance.clients.terminal import Terminal, adopted
 from tests.acceptance.contract.conftest import finished, receive_until
 from tests.server import Client
+from tests.waiting import eventually
 
 # Several calls: a hook that a busy machine holds up leaves the nudge to the next one.
 SCRIPT = (
@@ -62,17 +63,18 @@ async def test_a_soft_nudge_reaches_a_person_s_own_session_at_work(
 
     (world.work / "go").touch()
 
-    while not (said := await client.messages(session["id"])):
-        await asyncio.sleep(0.05)
+    said = await eventually(lambda: client.messages(session["id"]), "the nudge was read")
     assert [each["content"] for each in said] == [SOFT_TEXT]
     await adopted(client, state="idle")
     assert was_read(world)
 
 
 async def until_nudge_waits(client: Client, session_id: str) -> None:
-    path = f"/sessions/{session_id}/queue"
-    while SOFT_TEXT not in [each["text"] for each in await client.call("GET", path)]:
-        await asyncio.sleep(0.05)
+    async def waits() -> bool:
+        queue = await client.call("GET", f"/sessions/{session_id}/queue")
+        return SOFT_TEXT in [each["text"] for each in queue]
+
+    await eventually(waits, "the nudge waits")
 
 
 async def until_tool_runs(client: Client, session_id: str) -> None:

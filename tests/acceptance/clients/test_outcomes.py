@@ -12,6 +12,7 @@ import pytest
 from navi.domain.places import pane_name
 from tests.acceptance.clients.conftest import DRIVERS, World, frames_of, text_of
 from tests.acceptance.contract.conftest import finished
+from tests.waiting import eventually
 
 ONE_TRY = {"CLAUDE_CODE_MAX_RETRIES": "0"}
 """Codex has it in its settings."""
@@ -141,8 +142,9 @@ async def test_a_person_who_says_no_in_the_pane_of_claude_code_denies(world: Wor
         session_id = await world.session(client, "tmux", model="claude_code")
         pane = f"={pane_name(session_id)}:"
         await client.say(session_id, NEEDY["claude_code"])
-        while QUESTION not in world.tmux("capture-pane", "-p", "-t", pane):
-            await asyncio.sleep(0.1)
+        await eventually(
+            lambda: QUESTION in world.tmux("capture-pane", "-p", "-t", pane), "Claude Code asks"
+        )
         # Claude Code takes no notice of a key that comes right after its question.
         while QUESTION in world.tmux("capture-pane", "-p", "-t", pane):
             world.tmux("send-keys", "-t", pane, "Escape")

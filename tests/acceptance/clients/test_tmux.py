@@ -14,6 +14,7 @@ from tests.acceptance.clients.conftest import DRIVERS, World, frames_of, outcome
 from tests.acceptance.clients.unreliable_tmux import UnreliableTmux
 from tests.acceptance.contract.conftest import finished, receive_until
 from tests.server import Client
+from tests.waiting import eventually
 
 pytestmark = [
     pytest.mark.parametrize("agent", DRIVERS),
@@ -204,8 +205,7 @@ async def test_a_stop_before_the_prompt_is_submitted_takes_it_out_again(
     await world.turn(client, session_id, "[[say: ready]]")
     tmux.plant("enter")
     await client.say(session_id, "[[say: never said]]")
-    while not tmux.has_struck("enter"):
-        await asyncio.sleep(0.02)
+    await eventually(lambda: tmux.has_struck("enter"), "Enter was lost")
 
     await client.say(session_id, "[[say: at once]]", delivery_mode="urgent")
 
@@ -236,8 +236,9 @@ async def test_a_half_typed_line_of_a_person_is_left_alone(
     await world.turn(client, session_id, "[[say: ready]]")
     pane = f"={pane_name(session_id)}:"
     world.tmux("send-keys", "-t", pane, "-l", "half a thou")
-    while "half a thou" not in world.tmux("capture-pane", "-p", "-t", pane):
-        await asyncio.sleep(0.05)
+    await eventually(
+        lambda: "half a thou" in world.tmux("capture-pane", "-p", "-t", pane), "it is shown"
+    )
 
     async with client.watch(session_id) as socket:
         await client.say(session_id, "[[say: after the person]]")
@@ -325,5 +326,7 @@ async def test_an_agent_that_asks_for_permission_is_shown_as_waiting(
 
 
 async def state_becomes(client: Client, session_id: str, state: str) -> None:
-    while (await client.call("GET", f"/sessions/{session_id}"))["state"] != state:
-        await asyncio.sleep(0.05)
+    async def is_so() -> bool:
+        return bool((await client.call("GET", f"/sessions/{session_id}"))["state"] == state)
+
+    await eventually(is_so, f"the session is {state}")

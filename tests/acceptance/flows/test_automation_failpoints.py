@@ -17,9 +17,10 @@ from tests.acceptance.flows.failpoints import (
     set_failpoint,
     work_until_it_dies,
 )
-from tests.acceptance.flows.test_automations import add, books_at_rest, nothing
+from tests.acceptance.flows.steps import add_automation as add
+from tests.acceptance.flows.steps import saw, turns_ended, until
+from tests.acceptance.flows.test_automations import books_at_rest, nothing
 from tests.acceptance.flows.test_mutants import mutant
-from tests.acceptance.flows.test_recalls import saw, turns_ended, until
 from tests.server import ServerProcess
 
 pytestmark = pytest.mark.proof

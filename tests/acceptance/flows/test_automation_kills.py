@@ -6,7 +6,7 @@ import pytest
 
 from tests.acceptance.flows.automation_storm import SETTINGS, WITH_SHORT_BEATS, AutomationStorm
 from tests.acceptance.flows.conftest import Serve
-from tests.acceptance.flows.test_two_servers import start_pair
+from tests.acceptance.flows.pair import start_pair
 from tests.postgres import PostgresServer
 
 pytestmark = pytest.mark.proof

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
@@ -14,29 +13,13 @@ from tests.acceptance.flows.automation_ledger import Asked, Books
 from tests.acceptance.flows.conftest import Serve
 from tests.acceptance.flows.failpoints import WITH_FAILPOINTS, set_failpoint, work_until_it_dies
 from tests.acceptance.flows.ledger import SERVER_STOPPED, Sent
+from tests.acceptance.flows.moved_clock import WITH_MOVED_CLOCK, move_clock
+from tests.acceptance.flows.pair import start_pair
+from tests.acceptance.flows.steps import add_automation as add
+from tests.acceptance.flows.steps import saw, turns_ended, until
 from tests.acceptance.flows.storm import eventually, until_at_rest
-from tests.acceptance.flows.test_mutants import mutant
-from tests.acceptance.flows.test_recalls import saw, turns_ended, until
-from tests.acceptance.flows.test_two_servers import start_pair
 from tests.integration.agents.stand_in import Answer, stand_in
 from tests.postgres import PostgresServer
-from tests.server import Client
-
-# Servers start one after the other, and a busy machine takes its time.
-WITH_MOVED_CLOCK = mutant(
-    """
-import os
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from navi.runtime.system_clock import SystemClock
-moved = Path(os.environ["NAVI_HOME"]) / "moved"
-def now(self):
-    by = moved.read_text() if moved.exists() else ""
-    return datetime.now(UTC) + timedelta(seconds=float(by or 0))
-SystemClock.now = now
-"""
-)
-"""The real server, by a clock that a test can move on."""
 
 
 async def test_what_a_person_answers_to_a_report_is_known_to_the_next_run(serve: Serve) -> None:
@@ -49,15 +32,14 @@ async def test_what_a_person_answers_to_a_report_is_known_to_the_next_run(serve:
             "ANTHROPIC_API_KEY": "none",
         }
         server = serve(settings=settings, command=WITH_MOVED_CLOCK)
-        moved = server.home / "navi" / "moved"
         async with server.client() as client:
             session_id = await client.session(driver="builtin")
             await add(client, session_id, "daily monitor", every_seconds=86_400)
-            await asyncio.to_thread(moved.write_text, "86400")
+            move_clock(server, 86_400)
             await until(client, session_id, turns_ended(1))
             await client.say(session_id, reply, input_id="the-reply")
             await until(client, session_id, turns_ended(2))
-            await asyncio.to_thread(moved.write_text, "172800")
+            move_clock(server, 172_800)
             await until(client, session_id, turns_ended(3))
             messages = await client.messages(session_id)
         books = await books_at_rest(server.database_url)
@@ -173,12 +155,6 @@ async def test_automations_added_through_one_of_two_servers_run_once_on_whicheve
 
     assert [answers(books, each) for each in session_ids] == [["looked"]] * 6
     assert automation_ledger.violations(books, asked=[Asked(each) for each in session_ids]) == []
-
-
-async def add(client: Client, session_id: str, name: str, **fields: Any) -> dict[str, Any]:
-    body = {"name": name, "message": "Look at the disks.", **fields}
-    path = f"/sessions/{session_id}/automations"
-    return dict(await client.call("POST", path, body, expect=201))
 
 
 def answers(books: Books, session_id: str) -> list[str]:

@@ -14,10 +14,10 @@ import psutil
 from websockets.asyncio.client import ClientConnection
 
 from tests.acceptance.flows.conftest import Serve
-from tests.acceptance.flows.storm import eventually
 from tests.memory_world import World
 from tests.postgres import PostgresServer
 from tests.server import NAVI, Client, ServerProcess
+from tests.waiting import eventually
 
 FOLLOWING = {"NAVI_INDEX_FOLLOW": "true", "NAVI_MODEL": "scripted"}
 PATIENCE_SECONDS = 60

@@ -9,8 +9,8 @@ import pytest
 
 from tests.acceptance.flows.conftest import Serve
 from tests.acceptance.flows.message_storm import MessageStorm, Row
+from tests.acceptance.flows.pair import start_pair
 from tests.acceptance.flows.test_mutants import mutant
-from tests.acceptance.flows.test_two_servers import start_pair
 from tests.postgres import PostgresServer
 
 pytestmark = pytest.mark.proof

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.flows.storm import eventually
 from tests.memory_world import World
 from tests.server import ServerProcess
+from tests.waiting import eventually
 
 PRINT_UMASK = """
 import os, sys

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.acceptance.flows.conftest import Serve
+from tests.acceptance.flows.pair import start_pair
 from tests.acceptance.flows.recall_storm import RecallStorm
-from tests.acceptance.flows.test_two_servers import start_pair
 from tests.postgres import PostgresServer
 
 pytestmark = pytest.mark.proof

@@ -15,10 +15,12 @@ from tests.acceptance.flows.failpoints import (
     set_failpoint,
     work_until_it_dies,
 )
+from tests.acceptance.flows.pair import freeze, start_pair
+from tests.acceptance.flows.steps import saw, schedule, turns_ended, until
 from tests.acceptance.flows.storm import eventually
 from tests.acceptance.flows.test_mutants import mutant
-from tests.acceptance.flows.test_recalls import books_at_rest, saw, schedule, turns_ended, until
-from tests.acceptance.flows.test_two_servers import IGNORES_THE_FENCE, freeze, start_pair
+from tests.acceptance.flows.test_recalls import books_at_rest
+from tests.acceptance.flows.test_two_servers import IGNORES_THE_FENCE
 from tests.postgres import PostgresServer
 from tests.server import NAVI, ServerProcess
 

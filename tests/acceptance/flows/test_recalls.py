@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,15 +11,11 @@ import pytest
 from tests.acceptance.flows import recall_ledger
 from tests.acceptance.flows.conftest import Serve
 from tests.acceptance.flows.ledger import SERVER_STOPPED, Sent
+from tests.acceptance.flows.pair import start_pair
 from tests.acceptance.flows.recall_ledger import Books
+from tests.acceptance.flows.steps import saw, schedule, turns_ended, until
 from tests.acceptance.flows.storm import eventually, until_at_rest
-from tests.acceptance.flows.test_two_servers import start_pair
 from tests.postgres import PostgresServer
-from tests.server import Client
-
-Frame = dict[str, Any]
-LONGEST_WAIT_SECONDS = 30.0
-"""Less than the minute after which the clock would look again by itself: it has to be woken."""
 
 
 async def test_a_recall_fires_at_its_time_and_never_again_not_even_after_a_restart(
@@ -214,38 +208,11 @@ async def test_recalls_scheduled_through_one_of_two_servers_fire_once_on_whichev
     assert recall_ledger.violations(books) == []
 
 
-async def schedule(
-    client: Client, session_id: str, call_type: str, task: str, **fields: Any
-) -> dict[str, Any]:
-    body = {"call_type": call_type, "additional_context_message": task, **fields}
-    path = f"/sessions/{session_id}/recall"
-    return dict(await client.call("POST", path, body, expect=201))
-
-
-async def until(
-    client: Client, session_id: str, is_enough: Callable[[list[Frame]], bool]
-) -> list[Frame]:
-    """All frames of the session from its beginning, up to the one that makes it enough."""
-    frames: list[Frame] = []
-    async with asyncio.timeout(LONGEST_WAIT_SECONDS), client.watch(session_id, after=0) as socket:
-        while not is_enough(frames):
-            frames.append(json.loads(await socket.recv()))
-    return frames
-
-
 async def until_due(recall: dict[str, Any]) -> None:
     async def is_due() -> bool:
         return datetime.now(UTC) > datetime.fromisoformat(recall["due_at"])
 
     await eventually(is_due, what="the recall is due")
-
-
-def turns_ended(count: int) -> Callable[[list[Frame]], bool]:
-    return lambda frames: sum(frame["type"] == "session_sync" for frame in frames) >= count
-
-
-def saw(type_: str) -> Callable[[list[Frame]], bool]:
-    return lambda frames: any(frame["type"] == type_ for frame in frames)
 
 
 def answers(books: Books, session_id: str) -> list[str]:

@@ -12,8 +12,9 @@ from tests.acceptance.contract.conftest import receive_until
 from tests.acceptance.flows.conftest import Serve
 from tests.acceptance.flows.failpoints import WITH_FAILPOINTS, set_failpoint, work_until_it_dies
 from tests.acceptance.flows.ledger import snapshot
+from tests.acceptance.flows.moved_clock import WITH_MOVED_CLOCK, move_clock
+from tests.acceptance.flows.pair import start_pair
 from tests.acceptance.flows.storm import eventually
-from tests.acceptance.flows.test_two_servers import start_pair
 from tests.postgres import PostgresServer
 from tests.server import Client, ServerProcess
 
@@ -54,28 +55,29 @@ async def test_a_reminder_survives_a_death_at_its_commit_and_comes_once(
 async def test_a_reminder_whose_time_came_while_no_server_ran_comes_once_at_the_start(
     serve: Serve,
 ) -> None:
-    server = serve()
+    server = serve(command=WITH_MOVED_CLOCK)
     async with server.client() as client:
         session_id = await client.session()
-        await remind_once(client, session_id, 0.3)
+        await remind_once(client, session_id, 60)
     server.stop()
-    await asyncio.sleep(0.5)
+    move_clock(server, 60)
     for _ in range(2):
         server.start()
         assert await until_came(server, session_id, 1) == ["[sm remind] hello"]
         server.stop()
 
 
-@pytest.mark.parametrize("hard_gap", [60, 1])
+@pytest.mark.parametrize("hard_gap", [600, 60])
 async def test_a_task_that_a_killed_server_had_not_shown_precedes_its_nudges(
     serve: Serve, hard_gap: int
 ) -> None:
-    server = serve(settings={"NAVI_REMIND_HARD_GAP_SECONDS": str(hard_gap)})
+    settings = {"NAVI_REMIND_HARD_GAP_SECONDS": str(hard_gap)}
+    server = serve(settings=settings, command=WITH_MOVED_CLOCK)
     async with server.client() as client:
         session_id = await client.session()
-        await client.say(session_id, "[[sleep: 600]]", remind_soft_threshold=2)
+        await client.say(session_id, "[[sleep: 600]]", remind_soft_threshold=60)
     server.kill()
-    await asyncio.sleep(3.5)  # past both thresholds, if the gap is short
+    move_clock(server, 130)  # past both thresholds, if the gap is short
     server.start()
 
     frames: list[dict[str, Any]] = []

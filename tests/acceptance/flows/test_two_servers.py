@@ -5,22 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import httpx2
-import psycopg
 import pytest
 
 from tests.acceptance.flows import ledger
 from tests.acceptance.flows.conftest import Serve
 from tests.acceptance.flows.ledger import Ledger, Sent, TurnRow
+from tests.acceptance.flows.pair import Pair, freeze, is_owner, start_pair
 from tests.acceptance.flows.storm import at_rest, eventually
 from tests.acceptance.flows.test_mutants import mutant
 from tests.postgres import PostgresServer
-from tests.server import NAVI, Client, ServerProcess
+from tests.server import NAVI, Client
 
 SESSIONS = 50
 INPUTS_PER_SESSION = 20
@@ -34,47 +33,6 @@ events._next_numbers = lambda connection, session_id, count, fence: advance(
 )
 Turns.abandon = lambda *arguments: None
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two servers and the database they share."""
-
-    url: str
-    servers: tuple[ServerProcess, ServerProcess]
-
-    async def running_and_other(self, session_id: str) -> tuple[ServerProcess, ServerProcess]:
-        """Once a turn of the session runs: the server that runs it, and the one that does not.
-
-        Mostly the one that took the input; the other may have been faster to see it.
-        """
-
-        async def owner() -> str | None:
-            lanes = (await self.look()).lanes
-            return next(lane.owner for lane in lanes if lane.session_id == session_id)
-
-        name = await eventually(owner, what=f"a turn of {session_id} runs")
-        first, second = self.servers
-        return (first, second) if _is_owner(first, name) else (second, first)
-
-    async def look(self) -> Ledger:
-        return await asyncio.to_thread(ledger.read, self.url)
-
-
-async def start_pair(
-    serve: Serve,
-    postgres: PostgresServer,
-    *,
-    settings: Mapping[str, str] = {},
-    command: Sequence[str] = NAVI,
-) -> Pair:
-    """Both at once, on an empty database: they must not trip over each other."""
-    url = postgres.create_database()
-    start = [
-        asyncio.to_thread(serve, url, settings=settings, command=command) for _ in ("one", "two")
-    ]
-    first, second = await asyncio.gather(*start)
-    return Pair(url, (first, second))
 
 
 async def test_a_browser_that_is_logged_in_at_one_server_is_logged_in_at_the_other(
@@ -220,7 +178,7 @@ async def test_the_other_server_takes_over_at_once_when_one_is_killed(
         found = await pair.look()
         owners = {lane.session_id: lane.owner for lane in found.lanes if lane.owner is not None}
         return owners.keys() == set(silent) and all(
-            _is_owner(survivor, owner) for owner in owners.values()
+            is_owner(survivor, owner) for owner in owners.values()
         )
 
     await eventually(is_taken_over, what="only the survivor runs turns", patience=patience)
@@ -281,29 +239,6 @@ async def _freeze_a_server(
     return ledger.violations(await at_rest(pair.url), sent)
 
 
-async def freeze(server: ServerProcess, url: str) -> None:
-    """Stop the process, but not while PostgreSQL keeps locks for a transaction of its."""
-
-    async def is_frozen_outside_transactions() -> bool:
-        server.process.send_signal(signal.SIGSTOP)
-        if await asyncio.to_thread(_open_transactions, url):
-            server.process.send_signal(signal.SIGCONT)
-            return False
-        return True
-
-    await eventually(is_frozen_outside_transactions, what="the server is between transactions")
-
-
-def _open_transactions(url: str) -> int:
-    with psycopg.connect(url) as connection:
-        found = connection.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
-            "AND pid <> pg_backend_pid() AND application_name = 'navi' AND state <> 'idle'"
-        ).fetchone()
-    assert found is not None
-    return int(found[0])
-
-
 def _text(number: int) -> str:
     return (
         f"[[say: answer {number}]]" if number % 4 else f"[[sleep: 0.02]] [[say: answer {number}]]"
@@ -322,7 +257,7 @@ async def _until_both_are_at_work(pair: Pair) -> None:
         at_work.update(
             server.process.pid
             for server in pair.servers
-            if any(_is_owner(server, owner) for owner in owners)
+            if any(is_owner(server, owner) for owner in owners)
         )
         return len(at_work) == 2
 
@@ -343,10 +278,6 @@ async def _frames_until(socket: Any, type_: str) -> list[dict[str, Any]]:
     while not frames or frames[-1]["type"] != type_:
         frames.append(json.loads(await socket.recv()))
     return frames
-
-
-def _is_owner(server: ServerProcess, owner: str) -> bool:
-    return owner.split("/")[1] == str(server.process.pid)
 
 
 def _outcomes(found: Ledger, input_id: str) -> tuple[str | None, str | None]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from navi.agents.client_run import ClientRun, forget_runs
+from tests.waiting import eventually
 
 PATH = {"PATH": os.environ["PATH"]}
 
@@ -84,14 +85,12 @@ async def test_an_interrupted_run_leaves_nothing_behind(folder: Path, tmp_path: 
     run = ClientRun(folder)
     # The inner one is of another process group, as the commands of agents' tools are.
     start(run, f"setsid sh -c 'echo $$ >{pid}; exec sleep 600' & wait; sleep 600", tmp_path)
-    while not (pid.exists() and pid.read_text().strip()):
-        await asyncio.sleep(0.01)
+    await eventually(lambda: pid.exists() and pid.read_text().strip(), "the process has begun")
 
     await run.interrupt()
 
     assert await lines_of(run) == []
-    while _is_alive(int(pid.read_text())):  # killed, but perhaps not gone yet
-        await asyncio.sleep(0.01)
+    await eventually(lambda: not _is_alive(int(pid.read_text())), "the killed process is gone")
 
 
 def test_only_the_folders_of_earlier_runs_are_removed(folder: Path) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import sys
@@ -12,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from navi.agents.panes import PaneDriver
-from navi.agents.tmux import Tmux, draft_in, has_unread_keys, is_same_text
+from navi.agents.tmux import Pane, Tmux, draft_in, has_unread_keys, is_same_text
 from navi.domain.errors import AgentFailed
+from tests.waiting import eventually
 
 EMPTY = "\x1b[39m❯\xa0\x1b[7m \x1b[0m"
 HINT = '❯\xa0\x1b[7mT\x1b[0m\x1b[2mry "edit this file"\x1b[0m'
@@ -163,8 +163,7 @@ async def test_keys_that_a_program_has_not_read_are_seen(tmp_path: Path) -> None
         await appears(tmp_path, "ready")
         assert not has_unread_keys(pane)
         await tmux.press(pane, "Escape")
-        while not has_unread_keys(pane):
-            await asyncio.sleep(0.01)
+        await eventually(lambda: has_unread_keys(pane), "the key has come")
         (tmp_path / "may_read").touch()
         await appears(tmp_path, "done")
         assert not has_unread_keys(pane)
@@ -180,8 +179,7 @@ async def test_a_text_for_a_program_that_has_ended_leaves_all_other_panes_alive(
         await tmux.start("only", ["sleep", "60"], tmp_path, tmp_path, "0")
         await tmux.start("ended", ["sh", "-c", "echo bye; exit 3"], tmp_path, tmp_path, "0")
         try:
-            while not (pane := await tmux.pane_with_ending("ended")) or not pane.is_dead:
-                await asyncio.sleep(0.01)
+            pane = await eventually(lambda: dead_pane(tmux, "ended"), "the program has ended")
             await tmux.put(pane, text, "turn", 0, tmp_path / "lock")
 
             assert await tmux.pane("only") is not None
@@ -202,8 +200,12 @@ def test_keys_that_an_earlier_version_left_on_the_disk_are_removed(tmp_path: Pat
 
 
 async def appears(folder: Path, name: str) -> None:
-    while not (folder / name).exists():
-        await asyncio.sleep(0.01)
+    await eventually((folder / name).exists, f"{name} is there")
+
+
+async def dead_pane(tmux: Tmux, name: str) -> Pane | None:
+    pane = await tmux.pane_with_ending(name)
+    return pane if pane is not None and pane.is_dead else None
 
 
 def replace_tmux(folder: Path, script: str) -> None:

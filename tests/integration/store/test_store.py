@@ -6,8 +6,8 @@ import pytest
 
 from navi.store import events
 from navi.store.store import SETTLED_CHANGES
-from tests.acceptance.flows.storm import eventually
 from tests.store_world import World
+from tests.waiting import eventually
 
 
 async def test_what_sqlite_wrote_ahead_is_moved_into_the_database_when_nothing_is_to_do(

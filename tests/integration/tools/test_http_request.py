@@ -19,6 +19,7 @@ from navi.domain.tool import ToolContext, ToolResult
 from navi.tools.address import Address
 from navi.tools.http_request import HttpRequest
 from tests.integration.tools.web import WebServer
+from tests.waiting import eventually
 
 
 class Names:
@@ -452,8 +453,7 @@ class TestFailures:
     ) -> None:
         web.answers["/"] = []
         call = asyncio.create_task(run(http, context, web.url()))
-        while not web.requests:
-            await asyncio.sleep(0.01)
+        await eventually(lambda: web.requests, "the request has come")
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call

@@ -9,6 +9,7 @@ import pytest
 from navi.tools import process_group
 from navi.tools.process_group import ProcessGroup
 from navi.tools.process_tree import SEES_ALL
+from tests.waiting import eventually
 
 
 async def test_a_cancelled_task_can_still_wait_for_its_command(tmp_path: Path) -> None:
@@ -43,8 +44,7 @@ async def test_a_process_that_could_not_be_ended_is_reported(
     command = ["sh", "-c", '(setsid sh -c "$1" &); sleep 1000', "sh", script]
     group = ProcessGroup.start(command, tmp_path, os.environ)
     try:
-        while not (tmp_path / "pid").exists():
-            await asyncio.sleep(0.01)
+        await eventually((tmp_path / "pid").exists, "the process has begun")
         number = int((tmp_path / "pid").read_text())
         left = await group.end(grace_seconds=0)
         assert (number, "sh") in {(process.pid, process.name) for process in left}

@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 import os
 import tracemalloc
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from navi.domain.tool import ToolContext, ToolResult
 from navi.tools import terminal as terminal_module
 from navi.tools.process_tree import SEES_ALL, Process
 from navi.tools.terminal import Terminal
+from tests.waiting import eventually
 
 # Three generations that ignore the polite signal, each with its number in a file of its own.
 STUBBORN = """
@@ -200,7 +200,7 @@ class TestTheEnd:
         result = await run(terminal, context, f"echo begun\n{STUBBORN}", timeout_seconds=3)
         assert result.is_error
         assert result.text.startswith("begun\nended because it ran longer than 3 seconds")
-        await until(lambda: all(is_dead(context.cwd / name) for name in GENERATIONS))
+        await eventually(lambda: all(is_dead(context.cwd / name) for name in GENERATIONS))
 
     async def test_an_endless_output_ends_with_the_timeout(self, context: ToolContext) -> None:
         terminal = Terminal(default_timeout_seconds=2, output_limit_characters=100)
@@ -212,12 +212,12 @@ class TestTheEnd:
         self, terminal: Terminal, context: ToolContext
     ) -> None:
         call = asyncio.create_task(run(terminal, context, STUBBORN))
-        await until(lambda: all(has_number(context.cwd / name) for name in GENERATIONS))
+        await eventually(lambda: all(has_number(context.cwd / name) for name in GENERATIONS))
         assert not any(is_dead(context.cwd / name) for name in GENERATIONS)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        await until(lambda: all(is_dead(context.cwd / name) for name in GENERATIONS))
+        await eventually(lambda: all(is_dead(context.cwd / name) for name in GENERATIONS))
 
     async def test_a_call_cancelled_at_once_leaves_no_process(
         self, terminal: Terminal, context: ToolContext
@@ -231,13 +231,13 @@ class TestTheEnd:
             call.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await call
-        await until(lambda: not is_named_by_a_process(f"sleep 1000.{os.getpid()}"))
+        await eventually(lambda: not is_named_by_a_process(f"sleep 1000.{os.getpid()}"))
 
     async def test_a_cancelled_command_has_time_to_clean_up(self, context: ToolContext) -> None:
         terminal = Terminal(grace_seconds=60)
         command = "trap 'echo tidy >note; exit' TERM; echo $$ >shell; while :; do sleep 0.05; done"
         call = asyncio.create_task(run(terminal, context, command))
-        await until(lambda: has_number(context.cwd / "shell"))
+        await eventually(lambda: has_number(context.cwd / "shell"))
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
@@ -250,13 +250,15 @@ class TestTheEnd:
             f"(trap 'echo 1 >asked' TERM; echo 1 >armed; while :; do sleep 0.05; done) &{STUBBORN}"
         )
         call = asyncio.create_task(run(terminal, context, command))
-        await until(lambda: all(has_number(context.cwd / name) for name in ("armed", *GENERATIONS)))
+        await eventually(
+            lambda: all(has_number(context.cwd / name) for name in ("armed", *GENERATIONS))
+        )
         call.cancel()
-        await until(lambda: has_number(context.cwd / "asked"))
+        await eventually(lambda: has_number(context.cwd / "asked"))
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        await until(lambda: all(is_dead(context.cwd / name) for name in GENERATIONS))
+        await eventually(lambda: all(is_dead(context.cwd / name) for name in GENERATIONS))
 
     async def test_calls_run_side_by_side(self, terminal: Terminal, context: ToolContext) -> None:
         os.mkfifo(context.cwd / "pipe")
@@ -300,7 +302,7 @@ class TestProcessesThatLeaveTheGroup:
         self, terminal: Terminal, context: ToolContext, scripts: None, command: str
     ) -> None:
         call = asyncio.create_task(run(terminal, context, command))
-        await until(lambda: has_number(context.cwd / "pid"))
+        await eventually(lambda: has_number(context.cwd / "pid"))
         assert not is_dead(context.cwd / "pid")
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -319,7 +321,7 @@ class TestProcessesThatLeaveTheGroup:
         self, terminal: Terminal, context: ToolContext, scripts: None
     ) -> None:
         await run(terminal, context, "setsid sh sleeper >log 2>&1 &")
-        await until(lambda: has_number(context.cwd / "pid"))
+        await eventually(lambda: has_number(context.cwd / "pid"))
         background = psutil.Process(int((context.cwd / "pid").read_text()))
         try:
             await run(terminal, context, "sleep 1000", timeout_seconds=0.1)
@@ -332,12 +334,6 @@ class TestProcessesThatLeaveTheGroup:
         left = {Process(pid, "0", 1, pid, name) for pid, name in ((20, "sudo"), (3, "mount"))}
         text = terminal_module._timed_out("", 3, left).text
         assert "these processes could not be ended: mount (3), sudo (20);" in text
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    """pytest's time limit ends the wait for what never comes."""
-    while not is_so():
-        await asyncio.sleep(0.01)
 
 
 def is_named_by_a_process(words: str) -> bool:

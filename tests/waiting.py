@@ -1,0 +1,28 @@
+"""Waiting for what announces nothing: files, processes and screens of other programs."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Callable
+from typing import Any
+
+PATIENCE_SECONDS = 90.0
+"""How long something may take before a test gives up. Says nothing about speed."""
+LOOK_SECONDS = 0.02
+
+
+async def eventually(look: Callable[[], Any], what: str = "") -> Any:
+    """Look again and again, and return the first thing that is there to see.
+
+    `look` may be a coroutine function or an ordinary one.
+    """
+    give_up_at = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        answer = look()
+        seen = await answer if inspect.isawaitable(answer) else answer
+        if seen:
+            return seen
+        assert time.monotonic() < give_up_at, f"waited in vain: {what}"
+        await asyncio.sleep(LOOK_SECONDS)
