@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -288,28 +285,6 @@ def test_the_quick_way_and_the_grammar_agree(text: str) -> None:
     if parts is not None:
         assert parts == reading.commands
         assert reading.is_compound
-
-
-argument = st.text(st.sampled_from("ab '\"\\$`*é-\t{}[],=#!\n"), max_size=8)
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-@settings(max_examples=80, deadline=None)
-@given(argument)
-@example("\\ -")
-@example("}\\/")
-@example("]\t{")
-@example("a\\\n!!")
-@example("\n\\:")
-def test_words_are_those_that_bash_itself_hands_over(arguments: str) -> None:
-    text = f"printf '%s\\0' {arguments}"
-    line = read_command(text)
-    commands = line.commands
-    if not line.is_understood or len(commands) != 1 or commands[0].dynamic:
-        return
-    ran = subprocess.run(["bash", "-fc", text], capture_output=True, check=False)
-    if ran.returncode == 0:
-        assert ran.stdout.decode().split("\0")[:-1] == list(commands[0].words[2:] or [""])
 
 
 def test_letters_beyond_ascii_do_not_crash_the_grammar() -> None:
