@@ -7,13 +7,12 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from tests.flows import automation_ledger
-from tests.flows.automation_ledger import Asked, Books
+from tests.flows import ledger
 from tests.flows.conftest import Serve
 from tests.flows.failpoints import WITH_FAILPOINTS, set_failpoint, work_until_it_dies
-from tests.flows.ledger import SERVER_STOPPED, Sent
-from tests.flows.storm import eventually, until_at_rest
-from tests.flows.test_mutants import mutant
+from tests.flows.ledger import SERVER_STOPPED, AddedAutomation, Sent
+from tests.flows.mutants import mutant
+from tests.flows.storm import at_rest, eventually
 from tests.flows.test_recalls import saw, turns_ended, until
 from tests.flows.test_two_servers import start_pair
 from tests.postgres import PostgresServer
@@ -58,7 +57,7 @@ async def test_what_a_person_answers_to_a_report_is_known_to_the_next_run(serve:
             await asyncio.to_thread(moved.write_text, "172800")
             await until(client, session_id, turns_ended(3))
             messages = await client.messages(session_id)
-        books = await books_at_rest(server.database_url)
+        store = await at_rest(server.database_url)
 
     known = json.dumps(model.last["messages"])
     assert report in known
@@ -76,7 +75,7 @@ async def test_what_a_person_answers_to_a_report_is_known_to_the_next_run(serve:
         ("automation", "all quiet"),
     ]
     sent = [Sent("the-reply", session_id, reply, "understood")]
-    assert automation_ledger.violations(books, sent, [Asked("daily monitor")]) == []
+    assert ledger.violations(store, sent, added=[AddedAutomation("daily monitor")]) == []
 
 
 async def test_an_automation_killed_while_it_runs_is_on_record_and_visible_and_not_doubled(
@@ -94,14 +93,14 @@ async def test_an_automation_killed_while_it_runs_is_on_record_and_visible_and_n
         await until(client, session_id, turns_ended(1))
         (run,) = await client.call("GET", f"/automations/{made['id']}/runs")
         known = await client.call("GET", f"/automations/{made['id']}")
-    books = await books_at_rest(server.database_url)
+    store = await at_rest(server.database_url)
 
     assert (run["state"], run["error"]) == ("failed", SERVER_STOPPED)
     assert (known["last_status"], known["ended"], known["run_count"]) == ("error", "done", 1)
-    half, told = answers(books, session_id)
+    half, told = store.answers_in(session_id)
     assert half == "half"
     assert SERVER_STOPPED in told
-    assert automation_ledger.violations(books, asked=[Asked("monitor")]) == []
+    assert ledger.violations(store, added=[AddedAutomation("monitor")]) == []
 
 
 async def test_an_automation_killed_between_due_and_turn_runs_once(
@@ -114,15 +113,15 @@ async def test_an_automation_killed_between_due_and_turn_runs_once(
     server.kill()
     set_failpoint(server, "after automations.claim:1")
     await work_until_it_dies(server, nothing)
-    at_death = await asyncio.to_thread(automation_ledger.read, server.database_url)
+    at_death = await asyncio.to_thread(ledger.read, server.database_url)
     set_failpoint(server, None)
     server.start()
-    books = await books_at_rest(server.database_url)
+    store = await at_rest(server.database_url)
 
     assert [run.state for run in at_death.runs] == ["queued"]
-    assert [run.state for run in books.runs] == ["turn_completed"]
-    assert answers(books, session_id) == ["looked"]
-    assert automation_ledger.violations(books, asked=[Asked("monitor")]) == []
+    assert [run.state for run in store.runs] == ["turn_completed"]
+    assert store.answers_in(session_id) == ["looked"]
+    assert ledger.violations(store, added=[AddedAutomation("monitor")]) == []
 
 
 async def test_an_automation_whose_time_comes_while_the_server_is_dead_runs_once_after_it(
@@ -147,10 +146,10 @@ async def test_an_automation_whose_time_comes_while_the_server_is_dead_runs_once
         other = await client.session()
         await add(client, other, "the clock has looked", message="[[say: yes]]", at="1s")
         await until(client, other, turns_ended(1))
-    books = await books_at_rest(server.database_url)
+    store = await at_rest(server.database_url)
 
-    assert answers(books, session_id) == ["late"]
-    assert automation_ledger.violations(books) == []
+    assert store.answers_in(session_id) == ["late"]
+    assert ledger.violations(store) == []
 
 
 async def test_automations_added_through_one_of_two_servers_run_once_on_whichever_is_free(
@@ -165,10 +164,10 @@ async def test_automations_added_through_one_of_two_servers_run_once_on_whicheve
         first.kill()
         for session_id in session_ids:
             await until(other, session_id, turns_ended(1))
-    books = await books_at_rest(pair.url)
+    store = await at_rest(pair.url)
 
-    assert [answers(books, each) for each in session_ids] == [["looked"]] * 6
-    assert automation_ledger.violations(books, asked=[Asked(each) for each in session_ids]) == []
+    assert [store.answers_in(each) for each in session_ids] == [["looked"]] * 6
+    assert ledger.violations(store, added=[AddedAutomation(each) for each in session_ids]) == []
 
 
 async def add(client: Client, session_id: str, name: str, **fields: Any) -> dict[str, Any]:
@@ -177,15 +176,5 @@ async def add(client: Client, session_id: str, name: str, **fields: Any) -> dict
     return dict(await client.call("POST", path, body, expect=201))
 
 
-def answers(books: Books, session_id: str) -> list[str]:
-    messages = books.ledger.messages
-    return [m.content for m in messages if (m.session_id, m.role) == (session_id, "assistant")]
-
-
 async def nothing() -> None:
     """The server has enough to do by itself."""
-
-
-async def books_at_rest(database_url: str) -> Books:
-    await until_at_rest(database_url, automation_ledger.progress)
-    return await asyncio.to_thread(automation_ledger.read, database_url)

@@ -16,23 +16,13 @@ import psycopg
 from tests.flows import ledger
 from tests.flows.conftest import Serve
 from tests.flows.ledger import Ledger, Sent, TurnRow
+from tests.flows.mutants import IGNORES_THE_FENCE, mutant
 from tests.flows.storm import at_rest, eventually
-from tests.flows.test_mutants import mutant
 from tests.postgres import PostgresServer
 from tests.server import NAVI, Client, ServerProcess
 
 SESSIONS = 50
 INPUTS_PER_SESSION = 20
-
-IGNORES_THE_FENCE = """
-from navi.runtime.turns import Turns
-from navi.store import events
-advance = events._next_numbers
-events._next_numbers = lambda connection, session_id, count, fence: advance(
-    connection, session_id, count, None
-)
-Turns.abandon = lambda *arguments: None
-"""
 
 
 @dataclass(frozen=True, slots=True)
