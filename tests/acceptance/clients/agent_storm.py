@@ -1,18 +1,16 @@
-"""Messages to real agents while their server is killed again and again."""
+"""Messages to real agents, each of which makes its agent write a number into a file."""
 
 from __future__ import annotations
 
 import asyncio
-import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-import httpx2
-
-from navi.domain.ids import new_id
-from tests.acceptance.clients.world import World
+from tests.acceptance.flows.ledger import Sent
+from tests.acceptance.flows.storm import Report, Storm, Workload
 
 KINDS = (
     {"driver": "claude_code"},
@@ -21,81 +19,37 @@ KINDS = (
     {"driver": "tmux", "model": "codex"},
 )
 """Two agents without a terminal, and two in panes."""
-RETRIED = (httpx2.TransportError, AssertionError)
 
 
-@dataclass(frozen=True)
-class Report:
-    messages: int
-    kills: int
-    violations: list[str]
+@dataclass(slots=True)
+class AgentMessages(Workload):
+    """To each kind of agent in turn. In the end every number must be in the file once."""
 
+    folder: Path
+    messages: int = 200
 
-class AgentStorm:
-    """Every message makes its agent write its number down; each number must be there once."""
+    async def start(self, storm: Storm) -> Sequence[Coroutine[Any, Any, None]]:
+        session_ids = [await storm.session(**kind, cwd=str(self.folder)) for kind in KINDS]
+        return [self._send_all(storm, session_ids)]
 
-    def __init__(self, world: World, seed: int, longest_life_seconds: float) -> None:
-        self._world = world
-        self._random = random.Random(seed)
-        self._longest_life = longest_life_seconds
-        self._sessions: list[str] = []
-        self._log = world.work / "log"
+    async def _send_all(self, storm: Storm, session_ids: Sequence[str]) -> None:
+        for number in range(self.messages):
+            session_id = session_ids[number % len(session_ids)]
+            text = f"[[bash: echo {number} >>{self._file}]] [[say: {number}]]"
+            await storm.send(Sent(f"{session_id}-{number}", session_id, text))
+            await asyncio.sleep(storm.random.uniform(0, 0.3))
 
-    async def run(
-        self, messages: int, kills: int, on_kill: Callable[[int], None] = lambda kills: None
-    ) -> Report:
-        self._world.serve()
-        for kind in KINDS:
-            made = await self._call("POST", "/sessions", {**kind, "cwd": str(self._world.work)})
-            self._sessions.append(made["id"])
-        sending = asyncio.create_task(self._send(messages))
-        for number in range(1, kills + 1):
-            await asyncio.sleep(self._random.uniform(0.2, self._longest_life))
-            self._world.server.kill()
-            await asyncio.to_thread(self._world.server.start)
-            on_kill(number)
-        await sending
-        for session_id in self._sessions:
-            await self._is_quiet(session_id)
-        return Report(messages, kills, self._violations(messages))
+    @property
+    def _file(self) -> Path:
+        return self.folder / "log"
 
-    async def _send(self, messages: int) -> None:
-        for number in range(messages):
-            session_id = self._sessions[number % len(self._sessions)]
-            # Sent again with the same id until it was accepted: that must not double it.
-            body = {"text": f"[[bash: echo {number} >>{self._log}]] [[say: {number}]]"}
-            body["input_id"] = new_id()
-            await self._call("POST", f"/sessions/{session_id}/input", body)
-            await asyncio.sleep(self._random.uniform(0, 0.3))
-
-    async def _is_quiet(self, session_id: str) -> None:
-        while True:
-            # In this order: what had left the queue before is part of the state read after.
-            waiting = await self._call("GET", f"/sessions/{session_id}/queue")
-            session = await self._call("GET", f"/sessions/{session_id}")
-            if session["state"] == "idle" and not waiting:
-                return
-            await asyncio.sleep(0.1)
-
-    async def _call(self, method: str, path: str, body: Any = None) -> Any:
-        """Until it is answered: the server is killed all the time."""
-        while True:
-            try:
-                async with self._world.client() as client:
-                    answered = await client.http.request(method, path, json=body)
-                if answered.status_code < 300:
-                    return answered.json()
-                if answered.status_code < 500:
-                    raise ValueError(f"{method} {path}: {answered.text}")
-            except RETRIED:
-                pass
-            await asyncio.sleep(0.1)
-
-    def _violations(self, messages: int) -> list[str]:
-        written = self._log.read_text().split() if self._log.exists() else []
-        counts = Counter(written)
+    def violations(self) -> list[str]:
+        counts = Counter(self._file.read_text().split() if self._file.exists() else [])
         return [
             f"message {number} to {KINDS[number % len(KINDS)]} arrived {counts[str(number)]} times"
-            for number in range(messages)
+            for number in range(self.messages)
             if counts[str(number)] != 1
         ]
+
+    def figures(self, report: Report) -> dict[str, int]:
+        return {"messages": len(report.sent)}

@@ -78,8 +78,9 @@ class World:
     def server(self) -> ServerProcess:
         return self.servers[-1]
 
-    def serve(self, **settings: str) -> ServerProcess:
-        server = ServerProcess(self.home, settings={**self.environment, **settings})
+    def serve(self, *, database_url: str | None = None, **settings: str) -> ServerProcess:
+        settings = {**self.environment, **settings}
+        server = ServerProcess(self.home, database_url=database_url, settings=settings)
         self.servers.append(server)
         return server
 

@@ -1,8 +1,8 @@
 """Servers that kill themselves just before or just after a named commit.
 
 `FAILPOINT="after recalls.claim:2"` in the environment of a server with the command
-`WITH_FAILPOINTS` lets its process die by SIGKILL right after it has committed `recalls.claim` for
-the second time. Nothing of it is in Navi itself: the store's worker is wrapped before the server
+`WITH_FAILPOINTS` makes it die by SIGKILL right after it has committed `recalls.claim` for the
+second time. Navi itself knows nothing of this: the store's worker is wrapped before the server
 starts.
 """
 
@@ -15,12 +15,12 @@ from subprocess import TimeoutExpired
 
 import httpx2
 
-from tests.acceptance.flows.test_mutants import mutant
+from tests.acceptance.flows.mutants import mutant
 from tests.server import ServerProcess
 
 STEP_SECONDS = 0.1
 MOST_STEPS = 300
-"""A failpoint that is not reached in so many steps is never reached."""
+"""A failpoint that is not reached by then is never reached."""
 
 FAILPOINTS = """
 import os, signal, threading
@@ -35,7 +35,7 @@ run_once, store_emitted = store.Store._run_once, store.store_emitted
 def names(batch):
     for job in batch:
         name = job.operation.__module__.rsplit(".", 1)[-1] + "." + job.operation.__name__
-        # Looking for work and finding none is no hit.
+        # Looking for work and finding none does not count.
         found = job.result.count if isinstance(job.result, Claimed) else job.result
         if found or name in ("turns.finish", "turns.drop"):
             yield name
@@ -71,6 +71,20 @@ def set_failpoint(server: ServerProcess, failpoint: str | None) -> None:
     server.environment.pop("FAILPOINT", None)
     if failpoint is not None:
         server.environment["FAILPOINT"] = failpoint
+
+
+async def die_at(
+    server: ServerProcess, failpoint: str, work: Callable[[], Awaitable[None]] | None = None
+) -> None:
+    """Let a dead server run until the failpoint kills it, and start it again without one."""
+    set_failpoint(server, failpoint)
+    await work_until_it_dies(server, work or _nothing)
+    set_failpoint(server, None)
+    server.start()
+
+
+async def _nothing() -> None:
+    """The server has enough to do by itself."""
 
 
 async def work_until_it_dies(server: ServerProcess, work: Callable[[], Awaitable[None]]) -> None:

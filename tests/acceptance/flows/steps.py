@@ -11,6 +11,7 @@ from tests.server import Client
 
 Frame = dict[str, Any]
 
+
 LONGEST_WAIT_SECONDS = 30.0
 """Less than the minute after which the clock would look again by itself: it has to be woken."""
 

@@ -8,16 +8,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.acceptance.flows import automation_ledger
-from tests.acceptance.flows.automation_ledger import Asked, Books
+from tests.acceptance.flows import ledger
 from tests.acceptance.flows.conftest import Serve
 from tests.acceptance.flows.failpoints import WITH_FAILPOINTS, set_failpoint, work_until_it_dies
-from tests.acceptance.flows.ledger import SERVER_STOPPED, Sent
+from tests.acceptance.flows.ledger import SERVER_STOPPED, AddedAutomation, Sent
 from tests.acceptance.flows.moved_clock import WITH_MOVED_CLOCK, move_clock
 from tests.acceptance.flows.pair import start_pair
-from tests.acceptance.flows.steps import add_automation as add
-from tests.acceptance.flows.steps import saw, turns_ended, until
-from tests.acceptance.flows.storm import eventually, until_at_rest
+from tests.acceptance.flows.steps import add_automation, saw, turns_ended, until
+from tests.acceptance.flows.storm import at_rest, eventually
 from tests.integration.agents.stand_in import Answer, stand_in
 from tests.postgres import PostgresServer
 
@@ -34,7 +32,7 @@ async def test_what_a_person_answers_to_a_report_is_known_to_the_next_run(serve:
         server = serve(settings=settings, command=WITH_MOVED_CLOCK)
         async with server.client() as client:
             session_id = await client.session(driver="builtin")
-            await add(client, session_id, "daily monitor", every_seconds=86_400)
+            await add_automation(client, session_id, "daily monitor", every_seconds=86_400)
             move_clock(server, 86_400)
             await until(client, session_id, turns_ended(1))
             await client.say(session_id, reply, input_id="the-reply")
@@ -42,7 +40,7 @@ async def test_what_a_person_answers_to_a_report_is_known_to_the_next_run(serve:
             move_clock(server, 172_800)
             await until(client, session_id, turns_ended(3))
             messages = await client.messages(session_id)
-        books = await books_at_rest(server.database_url)
+        store = await at_rest(server.database_url)
 
     known = json.dumps(model.last["messages"])
     assert report in known
@@ -60,7 +58,7 @@ async def test_what_a_person_answers_to_a_report_is_known_to_the_next_run(serve:
         ("automation", "all quiet"),
     ]
     sent = [Sent("the-reply", session_id, reply, "understood")]
-    assert automation_ledger.violations(books, sent, [Asked("daily monitor")]) == []
+    assert ledger.violations(store, sent, added=[AddedAutomation("daily monitor")]) == []
 
 
 @pytest.mark.proof
@@ -71,7 +69,7 @@ async def test_an_automation_killed_while_it_runs_is_on_record_and_visible_and_n
     async with server.client() as client:
         session_id = await client.session()
         task = "[[say: half]] [[sleep: 600]]"
-        made = await add(client, session_id, "monitor", message=task, at="1s")
+        made = await add_automation(client, session_id, "monitor", message=task, at="1s")
         await until(client, session_id, saw("stream_delta"))
     server.kill()
     server.start()
@@ -79,14 +77,14 @@ async def test_an_automation_killed_while_it_runs_is_on_record_and_visible_and_n
         await until(client, session_id, turns_ended(1))
         (run,) = await client.call("GET", f"/automations/{made['id']}/runs")
         known = await client.call("GET", f"/automations/{made['id']}")
-    books = await books_at_rest(server.database_url)
+    store = await at_rest(server.database_url)
 
     assert (run["state"], run["error"]) == ("failed", SERVER_STOPPED)
     assert (known["last_status"], known["ended"], known["run_count"]) == ("error", "done", 1)
-    half, told = answers(books, session_id)
+    half, told = store.answers_in(session_id)
     assert half == "half"
     assert SERVER_STOPPED in told
-    assert automation_ledger.violations(books, asked=[Asked("monitor")]) == []
+    assert ledger.violations(store, added=[AddedAutomation("monitor")]) == []
 
 
 @pytest.mark.proof
@@ -96,19 +94,19 @@ async def test_an_automation_killed_between_due_and_turn_runs_once(
     server = serve(database_url, command=WITH_FAILPOINTS)
     async with server.client() as client:
         session_id = await client.session()
-        await add(client, session_id, "monitor", message="[[say: looked]]", at="2s")
+        await add_automation(client, session_id, "monitor", message="[[say: looked]]", at="2s")
     server.kill()
     set_failpoint(server, "after automations.claim:1")
     await work_until_it_dies(server, nothing)
-    at_death = await asyncio.to_thread(automation_ledger.read, server.database_url)
+    at_death = await asyncio.to_thread(ledger.read, server.database_url)
     set_failpoint(server, None)
     server.start()
-    books = await books_at_rest(server.database_url)
+    store = await at_rest(server.database_url)
 
     assert [run.state for run in at_death.runs] == ["queued"]
-    assert [run.state for run in books.runs] == ["turn_completed"]
-    assert answers(books, session_id) == ["looked"]
-    assert automation_ledger.violations(books, asked=[Asked("monitor")]) == []
+    assert [run.state for run in store.runs] == ["turn_completed"]
+    assert store.answers_in(session_id) == ["looked"]
+    assert ledger.violations(store, added=[AddedAutomation("monitor")]) == []
 
 
 async def test_an_automation_whose_time_comes_while_the_server_is_dead_runs_once_after_it(
@@ -117,7 +115,7 @@ async def test_an_automation_whose_time_comes_while_the_server_is_dead_runs_once
     server = serve(database_url)
     async with server.client() as client:
         session_id = await client.session()
-        made = await add(client, session_id, "monitor", message="[[say: late]]", at="1s")
+        made = await add_automation(client, session_id, "monitor", message="[[say: late]]", at="1s")
     server.kill()
 
     async def is_due() -> bool:
@@ -131,12 +129,12 @@ async def test_an_automation_whose_time_comes_while_the_server_is_dead_runs_once
     server.start()
     async with server.client() as client:
         other = await client.session()
-        await add(client, other, "the clock has looked", message="[[say: yes]]", at="1s")
+        await add_automation(client, other, "the clock has looked", message="[[say: yes]]", at="1s")
         await until(client, other, turns_ended(1))
-    books = await books_at_rest(server.database_url)
+    store = await at_rest(server.database_url)
 
-    assert answers(books, session_id) == ["late"]
-    assert automation_ledger.violations(books) == []
+    assert store.answers_in(session_id) == ["late"]
+    assert ledger.violations(store) == []
 
 
 async def test_automations_added_through_one_of_two_servers_run_once_on_whichever_is_free(
@@ -147,25 +145,15 @@ async def test_automations_added_through_one_of_two_servers_run_once_on_whicheve
     async with first.client() as client, second.client() as other:
         session_ids = [await client.session() for _ in range(6)]
         for session_id in session_ids:
-            await add(client, session_id, session_id, message="[[say: looked]]", at="4s")
+            await add_automation(client, session_id, session_id, message="[[say: looked]]", at="4s")
         first.kill()
         for session_id in session_ids:
             await until(other, session_id, turns_ended(1))
-    books = await books_at_rest(pair.url)
+    store = await at_rest(pair.url)
 
-    assert [answers(books, each) for each in session_ids] == [["looked"]] * 6
-    assert automation_ledger.violations(books, asked=[Asked(each) for each in session_ids]) == []
-
-
-def answers(books: Books, session_id: str) -> list[str]:
-    messages = books.ledger.messages
-    return [m.content for m in messages if (m.session_id, m.role) == (session_id, "assistant")]
+    assert [store.answers_in(each) for each in session_ids] == [["looked"]] * 6
+    assert ledger.violations(store, added=[AddedAutomation(each) for each in session_ids]) == []
 
 
 async def nothing() -> None:
     """The server has enough to do by itself."""
-
-
-async def books_at_rest(database_url: str) -> Books:
-    await until_at_rest(database_url, automation_ledger.progress)
-    return await asyncio.to_thread(automation_ledger.read, database_url)

@@ -1,236 +1,111 @@
-"""The checker of the flow tests objects to every kind of damage: else it would prove nothing."""
+"""The ledger objects to every kind of damage: else it would prove nothing."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import text
 
-from navi.domain.event import TextDelta, Usage
-from navi.domain.input import NewInput
-from navi.domain.message import drafts_of
-from navi.domain.session import Session, SessionState
-from navi.domain.turn import Ending, Outcome, RunningTurn
-from navi.store import queue, schema, sessions, turns
+from navi.store import queue, schema
 from navi.store.connection import open_engine, sqlite_url
 from navi.store.events import store_emitted
 from tests.acceptance.flows import ledger
-from tests.acceptance.flows.ledger import EventRow, Sent
+from tests.acceptance.flows.damage import automations, inputs, messages, recalls
+from tests.acceptance.flows.damage.books import Books, answer
+from tests.acceptance.flows.ledger import AddedAutomation, EventRow, ScheduledRecall, Sent
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
-OWNER = "somebody"
-
-SENT = [
-    Sent(name, name[0], f"question {name}", f"answer {name}")
-    for name in ("a-1", "a-2", "a-3", "b-1", "b-2")
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Books:
-    """A small store in which everything adds up, until a test damages it."""
-
-    url: str
-    engine: Engine
-
-    def damage(self, *statements: str) -> None:
-        with self.engine.begin() as connection:
-            for statement in statements:
-                assert connection.execute(text(statement)).rowcount, f"changed nothing: {statement}"
-
-    def complaints(self, sent: Sequence[Sent] = SENT) -> list[str]:
-        return ledger.violations(ledger.read(self.url), sent)
-
-
-@pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two sessions; in one a server died before its turn spoke, and another while it did."""
-    path = tmp_path_factory.mktemp("ledger") / "books.sqlite3"
-    schema.prepare(sqlite_url(path))
-    engine = open_engine(sqlite_url(path))
-    with engine.begin() as connection:
-        for session_id in ("a", "b"):
-            sessions.create(connection, session_row(session_id))
-        for each in SENT:
-            queue.admit(connection, NewInput(each.input_id, each.session_id, each.text), NOW)
-        answer(connection, "a", "turn-1")
-        die(connection, "a", "turn-2", said="")
-        answer(connection, "a", "turn-3")
-        die(connection, "a", "turn-4", said="half an ans")
-        answer(connection, "b", "turn-5")
-        answer(connection, "b", "turn-6")
-        store_emitted(connection)
-    engine.dispose()
-    return path
-
-
-@pytest.fixture
-def books(original: Path, tmp_path: Path) -> Iterator[Books]:
-    url = sqlite_url(Path(shutil.copy(original, tmp_path)))
-    engine = open_engine(url)
-    yield Books(url, engine)
-    engine.dispose()
-
-
-def test_books_that_add_up_raise_no_objection(books: Books) -> None:
-    assert books.complaints() == []
-
-
-# What is wrong: the objection that it must raise, and how it is brought about.
-DAMAGE: dict[str, tuple[str, ...]] = {
-    "an event is missing": (
-        "turn-3 counts 1 events but has 0",
-        "DELETE FROM events WHERE turn_id = 'turn-3' AND type LIKE '%delta'",
-    ),
-    "the last event is missing": (
-        "the positions are not 1 to",
-        "DELETE FROM events WHERE position = (SELECT last_position FROM feed)",
-    ),
-    "the last event is missing and the counters hide it": (
-        "turn-6 does not begin and end as it should",
-        "DELETE FROM events WHERE position = (SELECT last_position FROM feed)",
-        "UPDATE feed SET last_position = last_position - 1",
-        "UPDATE lanes SET last_seq = last_seq - 1 WHERE session_id = 'b'",
-    ),
-    "a number was left out in a session": (
-        "session b: seq is not 1 to",
-        "UPDATE lanes SET last_seq = last_seq + 1 WHERE session_id = 'b'",
-        "UPDATE events SET seq = seq + 1 WHERE session_id = 'b' AND position = "
-        "(SELECT last_position FROM feed)",
-    ),
-    "a number was left out over all sessions": (
-        "the positions are not 1 to",
-        "UPDATE feed SET last_position = last_position + 1",
-        "UPDATE events SET position = position + 1 WHERE position = "
-        "(SELECT last_position - 1 FROM feed)",
-    ),
-    "an end was told twice": (
-        "turn-6 has 2 events stream_end",
-        "UPDATE feed SET last_position = last_position + 1",
-        "UPDATE lanes SET last_seq = last_seq + 1 WHERE session_id = 'b'",
-        "INSERT INTO events SELECT (SELECT last_position FROM feed), session_id, "
-        "(SELECT last_seq FROM lanes WHERE session_id = 'b'), user_id, turn_id, type, payload, "
-        "created_at FROM events WHERE turn_id = 'turn-6' AND type = 'stream_end'",
-    ),
-    "an end was told that is not stored": (
-        "turn-1 told an end that is not stored",
-        "UPDATE turns SET outcome = 'max_iterations' WHERE id = 'turn-1'",
-    ),
-    "two turns were mixed": (
-        "session b had two turns at once",
-        "UPDATE events SET turn_id = 'turn-9' WHERE turn_id = 'turn-6' AND type = 'stream_start'",
-        "UPDATE events SET turn_id = 'turn-6' WHERE turn_id = 'turn-5' AND type = 'session_sync'",
-        "UPDATE events SET turn_id = 'turn-5' WHERE turn_id = 'turn-9'",
-    ),
-    "a turn began before the one before it had ended": (
-        "turn-6 began before turn-5 had ended",
-        "UPDATE turns SET started_at = '2025-12-31T23:59:59.999999+00:00' WHERE id = 'turn-6'",
-    ),
-    "a turn is stored twice": (
-        "turn-7 does not begin and end as it should",
-        "INSERT INTO turns SELECT 'turn-7', session_id, fence + 10, origin, event_count, "
-        "stop_reason, outcome, error, message_id, input_tokens, output_tokens, cache_read_tokens, "
-        "cache_creation_tokens, started_at, ended_at FROM turns WHERE id = 'turn-6'",
-    ),
-    "a turn is missing": (
-        "there are events of turn turn-2, which is not stored",
-        "DELETE FROM turns WHERE id = 'turn-2'",
-    ),
-    "a turn never ended": (
-        "turn-6 has no end",
-        "UPDATE turns SET ended_at = NULL, outcome = NULL WHERE id = 'turn-6'",
-    ),
-    "an input is missing": (
-        "a-2 was confirmed but is not stored",
-        "DELETE FROM message_queue WHERE id = 'a-2'",
-    ),
-    "an input still waits": (
-        "a-2 was never delivered, or waits again",
-        "UPDATE message_queue SET delivered_at = NULL, turn_id = NULL WHERE id = 'a-2'",
-    ),
-    "an input belongs to the turn that died before it spoke": (
-        "a-2 is lost",
-        "UPDATE message_queue SET turn_id = 'turn-2' WHERE id = 'a-2'",
-    ),
-    "an input's text has changed": (
-        "b-1 is not what was sent",
-        "UPDATE message_queue SET text = 'no' WHERE id = 'b-1'",
-    ),
-    "two inputs have changed places": (
-        "not admitted in the order of sending",
-        "UPDATE message_queue SET ordinal = 9 WHERE id = 'a-2'",
-        "UPDATE message_queue SET ordinal = 1 WHERE id = 'a-3'",
-        "UPDATE message_queue SET ordinal = 2 WHERE id = 'a-2'",
-    ),
-    "two messages of the user have changed places": (
-        "delivered out of order: [1, 0]",
-        "UPDATE messages SET idx = 99 WHERE id = 'b-1'",
-        "UPDATE messages SET idx = 98 WHERE id = 'b-2'",
-        "UPDATE messages SET idx = 2 WHERE id = 'b-1'",
-        "UPDATE messages SET idx = 0 WHERE id = 'b-2'",
-    ),
-    "two messages of the user have changed words": (
-        "message b-1 is not its input",
-        "UPDATE messages SET content = CASE id WHEN 'b-1' THEN 'question b-2' "
-        "ELSE 'question b-1' END WHERE id IN ('b-1', 'b-2')",
-    ),
-    "a message of the user is missing": (
-        "a-3 has 0 messages in the transcript",
-        "DELETE FROM messages WHERE id = 'a-3'",
-    ),
-    "the last message is missing": (
-        "turn-6 left no answer",
-        "DELETE FROM messages WHERE id = 'turn-6.1'",
-    ),
-    "an answer is incomplete": (
-        "turn-6 answered 'ans'",
-        "UPDATE messages SET content = 'ans' WHERE id = 'turn-6.1'",
-    ),
-    "a message of a turn that never counted was kept": (
-        "a-2 belongs to no turn that counts",
-        "UPDATE messages SET turn_id = 'turn-2' WHERE id = 'a-2'",
-    ),
-    "a lane is still owned": (
-        "session a is still owned by me",
-        "UPDATE lanes SET owner = 'me' WHERE session_id = 'a'",
-    ),
-    "a session seems to run": (
-        "session a is running",
-        "UPDATE sessions SET state = 'running' WHERE id = 'a'",
-    ),
-    "two turns share a fence": (
-        "two turns share a fence",
-        "UPDATE turns SET fence = 1 WHERE id = 'turn-6'",
-    ),
+KINDS = {"input": inputs, "message": messages, "recall": recalls, "automation": automations}
+ACCEPTED: dict[str, dict[str, Any]] = {
+    "input": {"sent": inputs.SENT},
+    "message": {"sent": messages.SENT, "reminder_ids": messages.REMINDER_IDS},
+    "recall": {},
+    "automation": {"added": [AddedAutomation(name) for name in ("once", "beat", "apart")]},
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
-def test_the_checker_objects_when(books: Books, damage: tuple[str, ...]) -> None:
-    objection, *statements = damage
+@pytest.fixture(scope="module")
+def originals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("ledger")
+    for kind, module in KINDS.items():
+        url = sqlite_url(folder / kind)
+        schema.prepare(url)
+        engine = open_engine(url)
+        module.write(Books(kind, url, engine))
+        engine.dispose()
+    return {kind: folder / kind for kind in KINDS}
+
+
+@pytest.fixture
+def books(
+    request: pytest.FixtureRequest, originals: dict[str, Path], tmp_path: Path
+) -> Iterator[Books]:
+    """A copy of the store of one kind."""
+    url = sqlite_url(Path(shutil.copy(originals[request.param], tmp_path)))
+    engine = open_engine(url)
+    yield Books(request.param, url, engine)
+    engine.dispose()
+
+
+def violations(books: Books, **accepted: Any) -> list[str]:
+    return ledger.violations(ledger.read(books.url), **(ACCEPTED[books.kind] | accepted))
+
+
+def of(kind: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("books", [kind], indirect=True)
+
+
+@pytest.mark.parametrize("books", KINDS, indirect=True)
+def test_books_that_add_up_raise_no_objection(books: Books) -> None:
+    assert violations(books) == []
+
+
+@pytest.mark.parametrize(
+    ("books", "case"),
+    [(kind, case) for kind, module in KINDS.items() for case in module.DAMAGE],
+    indirect=["books"],
+)
+def test_the_ledger_objects_when(books: Books, case: str) -> None:
+    objection, *statements = KINDS[books.kind].DAMAGE[case]
     books.damage(*statements)
 
-    assert objection in "\n".join(books.complaints())
+    assert objection in "\n".join(violations(books))
 
 
-def test_the_checker_objects_to_a_confirmed_input_that_left_no_trace(books: Books) -> None:
+@pytest.mark.parametrize("books", KINDS, indirect=True)
+def test_the_ledger_objects_to_any_input_that_is_stored_twice(books: Books) -> None:
+    store = ledger.read(books.url)
+    for row in store.inputs:
+        doubled = replace(store, inputs=[*store.inputs, row])
+        assert f"input {row.id} is stored 2 times" in ledger.violations(
+            doubled, **ACCEPTED[books.kind]
+        )
+
+
+# What only the clients know.
+
+
+@of("input")
+def test_the_ledger_objects_to_a_confirmed_input_that_left_no_trace(books: Books) -> None:
     lost = Sent("b-3", "b", "question b-3")
 
-    assert books.complaints([*SENT, lost]) == ["input b-3 was confirmed but is not stored"]
-    assert books.complaints([*SENT, replace(lost, is_confirmed=False)]) == []
+    assert violations(books, sent=[*inputs.SENT, lost]) == [
+        "input b-3 was confirmed but is not stored"
+    ]
+    assert violations(books, sent=[*inputs.SENT, replace(lost, is_confirmed=False)]) == []
 
 
-def test_the_checker_objects_to_an_input_that_nobody_sent(books: Books) -> None:
-    assert books.complaints(SENT[:-1])
+@of("input")
+def test_the_ledger_objects_to_an_input_that_nobody_sent(books: Books) -> None:
+    assert "input b-2 is stored but nobody sent it" in violations(books, sent=inputs.SENT[:-1])
 
 
-def test_the_checker_objects_to_an_input_that_was_answered_twice(books: Books) -> None:
+@of("input")
+def test_the_ledger_objects_to_an_input_that_was_answered_twice(books: Books) -> None:
     with books.engine.begin() as connection:
         connection.execute(text("DELETE FROM messages WHERE turn_id = 'turn-6'"))
         connection.execute(text("UPDATE lanes SET next_idx = 2 WHERE session_id = 'b'"))
@@ -238,18 +113,98 @@ def test_the_checker_objects_to_an_input_that_was_answered_twice(books: Books) -
         answer(connection, "b", "turn-7")
         store_emitted(connection)
 
-    assert any("b-2 was delivered again" in complaint for complaint in books.complaints())
+    assert any("b-2 was delivered again" in each for each in violations(books))
 
 
-def test_the_checker_objects_to_a_stop_that_nobody_asked_for(books: Books) -> None:
+@of("input")
+def test_the_ledger_objects_to_a_stop_that_nobody_asked_for(books: Books) -> None:
     books.damage(
         "UPDATE turns SET outcome = 'stopped' WHERE id = 'turn-1'",
         "UPDATE events SET payload = json_set(payload, '$.outcome', 'stopped') "
         "WHERE turn_id = 'turn-1' AND type = 'stream_end'",
     )
 
-    assert books.complaints() == ["turn turn-1 was stopped though nobody asked for it"]
+    assert violations(books) == ["turn turn-1 was stopped though nobody asked for it"]
 
+
+@of("recall")
+def test_the_ledger_objects_to_a_confirmed_recall_that_left_no_trace(books: Books) -> None:
+    lost = ScheduledRecall("a", "do lost")
+
+    assert violations(books, scheduled=[lost, ScheduledRecall("a", "do first")]) == [
+        "recall 'do lost' was confirmed but is not stored"
+    ]
+    assert violations(books, scheduled=[replace(lost, is_confirmed=False)]) == []
+
+
+@of("recall")
+@pytest.mark.parametrize(
+    ("text", "then", "objections"),
+    [
+        ("do first", "do second", []),
+        ("do second", "do lost", []),  # it failed, so it need not have a successor
+        ("do first", "do lost", ["recall 'do first' went well but its successor is not stored"]),
+    ],
+)
+def test_the_ledger_objects_to_a_chain_that_broke_off_after_a_successful_turn(
+    books: Books, text: str, then: str, objections: list[str]
+) -> None:
+    scheduled = [ScheduledRecall("a", text, then=then)]
+
+    assert violations(books, scheduled=scheduled) == objections
+
+
+@of("recall")
+def test_the_ledger_objects_to_the_same_text_scheduled_twice(books: Books) -> None:
+    books.damage(
+        "UPDATE session_recalls SET additional_context_message = 'do first' WHERE id = 'third'",
+        "UPDATE message_queue SET text = 'do first' WHERE id LIKE 'third.%'",
+        "UPDATE messages SET content = 'do first' WHERE id LIKE 'third.%'",
+    )
+
+    assert violations(books) == ["session a was to recall 'do first' 2 times"]
+
+
+@of("automation")
+def test_the_ledger_objects_to_a_confirmed_automation_that_left_no_trace(books: Books) -> None:
+    assert violations(books, added=[AddedAutomation("gone")]) == [
+        "automation 'gone' was confirmed but is not stored"
+    ]
+    assert violations(books, added=[AddedAutomation("once", is_removed=True)]) == [
+        "automation 'once' was removed but is still stored"
+    ]
+
+
+# What the stores of these tests hold, so that the damage means something.
+
+
+@of("recall")
+def test_the_books_have_recalls_in_every_state_and_missed_beats(books: Books) -> None:
+    stored = ledger.read(books.url).recalls
+
+    assert {(recall.id, recall.status, recall.missed_count) for recall in stored} == {
+        ("beat", "pending", 3),
+        ("first", "fired", 0),
+        ("off", "cancelled", 0),
+        ("second", "cancelled", 0),
+        ("third", "fired", 0),
+        ("withdrawn", "cancelled", 0),
+    }
+
+
+@of("automation")
+def test_the_books_have_runs_that_went_well_failed_and_were_missed(books: Books) -> None:
+    store = ledger.read(books.url)
+
+    assert {run.id.split(":")[0]: run.state for run in store.runs} == {
+        "once": "turn_completed",
+        "beat": "failed",
+        "apart": "turn_completed",
+    }
+    assert [each.missed_count for each in store.automations if each.id == "beat"] == [2]
+
+
+# Streams.
 
 Frames = list[dict[str, Any]]
 FLAWS: dict[str, Callable[[Frames], Frames]] = {
@@ -261,8 +216,9 @@ FLAWS: dict[str, Callable[[Frames], Frames]] = {
 }
 
 
+@of("input")
 @pytest.mark.parametrize("flaw", FLAWS.values(), ids=FLAWS.keys())
-def test_the_checker_objects_to_a_stream_that(
+def test_the_ledger_objects_to_a_stream_that(
     books: Books, flaw: Callable[[Frames], Frames]
 ) -> None:
     stored = ledger.read(books.url).events
@@ -282,48 +238,3 @@ def _frame(event: EventRow) -> dict[str, Any]:
         "at": "2026-01-01T00:00:00.000Z",
         **event.payload,
     }
-
-
-def session_row(session_id: str) -> Session:
-    return Session(
-        id=session_id,
-        name=session_id,
-        driver="scripted",
-        model=None,
-        cwd="/",
-        parent_id=None,
-        user_id="local",
-        state=SessionState.IDLE,
-        task=None,
-        agent_status_text=None,
-        agent_status_at=None,
-        context_from_idx=0,
-        created_at=NOW,
-        updated_at=NOW,
-    )
-
-
-def answer(
-    connection: Connection,
-    session_id: str,
-    turn_id: str,
-    begin_at: datetime = NOW,
-    end_at: datetime = NOW,
-) -> None:
-    begun = turns.begin(connection, session_id, turns.Claim(turn_id, OWNER, begin_at, begin_at))
-    assert begun is not None
-    said = [TextDelta(f"answer {begun.turn.input.id}")]
-    turns.extend(connection, begun.turn, 0, said, begin_at)
-    ending = Ending(Outcome.OK)
-    turns.finish(connection, begun.turn, 1, [], drafts_of(said), ending, Usage(), end_at)
-
-
-def die(
-    connection: Connection, session_id: str, turn_id: str, *, said: str, at: datetime = NOW
-) -> None:
-    begun = turns.begin(connection, session_id, turns.Claim(turn_id, OWNER, at, at))
-    assert begun is not None
-    if said:
-        turns.extend(connection, begun.turn, 0, [TextDelta(said)], at)
-    dead = RunningTurn(turn_id, session_id, begun.turn.fence, OWNER, at, None)
-    assert turns.close_dead(connection, dead, at)

@@ -1,132 +1,63 @@
-"""Servers with deliberate faults: the checker must catch them, and must pass the real one."""
+"""Servers with planted faults: the ledger must catch them all, and must pass the real server."""
 
 from __future__ import annotations
 
 import asyncio
-import sys
-from dataclasses import dataclass
+import signal
+from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tests.acceptance.flows import ledger
+from tests.acceptance.flows import ledger, mutants
 from tests.acceptance.flows.conftest import Serve
-from tests.acceptance.flows.ledger import Sent
-from tests.acceptance.flows.storm import eventually
-from tests.server import NAVI, Client, ServerProcess
+from tests.acceptance.flows.failpoints import FAILPOINTS, die_at
+from tests.acceptance.flows.ledger import Ledger, Sent
+from tests.acceptance.flows.mutants import mutant
+from tests.acceptance.flows.pair import freeze, start_pair
+from tests.acceptance.flows.steps import add_automation, saw, schedule, turns_ended, until
+from tests.acceptance.flows.storm import Storm, at_rest, eventually
+from tests.acceptance.flows.workloads.automations import (
+    SHORT_BEATS,
+    Automations,
+    let_beat,
+    switch_off,
+)
+from tests.acceptance.flows.workloads.messages import Messages
+from tests.postgres import PostgresServer
+from tests.server import Client
 
 pytestmark = pytest.mark.proof
 
-MAIN = "from navi.cli.navi.main import main; main()"
-
-NEVER_GIVES_BACK = """
-from navi.store import queue
-queue.give_back = lambda connection, turn_id: []
-"""
-
-ALWAYS_GIVES_BACK = """
-from sqlalchemy import text
-from navi.store import turns
-close_dead = turns.close_dead
-GIVE_BACK = (
-    "DELETE FROM messages WHERE turn_id = :turn AND session_id = :session",
-    "UPDATE message_queue SET delivered_at = NULL, turn_id = NULL "
-    "WHERE turn_id = :turn AND session_id = :session",
-    "UPDATE lanes SET next_idx = (SELECT count(*) FROM messages WHERE session_id = :session) "
-    "WHERE session_id = :session AND :turn = :turn",
-)
-def close_and_give_back(connection, dead, now):
-    closed = close_dead(connection, dead, now)
-    for statement in GIVE_BACK:
-        connection.execute(text(statement), {"turn": dead.id, "session": dead.session_id})
-    return closed
-turns.close_dead = close_and_give_back
-"""
-
-FORGETS_ADMISSIONS = """
-from navi.domain.input import Admission
-from navi.store import queue
-def admit_in_lane(connection, lane, new, *_):
-    return Admission(new.id, delivered=True, position=0), None
-queue.admit_in_lane = admit_in_lane
-"""
+Scenario = Callable[[Serve, str], Awaitable[list[str]]]
+"""What the ledger says after a story with a server that has a fault; "" is the real server."""
 
 
-def mutant(patch: str) -> list[str]:
-    """The command `navi`, with a fault that is put in just before it starts."""
-    return [sys.executable, "-c", patch + MAIN]
+# Inputs.
 
 
-async def test_the_real_server_keeps_its_promise_when_its_turns_are_killed(serve: Serve) -> None:
-    story = await _kill_a_silent_and_a_speaking_turn(serve(command=NAVI))
-
-    assert story.complaints == []
-    assert story.turns_of_silent == 2
-    assert story.turns_of_speaking == 1
+async def kill_a_silent_and_a_speaking_turn(serve: Serve, fault: str) -> list[str]:
+    store, sent = await _kill_a_silent_and_a_speaking_turn(serve, fault)
+    return ledger.violations(store, sent)
 
 
-async def test_the_checker_catches_a_server_that_never_gives_inputs_back(serve: Serve) -> None:
-    story = await _kill_a_silent_and_a_speaking_turn(serve(command=mutant(NEVER_GIVES_BACK)))
-
-    assert any("silent-1 is lost" in complaint for complaint in story.complaints)
-
-
-async def test_the_checker_catches_a_server_that_always_gives_inputs_back(serve: Serve) -> None:
-    story = await _kill_a_silent_and_a_speaking_turn(serve(command=mutant(ALWAYS_GIVES_BACK)))
-
-    assert any("speaking-1 was delivered again" in complaint for complaint in story.complaints)
-
-
-async def test_the_checker_catches_a_server_that_confirms_what_it_does_not_store(
-    serve: Serve,
-) -> None:
-    server = serve(command=mutant(FORGETS_ADMISSIONS))
-    async with server.client() as client:
-        session_id = await client.session()
-        await client.say(session_id, "hello", input_id="forgotten")
-    complaints = ledger.violations(
-        ledger.read(server.database_url), [Sent("forgotten", session_id, "hello")]
-    )
-
-    assert complaints == ["input forgotten was confirmed but is not stored"]
-
-
-@dataclass(frozen=True, slots=True)
-class Story:
-    complaints: list[str]
-    turns_of_silent: int
-    turns_of_speaking: int
-
-
-async def _kill_a_silent_and_a_speaking_turn(server: ServerProcess) -> Story:
+async def _kill_a_silent_and_a_speaking_turn(serve: Serve, fault: str) -> tuple[Ledger, list[Sent]]:
     """Two turns that never end by themselves; the kill comes when the one has spoken."""
+    server = serve(command=mutant(fault))
     async with server.client() as client:
-        silent = await client.session()
-        speaking = await client.session()
+        silent, speaking = await client.session(), await client.session()
         sent = [
             Sent("silent-1", silent, "[[sleep: 600]] [[say: done]]"),
             Sent("speaking-1", speaking, "[[say: begun]] [[sleep: 600]] [[say: done]]"),
         ]
         for each in sent:
             await client.say(each.session_id, each.text, input_id=each.input_id)
-        await _until_told(client, speaking, "stream_delta")
-        await _until_told(client, silent, "stream_start")
+        await until(client, speaking, saw("stream_delta"))
+        await until(client, silent, saw("stream_start"))
     server.kill()
     server.start()
     async with server.client() as client:
         await _stop_until_at_rest(client, server.database_url, [silent, speaking])
-    found = ledger.read(server.database_url)
-    return Story(
-        complaints=ledger.violations(found, sent),
-        turns_of_silent=sum(turn.session_id == silent for turn in found.turns),
-        turns_of_speaking=sum(turn.session_id == speaking for turn in found.turns),
-    )
-
-
-async def _until_told(client: Client, session_id: str, type_: str) -> None:
-    async with client.watch(session_id, after=0) as socket:
-        async for frame in socket:
-            if f'"type":"{type_}"' in str(frame):
-                return
+    return ledger.read(server.database_url), sent
 
 
 async def _stop_until_at_rest(client: Client, database_url: str, session_ids: list[str]) -> None:
@@ -139,3 +70,247 @@ async def _stop_until_at_rest(client: Client, database_url: str, session_ids: li
         return is_quiet
 
     await eventually(is_so, what="every turn is stopped")
+
+
+async def send_one_input(serve: Serve, fault: str) -> list[str]:
+    server = serve(command=mutant(fault))
+    async with server.client() as client:
+        session_id = await client.session()
+        await client.say(session_id, "hello", input_id="forgotten")
+    store = await at_rest(server.database_url)
+    return ledger.violations(store, [Sent("forgotten", session_id, "hello")])
+
+
+# Messages.
+
+
+async def send_three_messages(serve: Serve, fault: str) -> list[str]:
+    workload = Messages(messages=3)
+    return (await Storm([serve(command=mutant(fault))], workload, seed=8).run(0)).violations
+
+
+# Recalls.
+
+
+async def die_after_claiming_a_recall(serve: Serve, fault: str) -> list[str]:
+    server = serve(command=mutant(FAILPOINTS + fault))
+    server.kill()
+
+    async def work() -> None:
+        async with server.client() as client:
+            await schedule(client, await client.session(), "immediate", "[[say: awake]]")
+
+    await die_at(server, f"after {'__main__' if fault else 'recalls'}.claim:1", work)
+    return ledger.violations(await at_rest(server.database_url))
+
+
+async def kill_while_a_recall_speaks(serve: Serve, fault: str) -> list[str]:
+    server = serve(command=mutant(fault))
+    async with server.client() as client:
+        session_id = await client.session()
+        await schedule(client, session_id, "immediate", "[[say: half]] [[sleep: 600]]")
+        await until(client, session_id, saw("stream_delta"))
+    server.kill()
+    server.start()
+    async with server.client() as client:
+        await until(client, session_id, turns_ended(1))
+    return ledger.violations(await at_rest(server.database_url))
+
+
+async def let_recalls_come_due(serve: Serve, fault: str) -> list[str]:
+    server = serve(command=mutant(fault))
+    async with server.client() as client:
+        session_ids = [await client.session() for _ in range(3)]
+        for number, session_id in enumerate(session_ids, start=2):
+            await schedule(client, session_id, "once", "[[say: awake]]", when=f"{number}s")
+        for session_id in session_ids:
+            await until(client, session_id, turns_ended(1))
+    return ledger.violations(await at_rest(server.database_url))
+
+
+async def kill_a_silent_beat(serve: Serve, fault: str) -> list[str]:
+    """A beat begins a second time, long before the next one is due."""
+    server = serve(command=mutant(fault))
+    async with server.client() as client:
+        session_id = await client.session()
+        task = "[[sleep: 2]] [[say: looked]]"
+        await schedule(client, session_id, "recurring", task, when="1s", interval_seconds=600)
+        await until(client, session_id, saw("stream_start"))
+    server.kill()
+    server.start()
+    async with server.client() as client:
+        await until(client, session_id, turns_ended(2))
+    return ledger.violations(await at_rest(server.database_url))
+
+
+async def stop_the_server_of_a_silent_recall(serve: Serve, fault: str) -> list[str]:
+    """What is wrong just after the turn was given back, before another server runs it."""
+    server = serve(command=mutant(fault))
+    async with server.client() as client:
+        session_id = await client.session()
+        await schedule(client, session_id, "immediate", "[[sleep: 600]]")
+        await until(client, session_id, saw("stream_start"))
+    server.stop()
+    store = ledger.read(server.database_url)
+    assert [beat.turn_id for beat in store.beats] == [None]
+    return ledger.momentary_violations(store)
+
+
+# Automations.
+
+
+async def die_when_an_automation_is_due(serve: Serve, fault: str) -> list[str]:
+    server = serve(command=mutant(FAILPOINTS + fault))
+    async with server.client() as client:
+        session_id = await client.session()
+        await add_automation(client, session_id, "monitor", message="[[say: looked]]", at="2s")
+    server.kill()
+    await die_at(server, f"after {'__main__.move_on' if fault else 'automations.claim'}:1")
+    return ledger.violations(await at_rest(server.database_url))
+
+
+async def kill_while_a_run_speaks(serve: Serve, fault: str) -> list[str]:
+    server = serve(command=mutant(fault))
+    async with server.client() as client:
+        session_id = await client.session()
+        await add_automation(
+            client, session_id, "monitor", message="[[say: half]] [[sleep: 600]]", at="1s"
+        )
+        await until(client, session_id, saw("stream_delta"))
+    server.kill()
+    server.start()
+    async with server.client() as client:
+        await until(client, session_id, turns_ended(1))
+    return ledger.violations(await at_rest(server.database_url))
+
+
+async def die_while_answers_are_delivered(serve: Serve, fault: str) -> list[str]:
+    command = mutant(SHORT_BEATS + FAILPOINTS + fault)
+    server = serve(settings=Automations.settings, command=command)
+    await let_beat(server)
+    await die_at(server, f"after {'__main__.mark' if fault else 'deliveries.deliver'}:1")
+    await switch_off(server)
+    return ledger.violations(await at_rest(server.database_url))
+
+
+CASES: dict[str, tuple[Scenario, str, str]] = {
+    "never gives inputs back": (
+        kill_a_silent_and_a_speaking_turn,
+        mutants.NEVER_GIVES_BACK,
+        "silent-1 is lost",
+    ),
+    "always gives inputs back": (
+        kill_a_silent_and_a_speaking_turn,
+        mutants.ALWAYS_GIVES_BACK,
+        "speaking-1 was delivered again",
+    ),
+    "confirms what it does not store": (
+        send_one_input,
+        mutants.FORGETS_ADMISSIONS,
+        "input forgotten was confirmed but is not stored",
+    ),
+    "tells no sender that a turn has ended": (
+        send_three_messages,
+        mutants.TELLS_NOBODY_OF_THE_END,
+        "the sender was told 0 times that turn",
+    ),
+    "claims recalls and admits them in two transactions": (
+        die_after_claiming_a_recall,
+        mutants.CLAIMS_AND_ADMITS_APART,
+        "is pending, but input",
+    ),
+    "ends recalls before their turns": (
+        kill_while_a_recall_speaks,
+        mutants.ENDS_RECALLS_BEFORE_THEIR_TURNS,
+        "says ok (None) but its turn ended as error",
+    ),
+    "delivers recalls before their time": (
+        let_recalls_come_due,
+        mutants.DELIVERS_AHEAD_OF_TIME,
+        "was delivered before its time",
+    ),
+    "loses beats when turns are given back": (
+        kill_a_silent_beat,
+        mutants.MOVES_ON_TWICE,
+        "as missed, but 1 were",
+    ),
+    "shows recalls as running while their inputs wait": (
+        stop_the_server_of_a_silent_recall,
+        mutants.FORGETS_WHO_WAITS,
+        "is running, but input",
+    ),
+    "moves automations on and admits their runs in two transactions": (
+        die_when_an_automation_is_due,
+        mutants.MOVES_ON_AND_ADMITS_APART,
+        "came 1 times, but ran 0 times and missed 0",
+    ),
+    "says how a run ended before it did": (
+        kill_while_a_run_speaks,
+        mutants.SAYS_HOW_IT_ENDED_WHEN_IT_BEGINS,
+        "is turn_completed but its turn ended as error",
+    ),
+    "delivers answers in two transactions": (
+        die_while_answers_are_delivered,
+        mutants.DELIVERS_IN_TWO_STEPS,
+        "is delivered, and its answer came 0 times",
+    ),
+}
+SCENARIOS = {scenario.__name__: scenario for scenario, _, _ in CASES.values()}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("scenario", "fault", "objection"), CASES.values(), ids=CASES.keys())
+async def test_the_ledger_catches_a_server_that(
+    serve: Serve, scenario: Scenario, fault: str, objection: str
+) -> None:
+    assert objection in "\n".join(await scenario(serve, fault))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS.keys())
+async def test_the_ledger_has_no_objection_to_the_real_server(
+    serve: Serve, scenario: Scenario
+) -> None:
+    assert await scenario(serve, "") == []
+
+
+async def test_a_silent_turn_runs_again_after_a_kill_and_a_speaking_one_does_not(
+    serve: Serve,
+) -> None:
+    store, (silent, speaking) = await _kill_a_silent_and_a_speaking_turn(serve, "")
+    sessions = [turn.session_id for turn in store.turns]
+
+    assert sessions.count(silent.session_id) == 2
+    assert sessions.count(speaking.session_id) == 1
+
+
+async def test_a_recall_whose_server_was_frozen_is_run_by_the_other_and_ends_once(
+    serve: Serve, postgres: PostgresServer
+) -> None:
+    assert await _freeze_during_a_recall(serve, postgres, "") == []
+
+
+async def test_the_ledger_catches_a_server_that_ignores_the_fence_of_a_recall(
+    serve: Serve, postgres: PostgresServer
+) -> None:
+    complaints = await _freeze_during_a_recall(serve, postgres, mutants.IGNORES_THE_FENCE)
+
+    assert any("was delivered again" in complaint for complaint in complaints)
+
+
+async def _freeze_during_a_recall(serve: Serve, postgres: PostgresServer, fault: str) -> list[str]:
+    """The server of a recall's turn hangs until the other one has run it, and then goes on."""
+    settings = {"NAVI_TURNS_LEASE_SECONDS": "1"}
+    pair = await start_pair(serve, postgres, settings=settings, command=mutant(fault))
+    async with pair.servers[0].client() as client:
+        session_id = await client.session()
+        await schedule(client, session_id, "immediate", "[[sleep: 4]] [[say: awake]]")
+    frozen, other = await pair.running_and_other(session_id)
+    await freeze(frozen, pair.url)
+    async with other.client() as client:
+        await until(client, session_id, turns_ended(2))
+    frozen.process.send_signal(signal.SIGCONT)
+
+    async def has_noticed() -> bool:
+        return "taken over" in frozen.log()
+
+    await eventually(has_noticed, what="the server that was frozen knows that it lost the turn")
+    return ledger.violations(await at_rest(pair.url))

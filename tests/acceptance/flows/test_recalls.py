@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from tests.acceptance.flows import recall_ledger
+from tests.acceptance.flows import ledger
 from tests.acceptance.flows.conftest import Serve
 from tests.acceptance.flows.ledger import SERVER_STOPPED, Sent
 from tests.acceptance.flows.pair import start_pair
-from tests.acceptance.flows.recall_ledger import Books
 from tests.acceptance.flows.steps import saw, schedule, turns_ended, until
-from tests.acceptance.flows.storm import eventually, until_at_rest
+from tests.acceptance.flows.storm import at_rest, eventually
 from tests.postgres import PostgresServer
 
 
@@ -33,15 +31,15 @@ async def test_a_recall_fires_at_its_time_and_never_again_not_even_after_a_resta
         await schedule(client, other, "immediate", "[[say: the clock has looked]]")
         await until(client, other, turns_ended(1))
         recalls = await client.call("GET", f"/sessions/{session_id}/recalls")
-    books = await books_at_rest(server.database_url)
+    store = await at_rest(server.database_url)
 
     (delivered,) = [frame for frame in frames if frame["type"] == "input_delivered"]
     assert delivered["at"] >= delivered["input"]["not_before"] == made["due_at"]
     assert [(each["id"], each["status"], each["outcome"]) for each in recalls] == [
         (made["id"], "fired", "ok")
     ]
-    assert answers(books, session_id) == ["built"]
-    assert recall_ledger.violations(books) == []
+    assert store.answers_in(session_id) == ["built"]
+    assert ledger.violations(store) == []
 
 
 async def test_an_immediate_recall_runs_at_once_although_the_clock_sleeps_for_an_hour(
@@ -53,12 +51,12 @@ async def test_an_immediate_recall_runs_at_once_although_the_clock_sleeps_for_an
         await schedule(client, later, "once", "[[say: later]]", when="1h")
         await schedule(client, now, "immediate", "[[say: now]]")
         frames = await until(client, now, turns_ended(1))
-    books = await books_at_rest(server.database_url)
+    store = await at_rest(server.database_url)
 
     (start,) = [frame for frame in frames if frame["type"] == "stream_start"]
     assert (start["origin"], start["is_recall"]) == ("recall", True)
-    assert (answers(books, now), answers(books, later)) == (["now"], [])
-    assert recall_ledger.violations(books) == []
+    assert (store.answers_in(now), store.answers_in(later)) == (["now"], [])
+    assert ledger.violations(store) == []
 
 
 async def test_a_recurring_recall_beats_on_its_grid_until_it_is_cancelled(serve: Serve) -> None:
@@ -70,14 +68,14 @@ async def test_a_recurring_recall_beats_on_its_grid_until_it_is_cancelled(serve:
         )
         await until(client, session_id, turns_ended(3))
         await client.call("DELETE", f"/sessions/{session_id}/recall")
-    books = await books_at_rest(server.database_url)
+    store = await at_rest(server.database_url)
 
-    (recall,) = books.recalls
-    beats = [beat.due_at for beat in books.beats_of(recall)]
+    (recall,) = store.recalls
+    beats = [beat.due_at for beat in store.beats_of(recall)]
     assert len(beats) >= 3
     assert all((beat - beats[0]) % timedelta(seconds=1) == timedelta(0) for beat in beats)
     assert recall.status == "cancelled"
-    assert recall_ledger.violations(books) == []
+    assert ledger.violations(store) == []
 
 
 async def test_a_recall_that_comes_due_while_the_server_is_dead_fires_once_after_the_restart(
@@ -92,12 +90,12 @@ async def test_a_recall_that_comes_due_while_the_server_is_dead_fires_once_after
     server.start()
     async with server.client() as client:
         await until(client, session_id, turns_ended(1))
-    books = await books_at_rest(server.database_url)
+    store = await at_rest(server.database_url)
 
-    (recall,) = books.recalls
+    (recall,) = store.recalls
     assert (recall.id, recall.status, recall.outcome) == (made["id"], "fired", "ok")
-    assert answers(books, session_id) == ["late"]
-    assert recall_ledger.violations(books) == []
+    assert store.answers_in(session_id) == ["late"]
+    assert ledger.violations(store) == []
 
 
 @pytest.mark.proof
@@ -116,17 +114,17 @@ async def test_a_recall_killed_while_it_speaks_ends_visibly_and_is_not_repeated(
         # Usable again: whatever else the dead turn had left would come first.
         await client.say(session_id, "[[say: still here]]", input_id="question")
         await until(client, session_id, turns_ended(2))
-    books = await books_at_rest(server.database_url)
+    store = await at_rest(server.database_url)
 
-    (recall,) = books.recalls
+    (recall,) = store.recalls
     assert (recall.status, recall.error) == ("cancelled", SERVER_STOPPED)
     (end,) = [frame for frame in frames if frame["type"] == "stream_end"]
     assert (end["outcome"], end["error"]) == ("error", SERVER_STOPPED)
-    told, still_here = answers(books, session_id)
+    told, still_here = store.answers_in(session_id)
     assert told.startswith("half")
     assert still_here == "still here"
     sent = [Sent("question", session_id, "[[say: still here]]", "still here")]
-    assert recall_ledger.violations(books, sent) == []
+    assert ledger.violations(store, sent) == []
 
 
 @pytest.mark.proof
@@ -140,12 +138,12 @@ async def test_a_recall_killed_before_it_speaks_is_run_again_and_counts_once(ser
     server.start()
     async with server.client() as client:
         await until(client, session_id, turns_ended(2))
-    books = await books_at_rest(server.database_url)
+    store = await at_rest(server.database_url)
 
-    assert [turn.outcome for turn in books.ledger.turns] == ["error", "ok"]
-    assert answers(books, session_id) == ["done"]
-    assert [recall.status for recall in books.recalls] == ["fired"]
-    assert recall_ledger.violations(books) == []
+    assert [turn.outcome for turn in store.turns] == ["error", "ok"]
+    assert store.answers_in(session_id) == ["done"]
+    assert [recall.status for recall in store.recalls] == ["fired"]
+    assert ledger.violations(store) == []
 
 
 async def test_a_message_during_a_recall_turn_is_answered_after_it(serve: Serve) -> None:
@@ -157,14 +155,14 @@ async def test_a_message_during_a_recall_turn_is_answered_after_it(serve: Serve)
         await until(client, session_id, saw("stream_delta"))
         taken = await client.say(session_id, "[[say: hello]]", input_id="message-1")
         frames = await until(client, session_id, turns_ended(2))
-    books = await books_at_rest(server.database_url)
+    store = await at_rest(server.database_url)
 
     assert (taken["status"], taken["position"]) == ("queued", 0)
     told = [(f["origin"], f["is_recall"]) for f in frames if f["type"] == "stream_start"]
     assert told == [("recall", True), ("user", False)]
-    assert answers(books, session_id) == ["at work and done", "hello"]
+    assert store.answers_in(session_id) == ["at work and done", "hello"]
     sent = [Sent("message-1", session_id, "[[say: hello]]", "hello")]
-    assert recall_ledger.violations(books, sent) == []
+    assert ledger.violations(store, sent) == []
 
 
 async def test_a_stop_ends_the_turn_of_a_recall_and_the_next_one_runs(serve: Serve) -> None:
@@ -177,13 +175,13 @@ async def test_a_stop_ends_the_turn_of_a_recall_and_the_next_one_runs(serve: Ser
         await until(client, session_id, turns_ended(1))
         await schedule(client, session_id, "immediate", "[[say: at work again]]")
         frames = await until(client, session_id, turns_ended(2))
-    books = await books_at_rest(server.database_url)
+    store = await at_rest(server.database_url)
 
     ends = [frame["outcome"] for frame in frames if frame["type"] == "stream_end"]
     assert ends == ["stopped", "ok"]
-    assert [recall.status for recall in books.recalls] == ["fired", "fired"]
-    assert answers(books, session_id)[1:] == ["at work again"]
-    assert recall_ledger.violations(books) == []
+    assert [recall.status for recall in store.recalls] == ["fired", "fired"]
+    assert store.answers_in(session_id)[1:] == ["at work again"]
+    assert ledger.violations(store) == []
 
 
 async def test_recalls_scheduled_through_one_of_two_servers_fire_once_on_whichever_is_free(
@@ -200,12 +198,12 @@ async def test_recalls_scheduled_through_one_of_two_servers_fire_once_on_whichev
         await schedule(client, orphan, "once", "[[say: adopted]]", when="1s")
         first.kill()
         await until(other, orphan, turns_ended(1))
-    books = await books_at_rest(pair.url)
+    store = await at_rest(pair.url)
 
-    assert [answers(books, each) for each in session_ids] == [["awake"]] * 8
-    assert answers(books, orphan) == ["adopted"]
-    assert len(books.beats) == len(books.recalls) == 9
-    assert recall_ledger.violations(books) == []
+    assert [store.answers_in(each) for each in session_ids] == [["awake"]] * 8
+    assert store.answers_in(orphan) == ["adopted"]
+    assert len(store.beats) == len(store.recalls) == 9
+    assert ledger.violations(store) == []
 
 
 async def until_due(recall: dict[str, Any]) -> None:
@@ -213,13 +211,3 @@ async def until_due(recall: dict[str, Any]) -> None:
         return datetime.now(UTC) > datetime.fromisoformat(recall["due_at"])
 
     await eventually(is_due, what="the recall is due")
-
-
-def answers(books: Books, session_id: str) -> list[str]:
-    messages = books.ledger.messages
-    return [m.content for m in messages if (m.session_id, m.role) == (session_id, "assistant")]
-
-
-async def books_at_rest(database_url: str) -> Books:
-    await until_at_rest(database_url, recall_ledger.progress)
-    return await asyncio.to_thread(recall_ledger.read, database_url)

@@ -15,24 +15,14 @@ import pytest
 from tests.acceptance.flows import ledger
 from tests.acceptance.flows.conftest import Serve
 from tests.acceptance.flows.ledger import Ledger, Sent, TurnRow
+from tests.acceptance.flows.mutants import IGNORES_THE_FENCE, mutant
 from tests.acceptance.flows.pair import Pair, freeze, is_owner, start_pair
 from tests.acceptance.flows.storm import at_rest, eventually
-from tests.acceptance.flows.test_mutants import mutant
 from tests.postgres import PostgresServer
 from tests.server import NAVI, Client
 
 SESSIONS = 50
 INPUTS_PER_SESSION = 20
-
-IGNORES_THE_FENCE = """
-from navi.runtime.turns import Turns
-from navi.store import events
-advance = events._next_numbers
-events._next_numbers = lambda connection, session_id, count, fence: advance(
-    connection, session_id, count, None
-)
-Turns.abandon = lambda *arguments: None
-"""
 
 
 async def test_a_browser_that_is_logged_in_at_one_server_is_logged_in_at_the_other(

@@ -1,115 +1,72 @@
-"""The checker of recalls objects to every kind of damage: else it would prove nothing."""
+"""A session with single recalls, one whose recall beats, and one whose recalls were called off."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
-from typing import Any
 
-import pytest
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection
 
 from navi.domain.recall import CallType, Recall, RecallStatus
-from navi.store import recalls, schema, sessions
-from navi.store.connection import open_engine, sqlite_url
+from navi.store import recalls
 from navi.store.due.recalls import DueRecalls
-from navi.store.events import open_outbox, store_emitted
-from tests.acceptance.flows import recall_ledger
-from tests.acceptance.flows.recall_ledger import Asked
-from tests.acceptance.flows.test_ledger import NOW, answer, die, session_row
-
-MINUTE = timedelta(minutes=1)
-SECOND = timedelta(seconds=1)
+from tests.acceptance.flows.damage.books import MINUTE, NOW, SECOND, Books, Damage, answer, die
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
-    """Books in which everything adds up, until a test damages them."""
-
-    url: str
-    engine: Engine
-
-    def do(self, operation: Callable[..., Any], *arguments: Any, **named: Any) -> None:
-        with self.engine.begin() as connection:
-            open_outbox(connection)
-            operation(connection, *arguments, **named)
-            store_emitted(connection)
-
-    def damage(self, *statements: str) -> None:
-        with self.engine.begin() as connection:
-            for statement in statements:
-                assert connection.execute(text(statement)).rowcount, f"changed nothing: {statement}"
-
-    def complaints(self, asked: Sequence[Asked] = ()) -> list[str]:
-        return recall_ledger.violations(recall_ledger.read(self.url), asked=asked)
-
-
-def claim(connection: Connection, now: datetime, ahead: timedelta = timedelta(0)) -> None:
-    assert DueRecalls().claim(connection, now, now + ahead, 10).count == 1
-
-
-@pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One session with single recalls, one whose recall beats, and one whose were called off."""
-    path = tmp_path_factory.mktemp("recalls") / "books.sqlite3"
-    schema.prepare(sqlite_url(path))
-    store = Store(sqlite_url(path), open_engine(sqlite_url(path)))
+def write(books: Books) -> None:
     for session_id in ("a", "b", "c"):
-        store.do(sessions.create, session_row(session_id))
-    store.do(recalls.schedule, _recall("off", "c", 60 * MINUTE))
-    store.do(recalls.cancel, "c", NOW)
-    store.do(recalls.schedule, _recall("withdrawn", "c", SECOND))
-    store.do(claim, NOW, ahead=SECOND)
-    store.do(recalls.cancel, "c", NOW)
+        books.create_session(session_id)
+    books.do(recalls.schedule, _recall("off", "c", 60 * MINUTE))
+    books.do(recalls.cancel, "c", NOW)
+    books.do(recalls.schedule, _recall("withdrawn", "c", SECOND))
+    books.do(_claim, NOW, ahead=SECOND)
+    books.do(recalls.cancel, "c", NOW)
 
-    store.do(recalls.schedule, _recall("first", "a", MINUTE))
-    store.do(claim, NOW + MINUTE - SECOND, ahead=SECOND)
-    store.do(answer, "a", "turn-1", NOW + MINUTE, NOW + MINUTE)
-    store.do(recalls.schedule, _recall("second", "a", 2 * MINUTE))
-    store.do(claim, NOW + 2 * MINUTE)
-    store.do(die, "a", "turn-2", said="half an ans", at=NOW + 2 * MINUTE)
-    store.do(recalls.schedule, _recall("third", "a", 3 * MINUTE))
-    store.do(claim, NOW + 3 * MINUTE)
-    store.do(die, "a", "turn-3", said="", at=NOW + 3 * MINUTE)
-    store.do(answer, "a", "turn-4", NOW + 3 * MINUTE, NOW + 3 * MINUTE)
+    books.do(recalls.schedule, _recall("first", "a", MINUTE))
+    books.do(_claim, NOW + MINUTE - SECOND, ahead=SECOND)
+    books.do(answer, "a", "turn-1", NOW + MINUTE, NOW + MINUTE)
+    books.do(recalls.schedule, _recall("second", "a", 2 * MINUTE))
+    books.do(_claim, NOW + 2 * MINUTE)
+    books.do(die, "a", "turn-2", text="half an ans", at=NOW + 2 * MINUTE)
+    books.do(recalls.schedule, _recall("third", "a", 3 * MINUTE))
+    books.do(_claim, NOW + 3 * MINUTE)
+    books.do(die, "a", "turn-3", text="", at=NOW + 3 * MINUTE)
+    books.do(answer, "a", "turn-4", NOW + 3 * MINUTE, NOW + 3 * MINUTE)
 
     # Two beats were missed before it was admitted, and one while its second turn ran, which was
     # begun twice: the first one died before it said anything.
-    store.do(recalls.schedule, _recall("beat", "b", 4 * MINUTE, interval_seconds=60))
+    books.do(recalls.schedule, _recall("beat", "b", 4 * MINUTE, interval_seconds=60))
     late = NOW + 6 * MINUTE + timedelta(seconds=5)
-    store.do(claim, late)
-    store.do(answer, "b", "turn-5", late, late)
-    store.do(claim, NOW + 7 * MINUTE)
-    store.do(die, "b", "turn-0", said="", at=NOW + 7 * MINUTE)
-    store.do(answer, "b", "turn-6", NOW + 7 * MINUTE, NOW + 8.5 * MINUTE)
-    store.engine.dispose()
-    return path
+    books.do(_claim, late)
+    books.do(answer, "b", "turn-5", late, late)
+    books.do(_claim, NOW + 7 * MINUTE)
+    books.do(die, "b", "turn-0", text="", at=NOW + 7 * MINUTE)
+    books.do(answer, "b", "turn-6", NOW + 7 * MINUTE, NOW + 8.5 * MINUTE)
 
 
-@pytest.fixture
-def store(original: Path, tmp_path: Path) -> Iterator[Store]:
-    url = sqlite_url(Path(shutil.copy(original, tmp_path)))
-    engine = open_engine(url)
-    yield Store(url, engine)
-    engine.dispose()
+def _claim(connection: Connection, now: datetime, ahead: timedelta = timedelta(0)) -> None:
+    assert DueRecalls().claim(connection, now, now + ahead, 10).count == 1
 
 
-def test_books_that_add_up_raise_no_objection(store: Store) -> None:
-    books = recall_ledger.read(store.url)
-
-    assert store.complaints() == []
-    told = [(recall.id, recall.status, recall.missed_count) for recall in books.recalls]
-    assert sorted(told) == [
-        ("beat", "pending", 3),
-        ("first", "fired", 0),
-        ("off", "cancelled", 0),
-        ("second", "cancelled", 0),
-        ("third", "fired", 0),
-        ("withdrawn", "cancelled", 0),
-    ]
+def _recall(
+    id_: str, session_id: str, after: timedelta, interval_seconds: int | None = None
+) -> Recall:
+    at: datetime = NOW + after
+    return Recall(
+        id=id_,
+        session_id=session_id,
+        call_type=CallType.ONCE if interval_seconds is None else CallType.RECURRING,
+        trigger_at=at,
+        due_at=at,
+        interval_seconds=interval_seconds,
+        internal_comment=None,
+        additional_context_message=f"do {id_}",
+        status=RecallStatus.PENDING,
+        outcome=None,
+        error=None,
+        missed_count=0,
+        created_at=NOW,
+        updated_at=NOW,
+    )
 
 
 FIRST_OF_B = "id = (SELECT min(id) FROM message_queue WHERE session_id = 'b')"
@@ -118,8 +75,7 @@ LAST_UPDATE_OF_B = (
     "position = (SELECT max(position) FROM events WHERE session_id = 'b' "
     "AND type = 'recall_update')"
 )
-# What is wrong: the objection that it must raise, and how it is brought about.
-DAMAGE: dict[str, tuple[str, ...]] = {
+DAMAGE: Damage = {
     "a recall has fired without an input": (
         "recall first is fired and has 0 inputs",
         "UPDATE message_queue SET origin = 'user' WHERE id LIKE 'first.%'",
@@ -166,7 +122,7 @@ DAMAGE: dict[str, tuple[str, ...]] = {
         "recall first is cancelled and has 1 inputs",
         "UPDATE session_recalls SET status = 'cancelled', outcome = 'cancelled' WHERE id = 'first'",
     ),
-    "a failure is told as a success": (
+    "a failure is recorded as a success": (
         "recall second says ok",
         "UPDATE session_recalls SET status = 'fired', outcome = 'ok', error = NULL "
         "WHERE id = 'second'",
@@ -188,8 +144,8 @@ DAMAGE: dict[str, tuple[str, ...]] = {
         "comes from no recall",
         "DELETE FROM session_recalls WHERE id = 'first'",
     ),
-    "a recall that was told is gone": (
-        "recall off was told but is not stored",
+    "a recall that was announced is gone": (
+        "recall off was announced but is not stored",
         "DELETE FROM session_recalls WHERE id = 'off'",
     ),
     "a beat was admitted twice": (
@@ -221,13 +177,13 @@ DAMAGE: dict[str, tuple[str, ...]] = {
         "is not its recall",
         "UPDATE session_recalls SET additional_context_message = 'no' WHERE id = 'first'",
     ),
-    "an input tells of another beat": (
-        "tells of another beat than the one that it waits for",
+    "an input names another beat": (
+        "names another beat than the one that it waits for",
         "UPDATE message_queue SET metadata = "
         "json_set(metadata, '$.due_at', '2026-01-01T00:00:30.000Z') WHERE id LIKE 'first.%'",
     ),
-    "a recall's turn was told as a person's": (
-        "its turn was not told as a recall's",
+    "a recall's turn was announced as a person's": (
+        "its turn was not announced as a recall's",
         "UPDATE events SET payload = json_set(payload, '$.is_recall', json('false')) "
         "WHERE turn_id = 'turn-1' AND type = 'stream_start'",
     ),
@@ -244,8 +200,8 @@ DAMAGE: dict[str, tuple[str, ...]] = {
         "counts 4 as missed, but 3 were",
         "UPDATE session_recalls SET missed_count = 4 WHERE id = 'beat'",
     ),
-    "an input tells of too many missed beats": (
-        "tells of 9 missed beats, but 1 were",
+    "an input reports too many missed beats": (
+        "reports 9 missed beats, but 1 were",
         f"UPDATE message_queue SET metadata = json_set(metadata, '$.missed_count', 9) "
         f"WHERE {LAST_OF_B}",
     ),
@@ -258,22 +214,22 @@ DAMAGE: dict[str, tuple[str, ...]] = {
         "recall beat did not begin with its first beat",
         f"DELETE FROM message_queue WHERE {FIRST_OF_B}",
     ),
-    "the next beat was not told": (
-        "the beats that were told are not those that came",
+    "the next beat was not announced": (
+        "the beats that were announced are not those that came",
         f"UPDATE events SET payload = '{{\"recall\": null}}' WHERE {LAST_UPDATE_OF_B}",
     ),
-    "the last update tells of nothing pending": (
-        "session b: the last recall_update told None",
+    "the last update shows nothing pending": (
+        "session b: the last recall_update announced None",
         f"UPDATE events SET payload = '{{\"recall\": null}}' WHERE {LAST_UPDATE_OF_B}",
     ),
-    "a beat began and its recall was still told to wait for it": (
-        "was delivered, and its recall still told to wait for it",
+    "a beat began and its recall was still shown as waiting for it": (
+        "was delivered, and its recall still seemed to wait",
         "UPDATE events SET type = 'session_update' WHERE session_id = 'a' "
         "AND type = 'recall_update' AND seq = (SELECT min(seq) FROM events "
         "WHERE session_id = 'a' AND type = 'input_delivered') - 1",
     ),
-    "a beat was told that never came": (
-        "recall beat: 1 beats were told that did not come",
+    "a beat was announced that never came": (
+        "recall beat: 1 beats were announced that did not come",
         "UPDATE session_recalls SET missed_count = 0 WHERE id = 'beat'",
     ),
     "a person's input appeared from nowhere": (
@@ -285,62 +241,3 @@ DAMAGE: dict[str, tuple[str, ...]] = {
         "UPDATE turns SET started_at = '2025-12-31T23:59:59.999999+00:00' WHERE id = 'turn-6'",
     ),
 }
-
-
-@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
-def test_the_checker_objects_when(store: Store, damage: tuple[str, ...]) -> None:
-    objection, *statements = damage
-    store.damage(*statements)
-
-    assert objection in "\n".join(store.complaints())
-
-
-def test_the_checker_objects_to_a_confirmed_recall_that_left_no_trace(store: Store) -> None:
-    lost = "recall 'lost' was confirmed but is not stored"
-
-    assert store.complaints([Asked("a", "do lost"), Asked("a", "do first")]) == [
-        lost.replace("'lost'", "'do lost'")
-    ]
-    assert store.complaints([Asked("a", "do lost", is_confirmed=False)]) == []
-
-
-def test_the_checker_objects_to_a_chain_that_broke_off_after_a_turn_that_went_well(
-    store: Store,
-) -> None:
-    assert store.complaints([Asked("a", "do first", then="do second")]) == []
-    assert store.complaints([Asked("a", "do second", then="do lost")]) == []
-    assert store.complaints([Asked("a", "do first", then="do lost")]) == [
-        "recall 'do first' went well but its successor is not stored"
-    ]
-
-
-def test_the_checker_objects_to_the_same_words_scheduled_twice(store: Store) -> None:
-    store.damage(
-        "UPDATE session_recalls SET additional_context_message = 'do first' WHERE id = 'third'",
-        "UPDATE message_queue SET text = 'do first' WHERE id LIKE 'third.%'",
-        "UPDATE messages SET content = 'do first' WHERE id LIKE 'third.%'",
-    )
-
-    assert store.complaints() == ["session a was to recall 'do first' 2 times"]
-
-
-def _recall(
-    id_: str, session_id: str, after: timedelta, interval_seconds: int | None = None
-) -> Recall:
-    at: datetime = NOW + after
-    return Recall(
-        id=id_,
-        session_id=session_id,
-        call_type=CallType.ONCE if interval_seconds is None else CallType.RECURRING,
-        trigger_at=at,
-        due_at=at,
-        interval_seconds=interval_seconds,
-        internal_comment=None,
-        additional_context_message=f"do {id_}",
-        status=RecallStatus.PENDING,
-        outcome=None,
-        error=None,
-        missed_count=0,
-        created_at=NOW,
-        updated_at=NOW,
-    )
