@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,12 +20,12 @@ from tests.acceptance.clients.conftest import World
 from tests.acceptance.contract.mcp import ask
 from tests.acceptance.contract.mcp import request as rpc
 from tests.server import Client
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.proof
 
 TURN_SECONDS, FILE_SECONDS = 5, 10
 """How soon after the end of a turn, or of a client's run, its words are found."""
-PAUSE_SECONDS = 0.1
 
 Look = Callable[[str], Awaitable[bool]]
 
@@ -61,12 +62,7 @@ async def seconds_until_found(word: str, looks: Sequence[Look]) -> float:
     """Until the last of the looks finds it."""
     started = time.monotonic()
 
-    async def wait(look: Look) -> None:
-        while not await look(word):
-            await asyncio.sleep(PAUSE_SECONDS)
-
-    async with asyncio.timeout(60):
-        await asyncio.gather(*map(wait, looks))
+    await asyncio.gather(*(eventually(partial(look, word), f"{word} is found") for look in looks))
     return time.monotonic() - started
 
 
