@@ -14,5 +14,5 @@ class HandClock:
         return self.moment
 
     def move(self, **by: float) -> None:
-        """On or back, by the arguments of a timedelta."""
+        """Move the clock forwards or backwards; takes the arguments of a timedelta."""
         self.moment += timedelta(**by)

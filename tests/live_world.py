@@ -1,4 +1,4 @@
-"""Navi at work inside the test's own process, on a real store, by a clock in the test's hand."""
+"""A running Navi in the test's own process, on a real store, with a clock that the test moves."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ class World:
         return await self.navi.sessions.messages(LOCAL, session.id, -1)
 
     async def forward(self, seconds: float = 0, **by: float) -> None:
-        """Let time pass, and return when all that came due was admitted, and begun if it may."""
+        """Move the clock, and return once everything due is queued or has started."""
         self.clock.move(seconds=seconds, **by)
         await self.at_rest()
 
     async def at_rest(self) -> None:
-        """Return once nothing is due, and everything that may begin has begun."""
+        """Return once nothing is due and every turn that can start has started."""
         async with asyncio.timeout(PATIENCE_SECONDS):
             while True:
                 self.navi.scheduler.wake()
                 self.navi.queue.poke()
                 await self.navi.scheduler.at_rest()
                 await self.navi.queue.at_rest()
-                # A row that somebody was writing to at that moment was skipped: look again.
+                # Rows that another transaction holds are skipped; try them again.
                 if not any(at <= self.clock.moment for at in await self._instants()):
                     return
 
@@ -71,7 +71,7 @@ class World:
         return list((await self.navi.store.transact(next_of_each, query)).values())
 
     async def until(self, look: Callable[[], Awaitable[Result]]) -> Result:
-        """Look at the beginning and after every event, until there is something to see."""
+        """Call `look` now and after every event until it returns something true; return that."""
         async with asyncio.timeout(PATIENCE_SECONDS):
             async with aclosing(self.navi.feed.all(LOCAL, 0)) as batches:
                 if seen := await look():

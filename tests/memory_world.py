@@ -90,7 +90,7 @@ class World:
         return File(path, name, str(self.home / project))
 
     def fill(self, files: int, messages: int) -> None:
-        """Files in three projects, with words that tell them apart."""
+        """Write files in three projects, each with words of its own."""
         for number in range(files):
             file = self.file(f"s{number}", f"p{number % 3}")
             for turn in range(messages):

@@ -1,4 +1,4 @@
-"""Where things are in the checkout, from wherever a test is."""
+"""Paths in the checkout."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "tests" / "corpus"
-"""Files of other agents, as many versions of them wrote them."""
+"""Session files that many versions of other agents wrote."""

@@ -75,12 +75,12 @@ class World:
         return begun
 
     async def turn(self, session: Session, text: str, *happened: TurnEvent, **fields: Any) -> None:
-        """A whole turn, in which this happened."""
+        """Run a whole turn with these events."""
         begun = await self.begun(session, text, **fields)
         await self.finish(begun.turn, *happened)
 
     async def finish(self, turn: Turn, *happened: TurnEvent, counted: int = 0) -> None:
-        """End a turn well, with what happened since as many events as are `counted`."""
+        """End a turn successfully; `counted` of its events are stored already."""
         ending, usage, drafts = Ending(Outcome.OK), Usage(10, 5, 100, 20), drafts_of(happened)
         now = self.later()
         await self.store.transact(turns.finish, turn, counted, happened, drafts, ending, usage, now)
@@ -88,7 +88,7 @@ class World:
 
 @asynccontextmanager
 async def store_world(url: str) -> AsyncIterator[World]:
-    """On a database that has Navi's tables."""
+    """A world on a database that already has Navi's tables."""
     store = Store(url)
     world = World(store)
     store.on_events = world.told.extend

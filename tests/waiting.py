@@ -1,4 +1,4 @@
-"""Waiting for what announces nothing: files, processes and screens of other programs."""
+"""Wait for things that send no event: files, processes, the screens of other programs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ LOOK_SECONDS = 0.02
 
 
 async def eventually(look: Callable[[], Any], what: str = "") -> Any:
-    """Look again and again, and return the first thing that is there to see.
-
-    `look` may be a coroutine function or an ordinary one.
-    """
+    """Call `look`, which may be async, until it returns something true; return that."""
     give_up_at = time.monotonic() + PATIENCE_SECONDS
     while True:
         answer = look()

@@ -1,4 +1,4 @@
-"""What the folders of the tests promise, checked on the tests themselves."""
+"""The rules of the test folders, checked on the tests themselves."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Service(ABC):
         self._task = asyncio.create_task(self._run(), name=self.name)
 
     async def at_rest(self) -> None:
-        """Return once the service sleeps with nothing left to do, for tests that wait for that."""
+        """Return once the service sleeps with nothing left to do, so that no test has to poll."""
         await self._wake.asleep()
 
     async def stop(self) -> None:
@@ -91,6 +91,6 @@ class Wake:
             self._is_asleep.clear()
 
     async def asleep(self) -> None:
-        """Return once somebody waits here and was not woken yet."""
+        """Return once the service sleeps and nothing has woken it."""
         while not self._is_asleep.is_set():
             await self._is_asleep.wait()

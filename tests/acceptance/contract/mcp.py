@@ -1,4 +1,4 @@
-"""Calls of Navi's tools over HTTP."""
+"""Call Navi's tools over HTTP."""
 
 from __future__ import annotations
 

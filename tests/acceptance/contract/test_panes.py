@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 
 import httpx2
@@ -13,9 +12,9 @@ import pytest
 from navi.client import Client as NaviClient
 from navi.client import Server
 from navi.domain import places
-from tests.acceptance.contract.conftest import PATIENCE_SECONDS
 from tests.acceptance.contract.person import Person
 from tests.server import ServerProcess, navi
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -93,7 +92,7 @@ def is_open(server: ServerProcess, session_id: str) -> bool:
     return subprocess.run(asked, capture_output=True).returncode == 0
 
 
-def test_removing_a_user_closes_the_panes_of_their_sessions(
+async def test_removing_a_user_closes_the_panes_of_their_sessions(
     person: Person, server: ServerProcess
 ) -> None:
     token = navi(server, "user", "add", "pat")
@@ -104,10 +103,7 @@ def test_removing_a_user_closes_the_panes_of_their_sessions(
 
     navi(server, "user", "remove", "pat", "--yes")
 
-    give_up_at = time.monotonic() + PATIENCE_SECONDS
-    while is_open(server, session_id):
-        assert time.monotonic() < give_up_at
-        time.sleep(0.05)
+    await eventually(lambda: not is_open(server, session_id), "the pane is closed")
     assert person.navi.session(session_id)["state"] == "stopped"
 
 

@@ -1,4 +1,4 @@
-"""A real server with a clock that a test can move on, also while the server is down."""
+"""A real server whose clock a test can move, even while the server is down."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ main()
 
 
 def move_clock(server: ServerProcess, seconds: float) -> None:
-    """From now on the server's time is this much later than the real one."""
+    """Set how far the server's clock is ahead of real time."""
     (server.home / "navi" / "moved").write_text(str(seconds))

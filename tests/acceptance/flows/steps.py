@@ -1,4 +1,4 @@
-"""Steps of stories: schedule something, and watch a session until enough has happened."""
+"""Shared steps: schedule something, then watch a session until enough has happened."""
 
 from __future__ import annotations
 

@@ -144,11 +144,10 @@ async def test_an_agent_in_a_pane_has_the_umask_of_the_person(
 
 
 READER = """
-import os, sys, time, tty
+import os, sys, tty
 tty.setraw(0)
 open("ready", "w").close()
-while not os.path.exists("may_read"):
-    time.sleep(0.01)
+open("may_read").close()
 os.read(0, 1)
 open("done", "w").close()
 sys.stdin.read()
@@ -157,6 +156,7 @@ sys.stdin.read()
 
 @needs_tmux
 async def test_keys_that_a_program_has_not_read_are_seen(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "may_read")
     async with private_tmux(tmp_path) as tmux:
         command = [sys.executable, "-c", READER]
         pane = await tmux.start("only", command, tmp_path, tmp_path, "0")
@@ -164,7 +164,7 @@ async def test_keys_that_a_program_has_not_read_are_seen(tmp_path: Path) -> None
         assert not has_unread_keys(pane)
         await tmux.press(pane, "Escape")
         await eventually(lambda: has_unread_keys(pane), "the key has come")
-        (tmp_path / "may_read").touch()
+        (tmp_path / "may_read").open("w").close()
         await appears(tmp_path, "done")
         assert not has_unread_keys(pane)
 

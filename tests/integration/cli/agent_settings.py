@@ -1,4 +1,4 @@
-"""Settings of Claude Code and Codex as a person may have them, and `navi setup`."""
+"""A person's settings for Claude Code and Codex, and `navi setup`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An index run in a process of its own."""
+"""Start an index run in its own process."""
 
 from __future__ import annotations
 

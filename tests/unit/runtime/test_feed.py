@@ -44,7 +44,7 @@ async def follow(tail: Tail, after: int, until: int) -> list[int]:
 
 
 async def let_all_wait() -> None:
-    """Nothing here waits for anything but the other tasks, so a few rounds are enough."""
+    """Let every task run until it waits. Nothing here does I/O, so a few rounds are enough."""
     for _ in range(10):
         await asyncio.sleep(0)
 
