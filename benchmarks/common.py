@@ -1,10 +1,11 @@
-"""What the benchmarks share: stores, the description of the machine, tables and verdicts."""
+"""What the benchmarks share: stores, folders, the machine, tables and verdicts."""
 
 from __future__ import annotations
 
 import math
 import os
 import platform
+import shutil
 import sys
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
@@ -12,8 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+import psutil
+
 from tests.postgres import PostgresServer
 
+BUILD = Path(__file__).parents[1] / "build"
+"""On a real disk, which `/tmp` often is not."""
 STORES = ("sqlite", "postgresql")
 QUIET_LOAD = 0.5
 VERDICTS = {None: "", True: "met", False: "NOT MET"}
@@ -38,6 +43,27 @@ def empty_store(store: str) -> Iterator[tuple[Path, str | None]]:
             yield Path(name), postgres.create_database()
         finally:
             postgres.stop()
+
+
+@contextmanager
+def work_folder(parent: Path = BUILD) -> Iterator[Path]:
+    """A new folder that is gone afterwards, and so is every process that was started meanwhile."""
+    parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="bench-", dir=parent))
+    # PostgreSQL runs as another user if we are root.
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        end_children()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def end_children() -> None:
+    children = psutil.Process().children(recursive=True)
+    for child in children:
+        child.kill()
+    psutil.wait_procs(children, timeout=5)
 
 
 def say(text: str, end: str = "\n") -> None:

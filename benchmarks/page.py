@@ -8,11 +8,10 @@ A real Chromium on a real server with the scripted model; the page beside one th
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.common import say_machine
 from benchmarks.turns.figures import Row, Spread, spread_of, table
 from tests.acceptance.browser.chromium import chromium
 from tests.acceptance.browser.long_session import (
@@ -71,7 +70,7 @@ def _row(what: str, found: Spread, most: int, beside: str = "") -> Row:
 
 
 def main() -> None:
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}", file=sys.stderr)
+    say_machine()
     with tempfile.TemporaryDirectory(prefix="navi-page-") as home:
         print(table(asyncio.run(measure(Path(home)))))
 

@@ -96,10 +96,7 @@ def test_the_page_is_measured() -> None:
     "command",
     [
         "chaos --kills 3 --sessions 4 --store both",
-        "recall_chaos --kills 2 --sessions 3 --store both",
-        "automation_chaos --kills 2 --sessions 3 --store both",
-        "message_chaos --kills 2 --messages 10 --store both",
-        "agent_chaos --kills 2 --messages 8",
+        "chaos all --kills 2 --sessions 3 --messages 10 --store both",
         "fuzz --requests 300 --store both",
     ],
 )
