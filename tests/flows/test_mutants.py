@@ -249,7 +249,7 @@ CASES: dict[str, tuple[Scenario, str, str]] = {
         "is delivered, and its answer came 0 times",
     ),
 }
-SCENARIOS = {scenario.__name__: scenario for scenario, _, _ in CASES.values()}  # type: ignore[attr-defined]
+SCENARIOS = {scenario.__name__: scenario for scenario, _, _ in CASES.values()}
 
 
 @pytest.mark.parametrize(("scenario", "fault", "objection"), CASES.values(), ids=CASES.keys())
