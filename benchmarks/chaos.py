@@ -82,9 +82,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sessions", type=int, help="of input, recall and automation")
     parser.add_argument("--messages", type=int, help="of message and agent")
-    parser.add_argument("--workers", type=int, help="of message: how many sessions get them")
+    parser.add_argument("--workers", type=int, help="of message: how many sessions receive them")
     parser.add_argument(
-        "--driver", action="append", dest="drivers", help="of the workers, in turn; repeatable"
+        "--driver",
+        action="append",
+        dest="drivers",
+        metavar="DRIVER",
+        help="of the workers, in turn; may be given again",
     )
     return parser.parse_args()
 

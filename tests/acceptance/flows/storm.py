@@ -163,7 +163,7 @@ class Storm:
                     added=self.added,
                     reminder_ids=self.reminder_ids,
                 ),
-                *ledger.stream_violations(self.frames, store.events),
+                *ledger.stream_violations(self._frames_until(store.last_position), store.events),
                 *[
                     wrong
                     for each in self._session_ids
@@ -286,6 +286,9 @@ class Storm:
             self._awaited_left -= 1
             if self._awaited_left <= 0:
                 self._awaited_came.set()
+
+    def _frames_until(self, last_position: int) -> list[dict[str, Any]]:
+        return [frame for frame in self.frames if frame["position"] <= last_position]
 
     async def _until_all_is_seen(self, last_position: int) -> None:
         async def is_seen() -> bool:

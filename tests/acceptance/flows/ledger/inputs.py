@@ -171,8 +171,7 @@ def _wrong_turns(ledger: Ledger) -> Iterator[str]:
     for turn in ledger.turns:
         story = stories.pop(turn.id, [])
         types = [event.type for event in story]
-        # Messages from other sessions that wait together are delivered to one turn.
-        inputs = max(1, types.count(DELIVERED)) if _may_share(ledger, story) else 1
+        inputs = _input_count(story)
         begin, end = [DELIVERED] * inputs + ["stream_start"], ["stream_end", "session_sync"]
         if turn.ended_at is None or turn.outcome is None:
             yield f"turn {turn.id} has no end"
@@ -193,12 +192,12 @@ def _wrong_turns(ledger: Ledger) -> Iterator[str]:
         yield f"there are events of turn {turn_id}, which is not stored"
 
 
-def _may_share(ledger: Ledger, story: Iterable[EventRow]) -> bool:
-    """Whether only messages of agents began the turn, each of them once."""
+def _input_count(story: Iterable[EventRow]) -> int:
+    """How many inputs a turn may have: only messages of agents and reminders share one."""
     delivered = [event for event in story if event.type == DELIVERED]
-    return len({event.input_id for event in delivered}) == len(delivered) and all(
-        event.payload["input"]["origin"] in ("agent", "reminder") for event in delivered
-    )
+    origins = {event.payload["input"]["origin"] for event in delivered}
+    may_share = origins <= {"agent", "reminder"}
+    return len({event.input_id for event in delivered}) if delivered and may_share else 1
 
 
 def _wrong_end(turn: TurnRow, ends: Iterable[EventRow]) -> Iterator[str]:
@@ -287,10 +286,9 @@ def _wrong_answers(ledger: Ledger, sent: Sequence[Sent]) -> Iterator[str]:
             continue
         expected = [answers.get(message.id) for message in messages if message.role == "user"]
         reply = replies[-1].content
-        # A turn with several messages plays all their scripts.
-        is_whole = (
-            [reply] == expected if len(expected) == 1 else all(a in reply for a in expected if a)
-        )
+        is_whole = [reply] == expected
+        if len(expected) > 1:  # A turn with several messages plays all their scripts.
+            is_whole = all(answer in reply for answer in expected if answer)
         if expected != [None] and not is_whole:
             yield f"turn {turn.id} answered {reply!r} instead of {expected}"
 
