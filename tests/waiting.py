@@ -10,12 +10,14 @@ from typing import Any
 
 PATIENCE_SECONDS = 90.0
 """How long something may take before a test gives up. Says nothing about speed."""
-LOOK_SECONDS = 0.02
+LOOK_SECONDS = 0.05
 
 
-async def eventually(look: Callable[[], Any], what: str = "") -> Any:
+async def eventually(
+    look: Callable[[], Any], what: str = "", *, patience: float = PATIENCE_SECONDS
+) -> Any:
     """Call `look`, which may be async, until it returns something true; return that."""
-    give_up_at = time.monotonic() + PATIENCE_SECONDS
+    give_up_at = time.monotonic() + patience
     while True:
         answer = look()
         seen = await answer if inspect.isawaitable(answer) else answer

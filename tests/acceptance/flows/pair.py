@@ -12,9 +12,9 @@ import psycopg
 from tests.acceptance.flows import ledger
 from tests.acceptance.flows.conftest import Serve
 from tests.acceptance.flows.ledger import Ledger
-from tests.acceptance.flows.storm import eventually
 from tests.postgres import PostgresServer
 from tests.server import NAVI, ServerProcess
+from tests.waiting import eventually
 
 
 @dataclass(frozen=True, slots=True)

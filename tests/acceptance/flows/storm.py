@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -26,21 +26,9 @@ from websockets.exceptions import WebSocketException
 from tests.acceptance.flows import ledger
 from tests.acceptance.flows.ledger import AddedAutomation, Ledger, ScheduledRecall, Sent
 from tests.server import NAVI, ServerProcess
+from tests.waiting import PATIENCE_SECONDS, eventually
 
-PATIENCE_SECONDS = 90.0
-"""How long a condition may take to come true before a test gives up. Says nothing about speed."""
 LOOK_SECONDS = 0.05
-
-
-async def eventually(
-    is_so: Callable[[], Awaitable[Any]], *, what: str, patience: float = PATIENCE_SECONDS
-) -> Any:
-    """Wait for a condition, and return what made it true."""
-    give_up_at = time.monotonic() + patience
-    while not (answer := await is_so()):
-        assert time.monotonic() < give_up_at, f"waited in vain: {what}"
-        await asyncio.sleep(LOOK_SECONDS)
-    return answer
 
 
 async def at_rest(database_url: str) -> Ledger:

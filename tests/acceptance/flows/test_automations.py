@@ -15,9 +15,10 @@ from tests.acceptance.flows.ledger import SERVER_STOPPED, AddedAutomation, Sent
 from tests.acceptance.flows.moved_clock import WITH_MOVED_CLOCK, move_clock
 from tests.acceptance.flows.pair import start_pair
 from tests.acceptance.flows.steps import add_automation, saw, turns_ended, until
-from tests.acceptance.flows.storm import at_rest, eventually
+from tests.acceptance.flows.storm import at_rest
 from tests.integration.agents.stand_in import Answer, stand_in
 from tests.postgres import PostgresServer
+from tests.waiting import eventually
 
 
 async def test_what_a_person_answers_to_a_report_is_known_to_the_next_run(serve: Serve) -> None:

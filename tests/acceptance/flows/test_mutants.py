@@ -15,7 +15,7 @@ from tests.acceptance.flows.ledger import Ledger, Sent
 from tests.acceptance.flows.mutants import mutant
 from tests.acceptance.flows.pair import freeze, start_pair
 from tests.acceptance.flows.steps import add_automation, saw, schedule, turns_ended, until
-from tests.acceptance.flows.storm import Storm, at_rest, eventually
+from tests.acceptance.flows.storm import Storm, at_rest
 from tests.acceptance.flows.workloads.automations import (
     SHORT_BEATS,
     Automations,
@@ -25,6 +25,7 @@ from tests.acceptance.flows.workloads.automations import (
 from tests.acceptance.flows.workloads.messages import Messages
 from tests.postgres import PostgresServer
 from tests.server import Client
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.proof
 

@@ -20,9 +20,10 @@ from navi.store.connection import open_engine
 from tests.acceptance.flows import ledger
 from tests.acceptance.flows.conftest import Serve
 from tests.acceptance.flows.ledger import Sent
-from tests.acceptance.flows.storm import at_rest, eventually
+from tests.acceptance.flows.storm import at_rest
 from tests.postgres import PostgresServer
 from tests.server import NAVI, Client, ServerProcess
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.proof
 

@@ -12,8 +12,9 @@ from tests.acceptance.flows.conftest import Serve
 from tests.acceptance.flows.ledger import SERVER_STOPPED, Sent
 from tests.acceptance.flows.pair import start_pair
 from tests.acceptance.flows.steps import saw, schedule, turns_ended, until
-from tests.acceptance.flows.storm import at_rest, eventually
+from tests.acceptance.flows.storm import at_rest
 from tests.postgres import PostgresServer
+from tests.waiting import eventually
 
 
 async def test_a_recall_fires_at_its_time_and_never_again_not_even_after_a_restart(

@@ -14,9 +14,9 @@ from tests.acceptance.flows.failpoints import WITH_FAILPOINTS, set_failpoint, wo
 from tests.acceptance.flows.ledger import snapshot
 from tests.acceptance.flows.moved_clock import WITH_MOVED_CLOCK, move_clock
 from tests.acceptance.flows.pair import start_pair
-from tests.acceptance.flows.storm import eventually
 from tests.postgres import PostgresServer
 from tests.server import Client, ServerProcess
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.proof
 

@@ -17,9 +17,10 @@ from tests.acceptance.flows.conftest import Serve
 from tests.acceptance.flows.ledger import Ledger, Sent, TurnRow
 from tests.acceptance.flows.mutants import IGNORES_THE_FENCE, mutant
 from tests.acceptance.flows.pair import Pair, freeze, is_owner, start_pair
-from tests.acceptance.flows.storm import at_rest, eventually
+from tests.acceptance.flows.storm import at_rest
 from tests.postgres import PostgresServer
 from tests.server import NAVI, Client
+from tests.waiting import eventually
 
 SESSIONS = 50
 INPUTS_PER_SESSION = 20
