@@ -52,6 +52,7 @@ class Adoption(Service):
         drivers: Mapping[str, Driver],
         limits: Limits,
     ) -> None:
+        super().__init__()
         self._store = store
         self._clock = clock
         self._turns = turns
@@ -106,7 +107,7 @@ class Adoption(Service):
 
     async def step(self) -> None:
         """Notice terminals that were closed without a report."""
-        await asyncio.sleep(LOOK_SECONDS)
+        await self._wake.wait(LOOK_SECONDS)
         for each in await self._store.transact(stored.all_open):
             try:
                 await self._look(each)
