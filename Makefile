@@ -113,9 +113,9 @@ clean: ## Remove .venv, caches and build output
 		|| { echo "The tests need more; on Debian or Ubuntu: apt install$$packages" >&2; exit 1; }
 	@touch $@
 
-# The real Claude Code and Codex, for tests/clients.
-build/clients/.installed: tests/clients/package-lock.json | .venv/.system
+# The real Claude Code and Codex, for tests/acceptance/clients.
+build/clients/.installed: tests/acceptance/clients/package-lock.json | .venv/.system
 	@mkdir -p build/clients
-	cp tests/clients/package.json tests/clients/package-lock.json build/clients/
+	cp tests/acceptance/clients/package.json tests/acceptance/clients/package-lock.json build/clients/
 	npm ci --prefix build/clients --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@

@@ -1,116 +1,163 @@
-"""Kill the server hundreds of times while its sessions receive inputs, then check the store.
+"""Kill servers again and again while they work, then check that nothing was lost or doubled.
 
-    python -m benchmarks.chaos --kills 200 --store both --seed 1
+    python -m benchmarks.chaos input --kills 200 --store both
+    python -m benchmarks.chaos recall --kills 100 --servers 2
+    python -m benchmarks.chaos all --kills 10
 
-Prints a table and a verdict; ends with 1 if anything was lost, doubled or misnumbered. The short
-version of this is tests/flows/test_kills.py.
+Prints a table and a verdict for each kind of work, and ends with 1 if a promise was broken. The
+short versions of this are tests/acceptance/flows/test_kills.py and
+tests/acceptance/clients/test_agent_storm.py.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
-import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import NoReturn
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 
-from tests.flows.storm import Report, Storm
-from tests.postgres import PostgresServer
+from benchmarks.common import STORES, empty_store, judge, say, stores_of, table
+from tests.acceptance.clients.agent_storm import AgentMessages
+from tests.acceptance.clients.model_stand_in import running_stand_in
+from tests.acceptance.clients.world import make_world
+from tests.acceptance.flows.storm import Storm, Workload
+from tests.acceptance.flows.workloads.automations import Automations
+from tests.acceptance.flows.workloads.inputs import Inputs
+from tests.acceptance.flows.workloads.messages import Messages
+from tests.acceptance.flows.workloads.recalls import Recalls
 from tests.server import ServerProcess
 
-STORES = ("sqlite", "postgresql")
-SHOWN_VIOLATIONS = 20
 LONGEST_LIFE_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of work, the options it takes, and what is meant if none are given."""
+
+    workload: Callable[..., Workload]
+    options: Sequence[str]
+    kills: int
+    store: str
+    servers: int = 2
+
+
+KINDS = {
+    "input": Kind(Inputs, ["sessions"], kills=200, store="both", servers=1),
+    "message": Kind(Messages, ["messages", "workers", "drivers"], kills=50, store="sqlite"),
+    "recall": Kind(Recalls, ["sessions"], kills=100, store="postgresql"),
+    "automation": Kind(Automations, ["sessions"], kills=100, store="postgresql"),
+    "agent": Kind(AgentMessages, ["messages"], kills=50, store="sqlite", servers=1),
+}
 
 
 def main() -> None:
     options = _options()
-    stores = STORES if options.store == "both" else (options.store,)
-    columns = []
-    for store in stores:
-        started = time.monotonic()
-        report = asyncio.run(_storm(store, options))
-        columns.append((store, report, time.monotonic() - started))
-    _print_table(columns)
-    judge([f"{store}: {each}" for store, report, _ in columns for each in report.violations])
-
-
-def judge(wrong: Sequence[str]) -> NoReturn:
-    for line in wrong[:SHOWN_VIOLATIONS]:
-        print(line)
-    print(f"verdict: {len(wrong)} violations" if wrong else "verdict: the promise was kept")
-    sys.exit(1 if wrong else 0)
+    violations = []
+    for name in KINDS if options.kind == "all" else [options.kind]:
+        stores = stores_of(options.store or KINDS[name].store)
+        columns = [asyncio.run(_storm(name, store, options)) for store in stores]
+        rows = [(row, *(f"{figures[row]:,}" for figures, _ in columns)) for row in columns[0][0]]
+        print(table([name, *stores], rows, range(1, len(stores) + 1)), end="\n\n", flush=True)
+        for store, (_, wrong) in zip(stores, columns, strict=True):
+            violations += [f"{name}, {store}: {each}" for each in wrong]
+    judge(violations)
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--sessions", type=int, default=20)
-    parser.add_argument("--store", choices=[*STORES, "both"], default="both")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.chaos", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument(
+        "kind",
+        nargs="?",
+        choices=[*KINDS, "all"],
+        default="input",
+        help="what the servers work on (default: input)",
+    )
+    parser.add_argument("--kills", type=int, help=_defaults("kills"))
+    parser.add_argument("--store", choices=[*STORES, "both"], help=_defaults("store"))
+    parser.add_argument("--servers", type=int, help=f"on PostgreSQL; {_defaults('servers')}")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--sessions", type=int, help="of input, recall and automation")
+    parser.add_argument("--messages", type=int, help="of message and agent")
+    parser.add_argument("--workers", type=int, help="of message: how many sessions receive them")
+    parser.add_argument(
+        "--driver",
+        action="append",
+        dest="drivers",
+        metavar="DRIVER",
+        help="of the workers, in turn; may be given again",
+    )
     return parser.parse_args()
 
 
-async def _storm(store: str, options: argparse.Namespace) -> Report:
-    def on_kill(kills: int) -> None:
-        print(f"\r{store}: {kills} of {options.kills} kills", end="", file=sys.stderr, flush=True)
+def _defaults(field: str) -> str:
+    values = ", ".join(f"{name} {getattr(kind, field)}" for name, kind in KINDS.items())
+    return f"default: {values}"
 
-    with place_of(store) as (home, url), ServerProcess(home, database_url=url) as server:
-        storm = Storm(
-            server,
-            options.seed,
-            session_count=options.sessions,
-            longest_life_seconds=LONGEST_LIFE_SECONDS,
-            on_kill=on_kill,
-        )
-        report = await storm.run(options.kills)
-    print(file=sys.stderr)
-    return report
+
+async def _storm(
+    name: str, store: str, options: argparse.Namespace
+) -> tuple[dict[str, int], list[str]]:
+    """The figures and the violations of one storm."""
+    kills = KINDS[name].kills if options.kills is None else options.kills
+    started_at = time.monotonic()
+
+    def on_kill(count: int) -> None:
+        say(f"\r{name}, {store}: {count} of {kills} kills", end="")
+
+    with _stage(name, store, options) as (servers, workload):
+        storm = Storm(servers, workload, options.seed, LONGEST_LIFE_SECONDS, on_kill)
+        report = await storm.run(kills)
+    say("")
+    figures = {
+        "kills": report.kills,
+        "sessions": len(report.ledger.sessions),
+        **workload.figures(report),
+        "requests sent again": report.resent,
+        "turns": len(report.ledger.turns),
+        "… that went well": sum(turn.outcome == "ok" for turn in report.ledger.turns),
+        "… died before speaking": report.died_empty,
+        "… died while speaking": report.died_speaking,
+        "events stored": len(report.ledger.events),
+        "seconds": round(time.monotonic() - started_at),
+        "violations": len(report.violations),
+    }
+    return figures, report.violations
 
 
 @contextmanager
-def place_of(store: str) -> Iterator[tuple[Path, str | None]]:
-    with tempfile.TemporaryDirectory(prefix="navi-chaos-") as name:
-        if store == "sqlite":
-            yield Path(name), None
+def _stage(
+    name: str, store: str, options: argparse.Namespace
+) -> Iterator[tuple[Sequence[ServerProcess], Workload]]:
+    """Servers on an empty store, and the work for them."""
+    kind = KINDS[name]
+    chosen = {each: getattr(options, each) for each in kind.options}
+    chosen = {each: value for each, value in chosen.items() if value is not None}
+    with empty_store(store) as (folder, url), ExitStack() as stack:
+        if name == "agent":
+            world = make_world(folder, stack.enter_context(running_stand_in()))
+            stack.callback(world.leave)
+            yield [world.serve(database_url=url)], kind.workload(world.work, **chosen)
             return
-        postgres = PostgresServer.start(Path(name) / "postgres")
-        try:
-            yield Path(name), postgres.create_database()
-        finally:
-            postgres.stop()
-
-
-def _print_table(columns: Sequence[tuple[str, Report, float]]) -> None:
-    rows = {
-        "kills": [report.kills for _, report, _ in columns],
-        "sessions": [len(report.ledger.sessions) for _, report, _ in columns],
-        "inputs confirmed": [sum(s.is_confirmed for s in r.sent) for _, r, _ in columns],
-        "requests sent again": [report.resent for _, report, _ in columns],
-        "turns": [len(report.ledger.turns) for _, report, _ in columns],
-        "… that went well": [_with_outcome(report, "ok") for _, report, _ in columns],
-        "… died before speaking": [report.died_empty for _, report, _ in columns],
-        "… died while speaking": [report.died_speaking for _, report, _ in columns],
-        "events stored": [len(report.ledger.events) for _, report, _ in columns],
-        "frames the watcher saw": [len(report.frames) for _, report, _ in columns],
-        "seconds": [round(seconds) for _, _, seconds in columns],
-        "violations": [len(report.violations) for _, report, _ in columns],
-    }
-    print_rows([store for store, _, _ in columns], rows)
-
-
-def print_rows(heads: Sequence[str], rows: Mapping[str, Sequence[int]]) -> None:
-    print(f"{'':24}" + "".join(f"{head:>14}" for head in heads))
-    for name, numbers in rows.items():
-        print(f"{name:24}" + "".join(f"{number:>14,}" for number in numbers))
-
-
-def _with_outcome(report: Report, outcome: str) -> int:
-    return sum(turn.outcome == outcome for turn in report.ledger.turns)
+        workload = kind.workload(**chosen)
+        count = (options.servers or kind.servers) if url is not None else 1
+        yield (
+            [
+                stack.enter_context(
+                    ServerProcess(
+                        folder / f"server-{number}",
+                        database_url=url,
+                        settings=workload.settings,
+                        command=workload.command,
+                    )
+                )
+                for number in range(count)
+            ],
+            workload,
+        )
 
 
 if __name__ == "__main__":

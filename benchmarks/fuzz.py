@@ -4,26 +4,24 @@
 
 Prints how they were answered and a verdict; ends with 1 if one was answered with 500 or more, if
 the server logged a traceback, or if another user's data changed. The short version of this is
-tests/flows/test_fuzz.py.
+tests/acceptance/flows/test_fuzz.py.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 import time
 
-from benchmarks.chaos import STORES, judge, place_of
-from tests.flows.fuzz import SETTINGS, Fuzz, Report
+from benchmarks.common import STORES, empty_store, judge, say, stores_of
+from tests.acceptance.flows.fuzz import SETTINGS, Fuzz, Report
 from tests.server import ServerProcess
 
 
 def main() -> None:
     options = _options()
-    stores = STORES if options.store == "both" else (options.store,)
     wrong = []
-    for store in stores:
+    for store in stores_of(options.store):
         started = time.monotonic()
         report = asyncio.run(_fuzz(store, options))
         seconds = time.monotonic() - started
@@ -46,12 +44,12 @@ def _options() -> argparse.Namespace:
 async def _fuzz(store: str, options: argparse.Namespace) -> Report:
     def on_progress(count: int) -> None:
         if count % 1_000 == 0:
-            print(f"\r{store}: {count} of {options.requests}", end="", file=sys.stderr, flush=True)
+            say(f"\r{store}: {count} of {options.requests}", end="")
 
-    with place_of(store) as (home, database_url):
+    with empty_store(store) as (home, database_url):
         with ServerProcess(home, database_url=database_url, settings=SETTINGS) as server:
             report = await Fuzz(server, options.seed).run(options.requests, on_progress)
-    print(file=sys.stderr)
+    say("")
     return report
 
 

@@ -8,14 +8,13 @@ A real Chromium on a real server with the scripted model; the page beside one th
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.common import say_machine
 from benchmarks.turns.figures import Row, Spread, spread_of, table
-from tests.browser.chromium import chromium
-from tests.browser.long_session import (
+from tests.acceptance.browser.chromium import chromium
+from tests.acceptance.browser.long_session import (
     MESSAGES,
     WATCH_KEYS,
     key_times_ms,
@@ -23,7 +22,7 @@ from tests.browser.long_session import (
     opened_ms,
     stream_quickly,
 )
-from tests.browser.tab import Tab
+from tests.acceptance.browser.tab import Tab
 from tests.server import ServerProcess
 
 ROUNDS = 20
@@ -71,7 +70,7 @@ def _row(what: str, found: Spread, most: int, beside: str = "") -> Row:
 
 
 def main() -> None:
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}", file=sys.stderr)
+    say_machine()
     with tempfile.TemporaryDirectory(prefix="navi-page-") as home:
         print(table(asyncio.run(measure(Path(home)))))
 

@@ -21,8 +21,8 @@ from sqlalchemy import Connection, insert, update
 
 from navi.live.store.engine.tables import lanes, messages
 from navi.live.store.engine.transactions import Store
-from tests.browser.chromium import chromium
-from tests.browser.tab import Tab
+from tests.acceptance.browser.chromium import chromium
+from tests.acceptance.browser.tab import Tab
 from tests.server import Client, ServerProcess
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"

@@ -26,42 +26,10 @@ settings.load_profile("navi")
 FOREIGN = ("NAVI_", "RECALL_", "CLAUDE", "CODEX", "ANTHROPIC_", "OPENAI_", "XDG_")
 
 
-PROOF = (
-    "tests/clients/test_agent_storm.py",
-    "tests/clients/test_memory.py",
-    "tests/clients/test_removal.py::test_an_agent_works_after_navis_environment",
-    "tests/flows/test_automation_failpoints.py",
-    "tests/flows/test_automation_kills.py",
-    "tests/flows/test_automations.py::test_an_automation_killed",
-    "tests/flows/test_failpoints.py",
-    "tests/flows/test_kills.py",
-    "tests/flows/test_message_kills.py",
-    "tests/flows/test_mutants.py",
-    "tests/flows/test_outages.py",
-    "tests/flows/test_recall_kills.py",
-    "tests/flows/test_recall_mutants.py",
-    "tests/flows/test_recalls.py::test_a_recall_killed",
-    "tests/flows/test_reminders.py",
-    "tests/flows/test_replay.py",
-    "tests/flows/test_two_servers.py::test_a_thousand_inputs",
-    "tests/flows/test_two_servers.py::test_the_checker_catches",
-    "tests/index/test_kills.py",
-    "tests/unit/runtime/test_year.py",
-    "tests/unit/runtime/test_year_of_automations.py",
-)
-"""What takes too long to be run with every change. `make proof` runs it."""
-
-
 def pytest_configure() -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # A run in the background ignores Ctrl-C, and so would every process that it starts.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.nodeid.startswith(PROOF):
-            item.add_marker(pytest.mark.proof)
 
 
 @pytest.fixture(autouse=True)

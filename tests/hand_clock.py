@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 
 @dataclass
@@ -12,3 +12,7 @@ class HandClock:
 
     def now(self) -> datetime:
         return self.moment
+
+    def move(self, **by: float) -> None:
+        """Move the clock forwards or backwards; takes the arguments of a timedelta."""
+        self.moment += timedelta(**by)

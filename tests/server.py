@@ -156,3 +156,15 @@ class Client:
 
     async def __aexit__(self, *details: object) -> None:
         await self.http.aclose()
+
+
+def navi(server: ServerProcess, *arguments: str) -> str:
+    """Run a `navi` command on the server's own store, and return what it printed."""
+    done = subprocess.run(
+        [*NAVI, *arguments],
+        env={**server.environment, "NAVI_URL": server.address},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import signal
 import sys
 import time
@@ -25,10 +23,9 @@ from benchmarks.clock.plan import (
 )
 from benchmarks.clock.report import Result, bars, bars_table, result_of, table
 from benchmarks.clock.stage import ENTRIES, Entry, perform
+from benchmarks.common import STORES, say, say_machine
 
-STORES = ("sqlite", "postgresql")
 PEERS = tuple(dict.fromkeys(entry.name.lower() for entry in ENTRIES if entry.is_peer))
-QUIET_LOAD = 0.5
 EXPLANATION = (
     "burst: {burst:,} due at the same instant; spread: {spread_per_second} a second, one after "
     "the other.\nLateness counts from the due instant: Navi's to the moment its input is stored "
@@ -42,16 +39,14 @@ def main() -> None:
     arguments = _arguments()
     # Like Ctrl-C: the contestant is ended too, and what was measured is printed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    _say(_machine())
-    if os.getloadavg()[0] > QUIET_LOAD:
-        _say("other programs are at work: expect more lateness than on a quiet machine")
+    say_machine()
     plans = _plans(arguments)
     results: list[Result] = []
     has_all = False
     try:
         has_all = _measure(arguments, plans, results)
     except KeyboardInterrupt:
-        _say("interrupted")
+        say("interrupted")
     if arguments.json:
         shown = {
             "results": [asdict(result) for result in results],
@@ -80,15 +75,15 @@ def _measure(arguments: argparse.Namespace, plans: Sequence[Plan], results: list
     for plan in plans:
         for entry in _entries(arguments.store, arguments.peers):
             started_at = time.monotonic()
-            _say(f"{entry.name} on {entry.store}, {plan.pending:,} pending")
+            say(f"{entry.name} on {entry.store}, {plan.pending:,} pending")
             try:
                 measured = perform(entry, plan, arguments.directory, arguments.under)
             except RuntimeError as error:
-                _say(f"    no figures: {error}")
+                say(f"    no figures: {error}")
                 has_all = False
                 continue
             results.append(result_of(entry, plan, measured))
-            _say(f"    measured in {time.monotonic() - started_at:.0f} s")
+            say(f"    measured in {time.monotonic() - started_at:.0f} s")
     return has_all
 
 
@@ -143,17 +138,6 @@ def _peers(text: str) -> tuple[str, ...]:
     if unknown := set(chosen) - set(PEERS):
         raise argparse.ArgumentTypeError(f"there is no peer {', '.join(sorted(unknown))}")
     return chosen
-
-
-def _machine() -> str:
-    return (
-        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, "
-        f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
-    )
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from benchmarks import common
 from benchmarks.clock.plan import Plan
 from benchmarks.clock.stage import Entry
+from benchmarks.common import VERDICTS
 from benchmarks.turns.figures import Spread, middle, spread_of
 
 NAVI = "Navi"
@@ -115,16 +117,18 @@ def bars(results: Sequence[Result]) -> list[Bar]:
 def table(results: Sequence[Result]) -> str:
     found = {(result.name, result.store, result.pending): result for result in results}
     lines = [_cells(each, found.get((NAVI, each.store, each.pending))) for each in results]
-    return _aligned([HEADS, *lines], RIGHT)
+    return common.table(HEADS, lines, RIGHT)
 
 
 def bars_table(results: Sequence[Result]) -> str:
     most = max((result.pending for result in results), default=0)
     note = "" if most >= MILLION else f" (the bars are meant for {MILLION:,})"
     heads = (f"bars at {most:,} pending{note}", "wanted", "found", "")
-    verdicts = {None: "not measured", True: "met", False: "NOT MET"}
-    lines = [(bar.what, bar.wanted, bar.value, verdicts[bar.is_met]) for bar in bars(results)]
-    return _aligned([heads, *lines], (1, 2))
+    lines = [
+        (bar.what, bar.wanted, bar.value, VERDICTS[bar.is_met] or "not measured")
+        for bar in bars(results)
+    ]
+    return common.table(heads, lines, (1, 2))
 
 
 def _spread(heat: dict[str, Any], plan: Plan) -> Spread:
@@ -164,17 +168,3 @@ def _cells(result: Result, navi: Result | None) -> tuple[str, ...]:
         "" if result.idle_database is None else f"{result.idle_database:.2%}",
         ratio,
     )
-
-
-def _aligned(lines: Sequence[Sequence[str]], right: Sequence[int]) -> str:
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    shown = []
-    for number, line in enumerate(lines):
-        parts = (
-            cell.rjust(width) if column in right else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        shown.append("  ".join(parts).rstrip())
-        if number == 0:
-            shown.append("  ".join("-" * width for width in widths))
-    return "\n".join(shown)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import signal
-import sys
 import time
 from collections.abc import Callable
 
-import psutil
-
+from benchmarks.common import end_children, say, say_machine
 from benchmarks.memory import commands, indexing, rivals, searching
 from benchmarks.memory.figures import Row, table
 from benchmarks.memory.home import BUILD, home
@@ -20,7 +16,6 @@ from benchmarks.memory.stage import Stage, stage
 
 SMALL = 50
 LARGE = 2_000
-QUIET_LOAD = 0.5
 Measure = Callable[[Stage], list[Row]]
 
 
@@ -28,9 +23,7 @@ def main() -> None:
     arguments = _arguments()
     # Like Ctrl-C: what was started is ended too, and what was measured is printed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    _say(_machine())
-    if os.getloadavg()[0] > QUIET_LOAD:
-        _say("other programs are at work: expect the clock to say more than on a quiet machine")
+    say_machine(f"files and index in {BUILD}")
     rounds = arguments.rounds or (1 if arguments.size >= LARGE else 2)
     here = stage(home(arguments.size, arguments.seed), rounds)
     rows: list[Row] = []
@@ -40,13 +33,10 @@ def main() -> None:
         for part in arguments.only or PARTS:
             started_at = time.monotonic()
             rows += PARTS[part](here)
-            _say(f"{part} measured in {time.monotonic() - started_at:.0f} s")
+            say(f"{part} measured in {time.monotonic() - started_at:.0f} s")
     finally:
         # Also if something broke: no process is left, and what was measured is not lost.
-        children = psutil.Process().children(recursive=True)
-        for child in children:
-            child.kill()
-        psutil.wait_procs(children, timeout=5)
+        end_children()
         if arguments.json:
             print(json.dumps([row.as_json() for row in rows], ensure_ascii=False, indent=2))
         else:
@@ -90,18 +80,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help="of the full index (default: 2, 1 at 2000)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser.parse_args()
-
-
-def _machine() -> str:
-    return (
-        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, "
-        f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
-        f"files and index in {BUILD}"
-    )
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

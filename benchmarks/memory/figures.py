@@ -1,11 +1,13 @@
-"""Percentiles, and the table that is printed."""
+"""The rows of the table, and how figures become cells."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from benchmarks import common
+from benchmarks.common import VERDICTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,33 +36,15 @@ HEADS = ("", "recall", "beside it", "", "ratio", "goal", "", "")
 RIGHT = {1, 3, 4}
 
 
-def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least this share of all values does not exceed."""
-    ordered = sorted(values)
-    return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else math.nan
-
-
 def table(rows: Sequence[Row]) -> str:
-    cells = [HEADS, *(_cells(row) for row in rows)]
-    widths = [max(len(line[column]) for line in cells) for column in range(len(HEADS))]
-    lines = []
-    for number, line in enumerate(cells):
-        parts = (
-            cell.rjust(width) if column in RIGHT else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        lines.append("  ".join(parts).rstrip())
-        if number == 0:
-            lines.append("  ".join("-" * width for width in widths))
-    return "\n".join(lines)
+    return common.table(HEADS, [_cells(row) for row in rows], RIGHT)
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    verdict = {None: "", True: "met", False: "NOT MET"}[row.is_met]
     beside = "" if row.beside_value is None else _shown(row.beside_value, row.unit)
     ratio = "" if row.ratio is None else f"{row.ratio:.2f} ×"
     shown = _shown(row.value, row.unit)
-    return (row.what, shown, row.beside, beside, ratio, row.goal, verdict, row.note)
+    return (row.what, shown, row.beside, beside, ratio, row.goal, VERDICTS[row.is_met], row.note)
 
 
 def _shown(value: float, unit: str) -> str:

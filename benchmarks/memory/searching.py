@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
-from benchmarks.memory.figures import Row, percentile
+from benchmarks.common import percentile
+from benchmarks.memory.figures import Row
 from benchmarks.memory.peers import peers
 from benchmarks.memory.stage import Stage
 from benchmarks.memory.words import vocabulary

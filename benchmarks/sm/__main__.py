@@ -4,37 +4,26 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
-import shutil
-import sys
-import tempfile
-from pathlib import Path
 
+from benchmarks.common import STORES, say_machine, stores_of, work_folder
 from benchmarks.sm import agents, commands, deliveries, idle
 from benchmarks.turns.figures import Row, table
-from benchmarks.turns.stores import ROOT, Stores, stores
-
-KINDS = ("sqlite", "postgresql")
+from benchmarks.turns.stores import Stores, stores
 
 
 def main() -> None:
     options = _options()
-    kinds = KINDS if options.store == "both" else (options.store,)
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}", file=sys.stderr)
-    (ROOT / "build").mkdir(exist_ok=True)
-    directory = Path(tempfile.mkdtemp(prefix="bench-", dir=ROOT / "build"))
-    # PostgreSQL runs as another user if we are root.
-    directory.chmod(0o755)
+    say_machine()
     rows: list[Row] = []
-    try:
-        for kind in kinds:
-            with stores(kind, directory / kind) as these:
-                rows += asyncio.run(_measure(these, options))
-        if options.agents:
-            rows += asyncio.run(agents.measure(3 if options.quick else 10))
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-        print(table(rows))
+    with work_folder() as folder:
+        try:
+            for kind in stores_of(options.store):
+                with stores(kind, folder / kind) as these:
+                    rows += asyncio.run(_measure(these, options))
+            if options.agents:
+                rows += asyncio.run(agents.measure(3 if options.quick else 10))
+        finally:
+            print(table(rows))
 
 
 async def _measure(these: Stores, options: argparse.Namespace) -> list[Row]:
@@ -56,7 +45,7 @@ def _options() -> argparse.Namespace:
         prog="python -m benchmarks.sm",
         description="Measure `sm` as a command, deliveries, and live sessions that do nothing.",
     )
-    parser.add_argument("--store", choices=[*KINDS, "both"], default="sqlite")
+    parser.add_argument("--store", choices=[*STORES, "both"], default="sqlite")
     parser.add_argument("--driver", action="append", help="which drivers; may be given again")
     parser.add_argument("--agents", action="store_true", help="also real Claude Code and Codex")
     parser.add_argument("--sessions", type=int, default=100)

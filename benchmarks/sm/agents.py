@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 
 from benchmarks.turns.figures import Row, spread_of
-from tests.clients.agent_storm import KINDS
-from tests.clients.model_stand_in import running_stand_in
-from tests.clients.world import World, make_world
-from tests.contract.conftest import finished
+from tests.acceptance.clients.agent_storm import KINDS
+from tests.acceptance.clients.model_stand_in import running_stand_in
+from tests.acceptance.clients.world import World, make_world
+from tests.acceptance.contract.conftest import finished
 from tests.server import Client
 
 PATIENCE_SECONDS = 120

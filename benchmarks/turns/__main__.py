@@ -4,56 +4,40 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
-import platform
 import resource
-import shutil
 import signal
-import sys
-import tempfile
 import time
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
-import psutil
-
+from benchmarks.common import BUILD, STORES, say, say_machine, stores_of, work_folder
 from benchmarks.turns import admissions, footprint, overhead, streams
 from benchmarks.turns.figures import Row, table
 from benchmarks.turns.plan import FULL, QUICK, Plan
-from benchmarks.turns.stores import ROOT, Stores, stores
+from benchmarks.turns.stores import Stores, stores
 
-KINDS = ("sqlite", "postgresql")
 SOCKETS_AND_SOME = 4096
-QUIET_LOAD = 0.5
 
 
 def main() -> None:
     arguments = _arguments()
     plan = QUICK if arguments.quick else FULL
-    kinds = KINDS if arguments.store == "both" else (arguments.store,)
     parts = set(arguments.only or PARTS)
     _raise_file_limit()
     # Like Ctrl-C: the servers are ended too, and what was measured is printed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    _say(_machine(arguments.directory))
-    if os.getloadavg()[0] > QUIET_LOAD:
-        _say("other programs are at work: expect the clock to say more than on a quiet machine")
+    say_machine(f"databases in {arguments.directory}")
     rows: list[Row] = []
-    directory = _directory(arguments.directory)
-    try:
-        for kind in kinds:
-            _run(_measure(kind, directory / kind, plan, parts, rows))
-    finally:
-        # Also if something broke: no process is left, and what was measured is not lost.
-        children = psutil.Process().children(recursive=True)
-        for child in children:
-            child.kill()
-        psutil.wait_procs(children, timeout=5)
-        shutil.rmtree(directory, ignore_errors=True)
-        # By measurement, so that the stores stand one below the other.
-        order = list(dict.fromkeys(row.what for row in rows))
-        print(table(sorted(rows, key=lambda row: order.index(row.what))))
+    with work_folder(arguments.directory) as folder:
+        try:
+            for store in stores_of(arguments.store):
+                _run(_measure(store, folder / store, plan, parts, rows))
+        finally:
+            # Also if something broke: what was measured is not lost. By measurement, so that the
+            # stores stand one below the other.
+            order = list(dict.fromkeys(row.what for row in rows))
+            print(table(sorted(rows, key=lambda row: order.index(row.what))))
 
 
 async def _measure(
@@ -64,7 +48,7 @@ async def _measure(
             if part in parts:
                 started_at = time.monotonic()
                 rows += await PARTS[part](plan, these)
-                _say(f"{kind}: {part} measured in {time.monotonic() - started_at:.0f} s")
+                say(f"{kind}: {part} measured in {time.monotonic() - started_at:.0f} s")
 
 
 async def _inputs(plan: Plan, these: Stores) -> list[Row]:
@@ -87,7 +71,7 @@ def _arguments() -> argparse.Namespace:
         prog="python -m benchmarks.turns",
         description="Measure admissions, turns, streams and memory of a real server.",
     )
-    parser.add_argument("--store", choices=[*KINDS, "both"], default="both")
+    parser.add_argument("--store", choices=[*STORES, "both"], default="both")
     parser.add_argument("--quick", action="store_true", help="less of everything, in half a minute")
     parser.add_argument(
         "--only", action="append", choices=PARTS, help="one part; may be given again"
@@ -95,18 +79,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--directory",
         type=Path,
-        default=ROOT / "build",
+        default=BUILD,
         help="where the databases go: its disk is part of what is measured (default: build/)",
     )
     return parser.parse_args()
-
-
-def _directory(parent: Path) -> Path:
-    parent.mkdir(parents=True, exist_ok=True)
-    directory = Path(tempfile.mkdtemp(prefix="bench-", dir=parent))
-    # PostgreSQL runs as another user if we are root.
-    directory.chmod(0o755)
-    return directory
 
 
 def _run(main: Coroutine[Any, Any, None]) -> None:
@@ -124,18 +100,6 @@ def _raise_file_limit() -> None:
     if soft != resource.RLIM_INFINITY and soft < SOCKETS_AND_SOME:
         wanted = SOCKETS_AND_SOME if hard == resource.RLIM_INFINITY else min(SOCKETS_AND_SOME, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
-def _machine(directory: Path) -> str:
-    return (
-        f"{os.cpu_count()} cores for server and clients, load {os.getloadavg()[0]:.1f}, "
-        f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
-        f"databases in {directory}"
-    )
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

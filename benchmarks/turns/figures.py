@@ -1,11 +1,13 @@
-"""Percentiles, and the table that is printed."""
+"""The rows of the table, and how figures become cells."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
+
+from benchmarks import common
+from benchmarks.common import VERDICTS, percentile
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,7 @@ RIGHT = {2, 3, 4}
 
 
 def spread_of(milliseconds: Sequence[float]) -> Spread:
-    ordered = sorted(milliseconds)
-    return Spread(_percentile(ordered, 0.50), _percentile(ordered, 0.99))
+    return Spread(percentile(milliseconds, 0.50), percentile(milliseconds, 0.99))
 
 
 def middle(spreads: Sequence[Spread]) -> Spread:
@@ -51,30 +52,11 @@ def share(navi: float, bare: float, what: str) -> str:
 
 
 def table(rows: Sequence[Row]) -> str:
-    cells = [HEADS, *(_cells(row) for row in rows)]
-    widths = [max(len(line[column]) for line in cells) for column in range(len(HEADS))]
-    lines = []
-    for number, line in enumerate(cells):
-        parts = (
-            cell.rjust(width) if column in RIGHT else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        lines.append("  ".join(parts).rstrip())
-        if number == 0:
-            lines.append("  ".join("-" * width for width in widths))
-    return "\n".join(lines)
+    return common.table(HEADS, [_cells(row) for row in rows], RIGHT)
 
 
 def _cells(row: Row) -> tuple[str, ...]:
     p50 = p99 = ""
     if row.spread is not None:
         p50, p99 = f"{row.spread.p50:.1f}", f"{row.spread.p99:.1f}"
-    verdict = {None: "", True: "met", False: "NOT MET"}[row.is_met]
-    return (row.what, row.store, row.value, p50, p99, row.goal, verdict, row.beside)
-
-
-def _percentile(ordered: Sequence[float], share: float) -> float:
-    """The smallest value that at least this share of all values does not exceed."""
-    if not ordered:
-        return math.nan
-    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+    return (row.what, row.store, row.value, p50, p99, row.goal, VERDICTS[row.is_met], row.beside)

@@ -18,8 +18,8 @@ from navi.live.api.routes import socket_routes
 from navi.live.model.event import TurnEvent
 from navi.live.runtime import settings
 from scripts import reference_pages
+from tests.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "navi"
 HTTP = ROOT / "docs" / "reference" / "http.md"
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]

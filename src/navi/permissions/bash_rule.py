@@ -1,9 +1,9 @@
 """Claude Code's rules for Bash, and which commands they match.
 
-Measured with Claude Code 2.1.325 (tests/clients/test_permission_rules.py). A rule is compared with
-each command of a line, with its words as the command receives them, so quotes hide nothing.
-`Bash(x:*)` matches `x` and `x` with any arguments; `*` stands for anything; `\\*` is a star; all
-other signs are themselves. Redirections are no part of what is compared.
+Measured with Claude Code 2.1.325 by tests/acceptance/clients/test_permission_rules.py. A rule is
+compared with each command of a line, with its words as the command receives them, so quotes hide
+nothing. `Bash(x:*)` matches `x` and `x` with any arguments; `*` stands for anything; `\\*` is a
+star; all other signs are themselves. Redirections are no part of what is compared.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from navi.live.agents.command_line.agent_environment import (
@@ -12,6 +10,7 @@ from navi.live.agents.command_line.agent_environment import (
 )
 from navi.vendors.claude_code.environment import CLOUDS
 from navi.vendors.registry import vendors
+from tests.places import ROOT
 
 CLAUDE_CODE, CODEX = vendors()["claude_code"], vendors()["codex"]
 NESTING = (*CLAUDE_CODE.nesting_prefixes, *CODEX.nesting_prefixes)
@@ -80,7 +79,7 @@ def test_a_star_passes_on_all_but_the_servers_token_and_what_says_whose_child_it
 
 
 def test_the_guide_lists_all_that_agents_see() -> None:
-    guide = (Path(__file__).parents[3] / "docs" / "how-to" / "agents.md").read_text()
+    guide = (ROOT / "docs" / "how-to" / "agents.md").read_text()
     names = {
         *EVERY_AGENT,
         *CLAUDE_CODE.variables({}),

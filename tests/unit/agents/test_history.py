@@ -23,7 +23,7 @@ from navi.live.agents.builtin.model_context import (
     split,
 )
 from navi.live.model.message import NOT_FINISHED, Message, MessageRole, ToolCall
-from tests.unit.agents.world import a_message, answered, asked
+from tests.unit.agents.messages import a_message, answered, asked
 
 
 def shown(*history: Message) -> list[ModelMessage]:

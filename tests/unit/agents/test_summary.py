@@ -10,7 +10,7 @@ from navi.live.agents.builtin.context_summary import (
     transcript,
 )
 from navi.live.model.message import ToolCall
-from tests.unit.agents.world import answered, asked
+from tests.unit.agents.messages import answered, asked
 
 PLENTY = 100_000
 

@@ -88,6 +88,8 @@ class Navi:
     queue: Queue
     reminders: Reminders
     waiting: Waiting
+    deliveries: Deliveries
+    recovery: Recovery
     feed: Feed
     archive: Archive
     index_follower: IndexFollower
@@ -180,6 +182,8 @@ async def running(
             queue=queue,
             reminders=Reminders(store, clock, sessions, thresholds, limits),
             waiting=Waiting(store, feed, sessions),
+            deliveries=deliveries,
+            recovery=recovery,
             feed=feed,
             archive=Archive(clock),
             index_follower=index_follower,

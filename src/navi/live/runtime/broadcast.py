@@ -140,6 +140,7 @@ class Feed(Service):
     name = "feed"
 
     def __init__(self, store: Store) -> None:
+        super().__init__()
         self._store = store
         self._sessions: dict[str, Tail] = {}
         self._all = Tail(self._read_all)
@@ -150,7 +151,7 @@ class Feed(Service):
 
         Once for all watchers: a timer for each would cost more than all their frames.
         """
-        await asyncio.sleep(LOOK_AGAIN_SECONDS)
+        await self._wake.wait(LOOK_AGAIN_SECONDS)
         position = await self.last_position()
         if position > self._position:
             self._position = position

@@ -69,6 +69,7 @@ class IndexFollower(Service):
     name = "index follower"
 
     def __init__(self, database_url: str) -> None:
+        super().__init__()
         self._environment = {**os.environ, "NAVI_DATABASE_URL": database_url}
         self._process: Process | None = None
         self._is_asked = False

@@ -24,7 +24,10 @@ class Service(ABC):
     """
 
     name: ClassVar[str]
-    _task: asyncio.Task[None] | None = None
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[None] | None = None
+        self._wake = Wake()
 
     @abstractmethod
     async def step(self) -> None:
@@ -32,6 +35,10 @@ class Service(ABC):
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._run(), name=self.name)
+
+    async def at_rest(self) -> None:
+        """Return once the service sleeps with nothing left to do, so that no test has to poll."""
+        await self._wake.asleep()
 
     async def stop(self) -> None:
         if self._task is not None:
@@ -58,19 +65,32 @@ class Wake:
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
+        self._is_asleep = asyncio.Event()
 
     @property
     def is_set(self) -> bool:
         return self._event.is_set()
 
     def set(self) -> None:
+        self._is_asleep.clear()
         self._event.set()
 
     def clear(self) -> None:
         self._event.clear()
 
     async def wait(self, seconds: float) -> None:
-        # Not wait_for, which can swallow a cancellation that comes with the wake-up.
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._event.wait()
+        if self._event.is_set():
+            return
+        self._is_asleep.set()
+        try:
+            # Not wait_for, which can swallow a cancellation that comes with the wake-up.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._event.wait()
+        finally:
+            self._is_asleep.clear()
+
+    async def asleep(self) -> None:
+        """Return once the service sleeps and nothing has woken it."""
+        while not self._is_asleep.is_set():
+            await self._is_asleep.wait()

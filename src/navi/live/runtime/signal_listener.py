@@ -28,6 +28,7 @@ class Listener(Service):
         recovery: Recovery,
         index_follower: IndexFollower,
     ) -> None:
+        super().__init__()
         self._store = store
         self._feed = feed
         self._turns = turns

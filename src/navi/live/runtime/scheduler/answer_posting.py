@@ -17,7 +17,7 @@ from navi.live.model.scheduling.automation import (
     RunState,
     is_hidden,
 )
-from navi.live.runtime.service import Service, Wake
+from navi.live.runtime.service import Service
 from navi.live.store.engine.transactions import Store
 from navi.live.store.scheduling import automation_runs, background_answers
 
@@ -47,10 +47,10 @@ class Deliveries(Service):
     name = "deliveries"
 
     def __init__(self, store: Store, clock: Clock, judge: Judge) -> None:
+        super().__init__()
         self._store = store
         self._clock = clock
         self._judge = judge
-        self._wake = Wake()
 
     def notice(self, events: Sequence[Event]) -> None:
         """Called with every stored event of this process."""

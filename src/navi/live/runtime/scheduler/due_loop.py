@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from navi.base.clock import Clock
 from navi.base.errors import NaviError
-from navi.live.runtime.service import Service, Wake
+from navi.live.runtime.service import Service
 from navi.live.runtime.turns.admission import Queue
 from navi.live.store.due.contract import Claimed, DueKind, claim_one, next_instants, next_of_each
 from navi.live.store.engine.transactions import Store
@@ -36,13 +36,13 @@ class Scheduler(Service):
     name = "clock"
 
     def __init__(self, store: Store, clock: Clock, kinds: Sequence[DueKind], queue: Queue) -> None:
+        super().__init__()
         self._store = store
         self._clock = clock
         self._kinds = kinds
         self._queue = queue
         self._next_instants = next_instants(kinds)
         self._retry = FIRST_RETRY
-        self._wake = Wake()
 
     def wake(self) -> None:
         """Something may be due earlier than expected."""

@@ -55,6 +55,7 @@ class Adoption(Service):
         vendors: Mapping[str, Vendor],
         limits: Limits,
     ) -> None:
+        super().__init__()
         self._store = store
         self._clock = clock
         self._turns = turns
@@ -127,7 +128,7 @@ class Adoption(Service):
 
     async def step(self) -> None:
         """Notice terminals that were closed without a report."""
-        await asyncio.sleep(LOOK_SECONDS)
+        await self._wake.wait(LOOK_SECONDS)
         for each in await self._store.transact(stored.all_open):
             try:
                 await self._look(each)

@@ -18,7 +18,7 @@ from navi.base.errors import NaviError, NotFound
 from navi.live.model.access.quota import Limits
 from navi.live.model.access.user import User
 from navi.live.model.input import Admission, NewInput, Origin, require_text
-from navi.live.runtime.service import Service, Wake
+from navi.live.runtime.service import Service
 from navi.live.runtime.turns.turn_runner import Turns
 from navi.live.runtime.turns.turn_slots import TurnSlots
 from navi.live.store import input_queue as stored
@@ -51,12 +51,12 @@ class Queue(Service):
     def __init__(
         self, store: Store, clock: Clock, turns: Turns, slots: TurnSlots, limits: Limits
     ) -> None:
+        super().__init__()
         self._store = store
         self._clock = clock
         self._turns = turns
         self._slots = slots
         self._limits = limits
-        self._wake = Wake()
         self._is_poked = False
         self._expected: list[Expected] = []
         self._is_open = True

@@ -8,7 +8,7 @@ from datetime import timedelta
 from navi.base.clock import Clock
 from navi.base.errors import NaviError
 from navi.live.model.turn import RunningTurn
-from navi.live.runtime.service import Service, Wake
+from navi.live.runtime.service import Service
 from navi.live.runtime.services.session_service import Sessions
 from navi.live.runtime.turns.admission import Queue
 from navi.live.runtime.turns.process_identity import is_surely_dead
@@ -37,13 +37,13 @@ class Recovery(Service):
         sessions: Sessions,
         lease: timedelta,
     ) -> None:
+        super().__init__()
         self._store = store
         self._clock = clock
         self._owner = owner
         self._turns = turns
         self._queue = queue
         self._sessions = sessions
-        self._wake = Wake()
         self._has_ended_sessions = False
         self._lease = lease
 

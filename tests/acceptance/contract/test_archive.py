@@ -1,0 +1,174 @@
+"""The memory over HTTP: what `recall` says, in the same shapes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.acceptance.contract.mcp import ask, request
+from tests.memory_world import World
+from tests.server import Client, ServerProcess, navi
+
+
+def recall(server: ServerProcess, *arguments: str) -> str:
+    command = [sys.executable, "-m", "navi.cli.recall.main", *arguments]
+    return subprocess.run(
+        command, env=server.environment, capture_output=True, text=True, check=True
+    ).stdout
+
+
+@pytest.fixture(scope="module")
+def indexed(server: ServerProcess) -> None:
+    world = World(server.home)
+    shop = world.file("s1", "shop").say("why is the auth token refused?")
+    shop.say("The **auth** clock is off by an hour.", "assistant").run("git status")
+    shop.think("perhaps a zone").run("npm test", text="running")
+    (server.home / "shed").mkdir()
+    world.file("s3", "shed").say("mow the lawn")
+    garden = world.file("s2", "garden").say("water the roses").run("rm -rf /tmp/roses")
+    edit = {"type": "tool_use", "id": "e", "name": "Edit", "input": {"file_path": "roses.txt"}}
+    garden.line("assistant", [edit])
+    recall(server, "index")
+
+
+async def test_without_an_index_the_next_command_is_named(tmp_path_factory: Any) -> None:
+    with ServerProcess(tmp_path_factory.mktemp("empty")) as server:
+        async with server.client() as client:
+            error = (await client.call("GET", "/search?q=auth", expect=404))["error"]
+            assert (error["kind"], error["hint"]) == ("no_index", "recall index")
+            await client.call("GET", "/stats", expect=404)
+
+
+@pytest.mark.usefixtures("indexed")
+@pytest.mark.parametrize(
+    ("path", "arguments"),
+    [
+        ("/archive/sessions", ["list"]),
+        ("/archive/sessions?project=garden", ["list", "--project", "garden"]),
+        (
+            "/archive/sessions?source=claude-code&limit=1",
+            ["list", "--source", "claude-code", "--limit", "1"],
+        ),
+        ("/stats", ["stats"]),
+        ("/stats/tools", ["stats", "tools"]),
+        ("/stats/tools?project=garden", ["stats", "tools", "--project", "garden"]),
+        ("/stats/bash", ["stats", "bash"]),
+        ("/stats/bash?suggest=true", ["stats", "bash", "--suggest"]),
+        ("/stats/tokens", ["stats", "tokens"]),
+        ("/stats/tokens?by=model", ["stats", "tokens", "--by", "model"]),
+        ("/stats/tools?since=2026-03-02", ["stats", "tools", "--since", "2026-03-02"]),
+    ],
+)
+async def test_a_question_has_the_same_answer_as_on_the_command_line(
+    server: ServerProcess, client: Client, path: str, arguments: list[str]
+) -> None:
+    assert await client.call("GET", path) == json.loads(recall(server, *arguments, "--json"))
+
+
+@pytest.mark.usefixtures("indexed")
+async def test_a_search_also_says_where_the_words_stand_and_how_to_resume(
+    server: ServerProcess, client: Client
+) -> None:
+    found = await client.call("GET", "/search?q=auth+clock")
+    more = ("highlights", "has_all_words", "resume")
+    plain = [{name: value for name, value in hit.items() if name not in more} for hit in found]
+    assert plain == json.loads(recall(server, "search", "auth clock", "--json"))
+    [hit] = found
+    words = [hit["snippet"][start:end] for start, end in hit["highlights"]]
+    assert words == ["auth", "clock"]
+    assert hit["has_all_words"] is True
+    assert hit["resume"].endswith("claude --resume s1")
+
+
+@pytest.mark.usefixtures("indexed")
+async def test_a_file_and_an_end_narrow_a_search_down(client: Client) -> None:
+    [hit] = await client.call("GET", "/search?file=garden/roses.txt")
+    assert (hit["kind"], hit["tool_name"], hit["source_session_id"]) == ("file", "Edit", "s2")
+    assert len(await client.call("GET", "/search?q=roses&until=2026-03-01")) == 3
+    assert await client.call("GET", "/search?q=roses&until=2026-02-28") == []
+
+
+@pytest.mark.usefixtures("indexed")
+async def test_a_session_is_shown_as_on_the_command_line(
+    server: ServerProcess, client: Client
+) -> None:
+    found = await client.call("GET", "/archive/sessions/s1")
+    assert found.pop("resume").endswith("claude --resume s1")
+    assert found == json.loads(recall(server, "show", "s1", "--json"))
+    await client.call("GET", "/archive/sessions/nobody", expect=404)
+
+
+@pytest.mark.usefixtures("indexed")
+async def test_an_indexed_session_is_taken_in_once_if_it_can_go_on(
+    server: ServerProcess, client: Client
+) -> None:
+    first = await client.call("POST", "/archive/sessions/s3/adopt")
+    assert first["driver"] == "claude_code"
+    assert first["cwd"] == str(server.home / "shed")
+    assert await client.call("POST", "/archive/sessions/s3/adopt") == first
+
+    refused = (await client.call("POST", "/archive/sessions/s1/adopt", expect=409))["error"]
+    assert refused["message"].endswith("is gone")
+    await client.call("POST", "/archive/sessions/nobody/adopt", expect=404)
+
+
+@pytest.mark.usefixtures("indexed")
+async def test_activity_and_projects_are_counted(client: Client) -> None:
+    [hour] = await client.call("GET", "/stats/activity?source=claude-code")
+    assert (hour["hour"], hour["source"], hour["sessions"]) == (
+        "2026-03-01T12:00:00.000Z",
+        "claude_code",
+        3,
+    )
+    projects = await client.call("GET", "/stats/projects?source=claude-code")
+    assert [(each["project"].split("/")[-1], each["sessions"]) for each in projects] == [
+        ("garden", 1),
+        ("shed", 1),
+        ("shop", 1),
+    ]
+
+
+@pytest.mark.usefixtures("indexed")
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/search?q=x&since=soon",
+        "/search?q=x&until=later",
+        "/search?q=x&source=teleport",
+        "/search?q=x&role=boss",
+        "/search?q=x&limit=some",
+        "/stats/tokens?by=colour",
+        "/stats/tokens?by=day,week",
+    ],
+)
+async def test_a_question_that_makes_no_sense_is_refused_with_what_would(
+    client: Client, path: str
+) -> None:
+    assert (await client.call("GET", path, expect=422))["error"]["hint"]
+
+
+@pytest.mark.usefixtures("indexed")
+async def test_agents_search_by_their_tool_if_their_session_is_an_admins(
+    server: ServerProcess, client: Client
+) -> None:
+    called = {"name": "search_sessions", "arguments": {"query": "auth clock"}}
+    session_id = await client.session()
+    found = (await ask(client, request(1, "tools/call", called), session_id))["result"]
+    assert not found["isError"]
+    assert "The **auth** clock is off by an hour." in found["content"][0]["text"]
+    assert "claude_code" in found["content"][0]["text"]
+    async with Client(server.address, navi(server, "user", "add", "agents"), 30) as other:
+        session_id = await other.session()
+        refused = (await ask(other, request(2, "tools/call", called), session_id))["result"]
+    assert refused["isError"]
+    assert "admin" in refused["content"][0]["text"]
+
+
+async def test_only_an_admin_looks_into_the_memory(server: ServerProcess) -> None:
+    async with Client(server.address, navi(server, "user", "add", "reader"), 30) as other:
+        for path in ("/search?q=x", "/stats", "/archive/sessions", "/archive/sessions/s1"):
+            await other.call("GET", path, expect=403)

@@ -1,0 +1,44 @@
+"""A person's settings for Claude Code and Codex, and `navi setup`."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from tests.server import NAVI
+
+SETTINGS = """\
+{
+    "model": "opus",
+    "hooks": {
+        "Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]
+    },
+    "permissions": {"allow": ["Bash(git status:*)"]}
+}"""
+
+
+CONFIG = 'model = "gpt-5"  # my favourite\n\n[tui]\nshow_tooltips = false'
+
+
+FILES = {
+    "claude-code": (".claude/settings.json", ".claude.json"),
+    "codex": (".codex/hooks.json", ".codex/config.toml"),
+}
+
+
+def setup(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*NAVI, "setup", *arguments], capture_output=True, text=True, timeout=60)
+
+
+def write_files(home: Path, agent: str) -> dict[Path, bytes]:
+    texts = {
+        ".claude/settings.json": SETTINGS,
+        ".claude.json": '{\n  "numStartups": 3,\n  "mcpServers": {"mine": {"command": "x"}}\n}\n',
+        ".codex/hooks.json": SETTINGS,
+        ".codex/config.toml": CONFIG,
+    }
+    paths = [home / name for name in FILES[agent]]
+    for path, name in zip(paths, FILES[agent], strict=True):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(texts[name])
+    return {path: path.read_bytes() for path in paths}

@@ -1,0 +1,45 @@
+"""A server for the hook script, which records what it is sent."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import navi
+
+HOOK = Path(navi.__file__).parent / "hook.py"
+
+
+SAID = {"session_id": "a", "hook_event_name": "PostToolUse", "tool_use_id": "t"}
+
+
+ANSWER = b'{"hookSpecificOutput": {}}'
+
+
+@contextmanager
+def server(answer: bytes | None) -> Iterator[tuple[str, list[bytes]]]:
+    """Its address, and what it was sent. With no answer it says nothing for as long as it runs."""
+    received: list[bytes] = []
+    listener = socket.create_server(("127.0.0.1", 0))
+    is_over = threading.Event()
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            received.append(connection.recv(65536))
+            if answer is None:
+                is_over.wait()
+            else:
+                connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n" + answer)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", received
+    finally:
+        is_over.set()
+        listener.close()
+        thread.join(10)

@@ -1,0 +1,173 @@
+"""A home with transcripts of Claude Code, and the index of that home."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from navi.memory import database
+from navi.memory.index_paths import Places, places
+from navi.memory.index_settings import searchable_fields
+from navi.memory.ingest.refresh import Refresh
+from navi.memory.ingest.report import Refreshed
+from navi.memory.read.search import EVERYTHING, Filters, Hit, Search
+from navi.memory.read.session_list import EVERY_SESSION, Wanted, sessions
+from navi.memory.read.session_transcript import Transcript, transcript
+from navi.memory.resume import agents
+from navi.vendors.source import Source
+
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+class FixedClock:
+    def now(self) -> datetime:
+        return START + timedelta(days=1)
+
+
+@dataclass(slots=True)
+class File:
+    """One transcript; every line it is given is numbered and timed."""
+
+    path: Path
+    session: str
+    cwd: str
+    count: int = 0
+
+    def say(self, text: str, role: str = "user", **extra: Any) -> File:
+        content: Any = text if role == "user" else [{"type": "text", "text": text}]
+        return self.line(role, content, **extra)
+
+    def think(self, text: str) -> File:
+        return self.line("assistant", [{"type": "thinking", "thinking": text}])
+
+    def run(self, command: str, tool: str = "Bash", text: str = "") -> File:
+        blocks: list[Any] = [{"type": "text", "text": text}] if text else []
+        call = {"type": "tool_use", "id": f"t{self.count}", "name": tool}
+        return self.line("assistant", [*blocks, {**call, "input": {"command": command}}])
+
+    def line(self, role: str, content: Any, **extra: Any) -> File:
+        message: dict[str, Any] = {"role": role, "content": content}
+        if role == "assistant":
+            message |= {"id": f"msg_{self.session}_{self.count}", "model": "claude-opus-4"}
+            message["usage"] = {"input_tokens": 10, "output_tokens": 5}
+        message |= extra
+        value = {
+            "type": role,
+            "uuid": f"{self.session}-{self.count}",
+            "sessionId": self.session,
+            "cwd": self.cwd,
+            "timestamp": (START + timedelta(seconds=self.count)).isoformat(),
+            "message": message,
+        }
+        self.count += 1
+        return self.raw(json.dumps(value, ensure_ascii=False).encode() + b"\n")
+
+    def raw(self, data: bytes) -> File:
+        with self.path.open("ab") as file:
+            file.write(data)
+        return self
+
+
+@dataclass(slots=True)
+class World:
+    home: Path
+    sources: dict[str, Source] = field(default_factory=agents)
+
+    @property
+    def places(self) -> Places:
+        return places()
+
+    def file(self, name: str = "s1", project: str = "shop") -> File:
+        folder = self.home / ".claude" / "projects" / f"-{project}"
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{name}.jsonl"
+        path.touch()
+        return File(path, name, str(self.home / project))
+
+    def fill(self, files: int, messages: int) -> None:
+        """Write files in three projects, each with words of its own."""
+        for number in range(files):
+            file = self.file(f"s{number}", f"p{number % 3}")
+            for turn in range(messages):
+                file.say(f"question {turn} about thing{number}")
+                command = f"grep thing{number} file{turn}"
+                file.run(command, text=f"answer {turn} AuthHandler{number}")
+                file.think(f"thought {turn}")
+
+    def refresh(self, *, full: bool = False, in_parallel: bool = False) -> Refresh:
+        return Refresh(
+            self.places,
+            self.sources,
+            searchable_fields(),
+            FixedClock(),
+            in_parallel=in_parallel,
+            is_full=full,
+        )
+
+    def index(
+        self, *, full: bool = False, recreate: bool = False, in_parallel: bool = False
+    ) -> Refreshed:
+        return self.refresh(full=full, in_parallel=in_parallel).run(recreate=recreate)
+
+    def find(self, text: str, filters: Filters = EVERYTHING, limit: int = 1000) -> list[Hit]:
+        return Search(self.places).find(text, filters, limit).hits
+
+    def texts(self, text: str, filters: Filters = EVERYTHING) -> list[str]:
+        return sorted(hit.snippet.text for hit in self.find(text, filters))
+
+    def sessions(self, wanted: Wanted = EVERY_SESSION) -> list[dict[str, Any]]:
+        return sessions(self.places, wanted, None)
+
+    def transcript(self, session_id: str) -> Transcript:
+        with database.reading(self.places) as connection:
+            return transcript(connection, session_id)
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        with database.reading(self.places) as connection:
+            return connection.execute(statement).fetchall()
+
+    def everything(self) -> dict[str, Any]:
+        """All that the index says, in an order of its own: equal for equal indexes."""
+        tables = {
+            table: self.rows(f"SELECT {columns} FROM {table} ORDER BY ALL")
+            for table, columns in (
+                ("sessions", "* EXCLUDE (indexed_at, mark)"),
+                ("messages", "*"),
+                ("tool_calls", "*"),
+                ("(SELECT DISTINCT * FROM usages)", "*"),
+            )
+        }
+        documents = sorted(self.documents())
+        return {
+            **tables,
+            "texts": [each for each in documents if not each[-1].startswith("shown")],
+            "cards": [each for each in documents if each[-1].startswith("shown")],
+        }
+
+    def documents(self) -> Iterable[tuple[Any, ...]]:
+        """Every document of the full-text."""
+        import tantivy
+
+        from navi.memory.read import full_text
+
+        searcher = full_text.opened(str(self.places.texts)).searcher()
+        found = searcher.search(tantivy.Query.all_query(), max(1, searcher.num_docs)).hits
+        addresses = [address for _, address in found]
+        columns = [
+            searcher.fast_field_values(name, addresses)
+            for name in ("session", "place", "what", "agent", "at")
+        ]
+        for address, numbers in zip(addresses, zip(*columns, strict=True), strict=True):
+            stored = searcher.doc(address).to_dict()
+            yield (*map(str, numbers), *(f"{name}: {stored[name]}" for name in sorted(stored)))
+
+
+def touch(path: Path, seconds: float = 5) -> None:
+    """A later time of change, whatever the file system's clock makes of two quick writes."""
+    then = os.stat(path).st_mtime + seconds
+    os.utime(path, (then, then))
