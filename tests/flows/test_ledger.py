@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, text
 from navi.domain.event import TextDelta, Usage
 from navi.domain.input import NewInput
 from navi.domain.message import drafts_of
-from navi.domain.session import Session, SessionState
+from navi.domain.session import Session
 from navi.domain.turn import Ending, Outcome, RunningTurn
 from navi.store import queue, schema, sessions, turns
 from navi.store.connection import open_engine, sqlite_url
@@ -285,22 +285,7 @@ def _frame(event: EventRow) -> dict[str, Any]:
 
 
 def session_row(session_id: str) -> Session:
-    return Session(
-        id=session_id,
-        name=session_id,
-        driver="scripted",
-        model=None,
-        cwd="/",
-        parent_id=None,
-        user_id="local",
-        state=SessionState.IDLE,
-        task=None,
-        agent_status_text=None,
-        agent_status_at=None,
-        context_from_idx=0,
-        created_at=NOW,
-        updated_at=NOW,
-    )
+    return Session.new("local", "scripted", "/", NOW, id=session_id, name=session_id)
 
 
 def answer(

@@ -9,6 +9,7 @@ from starlette.routing import Route
 from navi.api import bodies
 from navi.api.access import caller, calling_session, identify
 from navi.api.answers import answer
+from navi.domain.automation_request import AutomationChange, AutomationRequest
 from navi.domain.wire import PreviewJson, automation_json, instant, run_json, schedule_json
 
 
@@ -36,12 +37,9 @@ async def of_session(request: Request) -> Response:
 async def add(request: Request) -> Response:
     navi, who = await identify(request)
     timezone = bodies.timezone(request)
-    body = await bodies.read(request, bodies.NewAutomation)
+    wanted = await bodies.read(request, AutomationRequest)
     made = await navi.automations.add(
-        who.user,
-        request.path_params["id"],
-        **body.model_dump(),
-        calling_session_id=calling_session(request, who),
+        who.user, request.path_params["id"], wanted, calling_session(request, who)
     )
     return answer(automation_json(made, timezone), 201)
 
@@ -56,7 +54,7 @@ async def listing(request: Request) -> Response:
 async def preview(request: Request) -> Response:
     navi, _ = await caller(request)
     body = await bodies.read(request, bodies.SchedulePreview)
-    meant = navi.automations.preview(**body.model_dump())
+    meant = navi.automations.preview(body, body.count)
     told: PreviewJson = {
         "schedule": schedule_json(meant.schedule),
         "schedule_words": meant.schedule.in_words(),
@@ -74,10 +72,9 @@ async def read(request: Request) -> Response:
 async def change(request: Request) -> Response:
     navi, who = await identify(request)
     timezone = bodies.timezone(request)
-    body = await bodies.read(request, bodies.AutomationChange)
-    changes = body.model_dump(exclude_unset=True)
+    wanted = await bodies.read(request, AutomationChange)
     changed = await navi.automations.change(
-        who.user, request.path_params["id"], changes, calling_session(request, who)
+        who.user, request.path_params["id"], wanted, calling_session(request, who)
     )
     return answer(automation_json(changed, timezone))
 

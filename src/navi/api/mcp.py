@@ -6,7 +6,6 @@ one JSON value, and the server never speaks first.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,9 @@ from navi.domain.caller import Caller
 from navi.domain.errors import InvalidInput, NaviError
 from navi.domain.session import Session
 from navi.domain.stored_text import require_storable
-from navi.domain.tool import Tool, ToolContext
+from navi.domain.tool import Tool, ToolContext, ToolResult
+from navi.domain.tool_call import call
+from navi.domain.validation import schema
 from navi.runtime.app import Navi
 
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -36,7 +37,6 @@ BATCH_LIMIT = 50
 PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
 
 Json = dict[str, Any]
-log = logging.getLogger("navi.mcp")
 
 
 def routes() -> list[Route]:
@@ -100,16 +100,19 @@ def _greeting(params: Mapping[str, Any]) -> Json:
     }
 
 
-def _described(tool: Any) -> Json:
-    schema = dict(tool.parameters)
-    return {"name": tool.name, "description": tool.description, "inputSchema": schema}
+def _described(tool: Tool[Any]) -> Json:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": schema(tool.arguments),
+    }
 
 
 async def _called(
     navi: Navi,
     who: Caller,
     headers: Mapping[str, str],
-    tool: Tool,
+    tool: Tool[Any],
     arguments: Mapping[str, Any],
     meta: object,
 ) -> Json:
@@ -119,13 +122,9 @@ async def _called(
         # An agent has the rights of its session's user, even if an admin's token brought it here.
         user = await navi.accounts.owner(session)
         context = ToolContext(session.id, Path(session.cwd), user.id, user.role, user.info)
-        done = await tool.run(context, arguments)
     except NaviError as refusal:
-        return _told(refusal.sentence, is_error=True)
-    except Exception as error:
-        log.exception("the tool %s failed", tool.name)
-        return _told(f"the tool {tool.name} failed: {error}", is_error=True)
-    return _told(done.text, is_error=done.is_error)
+        return _result(ToolResult(refusal.sentence, is_error=True))
+    return _result(await call(tool, context, arguments))
 
 
 async def _session(navi: Navi, who: Caller, headers: Mapping[str, str], meta: object) -> Session:
@@ -148,8 +147,8 @@ def _codex_thread(meta: object) -> str | None:
     return thread if isinstance(thread, str) else None
 
 
-def _told(text: str, *, is_error: bool) -> Json:
-    return {"content": [{"type": "text", "text": text}], "isError": is_error}
+def _result(result: ToolResult) -> Json:
+    return {"content": [{"type": "text", "text": result.text}], "isError": result.is_error}
 
 
 def _failed(request_id: object, code: int, message: str) -> Json:

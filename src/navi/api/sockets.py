@@ -29,7 +29,8 @@ from navi.api.inputs import admit
 from navi.domain.caller import Caller
 from navi.domain.errors import InvalidInput, NaviError, NotAuthenticated
 from navi.domain.stored_text import require_storable
-from navi.domain.user import Role, User
+from navi.domain.user import User
+from navi.domain.validation import validate
 from navi.domain.wire import admission_json, error_json
 from navi.runtime.app import Navi
 from navi.runtime.feed import Frame
@@ -76,7 +77,7 @@ class _Watch:
         try:
             self._token = token or await self._introduction()
             user = (await self._caller()).user
-            self._sees_index = self._session_id is None and user.role is Role.ADMIN
+            self._sees_index = self._session_id is None and user.is_admin
             frames = await self._frames(user)
         except NaviError as error:
             refusal = error
@@ -188,7 +189,7 @@ class _Watch:
 
     async def admit_input(self, who: Caller, frame: dict[str, Any]) -> None:
         session_id = self._addressed(frame)
-        body = bodies.validate(frame, bodies.InputBody)
+        body = validate(bodies.InputBody, frame)
         admission = await admit(self._navi, who, session_id, body)
         await self._say({"type": "input_admitted", **admission_json(admission)})
 

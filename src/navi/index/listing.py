@@ -8,9 +8,9 @@ from typing import Any
 from duckdb import DuckDBPyConnection
 
 from navi.domain.errors import InvalidInput
+from navi.domain.target import SHORTEST_PREFIX
 from navi.index.errors import AmbiguousSession, PastSessionNotFound
 
-SHORTEST_PREFIX = 4
 MOST_CANDIDATES = 10
 
 COLUMNS = """

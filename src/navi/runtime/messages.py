@@ -9,8 +9,6 @@ from navi.domain.ids import new_id
 from navi.domain.input import Admission, DeliveryMode, NewInput, Origin, require_text
 from navi.domain.reminder import Thresholds
 from navi.domain.session import Session, require_status
-from navi.domain.target import choose
-from navi.domain.tool import ToolContext
 from navi.domain.user import User
 from navi.runtime.queue import Queue
 from navi.runtime.sessions import Sessions, require_open
@@ -103,25 +101,3 @@ class Messages:
         )
         self._queue.poke()
         return was_told
-
-    async def send_for(
-        self, context: ToolContext, target: str, text: str, delivery_mode: DeliveryMode
-    ) -> str:
-        """For the tool: an agent writes to another session, named by id, beginning or name."""
-        user = context.user
-        listed = await self._sessions.listing(user)
-        meant = choose(listed, target, lambda each: (each.id, each.name, each.title))
-        admission = await self.send(
-            user,
-            meant.id,
-            text,
-            delivery_mode=delivery_mode,
-            sender_session_id=context.session_id,
-        )
-        where = "Delivered" if admission.delivered else f"Queued, {admission.position} before it"
-        return f"{where}: {meant.name} ({meant.id}), {meant.state.value} before."
-
-    async def report_for(self, context: ToolContext, text: str) -> str:
-        """For the tool."""
-        session = await self.report(context.user, context.session_id, text)
-        return f"Your status is now: {session.agent_status_text}"

@@ -12,15 +12,12 @@ from navi.agents.driver import Driver
 from navi.domain.automation import HiddenSession, is_hidden
 from navi.domain.clock import Clock
 from navi.domain.errors import InvalidInput, NotAllowed, NotYours, SessionNotFound
-from navi.domain.ids import new_id
 from navi.domain.input import Input, require_text
 from navi.domain.message import Message
 from navi.domain.quota import Limits
 from navi.domain.reminder import CannotReport
 from navi.domain.session import (
     Session,
-    SessionState,
-    generated_name,
     require_model,
     require_session_name,
     require_task,
@@ -74,23 +71,14 @@ class Sessions:
             )
         if parent_id is not None:
             await self.get(user, parent_id)
-        now = self._clock.now()
-        session_id = new_id()
-        session = Session(
-            id=session_id,
-            name=generated_name(session_id) if name is None else require_session_name(name),
-            driver=chosen,
+        session = Session.new(
+            user.id,
+            chosen,
+            _folder(cwd),
+            self._clock.now(),
+            name=None if name is None else require_session_name(name),
             model=None if model is None else require_model(model),
-            cwd=_folder(cwd),
             parent_id=parent_id,
-            user_id=user.id,
-            state=SessionState.IDLE,
-            task=None,
-            agent_status_text=None,
-            agent_status_at=None,
-            context_from_idx=0,
-            created_at=now,
-            updated_at=now,
         )
         return await self._store.transact(stored.create, session, self._limits.of(user).sessions)
 
@@ -128,7 +116,7 @@ class Sessions:
         self, user: User, parent_id: str | None = None, *, with_recall: bool = False
     ) -> list[Session]:
         """The sessions the user may see: an admin sees all. Perhaps only those that will wake."""
-        owner = None if user.may_touch("") else user.id
+        owner = None if user.is_admin else user.id
         return await self._store.transact(
             stored.listing, user_id=owner, parent_id=parent_id, with_recall=with_recall
         )

@@ -20,7 +20,7 @@ from navi.domain.errors import Conflict
 from navi.domain.prompts import render
 from navi.domain.schedule import Cron, Every, Schedule
 from navi.domain.scheduled_prompt import ScheduledPrompt
-from navi.domain.session import Session, SessionState
+from navi.domain.session import Session
 from navi.domain.timezone import zone_name
 from navi.domain.tool import ToolContext
 from navi.domain.user import LOCAL_USER_ID
@@ -138,21 +138,8 @@ class SystemJobs:
 
 def hidden_session(automation: Automation, cwd: str, driver: str, now: datetime) -> Session:
     """Where an automation runs that belongs to no session."""
-    return Session(
-        id=automation.session_id,
-        name=automation.name,
-        driver=driver,
-        model=None,
-        cwd=cwd,
-        parent_id=None,
-        user_id=automation.user_id,
-        state=SessionState.IDLE,
-        task=None,
-        agent_status_text=None,
-        agent_status_at=None,
-        context_from_idx=0,
-        created_at=now,
-        updated_at=now,
+    return Session.new(
+        automation.user_id, driver, cwd, now, id=automation.session_id, name=automation.name
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -13,7 +14,7 @@ import pytest
 from navi import __version__
 from navi.cli.sm.hints import in_sm_words
 from navi.cli.sm.lines import plain, status
-from navi.cli.sm.recall_plan import Plan, read
+from navi.cli.sm.recall_plan import read
 from navi.cli.sm.target import SessionUnclear, choose
 from navi.domain.errors import (
     InvalidInput,
@@ -25,6 +26,7 @@ from navi.domain.errors import (
     UsageError,
 )
 from navi.domain.recall import CallType
+from navi.domain.recall_request import RecallRequest
 from navi.domain.reminder import CannotReport
 from navi.domain.wire import SessionJson
 
@@ -117,8 +119,16 @@ TASK = "Read build.log"
 def test_the_words_become_the_recall_that_they_say(
     texts: list[str], options: dict[str, Any], plan: tuple[CallType, str | None, int | None]
 ) -> None:
-    assert read("builder", texts, **options) == Plan(*plan, TASK, None)
-    assert read("builder", texts, **options, comment="why") == Plan(*plan, TASK, "why")
+    call_type, when, interval = plan
+    expected = RecallRequest(
+        call_type=call_type,
+        when=when,
+        interval_seconds=interval,
+        additional_context_message=TASK,
+    )
+    assert read("builder", texts, **options) == expected
+    commented = replace(expected, internal_comment="why")
+    assert read("builder", texts, **options, comment="why") == commented
 
 
 def test_a_session_alone_asks_for_what_is_pending() -> None:

@@ -10,7 +10,10 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, text, update
 
+from navi.domain.automation_request import AutomationRequest
 from navi.domain.ids import new_id
+from navi.domain.recall import CallType
+from navi.domain.recall_request import RecallRequest
 from navi.domain.session import Session
 from navi.store import set_aside, tables
 from navi.store.connection import open_engine
@@ -219,9 +222,13 @@ async def schedule_the_others(
     world: World, waking: Session, scheduled: Session, reminded: Session
 ) -> None:
     await world.navi.recalls.schedule(
-        LOCAL, waking.id, call_type="once", when="1s", additional_context_message=TASK
+        LOCAL,
+        waking.id,
+        RecallRequest(call_type=CallType.ONCE, when="1s", additional_context_message=TASK),
     )
-    await world.navi.automations.add(LOCAL, scheduled.id, name="fine", message=TASK, at="1s")
+    await world.navi.automations.add(
+        LOCAL, scheduled.id, AutomationRequest(name="fine", message=TASK, at="1s")
+    )
     await world.navi.reminders.schedule(LOCAL, reminded.id, 1.0, "[[say: here]]")
 
 

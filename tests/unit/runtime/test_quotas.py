@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
+from navi.domain.automation_request import AutomationRequest
 from navi.domain.caller import Caller
 from navi.domain.ids import new_id
 from navi.domain.input import NewInput
 from navi.domain.news import News
 from navi.domain.quota import LimitReached
+from navi.domain.recall import CallType
+from navi.domain.recall_request import RecallRequest
 from navi.domain.session import Session
 from navi.domain.user import User
 from navi.runtime.app import Navi, running
@@ -43,14 +46,16 @@ class Home:
         return await self.navi.recalls.schedule(
             user,
             session.id,
-            call_type="once",
-            when="in 3 days",
-            additional_context_message="Look around.",
+            RecallRequest(
+                call_type=CallType.ONCE, when="in 3 days", additional_context_message="Look around."
+            ),
         )
 
     async def automation(self, user: User, session: Session) -> Any:
         return await self.navi.automations.add(
-            user, session.id, name="look", message="Look around.", cron_expr="0 9 * * *"
+            user,
+            session.id,
+            AutomationRequest(name="look", message="Look around.", cron_expr="0 9 * * *"),
         )
 
     async def reminder(self, user: User, session: Session) -> Any:

@@ -9,7 +9,9 @@ import pytest
 
 from navi.domain.errors import InvalidInput
 from navi.domain.recall import NoPendingRecall, RecallAlreadyPending
+from navi.domain.recall_request import RecallRequest
 from navi.domain.session import Session
+from navi.domain.validation import validate
 from navi.domain.when import describe_moment
 from tests.unit.runtime.conftest import LOCAL, LONG, MovedClock, Start, World, counting
 
@@ -20,7 +22,7 @@ async def schedule(world: World, session: Session, when: str | None = "1h", **fi
     values = {"call_type": "once", "additional_context_message": TASK, "when": when, **fields}
     if values["call_type"] == "immediate":
         values["when"] = None
-    return await world.navi.recalls.schedule(LOCAL, session.id, **values)
+    return await world.navi.recalls.schedule(LOCAL, session.id, validate(RecallRequest, values))
 
 
 async def statuses(world: World, session: Session) -> list[tuple[str, str | None]]:

@@ -8,8 +8,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from navi.domain.automation_request import AutomationRequest
 from navi.domain.ids import new_id
 from navi.domain.input import NewInput, Origin
+from navi.domain.recall import CallType
+from navi.domain.recall_request import RecallRequest
 from navi.domain.session import Session
 from navi.domain.user import Role, User
 from navi.runtime.slots import Pool, TurnSlots
@@ -32,7 +35,9 @@ async def say(world: World, user: User, session: Session, text: str) -> bool:
 async def wake(world: World, user: User, text: str = LONG) -> Session:
     session = await session_of(world, user)
     await world.navi.recalls.schedule(
-        user, session.id, call_type="immediate", additional_context_message=text
+        user,
+        session.id,
+        RecallRequest(call_type=CallType.IMMEDIATE, additional_context_message=text),
     )
     return session
 
@@ -57,7 +62,9 @@ async def test_a_user_who_fills_all_slots_stops_nobody_elses_clock(start: Start)
         assert await world.outcomes(woken, 1) == ["ok"]
         automated = await session_of(world, ADA)
         await world.navi.automations.add(
-            ADA, automated.id, name="look", message="Look around.", at="in 1 second"
+            ADA,
+            automated.id,
+            AutomationRequest(name="look", message="Look around.", at="in 1 second"),
         )
         frames = await world.frames_until(automated, counting("session_sync", 1))
         assert "automation" in [frame.get("origin") for frame in frames]

@@ -10,9 +10,12 @@ from datetime import timedelta
 import pytest
 
 from navi.domain.automation import Automation, Kind
+from navi.domain.automation_request import AutomationRequest
 from navi.domain.errors import InvalidInput, NotFound
 from navi.domain.ids import new_id
 from navi.domain.input import NewInput
+from navi.domain.recall import CallType
+from navi.domain.recall_request import RecallRequest
 from navi.domain.session import Session, SessionState
 from navi.domain.user import Belongings, Role, User
 from navi.runtime.accounts import Accounts
@@ -42,10 +45,14 @@ async def furnish(world: World, user: User) -> Session:
     navi = world.navi
     session = await navi.sessions.create(user, driver="scripted", cwd=str(world.folder))
     await navi.recalls.schedule(
-        user, session.id, call_type="once", when="in 3 days", additional_context_message="Look."
+        user,
+        session.id,
+        RecallRequest(
+            call_type=CallType.ONCE, when="in 3 days", additional_context_message="Look."
+        ),
     )
     await navi.automations.add(
-        user, session.id, name="look", message="Look.", cron_expr="0 9 * * *"
+        user, session.id, AutomationRequest(name="look", message="Look.", cron_expr="0 9 * * *")
     )
     await navi.reminders.schedule(user, session.id, 9_000, "look")
     for text in (LONG, "and then"):

@@ -24,7 +24,7 @@ from navi.domain.event import TextDelta, Usage
 from navi.domain.ids import new_id
 from navi.domain.message import drafts_of
 from navi.domain.schedule import At, Cron, Every, Schedule
-from navi.domain.session import Session, SessionState
+from navi.domain.session import Session
 from navi.domain.turn import Ending, Outcome
 from navi.runtime import scheduler
 from navi.runtime.scheduler import Scheduler
@@ -271,22 +271,7 @@ def keep(connection: Connection, made: Sequence[Automation]) -> None:
 
 
 def _session(session_id: str) -> Session:
-    return Session(
-        id=session_id,
-        name="year",
-        driver="scripted",
-        model=None,
-        cwd="/",
-        parent_id=None,
-        user_id="local",
-        state=SessionState.IDLE,
-        task=None,
-        agent_status_text=None,
-        agent_status_at=None,
-        context_from_idx=0,
-        created_at=START,
-        updated_at=START,
-    )
+    return Session.new("local", "scripted", "/", START, id=session_id, name="year")
 
 
 # What a person would expect.

@@ -18,6 +18,7 @@ from navi.domain.errors import InvalidInput, NotAllowed
 from navi.domain.tool import ToolContext, ToolResult
 from navi.tools.address import Address
 from navi.tools.http_request import HttpRequest
+from tests.unit.tools.calls import run_tool
 from tests.unit.tools.web import WebServer
 
 
@@ -43,7 +44,7 @@ def http() -> HttpRequest:
 
 
 async def run(tool: HttpRequest, context: ToolContext, url: str, **more: Any) -> ToolResult:
-    return await tool.run(context, {"url": url, **more})
+    return await run_tool(tool, context, {"url": url, **more})
 
 
 class TestRequest:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 HELP = """Wake a session later: it gets INSTRUCTION as a turn of its own.
@@ -51,9 +53,10 @@ def command(
     from navi.cli import timezone_options
     from navi.cli.sm import target
     from navi.cli.sm.recall_answer import Answer
-    from navi.cli.sm.recall_plan import Plan, read
+    from navi.cli.sm.recall_plan import read
     from navi.cli.sm.timezone import own_timezone
     from navi.client import Client, find_server
+    from navi.domain.recall_request import RecallRequest
     from navi.domain.timezone import zone_name
 
     zone = timezone_options.read(tz, timezone) or own_timezone()
@@ -63,8 +66,9 @@ def command(
     client = Client(find_server())
     answer = Answer(client, target.find(client, session), zone, as_json)
     match wanted:
-        case Plan():
-            answer.schedule(wanted, None if timezone else zone_name(zone), timezone)
+        case RecallRequest():
+            tz = None if timezone else zone_name(zone)
+            answer.schedule(replace(wanted, tz=tz, timezone_offset=timezone))
         case "skip":
             answer.skip()
         case "cancel":
