@@ -37,9 +37,9 @@ async def of_session(request: Request) -> Response:
 async def add(request: Request) -> Response:
     navi, who = await identify(request)
     timezone = bodies.timezone(request)
-    wanted = await bodies.read(request, AutomationRequest)
+    body = await bodies.read(request, AutomationRequest)
     made = await navi.automations.add(
-        who.user, request.path_params["id"], wanted, calling_session(request, who)
+        who.user, request.path_params["id"], body, calling_session(request, who)
     )
     return answer(automation_json(made, timezone), 201)
 
@@ -72,9 +72,9 @@ async def read(request: Request) -> Response:
 async def change(request: Request) -> Response:
     navi, who = await identify(request)
     timezone = bodies.timezone(request)
-    wanted = await bodies.read(request, AutomationChange)
+    body = await bodies.read(request, AutomationChange)
     changed = await navi.automations.change(
-        who.user, request.path_params["id"], wanted, calling_session(request, who)
+        who.user, request.path_params["id"], body, calling_session(request, who)
     )
     return answer(automation_json(changed, timezone))
 

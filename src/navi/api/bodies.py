@@ -8,12 +8,7 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import Any, TypeVar
 
-from pydantic import (
-    BaseModel,
-    Field,
-    ValidationInfo,
-    field_validator,
-)
+from pydantic import BaseModel, Field, ValidationInfo, field_validator
 from starlette.requests import Request
 
 from navi.domain.errors import InvalidInput, TooLarge

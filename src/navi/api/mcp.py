@@ -6,6 +6,7 @@ one JSON value, and the server never speaks first.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ BATCH_LIMIT = 50
 PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
 
 Json = dict[str, Any]
+log = logging.getLogger("navi.mcp")
 
 
 def routes() -> list[Route]:
@@ -124,6 +126,9 @@ async def _called(
         context = ToolContext(session.id, Path(session.cwd), user.id, user.role, user.info)
     except NaviError as refusal:
         return _result(ToolResult(refusal.sentence, is_error=True))
+    except Exception as error:
+        log.exception("the caller of the tool %s could not be identified", tool.name)
+        return _result(ToolResult(f"the tool {tool.name} failed: {error}", is_error=True))
     return _result(await call(tool, context, arguments))
 
 

@@ -32,14 +32,14 @@ async def read(request: Request) -> Response:
 
 async def schedule(request: Request) -> Response:
     navi, who = await identify(request)
-    wanted = await bodies.read(request, RecallRequest)
+    body = await bodies.read(request, RecallRequest)
     session_id = request.path_params["id"]
     match calling_session(request, who):
         case None:
             by = Scheduler.PERSON
         case agent:
             by = Scheduler.AGENT if agent == session_id else Scheduler.OTHER_AGENT
-    made = await navi.recalls.schedule(who.user, session_id, wanted, by)
+    made = await navi.recalls.schedule(who.user, session_id, body, by)
     said = {"reading": made.reading, "warning": made.warning}
     return answer({**recall_json(made.recall), **said}, 201)
 
@@ -56,10 +56,10 @@ async def skip(request: Request) -> Response:
 
 async def preview(request: Request) -> Response:
     navi, _ = await caller(request)
-    time = await bodies.read(request, RecallTime)
-    read_as = navi.recalls.preview(time)
+    body = await bodies.read(request, RecallTime)
+    read_as = navi.recalls.preview(body)
     first, *beats = [{"trigger_at": instant(each.at), "reading": each.reading} for each in read_as]
-    return answer({**first, "interval_seconds": time.interval_seconds, "beats": beats})
+    return answer({**first, "interval_seconds": body.interval_seconds, "beats": beats})
 
 
 async def listing(request: Request) -> Response:

@@ -21,7 +21,7 @@ UNCHANGED: Any = _Unchanged()
 class AutomationRequest(ScheduleRequest):
     name: str
     message: str
-    # Not strict: JSON has no enums.
+    # Not strict, because JSON has no enums.
     catch_up: CatchUp | None = field(default=None, metadata={"strict": False})
     max_runs: int | None = None
     expires_at: str | None = None

@@ -23,7 +23,7 @@ class RecallTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallRequest(RecallTime):
-    # Not strict: JSON has no enums.
+    # Not strict, because JSON has no enums.
     call_type: CallType = field(metadata={"strict": False})
     additional_context_message: str = field(metadata={"description": "What to do then."})
     internal_comment: str | None = field(default=None, metadata={"description": "Why, for people."})

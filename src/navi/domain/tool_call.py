@@ -27,10 +27,11 @@ async def call(tool: Tool[Any], context: ToolContext, values: Mapping[str, Any])
 
 
 def read_arguments(tool: Tool[Arguments], values: Mapping[str, Any]) -> Arguments:
+    arguments = validate(tool.arguments, _without_quirks(values), noun="argument")
     for name, value in values.items():
         if isinstance(value, str):
             require_unicode(name, value)
-    return validate(tool.arguments, _without_quirks(values), noun="argument")
+    return arguments
 
 
 def _without_quirks(values: Mapping[str, Any]) -> dict[str, Any]:

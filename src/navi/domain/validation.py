@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
-from pydantic.dataclasses import dataclass as pydantic_dataclass
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from navi.domain.errors import InvalidInput
@@ -20,20 +19,21 @@ if TYPE_CHECKING:
     from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
 STRICT = ConfigDict(extra="forbid", strict=True)
-UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+UNKNOWN = "extra_forbidden"
 TYPES = {
     "string_type": "text",
     "int_type": "a whole number",
     "float_type": "a number",
     "bool_type": "true or false",
     "dict_type": "an object",
+    "model_type": "an object",
 }
 CHOICES = ("enum", "literal_error")
 BOUNDS = {
-    "minimum": "at least {:g}",
-    "exclusiveMinimum": "more than {:g}",
-    "maximum": "at most {:g}",
-    "exclusiveMaximum": "less than {:g}",
+    "minimum": "at least {:.15g}",
+    "exclusiveMinimum": "more than {:.15g}",
+    "maximum": "at most {:.15g}",
+    "exclusiveMaximum": "less than {:.15g}",
 }
 OUT_OF_BOUNDS = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
 LONGEST_NUMBER = 24
@@ -49,12 +49,12 @@ def validate(model: type[Value], value: Any, noun: str = "field") -> Value:
     if not isinstance(value, Mapping):
         raise InvalidInput("this is not a JSON object", hint=_names(model, noun))
     try:
-        checked: Value = _checking(model)(**value)  # type: ignore[arg-type]  # mypy: no Hashable
+        checked = _pydantic_model(model).model_validate(value)
     except ValidationError as error:
         raise _refusal(error, model, noun) from error
-    if not is_dataclass(model):
+    if isinstance(checked, model):
         return checked
-    values = {each.name: getattr(checked, each.name) for each in fields(model)}
+    values = dict(checked)
     for name, text in values.items():
         if type(text) is str:
             require_storable(name, text)
@@ -62,18 +62,28 @@ def validate(model: type[Value], value: Any, noun: str = "field") -> Value:
 
 
 def schema(model: type) -> dict[str, Any]:
-    """The JSON schema, without what models don't need: titles, null, references, defaults."""
-    described = TypeAdapter(_checking(model)).json_schema(schema_generator=_PlainSchema)
+    """The JSON schema in its plainest form: no titles, no null, no references."""
+    described = _pydantic_model(model).model_json_schema(schema_generator=_PlainSchema)
     described.pop("description", None)  # the docstring, which is for us
     return described
 
 
+def _pydantic_model(model: Any) -> type[BaseModel]:
+    return model if issubclass(model, BaseModel) else _model_of_dataclass(model)
+
+
 @cache
-def _checking(model: Any) -> Any:
-    """A class whose constructor validates: the model itself, or one derived from a dataclass."""
-    if issubclass(model, BaseModel):
-        return model
-    return pydantic_dataclass(model, config=STRICT, frozen=True, kw_only=True)
+def _model_of_dataclass(dataclass: Any) -> type[BaseModel]:
+    """A dataclass says in the metadata of its fields what pydantic's `Field` would say."""
+    hints = get_type_hints(dataclass, include_extras=True)
+    definitions: dict[str, Any] = {
+        each.name: (
+            hints[each.name],
+            Field(... if each.default is MISSING else each.default, **each.metadata),
+        )
+        for each in fields(dataclass)
+    }
+    return create_model(dataclass.__name__, __config__=STRICT, **definitions)
 
 
 class _PlainSchema(GenerateJsonSchema):
@@ -101,11 +111,12 @@ class _PlainSchema(GenerateJsonSchema):
 def _refusal(error: ValidationError, model: type, noun: str) -> InvalidInput:
     problems = error.errors(include_url=False)
     # A misspelt name first: it explains why another one is missing.
-    problem = next((each for each in problems if each["type"] in UNKNOWN), problems[0])
+    problem = next((each for each in problems if each["type"] == UNKNOWN), problems[0])
     kind, value = problem["type"], problem["input"]
-    name = ".".join(str(part) for part in problem["loc"])
-    if kind in UNKNOWN:
+    name = ".".join(str(part) for part in problem["loc"]) or "the object"
+    if kind == UNKNOWN:
         return InvalidInput(f"there is no {noun} {quoted(name)}", hint=_names(model, noun))
+    name = name if name.isprintable() else quoted(name)
     if kind == "missing":
         return InvalidInput(f"{name} is missing", hint=_names(model, noun))
     if kind in TYPES:
@@ -117,7 +128,8 @@ def _refusal(error: ValidationError, model: type, noun: str) -> InvalidInput:
         rules = _rules(model, problem)
         bounds = [words.format(rules[key]) for key, words in BOUNDS.items() if key in rules]
         return InvalidInput(f"{name} is {_shown(value)}", hint=f"it must be {' and '.join(bounds)}")
-    return InvalidInput(f"{name}: {problem['msg']}", hint=_names(model, noun))
+    message = problem["msg"].removeprefix("Value error, ")
+    return InvalidInput(f"{name}: {message}", hint=_names(model, noun))
 
 
 def _names(model: type, noun: str) -> str:

@@ -13,14 +13,14 @@ Value = TypeVar("Value")
 
 
 class Arguments(BaseModel):
-    """Derive one per tool: its schema, its validation and its types."""
+    """One is derived for each tool: its schema, its validation and its types."""
 
     model_config = ConfigDict(**STRICT, frozen=True)
 
 
 def _require_line(text: str, info: ValidationInfo) -> str:
     if not text.strip():
-        raise InvalidInput(f"{info.field_name} is blank", hint="write it out, or leave it out")
+        raise InvalidInput(f"{info.field_name} is blank", hint="send some text")
     if "\0" in text:
         raise InvalidInput(f"{info.field_name} contains a NUL character", hint="remove it")
     return text

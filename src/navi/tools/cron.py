@@ -48,7 +48,7 @@ class CronArguments(ScheduleRequest):
 
 
 class Automations(Protocol):
-    """What this tool needs of `runtime/automations.py`."""
+    """What this tool needs of the runtime's `Automations`."""
 
     async def add(
         self,

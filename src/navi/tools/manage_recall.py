@@ -26,7 +26,7 @@ class ManageRecallArguments(Arguments):
 
 
 class Recalls(Protocol):
-    """What this tool needs of `runtime/recalls.py`."""
+    """What this tool needs of the runtime's `Recalls`."""
 
     async def cancel(self, user: User, session_id: str) -> Recall: ...
 

@@ -18,7 +18,7 @@ class ReportStatusArguments(Arguments):
 
 
 class Messages(Protocol):
-    """What this tool needs of `runtime/messages.py`."""
+    """What this tool needs of the runtime's `Messages`."""
 
     async def report(self, user: User, session_id: str, text: str | None) -> Session: ...
 

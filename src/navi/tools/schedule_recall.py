@@ -33,7 +33,7 @@ each wake-up schedule the next. For several timers use one recurring recall and 
 
 
 class Recalls(Protocol):
-    """What this tool needs of `runtime/recalls.py`."""
+    """What this tool needs of the runtime's `Recalls`."""
 
     async def schedule(
         self, user: User, session_id: str, request: RecallRequest, scheduled_by: Scheduler

@@ -27,7 +27,7 @@ class SearchArguments(Arguments):
 
 
 class Library(Protocol):
-    """What this tool needs of `runtime/library.py`."""
+    """What this tool needs of the runtime's `Library`."""
 
     async def find(self, query: str, source: str | None, project: str | None, limit: int) -> str:
         """The best passages first, each with its session."""

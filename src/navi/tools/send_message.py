@@ -23,13 +23,13 @@ class SendMessageArguments(Arguments):
 
 
 class Sessions(Protocol):
-    """What this tool needs of `runtime/sessions.py`."""
+    """What this tool needs of the runtime's `Sessions`."""
 
     async def listing(self, user: User) -> Sequence[Session]: ...
 
 
 class Messages(Protocol):
-    """What this tool needs of `runtime/messages.py`."""
+    """What this tool needs of the runtime's `Messages`."""
 
     async def send(
         self,

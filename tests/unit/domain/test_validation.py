@@ -94,6 +94,20 @@ def test_a_schema_is_flat(model: Any) -> None:
     }
 
 
+@BOTH
+@pytest.mark.parametrize("name", ["self", "cls", "__dataclass_self__", "model_config"])
+def test_no_name_is_special(model: Any, name: str) -> None:
+    with pytest.raises(InvalidInput, match="there is no field") as refusal:
+        validate(model, {"path": "a", name: 1})
+    assert name in refusal.value.message
+
+
+@BOTH
+def test_a_name_that_is_not_unicode_is_refused(model: Any) -> None:
+    with pytest.raises(InvalidInput, match="unicode"):
+        validate(model, {"path": "a", "\ud800": 1})
+
+
 def test_a_dataclass_stays_what_it_is() -> None:
     request = validate(
         RecallRequest, {"call_type": "immediate", "additional_context_message": "Read a.log"}

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from navi.cli import output
 from navi.cli.sm import lines, target
 from navi.client import Client
-from navi.domain.automation_request import AutomationChange, AutomationRequest
 from navi.domain.errors import InvalidInput, NotFound
 from navi.domain.schedule_request import ScheduleRequest
 from navi.domain.target import matching
 from navi.domain.timezone import zone_name
 
 if TYPE_CHECKING:
+    from navi.domain.automation_request import AutomationChange, AutomationRequest
     from navi.domain.wire import AutomationJson, RunJson
 
 PREVIEWED = 5
@@ -98,6 +98,8 @@ class Answer:
         output.table(["DUE", "STATE", "OUTCOME", "TOOK", "MISSED", "ERROR", "RUN"], rows)
 
     def switch(self, text: str, *, is_on: bool) -> None:
+        from navi.domain.automation_request import AutomationChange
+
         change = AutomationChange(enabled=is_on)
         changed = self.client.change_automation(self._find(text)["id"], change, tz=self._tz)
         if self._says_json(changed):

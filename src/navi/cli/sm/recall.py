@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
 
 HELP = """Wake a session later: it gets INSTRUCTION as a turn of its own.
@@ -50,6 +48,8 @@ def command(
     as_json: bool,
 ) -> None:
     # Imported here, so that --help and completions need not wait for them.
+    from dataclasses import replace
+
     from navi.cli import timezone_options
     from navi.cli.sm import target
     from navi.cli.sm.recall_answer import Answer
