@@ -74,7 +74,7 @@ class Filesystem:
 
     async def run(self, context: ToolContext, arguments: FilesystemArguments) -> ToolResult:
         action = arguments.action
-        path = arguments.path or ("." if action == "list" else require("path", None))
+        path = require("path", arguments.path or ("." if action == "list" else None))
         work = partial(
             _run_inside,
             context.cwd,

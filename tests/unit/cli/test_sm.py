@@ -78,6 +78,30 @@ def test_a_status_is_reported_without_the_libraries_that_take_long_to_import() -
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["recall", "builder", "30m", "Read build.log"],
+        ["automation", "add", "builder", "--every", "1h", "Read build.log"],
+        ["automation", "edit", "builder", "--at", "1h"],
+    ],
+)
+def test_what_it_asks_for_needs_no_pydantic(arguments: list[str]) -> None:
+    script = (
+        f"import sys; sys.argv = {['sm', *arguments]}\n"
+        "from navi.cli.sm.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(*{'pydantic'} & set(sys.modules))"
+    )
+    environment = {**os.environ, "NAVI_URL": "http://127.0.0.1:1"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=environment
+    )
+    assert "no server answers" in done.stderr
+    assert done.stdout == "\n"
+
+
 def test_version_is_the_packages_version() -> None:
     assert __version__ in sm("--version").stdout
 
