@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, text
 from navi.live.model.event import TextDelta, Usage
 from navi.live.model.input import NewInput
 from navi.live.model.message import drafts_of
-from navi.live.model.session import Session, SessionState
+from navi.live.model.session import Session
 from navi.live.model.turn import Ending, Outcome, RunningTurn
 from navi.live.store import input_queue, sessions, turns
 from navi.live.store.engine import schema
@@ -286,22 +286,7 @@ def _frame(event: EventRow) -> dict[str, Any]:
 
 
 def session_row(session_id: str) -> Session:
-    return Session(
-        id=session_id,
-        name=session_id,
-        driver="scripted",
-        model=None,
-        cwd="/",
-        parent_id=None,
-        user_id="local",
-        state=SessionState.IDLE,
-        task=None,
-        agent_status_text=None,
-        agent_status_at=None,
-        context_from_idx=0,
-        created_at=NOW,
-        updated_at=NOW,
-    )
+    return Session.new("local", "scripted", "/", NOW, id=session_id, name=session_id)
 
 
 def answer(

@@ -5,9 +5,10 @@ errors.py   every refusal a user can see
 user.py     who may see and do what; caller.py who makes a call; login.py a logged-in browser
 token.py    how tokens begin
 session.py  a conversation and the states it moves through
-recall.py   a wake-up that a session schedules for itself
-automation.py  a scheduled turn that belongs to a session; jobs_file.py those of an older system
-schedule.py at an instant, every so often, or by a cron expression
+recall.py   a wake-up that a session schedules for itself; recall_request.py as it is asked for
+automation.py  a scheduled turn that belongs to a session; automation_request.py as it is asked
+            for or changed; jobs_file.py those of an older system
+schedule.py at an instant, every so often, or by a cron expression; schedule_request.py
 prompts/    templates of what agents read at scheduled turns; scheduled_prompt.py fills them
 reminder.py nudges for an agent that has not reported, and reminders for once
 quota.py    how many of each thing a user or a session may have
@@ -21,7 +22,8 @@ turn.py     one run of an agent, and how it can end
 event.py    what happens during a turn
 message.py  the transcript, and how events become messages
 news.py     what agents report by their hooks
-tool.py     what agents can call; refusal.py a call that was not permitted
+tool.py     what agents can call; tool_call.py calling it; refusal.py a call not permitted
+validation.py  JSON as typed values, and what is wrong with it; the only one that needs pydantic
 retelling.py  passing over what is known already
 wire.py     how these values look in JSON
 places.py   where Navi's files are, and the server's address

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from navi.base.ids import new_id
 from navi.live.model.event import TextDelta, ThinkingDelta, ToolFinished, ToolStarted, Usage
 from navi.live.model.input import NewInput, Origin
 from navi.live.model.message import drafts_of
-from navi.live.model.session import Session, SessionState
+from navi.live.model.session import Session
 from navi.live.model.turn import Ending, Outcome
 from navi.live.store import input_queue, lanes, sessions, turns
 from navi.live.store.engine import schema
@@ -41,24 +41,10 @@ class World:
         return self.now
 
     async def session(self, **fields: Any) -> Session:
-        now = self.later()
-        values: dict[str, Any] = {
-            "id": new_id(),
-            "name": "a name",
-            "driver": "builtin",
-            "model": "anthropic:x",
-            "cwd": "/home/ada/p",
-            "parent_id": None,
-            "user_id": "local",
-            "state": SessionState.IDLE,
-            "task": None,
-            "agent_status_text": None,
-            "agent_status_at": None,
-            "context_from_idx": 0,
-            "created_at": now,
-            "updated_at": now,
-        }
-        return await self.store.transact(sessions.create, Session(**{**values, **fields}))
+        session = Session.new(
+            "local", "builtin", "/home/ada/p", self.later(), name="a name", model="anthropic:x"
+        )
+        return await self.store.transact(sessions.create, replace(session, **fields))
 
     async def begin(self, session: Session, text: str, **fields: Any) -> turns.Begun:
         new = NewInput(id=new_id(), session_id=session.id, text=text, **fields)

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Annotated, ClassVar, Literal, Protocol
+
+from pydantic import BeforeValidator, Field
 
 from navi.base.errors import NotAllowed
-from navi.live.model.access.user import Role
 from navi.live.model.tool import ToolContext, ToolResult
-from navi.live.tools.arguments import Arguments
+from navi.live.tools.argument_types import Arguments, Line
 
-DEFAULT_LIMIT, LONGEST_LIMIT = 10, 50
-SOURCES = ("claude_code", "codex", "navi")
+HIGHEST_LIMIT = 50
+
+# Some models send an empty text for what they leave out.
+EmptyIsNone = BeforeValidator(lambda value: None if value == "" else value)
 
 
-class Shelf(Protocol):
-    """Where the memory is."""
+class SearchArguments(Arguments):
+    query: Line
+    source: Annotated[Literal["claude_code", "codex", "navi"] | None, EmptyIsNone] = None
+    project: Annotated[Line | None, EmptyIsNone] = Field(
+        None, description="Part of a project's path."
+    )
+    limit: int = Field(10, ge=1)
+
+
+class Library(Protocol):
+    """What this tool needs of the runtime's `Library`."""
 
     async def find(self, query: str, source: str | None, project: str | None, limit: int) -> str:
-        """The passages found, best first, each with its session."""
+        """The best passages first, each with its session."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchSessions:
-    shelf: Shelf
+    library: Library
 
     name: ClassVar[str] = "search_sessions"
     description: ClassVar[str] = (
@@ -33,25 +44,14 @@ class SearchSessions:
         '"quoted words" stand side by side, begin* finds words that begin so, -word leaves out. '
         "Use it before you solve something that may have been solved before."
     )
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "query": {"type": "string"},
-            "source": {"type": "string", "enum": list(SOURCES)},
-            "project": {"type": "string", "description": "Part of a project's path."},
-            "limit": {"type": "integer", "description": f"{DEFAULT_LIMIT} if you don't say."},
-        },
-        "required": ["query"],
-        "additionalProperties": False,
-    }
+    arguments: ClassVar[type[SearchArguments]] = SearchArguments
 
-    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
-        if context.current_user_role is not Role.ADMIN:
-            # It holds everything that was ever said on this machine, whoever said it.
+    async def run(self, context: ToolContext, arguments: SearchArguments) -> ToolResult:
+        if not context.user.is_admin:
+            # The memory holds what every user of this machine ever said.
             raise NotAllowed("only an admin's sessions may search the memory")
-        given = Arguments(arguments, self.parameters)
-        query = given.line("query")
-        source = given.choice("source", SOURCES) if arguments.get("source") else None
-        project = given.line("project") if arguments.get("project") else None
-        limit = given.whole_number("limit", DEFAULT_LIMIT, minimum=1) or DEFAULT_LIMIT
-        return ToolResult(await self.shelf.find(query, source, project, min(limit, LONGEST_LIMIT)))
+        limit = min(arguments.limit, HIGHEST_LIMIT)
+        passages = await self.library.find(
+            arguments.query, arguments.source, arguments.project, limit
+        )
+        return ToolResult(passages)
