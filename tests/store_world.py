@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,7 +12,7 @@ from navi.base.ids import new_id
 from navi.live.model.event import Event, TurnEvent, Usage
 from navi.live.model.input import Admission, NewInput
 from navi.live.model.message import drafts_of
-from navi.live.model.session import Session, SessionState
+from navi.live.model.session import Session
 from navi.live.model.turn import Ending, Outcome, Turn
 from navi.live.store import input_queue, sessions, turns
 from navi.live.store.due.contract import Claimed, DueKind, next_instants, next_of_each
@@ -38,23 +38,8 @@ class World:
         return self.now
 
     async def session(self, **fields: Any) -> Session:
-        values: dict[str, Any] = {
-            "id": new_id(),
-            "name": "test",
-            "driver": "scripted",
-            "model": None,
-            "cwd": "/",
-            "parent_id": None,
-            "user_id": "local",
-            "state": SessionState.IDLE,
-            "task": None,
-            "agent_status_text": None,
-            "agent_status_at": None,
-            "context_from_idx": 0,
-            "created_at": self.now,
-            "updated_at": self.now,
-        }
-        return await self.store.transact(sessions.create, Session(**{**values, **fields}))
+        session = Session.new("local", "scripted", "/", self.now, name="test")
+        return await self.store.transact(sessions.create, replace(session, **fields))
 
     async def admit(self, session: Session, text: str = "hello", **fields: Any) -> Admission:
         new = NewInput(**{"id": new_id(), "session_id": session.id, "text": text, **fields})

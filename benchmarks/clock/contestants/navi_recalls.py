@@ -18,6 +18,8 @@ from sqlalchemy import Connection, Engine, Table, delete, func, select, text
 from benchmarks.clock.course import Job, Note
 from navi.live.agents.driver import Driver, TurnRequest
 from navi.live.model.access.user import User
+from navi.live.model.scheduling.recall import CallType
+from navi.live.model.scheduling.recall_request import RecallRequest
 from navi.live.runtime import python_tuning
 from navi.live.runtime.app import running
 from navi.live.runtime.settings import RecallSettings, Settings
@@ -88,9 +90,11 @@ class NaviRecalls:
                 self._navi.recalls.schedule(
                     self._user,
                     session_id,
-                    call_type="once",
-                    when=job.due_at.isoformat(timespec="microseconds"),
-                    additional_context_message=INSTRUCTION,
+                    RecallRequest(
+                        call_type=CallType.ONCE,
+                        when=job.due_at.isoformat(timespec="microseconds"),
+                        additional_context_message=INSTRUCTION,
+                    ),
                 )
                 for session_id, job in zip(self._numbers, jobs, strict=True)
             )
@@ -123,9 +127,11 @@ async def _pattern(url: str) -> str:
         await navi.recalls.schedule(
             user,
             session.id,
-            call_type="once",
-            when=(datetime.now(UTC) + FAR).isoformat(timespec="microseconds"),
-            additional_context_message=INSTRUCTION,
+            RecallRequest(
+                call_type=CallType.ONCE,
+                when=(datetime.now(UTC) + FAR).isoformat(timespec="microseconds"),
+                additional_context_message=INSTRUCTION,
+            ),
         )
         return session.id
 

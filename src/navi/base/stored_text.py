@@ -13,6 +13,15 @@ def require_storable(name: str, text: str, longest: int | None = None) -> str:
     """The text, or a refusal that names it. `longest` is counted in characters."""
     if "\x00" in text:
         raise InvalidInput(f"{name} contains a NUL character", hint="remove it and send again")
+    require_unicode(name, text)
+    if longest is not None and len(text) > longest:
+        raise InvalidInput(
+            f"{name} has {len(text):,} characters", hint=f"it may have at most {longest:,}"
+        )
+    return text
+
+
+def require_unicode(name: str, text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -20,8 +29,6 @@ def require_storable(name: str, text: str, longest: int | None = None) -> str:
             f"{name} contains half of a surrogate pair, at character {error.start}",
             hint="send whole characters, as valid UTF-8",
         ) from error
-    if longest is not None and len(text) > longest:
-        raise InvalidInput(f"{name} has {len(text):,} characters", hint=f"use at most {longest:,}")
     return text
 
 

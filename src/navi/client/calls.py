@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
@@ -13,6 +14,9 @@ from navi.client.json_calls import Wire
 if TYPE_CHECKING:
     from navi.client.event_stream import Events
     from navi.live.model.input import DeliveryMode
+    from navi.live.model.scheduling.automation_request import AutomationChange, AutomationRequest
+    from navi.live.model.scheduling.recall_request import RecallRequest
+    from navi.live.model.scheduling.schedule_request import ScheduleRequest
     from navi.live.model.wire_format import (
         AdmissionJson,
         AnswerJson,
@@ -210,28 +214,9 @@ class Client(Wire):
         found: list[RecallJson] = self._call("GET", _session(session_id, "/recalls"))
         return found
 
-    def schedule_recall(
-        self,
-        session_id: str,
-        *,
-        call_type: str,
-        additional_context_message: str,
-        when: str | None = None,
-        tz: str | None = None,
-        timezone_offset: str | None = None,
-        interval_seconds: int | None = None,
-        internal_comment: str | None = None,
-    ) -> ScheduledJson:
-        body = {
-            "call_type": call_type,
-            "additional_context_message": additional_context_message,
-            "when": when,
-            "tz": tz,
-            "timezone_offset": timezone_offset,
-            "interval_seconds": interval_seconds,
-            "internal_comment": internal_comment,
-        }
-        made: ScheduledJson = self._call("POST", _session(session_id, "/recall"), body)
+    def schedule_recall(self, session_id: str, request: RecallRequest) -> ScheduledJson:
+        path = _session(session_id, "/recall")
+        made: ScheduledJson = self._call("POST", path, asdict(request))
         return made
 
     def cancel_recall(self, session_id: str) -> RecallJson:
@@ -266,20 +251,24 @@ class Client(Wire):
         found: list[AutomationJson] = self._call("GET", path, query={"tz": tz})
         return found
 
-    def add_automation(self, session_id: str, **fields: Any) -> AutomationJson:
-        made: AutomationJson = self._call("POST", _session(session_id, "/automations"), fields)
+    def add_automation(self, session_id: str, request: AutomationRequest) -> AutomationJson:
+        path = _session(session_id, "/automations")
+        made: AutomationJson = self._call("POST", path, asdict(request))
         return made
 
-    def preview_automation(self, **schedule: Any) -> PreviewJson:
-        meant: PreviewJson = self._call("POST", "/automations/preview", schedule)
-        return meant
+    def preview_automation(self, request: ScheduleRequest, count: int | None = None) -> PreviewJson:
+        body = {**asdict(request), "count": count}
+        preview: PreviewJson = self._call("POST", "/automations/preview", body)
+        return preview
 
     def change_automation(
-        self, automation_id: str, changes: Mapping[str, Any], *, tz: str | None = None
+        self, automation_id: str, change: AutomationChange, *, tz: str | None = None
     ) -> AutomationJson:
-        """`tz` is the zone of `schedule_words` in the answer; for times, put it into `changes`."""
+        """`tz` is the zone of `schedule_words` in the answer; that of new times is the change's."""
         path = _automation(automation_id)
-        changed: AutomationJson = self._call("PATCH", path, changes, query={"tz": tz})
+        changed: AutomationJson = self._call(
+            "PATCH", path, change.values(), query={"tz": tz}, keep_none=True
+        )
         return changed
 
     def remove_automation(self, automation_id: str) -> None:

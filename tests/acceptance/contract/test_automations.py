@@ -310,4 +310,4 @@ async def test_a_field_that_is_not_known_is_refused(
     session_id = await client.session()
     path = f"/sessions/{session_id}/automations"
     error = (await client.call("POST", path, {**DAILY, **extra}, expect=422))["error"]
-    assert "no such field" in error["message"]
+    assert "there is no field" in error["message"]

@@ -10,6 +10,8 @@ from navi import __version__
 from navi.base.errors import NotAuthenticated
 from navi.client import Client, Server, ServerRefused
 from navi.live.model.input import DeliveryMode
+from navi.live.model.scheduling.recall import CallType
+from navi.live.model.scheduling.recall_request import RecallRequest
 from navi.live.model.wire_format import AdmissionJson, RecallJson, ScheduledJson, SessionJson
 from tests.server import ServerProcess
 
@@ -25,7 +27,8 @@ def test_the_servers_values_have_the_fields_of_their_types(navi: Client) -> None
     admitted = navi.send(session["id"], "hello", delivery_mode=DeliveryMode.IMPORTANT)
     assert set(admitted) == set(AdmissionJson.__annotations__)
     made = navi.schedule_recall(
-        session["id"], call_type="once", when="1h", additional_context_message="Read a.log"
+        session["id"],
+        RecallRequest(call_type=CallType.ONCE, when="1h", additional_context_message="Read a.log"),
     )
     assert set(made) == set(ScheduledJson.__annotations__)
     assert set(navi.recall(session["id"])) == set(RecallJson.__annotations__)
@@ -44,12 +47,14 @@ def test_a_recall_is_scheduled_skipped_cancelled_and_listed(navi: Client) -> Non
     session_id = navi.create_session(driver="scripted")["id"]
     made = navi.schedule_recall(
         session_id,
-        call_type="recurring",
-        when="1h",
-        interval_seconds=900,
-        timezone_offset="+02:00",
-        internal_comment="why",
-        additional_context_message="Read a.log",
+        RecallRequest(
+            call_type=CallType.RECURRING,
+            when="1h",
+            interval_seconds=900,
+            timezone_offset="+02:00",
+            internal_comment="why",
+            additional_context_message="Read a.log",
+        ),
     )
     assert "+02:00" in made["reading"]
     assert navi.skip_recall(session_id)["trigger_at"] > made["trigger_at"]

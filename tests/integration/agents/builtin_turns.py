@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, ConfigDict
 
 from navi.live.agents.builtin.builtin_driver import BuiltinDriver
 from navi.live.agents.driver import TurnRequest
@@ -26,6 +27,12 @@ SECRET = "hush-hush-1234"
 Work = Callable[[ToolContext, Mapping[str, Any]], Awaitable[ToolResult]]
 
 
+class Anything(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    command: str | None = None
+
+
 async def _say_so(context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
     return ToolResult(f"did {dict(arguments)}")
 
@@ -37,12 +44,10 @@ class PlainTool:
     name: str = "terminal"
     work: Work = _say_so
     description: str = "Does something."
-    parameters: Mapping[str, Any] = field(
-        default_factory=lambda: {"type": "object", "properties": {"command": {"type": "string"}}}
-    )
+    arguments: type[Anything] = Anything
 
-    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
-        return await self.work(context, arguments)
+    async def run(self, context: ToolContext, arguments: Anything) -> ToolResult:
+        return await self.work(context, arguments.model_dump(exclude_unset=True))
 
 
 @dataclass
@@ -51,11 +56,11 @@ class EndlessTool:
 
     name: str = "terminal"
     description: str = "Waits."
-    parameters: Mapping[str, Any] = field(default_factory=lambda: {"type": "object"})
+    arguments: type[Anything] = Anything
     started: asyncio.Event = field(default_factory=asyncio.Event)
     was_cancelled: bool = False
 
-    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
+    async def run(self, context: ToolContext, arguments: Anything) -> ToolResult:
         self.started.set()
         try:
             await asyncio.Event().wait()
@@ -66,22 +71,8 @@ class EndlessTool:
 
 
 def a_session(driver: str = "builtin", model: str | None = None) -> Session:
-    return Session(
-        id="s1",
-        name="one",
-        driver=driver,
-        model=model,
-        cwd="/projects/here",
-        parent_id=None,
-        user_id="local",
-        state=SessionState.RUNNING,
-        task=None,
-        agent_status_text=None,
-        agent_status_at=None,
-        context_from_idx=0,
-        created_at=NOON,
-        updated_at=NOON,
-    )
+    session = Session.new("local", driver, "/projects/here", NOON, id="s1", name="one", model=model)
+    return replace(session, state=SessionState.RUNNING)
 
 
 def a_request(

@@ -155,7 +155,7 @@ async def test_a_refusal_is_an_error_result_with_its_hint_and_the_turn_goes_on()
     driver = BuiltinDriver(tools=[PlainTool(work=refuse)])
     events = await events_of(driver, a_request("[[bash: cat /etc/passwd]] [[say: well]]"))
     [result] = [event for event in events if isinstance(event, ToolFinished)]
-    assert (result.result, result.is_error) == ("that path is outside (stay inside)", True)
+    assert (result.result, result.is_error) == ("that path is outside; stay inside", True)
     assert text_of(events) == "well"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -22,9 +23,10 @@ from navi.base.errors import (
 )
 from navi.cli.sm.hints import in_sm_words
 from navi.cli.sm.lines import plain, status
-from navi.cli.sm.recall_plan import Plan, read
+from navi.cli.sm.recall_plan import read
 from navi.cli.sm.target import SessionUnclear, choose
 from navi.live.model.scheduling.recall import CallType
+from navi.live.model.scheduling.recall_request import RecallRequest
 from navi.live.model.scheduling.reminder import CannotReport
 from navi.live.model.wire_format import SessionJson
 
@@ -77,6 +79,30 @@ def test_a_status_is_reported_without_the_libraries_that_take_long_to_import() -
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["recall", "builder", "30m", "Read build.log"],
+        ["automation", "add", "builder", "--every", "1h", "Read build.log"],
+        ["automation", "edit", "builder", "--at", "1h"],
+    ],
+)
+def test_what_it_asks_for_needs_no_pydantic(arguments: list[str]) -> None:
+    script = (
+        f"import sys; sys.argv = {['sm', *arguments]}\n"
+        "from navi.cli.sm.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(*{'pydantic'} & set(sys.modules))"
+    )
+    environment = {**os.environ, "NAVI_URL": "http://127.0.0.1:1"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=environment
+    )
+    assert "no server answers" in done.stderr
+    assert done.stdout == "\n"
+
+
 def test_version_is_the_packages_version() -> None:
     assert __version__ in sm("--version").stdout
 
@@ -118,8 +144,16 @@ TASK = "Read build.log"
 def test_the_words_become_the_recall_that_they_say(
     texts: list[str], options: dict[str, Any], plan: tuple[CallType, str | None, int | None]
 ) -> None:
-    assert read("builder", texts, **options) == Plan(*plan, TASK, None)
-    assert read("builder", texts, **options, comment="why") == Plan(*plan, TASK, "why")
+    call_type, when, interval = plan
+    expected = RecallRequest(
+        call_type=call_type,
+        when=when,
+        interval_seconds=interval,
+        additional_context_message=TASK,
+    )
+    assert read("builder", texts, **options) == expected
+    commented = replace(expected, internal_comment="why")
+    assert read("builder", texts, **options, comment="why") == commented
 
 
 def test_a_session_alone_asks_for_what_is_pending() -> None:

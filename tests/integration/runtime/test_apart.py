@@ -20,6 +20,9 @@ from navi.live.model.scheduling.automation import (
     RunState,
     SystemAutomation,
 )
+from navi.live.model.scheduling.automation_request import AutomationChange
+from navi.live.model.scheduling.recall import CallType
+from navi.live.model.scheduling.recall_request import RecallRequest
 from navi.live.model.session import Session
 from navi.live.runtime import server_files
 from navi.live.runtime.app import running
@@ -212,16 +215,16 @@ async def test_a_system_event_can_be_switched_off_and_removed(start: Start) -> N
         job = await take_over(world, kind="system_event")
         automations = world.navi.automations
         assert (await automations.get(LOCAL, job)).category is Category.SYSTEM
-        off = await automations.change(LOCAL, job, {"enabled": False})
+        off = await automations.change(LOCAL, job, AutomationChange(enabled=False))
         assert (off.enabled, off.next_run_at) == (False, None)
-        on = await automations.change(LOCAL, job, {"enabled": True})
+        on = await automations.change(LOCAL, job, AutomationChange(enabled=True))
         assert on.next_run_at is not None
         await automations.remove(LOCAL, job)
         assert job not in [each.id for each in await automations.listing(LOCAL)]
         # Navi's own are switched by settings that exist.
         for own in ("heartbeat", "dream"):
             with pytest.raises(SystemAutomation) as refused:
-                await automations.change(LOCAL, own, {"enabled": True})
+                await automations.change(LOCAL, own, AutomationChange(enabled=True))
             assert f"[automations] {own} " in refused.value.hint
             assert own in AutomationSettings.model_fields
 
@@ -272,7 +275,11 @@ async def test_a_running_server_learns_of_imported_jobs_at_once(
     async with start() as world:
         session = await world.session()
         await world.navi.recalls.schedule(
-            LOCAL, session.id, call_type="immediate", additional_context_message="[[say: looked]]"
+            LOCAL,
+            session.id,
+            RecallRequest(
+                call_type=CallType.IMMEDIATE, additional_context_message="[[say: looked]]"
+            ),
         )
         await world.ended(session)
         # Another process, as `navi import-jobs` is one.

@@ -22,8 +22,10 @@ from navi.live.model.scheduling.automation import (
     SystemAutomation,
     plan,
 )
+from navi.live.model.scheduling.automation_request import AutomationChange, AutomationRequest
 from navi.live.model.scheduling.schedule import At
 from navi.live.model.session import Session
+from navi.live.model.validation import validate
 from navi.live.runtime.settings import AutomationSettings
 from navi.live.store.due import due_automations
 from tests.live_world import LOCAL, LONG, Start, World
@@ -35,7 +37,8 @@ async def add(world: World, session: Session, **fields: Any) -> Automation:
     values = {"name": "monitor", "message": TASK, **fields}
     if not values.keys() & {"at", "cron_expr"}:
         values.setdefault("every_seconds", 3600)
-    return await world.navi.automations.add(LOCAL, session.id, **values)
+    request = validate(AutomationRequest, values)
+    return await world.navi.automations.add(LOCAL, session.id, request)
 
 
 async def now_of(world: World, automation: Automation) -> Automation:
@@ -228,7 +231,7 @@ async def test_switching_it_off_stops_the_run_that_waits_and_all_others(world: W
     await world.forward(hours=1)
     assert await runs(world, automation) == [("queued", 0)]
 
-    off = await world.navi.automations.change(LOCAL, automation.id, {"enabled": False})
+    off = await world.navi.automations.change(LOCAL, automation.id, AutomationChange(enabled=False))
     assert (off.enabled, off.next_run_at) == (False, None)
     assert await runs(world, automation) == [("cancelled", 0)]
     await world.navi.sessions.stop(LOCAL, session.id)
@@ -237,7 +240,7 @@ async def test_switching_it_off_stops_the_run_that_waits_and_all_others(world: W
     await world.ended(session, 2)
     assert await runs(world, automation) == [("cancelled", 0)]
 
-    on = await world.navi.automations.change(LOCAL, automation.id, {"enabled": True})
+    on = await world.navi.automations.change(LOCAL, automation.id, AutomationChange(enabled=True))
     assert on.next_run_at is not None
     assert on.next_run_at > world.clock.now()
 
@@ -260,7 +263,7 @@ async def test_deleting_its_session_is_blocked_until_confirmed(world: World) -> 
     kept = await add(world, session, name="daily monitor")
     world.clock.move(seconds=1)
     off = await add(world, session, name="weekly")
-    await world.navi.automations.change(LOCAL, off.id, {"enabled": False})
+    await world.navi.automations.change(LOCAL, off.id, AutomationChange(enabled=False))
 
     with pytest.raises(BlockedByAutomations) as blocked:
         await world.navi.sessions.remove(LOCAL, session.id)
@@ -284,7 +287,7 @@ async def test_system_automations_never_block_and_can_not_be_changed(world: Worl
     assert {"heartbeat", "dream"} <= listed.keys()
     assert not listed["heartbeat"].enabled
     with pytest.raises(SystemAutomation):
-        await world.navi.automations.change(LOCAL, "heartbeat", {"enabled": True})
+        await world.navi.automations.change(LOCAL, "heartbeat", AutomationChange(enabled=True))
     with pytest.raises(SystemAutomation):
         await world.navi.automations.remove(LOCAL, "dream")
     assert await world.navi.sessions.listing(LOCAL) == []
@@ -567,7 +570,9 @@ async def test_an_occurrence_has_its_run_once_though_the_clock_is_set_back(world
     await world.at_rest()
     await until_state(world, automation, "turn_completed")
     await world.forward(minutes=-30)
-    again = await world.navi.automations.change(LOCAL, automation.id, {"enabled": True})
+    again = await world.navi.automations.change(
+        LOCAL, automation.id, AutomationChange(enabled=True)
+    )
     assert again.next_run_at == automation.next_run_at
     await world.forward(minutes=30)
     assert (await now_of(world, automation)).next_run_at != automation.next_run_at
@@ -600,7 +605,7 @@ async def test_a_new_schedule_makes_one_that_has_ended_wait_again(world: World) 
     await until_state(world, once, "turn_completed")
     change = world.navi.automations.change
     assert (await now_of(world, once)).ended == "done"
-    again = await change(LOCAL, once.id, {"at": "1h"})
+    again = await change(LOCAL, once.id, AutomationChange(at="1h"))
     assert (again.enabled, again.ended) == (True, None)
     assert again.next_run_at is not None
     await world.forward(hours=1)
@@ -610,8 +615,8 @@ async def test_a_new_schedule_makes_one_that_has_ended_wait_again(world: World) 
 async def test_one_that_a_person_paused_stays_paused_with_a_new_schedule(world: World) -> None:
     paused = await add(world, await world.session())
     change = world.navi.automations.change
-    await change(LOCAL, paused.id, {"enabled": False})
-    changed = await change(LOCAL, paused.id, {"every_seconds": 60})
+    await change(LOCAL, paused.id, AutomationChange(enabled=False))
+    changed = await change(LOCAL, paused.id, AutomationChange(every_seconds=60))
     assert (changed.enabled, changed.next_run_at) == (False, None)
 
 
@@ -621,9 +626,9 @@ async def test_one_that_has_run_its_last_time_is_not_revived_in_silence(world: W
     await until_state(world, last, "turn_completed")
     change = world.navi.automations.change
     with pytest.raises(InvalidInput) as refused:
-        await change(LOCAL, last.id, {"every_seconds": 60})
+        await change(LOCAL, last.id, AutomationChange(every_seconds=60))
     assert "raise max_runs" in refused.value.hint
-    revived = await change(LOCAL, last.id, {"every_seconds": 60, "max_runs": 2})
+    revived = await change(LOCAL, last.id, AutomationChange(every_seconds=60, max_runs=2))
     assert revived.next_run_at is not None
 
 
@@ -635,11 +640,11 @@ async def test_what_is_no_new_time_leaves_the_next_run_where_it_is(world: World)
     await world.forward(minutes=20)
     change = world.navi.automations.change
     for automation, again in (
-        (hourly, {"every_seconds": 3600}),
-        (once, {"at": instant(once.schedule.at)}),
-        (once, {"at": instant(once.schedule.at), "tz": once.schedule.tz}),
-        (hourly, {"max_runs": 9, "time_limit_seconds": 60}),
-        (hourly, {"name": "renamed"}),
+        (hourly, AutomationChange(every_seconds=3600)),
+        (once, AutomationChange(at=instant(once.schedule.at))),
+        (once, AutomationChange(at=instant(once.schedule.at), tz=once.schedule.tz)),
+        (hourly, AutomationChange(max_runs=9, time_limit_seconds=60)),
+        (hourly, AutomationChange(name="renamed")),
     ):
         changed = await change(LOCAL, automation.id, again)
         assert (changed.schedule, changed.next_run_at) == (
@@ -653,9 +658,12 @@ async def test_one_that_is_over_can_be_renamed_and_reworded(world: World, ending
     once = await add(world, await world.session(), at="now")
     assert isinstance(once.schedule, At)
     await until_state(world, once, "turn_completed")
-    changes = {"name": {"name": "x"}, "message": {"message": "y"}}
-    same = {"name": "x", "at": instant(once.schedule.at)}
-    changed = await world.navi.automations.change(LOCAL, once.id, changes.get(ending, same))
+    changes = {
+        "name": AutomationChange(name="x"),
+        "message": AutomationChange(message="y"),
+        "same time": AutomationChange(name="x", at=instant(once.schedule.at)),
+    }
+    changed = await world.navi.automations.change(LOCAL, once.id, changes[ending])
     assert (changed.enabled, changed.ended, changed.next_run_at) == (False, "done", None)
 
 
@@ -665,8 +673,8 @@ async def test_a_time_that_has_passed_is_sent_again_in_the_zone_of_a_form(world:
     await until_state(world, once, "turn_completed")
     zone = ZoneInfo("Asia/Tokyo")
     shown = once.schedule.at.astimezone(zone).replace(tzinfo=None).isoformat()
-    changes = {"name": "x", "at": shown, "tz": zone.key}
-    changed = await world.navi.automations.change(LOCAL, once.id, changes)
+    change = AutomationChange(name="x", at=shown, tz=zone.key)
+    changed = await world.navi.automations.change(LOCAL, once.id, change)
     assert changed.schedule == At(once.schedule.at, zone.key)
     assert (changed.name, changed.enabled, changed.ended) == ("x", False, "done")
 

@@ -11,6 +11,9 @@ from typing import Any
 from sqlalchemy import Connection, insert, text, update
 
 from navi.base.ids import new_id
+from navi.live.model.scheduling.automation_request import AutomationRequest
+from navi.live.model.scheduling.recall import CallType
+from navi.live.model.scheduling.recall_request import RecallRequest
 from navi.live.model.session import Session
 from navi.live.store.damage import set_aside
 from navi.live.store.engine import tables
@@ -221,9 +224,13 @@ async def schedule_the_others(
     world: World, waking: Session, scheduled: Session, reminded: Session
 ) -> None:
     await world.navi.recalls.schedule(
-        LOCAL, waking.id, call_type="once", when="1s", additional_context_message=TASK
+        LOCAL,
+        waking.id,
+        RecallRequest(call_type=CallType.ONCE, when="1s", additional_context_message=TASK),
     )
-    await world.navi.automations.add(LOCAL, scheduled.id, name="fine", message=TASK, at="1s")
+    await world.navi.automations.add(
+        LOCAL, scheduled.id, AutomationRequest(name="fine", message=TASK, at="1s")
+    )
     await world.navi.reminders.schedule(LOCAL, reminded.id, 1.0, "[[say: here]]")
 
 

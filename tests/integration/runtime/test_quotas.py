@@ -13,6 +13,9 @@ from navi.live.model.access.caller import Caller
 from navi.live.model.access.quota import LimitReached
 from navi.live.model.access.user import User
 from navi.live.model.input import NewInput
+from navi.live.model.scheduling.automation_request import AutomationRequest
+from navi.live.model.scheduling.recall import CallType
+from navi.live.model.scheduling.recall_request import RecallRequest
 from navi.live.model.session import Session
 from navi.live.runtime.app import Navi, running
 from navi.live.runtime.settings import LimitSettings, Settings
@@ -42,14 +45,16 @@ class Home:
         return await self.navi.recalls.schedule(
             user,
             session.id,
-            call_type="once",
-            when="in 3 days",
-            additional_context_message="Look around.",
+            RecallRequest(
+                call_type=CallType.ONCE, when="in 3 days", additional_context_message="Look around."
+            ),
         )
 
     async def automation(self, user: User, session: Session) -> Any:
         return await self.navi.automations.add(
-            user, session.id, name="look", message="Look around.", cron_expr="0 9 * * *"
+            user,
+            session.id,
+            AutomationRequest(name="look", message="Look around.", cron_expr="0 9 * * *"),
         )
 
     async def reminder(self, user: User, session: Session) -> Any:

@@ -10,7 +10,9 @@ import pytest
 from navi.base.errors import InvalidInput
 from navi.base.time_expressions import describe_moment
 from navi.live.model.scheduling.recall import NoPendingRecall, RecallAlreadyPending
+from navi.live.model.scheduling.recall_request import RecallRequest
 from navi.live.model.session import Session
+from navi.live.model.validation import validate
 from tests.live_world import LOCAL, LONG, Start, World, counting
 
 TASK = "Read build.log with filesystem. [[say: looked]]"
@@ -20,7 +22,7 @@ async def schedule(world: World, session: Session, when: str | None = "1h", **fi
     values = {"call_type": "once", "additional_context_message": TASK, "when": when, **fields}
     if values["call_type"] == "immediate":
         values["when"] = None
-    return await world.navi.recalls.schedule(LOCAL, session.id, **values)
+    return await world.navi.recalls.schedule(LOCAL, session.id, validate(RecallRequest, values))
 
 
 async def statuses(world: World, session: Session) -> list[tuple[str, str | None]]:

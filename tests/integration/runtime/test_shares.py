@@ -10,6 +10,9 @@ import pytest
 from navi.base.ids import new_id
 from navi.live.model.access.user import User
 from navi.live.model.input import NewInput, Origin
+from navi.live.model.scheduling.automation_request import AutomationRequest
+from navi.live.model.scheduling.recall import CallType
+from navi.live.model.scheduling.recall_request import RecallRequest
 from navi.live.model.session import Session
 from navi.live.runtime.turns.turn_slots import Pool, TurnSlots
 from tests.live_world import ADA, BOB, LOCAL, LONG, Start, World, counting
@@ -27,7 +30,9 @@ async def say(world: World, user: User, session: Session, text: str) -> bool:
 async def wake(world: World, user: User, text: str = LONG) -> Session:
     session = await session_of(world, user)
     await world.navi.recalls.schedule(
-        user, session.id, call_type="immediate", additional_context_message=text
+        user,
+        session.id,
+        RecallRequest(call_type=CallType.IMMEDIATE, additional_context_message=text),
     )
     return session
 
@@ -52,7 +57,9 @@ async def test_a_user_who_fills_all_slots_stops_nobody_elses_clock(start: Start)
         assert await world.outcomes(woken, 1) == ["ok"]
         automated = await session_of(world, ADA)
         await world.navi.automations.add(
-            ADA, automated.id, name="look", message="Look around.", at="in 1 second"
+            ADA,
+            automated.id,
+            AutomationRequest(name="look", message="Look around.", at="in 1 second"),
         )
         await world.forward(1)
         frames = await world.frames_until(automated, counting("session_sync", 1))

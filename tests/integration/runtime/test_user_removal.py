@@ -15,6 +15,9 @@ from navi.base.system_clock import SystemClock
 from navi.live.model.access.user import Belongings, Role, User
 from navi.live.model.input import NewInput
 from navi.live.model.scheduling.automation import Automation, Kind
+from navi.live.model.scheduling.automation_request import AutomationRequest
+from navi.live.model.scheduling.recall import CallType
+from navi.live.model.scheduling.recall_request import RecallRequest
 from navi.live.model.session import Session, SessionState
 from navi.live.runtime.scheduler.system_jobs import hidden_session
 from navi.live.runtime.services.accounts import Accounts
@@ -41,10 +44,14 @@ async def furnish(world: World, user: User) -> Session:
     navi = world.navi
     session = await navi.sessions.create(user, driver="scripted", cwd=str(world.folder))
     await navi.recalls.schedule(
-        user, session.id, call_type="once", when="in 3 days", additional_context_message="Look."
+        user,
+        session.id,
+        RecallRequest(
+            call_type=CallType.ONCE, when="in 3 days", additional_context_message="Look."
+        ),
     )
     await navi.automations.add(
-        user, session.id, name="look", message="Look.", cron_expr="0 9 * * *"
+        user, session.id, AutomationRequest(name="look", message="Look.", cron_expr="0 9 * * *")
     )
     await navi.reminders.schedule(user, session.id, 9_000, "look")
     for text in (LONG, "and then"):

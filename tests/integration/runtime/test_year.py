@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +23,7 @@ from navi.live.model.event import TextDelta, Usage
 from navi.live.model.input import Input
 from navi.live.model.message import drafts_of
 from navi.live.model.scheduling.recall import CallType, Recall, RecallStatus
-from navi.live.model.session import Session, SessionState
+from navi.live.model.session import Session
 from navi.live.model.turn import Ending, Outcome
 from navi.live.runtime.scheduler import due_loop
 from navi.live.runtime.scheduler.due_loop import Scheduler
@@ -174,22 +174,8 @@ def planned(
 
 
 def create(connection: Connection, recall: Recall, zone: str | None = None) -> Recall:
-    session = Session(
-        id=recall.session_id,
-        name="year",
-        driver="scripted",
-        model=None,
-        cwd="/",
-        parent_id=None,
-        user_id="local",
-        state=SessionState.IDLE,
-        task=zone,
-        agent_status_text=None,
-        agent_status_at=None,
-        context_from_idx=0,
-        created_at=START,
-        updated_at=START,
-    )
+    session = Session.new("local", "scripted", "/", START, id=recall.session_id, name="year")
+    session = replace(session, task=zone)
     sessions.create(connection, session)
     return recalls.schedule(connection, recall)
 

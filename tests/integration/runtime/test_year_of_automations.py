@@ -24,7 +24,7 @@ from navi.live.model.event import TextDelta, Usage
 from navi.live.model.message import drafts_of
 from navi.live.model.scheduling.automation import ON_TIME, Automation, CatchUp, Guards, Kind, Target
 from navi.live.model.scheduling.schedule import At, Cron, Every, Schedule
-from navi.live.model.session import Session, SessionState
+from navi.live.model.session import Session
 from navi.live.model.turn import Ending, Outcome
 from navi.live.runtime.scheduler import due_loop
 from navi.live.runtime.scheduler.due_loop import Scheduler
@@ -275,22 +275,7 @@ def keep(connection: Connection, made: Sequence[Automation]) -> None:
 
 
 def _session(session_id: str) -> Session:
-    return Session(
-        id=session_id,
-        name="year",
-        driver="scripted",
-        model=None,
-        cwd="/",
-        parent_id=None,
-        user_id="local",
-        state=SessionState.IDLE,
-        task=None,
-        agent_status_text=None,
-        agent_status_at=None,
-        context_from_idx=0,
-        created_at=START,
-        updated_at=START,
-    )
+    return Session.new("local", "scripted", "/", START, id=session_id, name="year")
 
 
 # What a person would expect.

@@ -109,10 +109,7 @@ async def reported(
 async def template_session(world: World) -> Session:
     session_id = new_id()
     name = generated_name(session_id, "work")
-    return Session(
-        session_id, name, "claude_code", None, "/work", None, "local", SessionState.IDLE,
-        None, None, None, 0, world.now, world.now,
-    )  # fmt: skip
+    return Session.new("local", "claude_code", "/work", world.now, id=session_id, name=name)
 
 
 async def test_a_terminal_becomes_one_session_that_follows_its_hooks(world: World) -> None:

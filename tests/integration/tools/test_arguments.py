@@ -1,118 +1,101 @@
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import pytest
 
 from navi.base.errors import InvalidInput
 from navi.live.model.tool import Tool, ToolContext
-from navi.live.tools.arguments import Arguments
+from navi.live.model.tool_call import call, read_arguments
+from navi.live.model.validation import schema
+from navi.live.tools.cron import Cron
 from navi.live.tools.files.filesystem import Filesystem
+from navi.live.tools.manage_recall import ManageRecall
 from navi.live.tools.processes.terminal import Terminal
+from navi.live.tools.report_status import ReportStatus
+from navi.live.tools.schedule_recall import ScheduleRecall
+from navi.live.tools.search_sessions import SearchSessions
+from navi.live.tools.send_message import SendMessage
 from navi.live.tools.web.http_request import HttpRequest
 
-TOOLS: list[Tool] = [Filesystem(), Terminal(), HttpRequest()]
+TOOLS: list[Any] = [
+    *(Cron, Filesystem, HttpRequest, ManageRecall, ReportStatus, ScheduleRecall),
+    *(SearchSessions, SendMessage, Terminal),
+]
+EACH_TOOL = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 
 
-def given(**values: Any) -> Arguments:
-    return Arguments(values, {"properties": dict.fromkeys(["path", "limit", "force", "headers"])})
+@EACH_TOOL
+def test_a_schema_is_flat_and_complete_so_that_every_model_api_takes_it(tool: Any) -> None:
+    parameters = schema(tool.arguments)
+    assert parameters.keys() == {"type", "properties", "required", "additionalProperties"}
+    assert (parameters["type"], parameters["additionalProperties"]) == ("object", False)
+    assert set(parameters["required"]) <= set(parameters["properties"])
+    for argument in parameters["properties"].values():
+        assert isinstance(argument["type"], str)
+        assert not argument.keys() & {"anyOf", "allOf", "$ref", "title"}
 
 
-def test_a_missing_argument_is_refused_by_its_name() -> None:
-    with pytest.raises(InvalidInput, match="path is missing"):
-        given().text("path")
+@EACH_TOOL
+def test_every_tool_refuses_an_argument_that_its_schema_does_not_name(tool: Any) -> None:
+    with pytest.raises(InvalidInput, match="there is no argument 'surprise'") as refusal:
+        read_arguments(tool, {"surprise": 1})
+    names = ", ".join(schema(tool.arguments)["properties"])
+    assert refusal.value.hint == f"the arguments are: {names}"
 
 
-def test_null_counts_as_not_given() -> None:
-    assert given(path=None).text("path", "here") == "here"
-    with pytest.raises(InvalidInput, match="path is missing"):
-        given(path=None).text("path")
+@EACH_TOOL
+def test_every_tool_refuses_a_call_without_its_required_arguments(tool: Any) -> None:
+    required = schema(tool.arguments)["required"]
+    for values in ({}, dict.fromkeys(required)):
+        with pytest.raises(InvalidInput, match=f"{required[0]} is missing"):
+            read_arguments(tool, values)
 
 
-def test_an_unknown_argument_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InvalidInput, match="unknown argument 'file'") as refusal:
-        given(file="a")
-    assert refusal.value.hint == "the arguments are path, limit, force, headers"
-
-
-def test_an_unknown_choice_is_refused_with_the_possible_ones() -> None:
-    with pytest.raises(InvalidInput, match="unknown path 'c'") as refusal:
-        given(path="c").choice("path", ["a", "b"])
-    assert refusal.value.hint == "use one of a, b"
-
-
-def test_an_empty_text_is_a_text_but_not_a_line() -> None:
-    assert given(path="").text("path") == ""
-    with pytest.raises(InvalidInput, match="path is blank"):
-        given(path=" ").line("path")
-
-
-def test_a_line_with_a_nul_character_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="NUL"):
-        given(path="a\0b").line("path")
-
-
-def test_half_a_surrogate_pair_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="not valid Unicode at character 1"):
-        given(path="a\ud800").text("path")
-
-
-@pytest.mark.parametrize("value", ["3", 3.5, True, [3]])
-def test_what_is_no_whole_number_is_refused(value: object) -> None:
-    with pytest.raises(InvalidInput, match="limit is of type"):
-        given(limit=value).whole_number("limit", 1, minimum=1)
+def test_null_counts_as_left_out() -> None:
+    arguments = read_arguments(Filesystem(), {"action": "list", "offset": None, "limit": None})
+    assert (arguments.offset, arguments.limit) == (1, None)
 
 
 def test_a_whole_number_may_be_written_as_a_float() -> None:
-    assert given(limit=10.0).whole_number("limit", 1, minimum=1) == 10
+    arguments = read_arguments(Filesystem(), {"action": "list", "limit": 10.0})
+    assert (arguments.limit, type(arguments.limit)) == (10, int)
 
 
-def test_a_number_below_the_minimum_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="limit is 0"):
-        given(limit=0).whole_number("limit", 1, minimum=1)
+@pytest.mark.parametrize("text", ["", " \n", "a\0b"])
+def test_the_operating_system_gets_no_blank_text_and_no_nul(text: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^command (is blank|contains a NUL)"):
+        read_arguments(Terminal(), {"command": text})
 
 
-@pytest.mark.parametrize("value", [0, -1, 11, math.nan, math.inf])
-def test_seconds_out_of_range_are_refused(value: float) -> None:
-    with pytest.raises(InvalidInput, match="limit is") as refusal:
-        given(limit=value).seconds("limit", 5, maximum=10)
-    assert "at most 10" in refusal.value.hint
+def test_half_a_surrogate_pair_is_refused() -> None:
+    values = {"action": "write", "path": "a", "content": "a\ud800"}
+    with pytest.raises(InvalidInput, match="content contains half of a surrogate pair"):
+        read_arguments(Filesystem(), values)
 
 
-def test_seconds_of_another_type_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="limit is of type str"):
-        given(limit="5").seconds("limit", 5, maximum=10)
+def test_a_file_may_contain_what_the_store_could_not_keep() -> None:
+    values = {"action": "write", "path": "a", "content": "a\0b"}
+    assert read_arguments(Filesystem(), values).content == "a\0b"
 
 
-def test_a_flag_is_only_true_or_false() -> None:
-    assert given(force=True).flag("force", False) is True
-    with pytest.raises(InvalidInput, match="force is of type str"):
-        given(force="yes").flag("force", False)
+def test_headers_are_texts_only() -> None:
+    with pytest.raises(InvalidInput, match=r"headers\.a is 1"):
+        read_arguments(HttpRequest(), {"url": "http://a", "headers": {"a": 1}})
+    with pytest.raises(InvalidInput, match="headers is a list"):
+        read_arguments(HttpRequest(), {"url": "http://a", "headers": ["a"]})
 
 
-def test_text_pairs_hold_texts_only() -> None:
-    assert given(headers={"a": "b"}).text_pairs("headers") == {"a": "b"}
-    assert given().text_pairs("headers") == {}
-    with pytest.raises(InvalidInput, match=r"headers\.a is of type int"):
-        given(headers={"a": 1}).text_pairs("headers")
-    with pytest.raises(InvalidInput, match="headers is of type list"):
-        given(headers=["a"]).text_pairs("headers")
-
-
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-async def test_every_tool_refuses_what_its_schema_does_not_name(
-    tool: Tool, context: ToolContext
+async def test_a_call_that_goes_wrong_ends_in_a_result(
+    context: ToolContext, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert tool.parameters["additionalProperties"] is False
-    assert set(tool.parameters["required"]) <= set(tool.parameters["properties"])
-    with pytest.raises(InvalidInput, match="unknown argument 'surprise'"):
-        await tool.run(context, {"surprise": 1})
+    class Broken(Terminal):
+        async def run(self, context: ToolContext, arguments: Any) -> Any:
+            raise ZeroDivisionError("what now")
 
-
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-async def test_every_tool_refuses_a_call_without_its_required_argument(
-    tool: Tool, context: ToolContext
-) -> None:
-    with pytest.raises(InvalidInput, match=f"{tool.parameters['required'][0]} is missing"):
-        await tool.run(context, {})
+    tool: Tool[Any] = Broken()
+    refused = await call(tool, context, {"command": 7})
+    assert (refused.text, refused.is_error) == ("command is 7; it must be text", True)
+    failed = await call(tool, context, {"command": "true"})
+    assert (failed.text, failed.is_error) == ("the tool terminal failed: what now", True)
+    assert "ZeroDivisionError" in caplog.text

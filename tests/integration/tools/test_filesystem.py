@@ -17,6 +17,7 @@ from navi.live.model.tool import ToolContext
 from navi.live.tools.files import filesystem
 from navi.live.tools.files.filesystem import Filesystem
 from navi.live.tools.files.folder import locate, open_plain, opened, refusals, replace
+from tests.integration.tools.calls import run_tool
 
 
 class Files:
@@ -27,7 +28,7 @@ class Files:
 
     async def __call__(self, action: str, path: str | None = None, **arguments: Any) -> str:
         call = {"action": action, "path": path, **arguments}
-        result = await self.tool.run(self.context, call)
+        result = await run_tool(self.tool, self.context, call)
         assert not result.is_error
         return result.text
 
@@ -138,7 +139,7 @@ class TestWhatIsInside:
     async def test_a_device_is_refused_even_inside(self, context: ToolContext) -> None:
         devices = ToolContext("s", Path("/dev"), "local", context.current_user_role, {})
         with pytest.raises(InvalidInput, match="zero is a device"):
-            await Filesystem().run(devices, {"action": "read", "path": "zero"})
+            await run_tool(Filesystem(), devices, {"action": "read", "path": "zero"})
 
     async def test_a_link_to_a_device_is_refused(self, files: Files, folder: Path) -> None:
         (folder / "zero").symlink_to("/dev/zero")

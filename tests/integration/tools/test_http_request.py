@@ -18,6 +18,7 @@ from navi.base.errors import InvalidInput, NotAllowed
 from navi.live.model.tool import ToolContext, ToolResult
 from navi.live.tools.web.http_request import HttpRequest
 from navi.live.tools.web.public_address import Address
+from tests.integration.tools.calls import run_tool
 from tests.integration.tools.web import WebServer
 from tests.waiting import eventually
 
@@ -44,7 +45,7 @@ def http() -> HttpRequest:
 
 
 async def run(tool: HttpRequest, context: ToolContext, url: str, **more: Any) -> ToolResult:
-    return await tool.run(context, {"url": url, **more})
+    return await run_tool(tool, context, {"url": url, **more})
 
 
 class TestRequest:

@@ -13,7 +13,8 @@ from navi.base.errors import InvalidInput, NotFound, TooLarge
 from navi.live.model.tool import ToolContext, ToolResult
 from navi.live.tools.processes import terminal as terminal_module
 from navi.live.tools.processes.process_tree import SEES_ALL, Process
-from navi.live.tools.processes.terminal import Terminal
+from navi.live.tools.processes.terminal import MAXIMUM_TIMEOUT_SECONDS, Terminal
+from tests.integration.tools.calls import run_tool
 from tests.waiting import eventually
 
 # Three generations that ignore the polite signal, each with its number in a file of its own.
@@ -33,7 +34,7 @@ def terminal() -> Terminal:
 
 
 async def run(tool: Terminal, context: ToolContext, command: str, **more: Any) -> ToolResult:
-    return await tool.run(context, {"command": command, **more})
+    return await run_tool(tool, context, {"command": command, **more})
 
 
 class TestWhatACommandGets:
@@ -166,10 +167,15 @@ class TestWhatIsRefused:
             await run(terminal, context, command)
 
     async def test_a_timeout_above_the_maximum(self, context: ToolContext) -> None:
-        terminal = Terminal(maximum_timeout_seconds=5, default_timeout_seconds=5)
-        assert terminal.parameters["properties"]["timeout_seconds"]["maximum"] == 5
-        with pytest.raises(InvalidInput, match="timeout_seconds is 6"):
-            await run(terminal, context, "true", timeout_seconds=6)
+        with pytest.raises(InvalidInput, match="timeout_seconds is 601") as refusal:
+            await run(Terminal(), context, "true", timeout_seconds=601)
+        assert refusal.value.hint == "it must be more than 0 and at most 600"
+
+    async def test_a_default_above_the_maximum_is_the_owners_choice(
+        self, context: ToolContext
+    ) -> None:
+        terminal = Terminal(default_timeout_seconds=MAXIMUM_TIMEOUT_SECONDS + 1)
+        assert (await run(terminal, context, "echo done")).text == "done\n"
 
 
 class TestTheEnd:

@@ -23,6 +23,7 @@ from navi.live.model.scheduling.schedule import (
     preview,
     require_schedule,
 )
+from navi.live.model.scheduling.schedule_request import ScheduleRequest
 from tests.unit.model.wall_clock import Change, Wall, changes, utc
 
 NOW = utc(2026, 1, 1)
@@ -264,7 +265,7 @@ def test_nobody_counts_endlessly() -> None:
     ],
 )
 def test_what_people_write_is_understood(given: dict[str, Any], told: Schedule) -> None:
-    assert require_schedule(NOW, ZoneInfo("Europe/Berlin"), **given) == told
+    assert require_schedule(NOW, ZoneInfo("Europe/Berlin"), ScheduleRequest(**given)) == told
 
 
 @pytest.mark.parametrize(
@@ -300,7 +301,7 @@ def test_what_makes_no_sense_is_refused_with_a_hint(
     given: dict[str, Any], complaint: str, hint: str
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        require_schedule(NOW, ZoneInfo("Europe/Berlin"), **given)
+        require_schedule(NOW, ZoneInfo("Europe/Berlin"), ScheduleRequest(**given))
     assert complaint in refusal.value.message
     assert refusal.value.hint
     assert hint in refusal.value.hint
@@ -313,7 +314,7 @@ def test_what_makes_no_sense_is_refused_with_a_hint(
 )
 def test_whatever_is_written_is_understood_or_refused(expr: str) -> None:
     try:
-        made = require_schedule(NOW, UTC, cron_expr=expr)
+        made = require_schedule(NOW, UTC, ScheduleRequest(cron_expr=expr))
     except InvalidInput:
         return
     following = made.next_after(NOW)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from navi.base.errors import InvalidInput, NotFound
 from navi.base.timezone import zone_name
 from navi.cli import output
 from navi.cli.sm import lines, target
 from navi.client import Client
+from navi.live.model.scheduling.schedule_request import ScheduleRequest
+from navi.live.model.session_reference import matching
 
 if TYPE_CHECKING:
+    from navi.live.model.scheduling.automation_request import AutomationChange, AutomationRequest
     from navi.live.model.wire_format import AutomationJson, RunJson
 
-SHORTEST_PREFIX = 4
 PREVIEWED = 5
 NAME_LENGTH = 40
 
@@ -29,29 +31,26 @@ class Answer:
     zone: tzinfo
     as_json: bool
 
-    def add(self, session: str, name: str | None, message: str, fields: Mapping[str, Any]) -> None:
-        owner = target.find(self.client, session)
-        label = name or lines.plain(message, NAME_LENGTH)
-        made = self.client.add_automation(
-            owner["id"], name=label, message=message, tz=self._tz, **fields
-        )
+    def add(self, session: str, request: AutomationRequest) -> None:
+        session_id = target.find(self.client, session)["id"]
+        made = self.client.add_automation(session_id, replace(request, tz=self._tz))
         if self._says_json(made):
             return
         output.say(f"added {self._named(made)}: {made['schedule_words']}")
         output.say(f"  {self._next(made)}")
 
-    def edit(self, text: str, changes: Mapping[str, Any]) -> None:
+    def edit(self, text: str, change: AutomationChange) -> None:
         automation = self._find(text)
         changed = self.client.change_automation(
-            automation["id"], self._with_zone(changes, automation), tz=self._tz
+            automation["id"], self._with_zone(change, automation), tz=self._tz
         )
         if self._says_json(changed):
             return
         output.say(f"changed {self._named(changed)}: {changed['schedule_words']}")
         output.say(f"  {self._next(changed)}")
 
-    def preview(self, schedule: Mapping[str, Any]) -> None:
-        preview = self.client.preview_automation(tz=self._tz, **schedule)
+    def preview(self, request: ScheduleRequest) -> None:
+        preview = self.client.preview_automation(replace(request, tz=self._tz))
         if self._says_json(preview):
             return
         output.say(preview["schedule_words"])
@@ -99,9 +98,10 @@ class Answer:
         output.table(["DUE", "STATE", "OUTCOME", "TOOK", "MISSED", "ERROR", "RUN"], rows)
 
     def switch(self, text: str, *, is_on: bool) -> None:
-        changed = self.client.change_automation(
-            self._find(text)["id"], {"enabled": is_on}, tz=self._tz
-        )
+        from navi.live.model.scheduling.automation_request import AutomationChange
+
+        change = AutomationChange(enabled=is_on)
+        changed = self.client.change_automation(self._find(text)["id"], change, tz=self._tz)
         if self._says_json(changed):
             return
         word = "resumed" if is_on else "paused"
@@ -115,15 +115,14 @@ class Answer:
         if not self._says_json({"deleted": True}):
             output.say(f"removed {self._named(automation)}")
 
-    def _with_zone(
-        self, changes: Mapping[str, Any], automation: AutomationJson
-    ) -> Mapping[str, Any]:
+    def _with_zone(self, change: AutomationChange, automation: AutomationJson) -> AutomationChange:
         """In the person's zone, but a cron schedule keeps its own unless --tz changes it."""
-        if "tz" in changes or not changes.keys() & {"at", "cron_expr", "expires_at"}:
-            return changes
+        fields = change.values().keys()
+        if "tz" in fields or not fields & {"at", "cron_expr", "expires_at"}:
+            return change
         schedule = automation["schedule"]
-        keeps_zone = "cron_expr" in changes and schedule["kind"] == "cron"
-        return {**changes, "tz": schedule["tz"] if keeps_zone else self._tz}
+        keeps_zone = "cron_expr" in fields and schedule["kind"] == "cron"
+        return replace(change, tz=schedule["tz"] if keeps_zone else self._tz)
 
     @property
     def _tz(self) -> str:
@@ -131,13 +130,8 @@ class Answer:
 
     def _find(self, text: str) -> AutomationJson:
         """By its id, the start of it, or its name."""
-        every = self.client.automations(tz=self._tz)
-        matches = [each for each in every if each["id"] == text] or [
-            each
-            for each in every
-            if each["name"] == text
-            or (len(text) >= SHORTEST_PREFIX and each["id"].startswith(text))
-        ]
+        automations = self.client.automations(tz=self._tz)
+        matches = matching(automations, text, lambda each: (each["id"], each["name"]))
         if len(matches) == 1:
             return matches[0]
         if not matches:
@@ -173,10 +167,8 @@ class Answer:
         schedule = automation["schedule"]
         if schedule["kind"] != "cron":
             return
-        preview = self.client.preview_automation(
-            cron_expr=schedule["cron_expr"], tz=schedule["tz"], count=PREVIEWED
-        )
-        self._say_times(preview["next"])
+        request = ScheduleRequest(cron_expr=schedule["cron_expr"], tz=schedule["tz"])
+        self._say_times(self.client.preview_automation(request, PREVIEWED)["next"])
 
     def _say_times(self, times: Sequence[str]) -> None:
         for at in times:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from navi.cli import output
 from navi.cli.sm import lines
-from navi.cli.sm.recall_plan import Plan
 from navi.client import Client
 
 if TYPE_CHECKING:
+    from navi.live.model.scheduling.recall_request import RecallRequest
     from navi.live.model.wire_format import RecallJson, SessionJson
 
 
@@ -24,17 +24,8 @@ class Answer:
     zone: tzinfo
     as_json: bool
 
-    def schedule(self, plan: Plan, tz: str | None, timezone_offset: str | None) -> None:
-        made = self.client.schedule_recall(
-            self.session["id"],
-            call_type=plan.call_type.value,
-            when=plan.when,
-            tz=tz,
-            timezone_offset=timezone_offset,
-            interval_seconds=plan.interval_seconds,
-            internal_comment=plan.comment,
-            additional_context_message=plan.instruction,
-        )
+    def schedule(self, request: RecallRequest) -> None:
+        made = self.client.schedule_recall(self.session["id"], request)
         if self.as_json:
             output.say_json(made)
             return

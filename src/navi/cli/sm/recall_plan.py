@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from navi.base.errors import InvalidInput, UsageError
@@ -12,17 +11,7 @@ from navi.base.stored_text import require_printable
 from navi.base.time_expressions import parse_when
 from navi.cli.sm import lines
 from navi.live.model.scheduling.recall import COMMENT_LIMIT, CallType, parse_interval
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A recall to be scheduled."""
-
-    call_type: CallType
-    when: str | None
-    interval_seconds: int | None
-    instruction: str
-    comment: str | None
+from navi.live.model.scheduling.recall_request import RecallRequest
 
 
 def read(
@@ -33,8 +22,8 @@ def read(
     every: str | None = None,
     is_now: bool = False,
     comment: str | None = None,
-) -> Plan | str:
-    """The command line as a plan, an action, or `show`.
+) -> RecallRequest | str:
+    """The command line as a recall request, an action, or `show`.
 
     Combinations that make no sense are refused with a hint at what works.
     """
@@ -60,9 +49,15 @@ def read(
     when, instruction = _texts(own, texts, every=every, is_now=is_now)
     if every is None:
         kind = CallType.IMMEDIATE if is_now else CallType.ONCE
-        return Plan(kind, when, None, instruction, comment)
-    first = "now" if is_now else when or every
-    return Plan(CallType.RECURRING, first, parse_interval(every), instruction, comment)
+    else:
+        kind, when = CallType.RECURRING, "now" if is_now else when or every
+    return RecallRequest(
+        call_type=kind,
+        when=when,
+        interval_seconds=None if every is None else parse_interval(every),
+        additional_context_message=instruction,
+        internal_comment=comment,
+    )
 
 
 def _texts(

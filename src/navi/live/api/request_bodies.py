@@ -4,40 +4,30 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import Any, TypeVar
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-)
+from pydantic import BaseModel, Field, ValidationInfo, field_validator
 from starlette.requests import Request
 
 from navi.base.errors import InvalidInput, TooLarge
 from navi.base.stored_text import require_storable
 from navi.base.timezone import parse_timezone
 from navi.live.model.input import TEXT_LIMIT_BYTES, DeliveryMode
+from navi.live.model.scheduling.schedule_request import ScheduleRequest
+from navi.live.model.validation import STRICT, validate
 
 BODY_LIMIT_BYTES = 8 * TEXT_LIMIT_BYTES
 """A text of the largest size fits, however its characters are escaped."""
 
-WORDS = {
-    "extra_forbidden": "there is no such field",
-    "missing": "is missing",
-    "model_type": "must be a JSON object",
-}
-
-Model = TypeVar("Model", bound=BaseModel)
+Model = TypeVar("Model")
 
 
 class Body(BaseModel):
     """Names the fields and their types; the domain decides which values are valid."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = STRICT
 
     @field_validator("*")
     @classmethod
@@ -89,59 +79,9 @@ class InputChange(Body):
     delivery_mode: DeliveryMode | None = Field(None, strict=False)
 
 
-class NewRecall(Body):
-    call_type: str
-    additional_context_message: str
-    when: str | None = None
-    tz: str | None = None
-    timezone_offset: str | None = None
-    interval_seconds: int | None = None
-    internal_comment: str | None = None
-
-
-class TimeWords(Body):
-    when: str
-    tz: str | None = None
-    timezone_offset: str | None = None
-    interval_seconds: int | None = None
-
-
-class SchedulePreview(Body):
-    at: str | None = None
-    every_seconds: int | None = None
-    cron_expr: str | None = None
-    tz: str | None = None
-    count: int = Field(5, ge=1, le=100)
-
-
-class NewAutomation(Body):
-    name: str
-    message: str
-    at: str | None = None
-    every_seconds: int | None = None
-    cron_expr: str | None = None
-    tz: str | None = None
-    catch_up: str | None = None
-    max_runs: int | None = None
-    expires_at: str | None = None
-    max_failures: int | None = None
-    time_limit_seconds: int | None = None
-
-
-class AutomationChange(Body):
-    # Only fields that are set are changed; those that may be null are taken away by it.
-    name: str = ""
-    message: str = ""
-    enabled: bool = True
-    at: str | None = None
-    every_seconds: int | None = None
-    cron_expr: str | None = None
-    tz: str | None = None
-    catch_up: str | None = None
-    max_runs: int | None = None
-    expires_at: str | None = None
-    max_failures: int = 5
-    time_limit_seconds: int | None = None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulePreview(ScheduleRequest):
+    count: int = field(default=5, metadata={"ge": 1, "le": 100})
 
 
 class Requester(Body):
@@ -177,7 +117,7 @@ def parse(data: bytes | str, model: type[Model]) -> Model:
         value = parse_json(data or "{}")
     except (ValueError, RecursionError) as error:
         raise InvalidInput("this is not JSON", hint='send an object like {"text": "…"}') from error
-    return validate(value, model)
+    return validate(model, value)
 
 
 def parse_json(data: bytes | str) -> Any:
@@ -193,18 +133,6 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{text} is not a finite number")
     return number
-
-
-def validate(value: Any, model: type[Model]) -> Model:
-    try:
-        return model.model_validate(value)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the body"
-        known = ", ".join(model.model_fields)
-        raise InvalidInput(
-            f"{field}: {WORDS.get(first['type'], first['msg'])}", hint=f"the fields are: {known}"
-        ) from error
 
 
 def timezone(request: Request) -> tzinfo | None:

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from navi.base.control_characters import one_line
 from navi.base.errors import InvalidInput
+from navi.base.ids import new_id
 from navi.base.stored_text import require_line, require_printable
 from navi.live.model.input import Origin
 from navi.live.model.scheduling.recall import Recall
@@ -92,6 +93,40 @@ class Session:
     opening_origin: Origin | None = None
     program: str | None = None
     """What runs in its pane: an agent by name, or a command line. None for the usual agent."""
+
+    @classmethod
+    def new(
+        cls,
+        user_id: str,
+        driver: str,
+        cwd: str,
+        now: datetime,
+        *,
+        id: str | None = None,
+        name: str | None = None,
+        model: str | None = None,
+        program: str | None = None,
+        parent_id: str | None = None,
+    ) -> Session:
+        """An idle session in which nothing has happened yet."""
+        session_id = id or new_id()
+        return cls(
+            id=session_id,
+            name=generated_name(session_id) if name is None else name,
+            driver=driver,
+            model=model,
+            cwd=cwd,
+            parent_id=parent_id,
+            user_id=user_id,
+            state=SessionState.IDLE,
+            task=None,
+            agent_status_text=None,
+            agent_status_at=None,
+            context_from_idx=0,
+            created_at=now,
+            updated_at=now,
+            program=program,
+        )
 
     @property
     def title(self) -> str:

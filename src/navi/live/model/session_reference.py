@@ -1,4 +1,4 @@
-"""Which session somebody means: its id, the beginning of its id, or its name."""
+"""Finding what somebody means by an id, the beginning of an id, or a name."""
 
 from __future__ import annotations
 
@@ -25,30 +25,38 @@ def choose(
 
     A name that begins another session's id is unclear, too.
     """
-    known = [(*key(each), each) for each in sessions]
-    found = [each for each in known if each[0] == text] or [
-        each for each in known if each[1] == text or _begins(each[0], text)
-    ]
-    if len(found) == 1:
-        return found[0][3]
-    if found:
-        raise _unclear([(id_, title) for id_, _, title, _ in found], text)
-    if any(each[0].startswith(text) for each in known if text):
+    matches = matching(sessions, text, lambda each: key(each)[:2])
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise _unclear([key(each) for each in matches], text)
+    if text and any(key(each)[0].startswith(text) for each in sessions):
         message = f"{text!r} is too short for an id"
         raise NotFound(message, hint=f"give at least {SHORTEST_PREFIX} characters")
     raise NotFound(f"there is no session {text!r}", hint="`sm status` lists them")
 
 
-def _begins(session_id: str, text: str) -> bool:
-    return len(text) >= SHORTEST_PREFIX and session_id.startswith(text)
+def matching(
+    candidates: Sequence[Candidate], text: str, key: Callable[[Candidate], tuple[str, str]]
+) -> list[Candidate]:
+    """The one with this id; else all with this name or with an id that begins like this.
+
+    `key` gives a candidate's id and name.
+    """
+    keys = [(*key(each), each) for each in candidates]
+    return [each for id_, _, each in keys if id_ == text] or [
+        each
+        for id_, name, each in keys
+        if name == text or (len(text) >= SHORTEST_PREFIX and id_.startswith(text))
+    ]
 
 
-def _unclear(found: Sequence[tuple[str, str]], text: str) -> SessionUnclear:
-    shown = ", ".join(f"{_plain(title)} ({id_})" for id_, title in found[:SHOWN_CANDIDATES])
-    more = len(found) - SHOWN_CANDIDATES
+def _unclear(matches: Sequence[tuple[str, str, str]], text: str) -> SessionUnclear:
+    shown = ", ".join(f"{_plain(title)} ({id_})" for id_, _, title in matches[:SHOWN_CANDIDATES])
+    more = len(matches) - SHOWN_CANDIDATES
     rest = f" and {more} more" if more > 0 else ""
     return SessionUnclear(
-        f"{text!r} matches {len(found)} sessions: {shown}{rest}", hint="use the id, or more of it"
+        f"{text!r} matches {len(matches)} sessions: {shown}{rest}", hint="use the id, or more of it"
     )
 
 

@@ -6,13 +6,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from navi.live.model.access.user import Role, User
 from navi.live.model.input import Origin
 
 NO_MATTER = datetime(1970, 1, 1, tzinfo=UTC)
 """When the user was made: of no interest to any tool."""
+
+Arguments = TypeVar("Arguments")
 
 
 async def at_once(tool_call_id: str) -> None:
@@ -51,8 +53,8 @@ class ToolResult:
     is_error: bool = False
 
 
-class Tool(Protocol):
-    """`parameters` is the JSON schema of the arguments. A refusal is raised as a `NaviError`."""
+class Tool(Protocol[Arguments]):
+    """`arguments` is the model of what a call may say: a pydantic model or a plain dataclass."""
 
     @property
     def name(self) -> str: ...
@@ -61,6 +63,7 @@ class Tool(Protocol):
     def description(self) -> str: ...
 
     @property
-    def parameters(self) -> Mapping[str, Any]: ...
+    def arguments(self) -> type[Arguments]: ...
 
-    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult: ...
+    async def run(self, context: ToolContext, arguments: Arguments) -> ToolResult:
+        """Raises a `NaviError` to refuse."""

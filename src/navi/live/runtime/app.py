@@ -7,7 +7,8 @@ import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import timedelta, tzinfo
+from typing import Any
 
 from navi.base.clock import Clock
 from navi.base.system_clock import SystemClock
@@ -95,7 +96,7 @@ class Navi:
     index_follower: IndexFollower
     scheduler: Scheduler
     adoption: Adoption
-    tools: Mapping[str, Tool]
+    tools: Mapping[str, Tool[Any]]
     """What every agent is offered, Navi's own and others alike."""
 
 
@@ -142,7 +143,7 @@ async def running(
     )
     messages = Messages(store, clock, sessions, queue, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
-    tools = agent_tools(recalls, automations, messages)
+    tools = agent_tools(clock, zone, sessions, recalls, automations, messages)
     reach = None if address is None else Reach(address, SessionTokens(store, clock).of)
     builtin = built_in_driver(settings, [*machine_tools(settings, reach), *tools])
     chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
@@ -210,19 +211,26 @@ def due_kinds(settings: Settings) -> list[DueKind]:
     ]
 
 
-def agent_tools(recalls: Recalls, automations: Automations, messages: Messages) -> list[Tool]:
+def agent_tools(
+    clock: Clock,
+    timezone: tzinfo,
+    sessions: Sessions,
+    recalls: Recalls,
+    automations: Automations,
+    messages: Messages,
+) -> list[Tool[Any]]:
     """What every agent is offered: the built-in one as it is, others by MCP."""
     return [
         ScheduleRecall(recalls),
-        ManageRecall(recalls),
-        Cron(automations),
+        ManageRecall(recalls, clock, timezone),
+        Cron(automations, clock, timezone),
         SearchSessions(Library(), list(registry.sources())),
         ReportStatus(messages),
-        SendMessage(messages),
+        SendMessage(sessions, messages),
     ]
 
 
-def machine_tools(settings: Settings, reach: Reach | None) -> list[Tool]:
+def machine_tools(settings: Settings, reach: Reach | None) -> list[Tool[Any]]:
     """What Navi's own agent is offered besides: other agents have such tools themselves."""
 
     async def environment(session_id: str) -> Mapping[str, str]:
@@ -240,7 +248,7 @@ def machine_tools(settings: Settings, reach: Reach | None) -> list[Tool]:
     ]
 
 
-def built_in_driver(settings: Settings, tools: Sequence[Tool]) -> BuiltinDriver:
+def built_in_driver(settings: Settings, tools: Sequence[Tool[Any]]) -> BuiltinDriver:
     return BuiltinDriver(
         model=model_of(settings),
         tools=tools,

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from typing import Any, ClassVar, Literal, Protocol
 
+from pydantic.json_schema import SkipJsonSchema
+
+from navi.base.clock import Clock
+from navi.base.errors import InvalidInput
+from navi.base.time_expressions import describe
+from navi.base.timezone import request_timezone, timezone_or_utc
+from navi.live.model.access.user import User
+from navi.live.model.scheduling.automation import Automation
+from navi.live.model.scheduling.automation_request import AutomationRequest
+from navi.live.model.scheduling.schedule import At, Schedule
+from navi.live.model.scheduling.schedule import Cron as CronSchedule
+from navi.live.model.scheduling.schedule_request import ScheduleRequest
 from navi.live.model.tool import ToolContext, ToolResult
-from navi.live.tools.arguments import Arguments
+from navi.live.tools.argument_types import require
 
-ACTIONS = ("add", "list", "remove")
 DESCRIPTION = """\
 Manages this session's automations: turns that run on a schedule, in this session, where the \
 person reads the answer and can reply. Use it for what the person wants done regularly or at a set \
@@ -25,52 +37,102 @@ Not possible inside an automation's own turn: add.\
 """
 
 
-class Book(Protocol):
-    """Where automations are kept."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CronArguments(ScheduleRequest):
+    action: Literal["add", "list", "remove"]
+    name: str | None = None
+    message: str | None = field(default=None, metadata={"description": "What to do each time."})
+    job_id: str | None = field(default=None, metadata={"description": "For remove."})
+    deliver: SkipJsonSchema[Any] = None
+    """Of an older version. Ignored: a scheduled turn always answers in its session."""
 
-    async def cron_for(self, context: ToolContext, action: str, given: Mapping[str, Any]) -> str:
-        """Do it, and say what is true afterwards."""
+
+class Automations(Protocol):
+    """What this tool needs of the runtime's `Automations`."""
+
+    async def add(
+        self,
+        user: User,
+        session_id: str,
+        request: AutomationRequest,
+        calling_session_id: str | None = ...,
+    ) -> Automation: ...
+
+    async def listing(self, user: User, session_id: str | None = ...) -> Sequence[Automation]: ...
+
+    async def remove(self, user: User, automation_id: str) -> Automation: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    book: Book
+    """Shows intervals in `timezone` where the agent names no other."""
+
+    automations: Automations
+    clock: Clock
+    timezone: tzinfo
 
     name: ClassVar[str] = "cron"
     description: ClassVar[str] = DESCRIPTION
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "action": {"type": "string", "enum": list(ACTIONS)},
-            "name": {"type": "string"},
-            "message": {"type": "string", "description": "What to do each time."},
-            "at": {"type": "string"},
-            "every_seconds": {"type": "integer"},
-            "cron_expr": {"type": "string"},
-            "tz": {
-                "type": "string",
-                "description": "IANA zone of cron_expr and at, and of times shown.",
-            },
-            "job_id": {"type": "string", "description": "For remove."},
-        },
-        "required": ["action"],
-        "additionalProperties": False,
-    }
+    arguments: ClassVar[type[CronArguments]] = CronArguments
 
-    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
-        # An older version took `deliver`; a scheduled turn always answers in its session.
-        known = {name: value for name, value in arguments.items() if name != "deliver"}
-        given = Arguments(known, self.parameters)
-        action = given.choice("action", ACTIONS)
-        asked: dict[str, Any] = {
-            name: given.text(name)
-            for name in self.parameters["properties"]
-            if name not in ("action", "every_seconds") and known.get(name) is not None
-        }
-        if known.get("every_seconds") is not None:
-            asked["every_seconds"] = given.whole_number("every_seconds", None)
-        if action == "add":
-            given.text("name")
-            given.text("message")
-            asked.pop("job_id", None)
-        return ToolResult(await self.book.cron_for(context, action, asked))
+    async def run(self, context: ToolContext, arguments: CronArguments) -> ToolResult:
+        if not context.session_id:
+            raise InvalidInput(
+                "there is no session that the automation would belong to",
+                hint="call cron from inside a session of Navi",
+            )
+        match arguments.action:
+            case "add":
+                return ToolResult(await self._add(context, arguments))
+            case "remove":
+                return ToolResult(await self._remove(context, arguments.job_id))
+            case "list":
+                return ToolResult(await self._list(context, arguments.tz))
+
+    async def _add(self, context: ToolContext, arguments: CronArguments) -> str:
+        request = AutomationRequest(
+            name=require("name", arguments.name),
+            message=require("message", arguments.message),
+            at=arguments.at,
+            every_seconds=arguments.every_seconds,
+            cron_expr=arguments.cron_expr,
+            tz=arguments.tz,
+        )
+        session_id = context.session_id
+        automation = await self.automations.add(context.user, session_id, request, session_id)
+        words = self._in_words(automation, arguments.tz)
+        return f"Added {automation.name} ({automation.id}): {words}."
+
+    async def _remove(self, context: ToolContext, job_id: str | None) -> str:
+        if not job_id:
+            raise InvalidInput("job_id is missing", hint="action=list shows the ids")
+        for automation in await self.automations.listing(context.user, context.session_id):
+            if automation.id == job_id:
+                await self.automations.remove(context.user, job_id)
+                return f"Removed {automation.name}."
+        raise InvalidInput(
+            f"this session has no automation {job_id}", hint="action=list shows its own"
+        )
+
+    async def _list(self, context: ToolContext, tz: str | None) -> str:
+        automations = await self.automations.listing(context.user, context.session_id)
+        lines = [f"{each.id} {each.name}: {self._in_words(each, tz)}" for each in automations]
+        return "\n".join(lines) or "This session has no automations."
+
+    def _in_words(self, automation: Automation, tz: str | None) -> str:
+        """Its times in the reader's zone, or in its own."""
+        timezone = request_timezone(self._timezone_of(automation.schedule), tz)
+        words = automation.schedule.in_words(timezone)
+        if automation.next_run_at is not None:
+            words += f"; next {describe(automation.next_run_at, self.clock.now(), timezone)}"
+        elif not automation.enabled:
+            words += "; switched off"
+        if automation.last_status is not None:
+            words += f"; last {automation.last_status}"
+        return words
+
+    def _timezone_of(self, schedule: Schedule) -> tzinfo:
+        match schedule:
+            case At(tz=tz) | CronSchedule(tz=tz):
+                return timezone_or_utc(tz)
+        return self.timezone

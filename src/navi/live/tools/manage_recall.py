@@ -2,53 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from datetime import datetime, timedelta, tzinfo
+from typing import ClassVar, Literal, Protocol
 
+from pydantic import Field
+
+from navi.base.clock import Clock
+from navi.base.time_expressions import describe, describe_length, describe_moment
+from navi.base.timezone import request_timezone
+from navi.live.model.access.user import User
+from navi.live.model.scheduling.recall import Recall, RecallStatus
 from navi.live.model.tool import ToolContext, ToolResult
-from navi.live.tools.arguments import Arguments
-
-ACTIONS = ("cancel", "skip", "list")
+from navi.live.tools.argument_types import Arguments, Line
 
 
-class Book(Protocol):
-    async def manage_for(
-        self,
-        context: ToolContext,
-        action: str,
-        session_id: str,
-        *,
-        tz: str | None = None,
-        timezone_offset: str | None = None,
-    ) -> str:
-        """Do it, and say what is true afterwards."""
+class ManageRecallArguments(Arguments):
+    action: Literal["cancel", "skip", "list"]
+    session_id: Line | None = Field(None, description="Another session than this one.")
+    tz: str | None = Field(None, description="IANA zone in which times are shown.")
+    timezone_offset: str | None = Field(None, description="±HH:MM, in place of tz.")
+
+
+class Recalls(Protocol):
+    """What this tool needs of the runtime's `Recalls`."""
+
+    async def cancel(self, user: User, session_id: str) -> Recall: ...
+
+    async def skip(self, user: User, session_id: str) -> Recall: ...
+
+    async def listing(self, user: User, session_id: str) -> Sequence[Recall]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ManageRecall:
-    book: Book
+    """Shows times in `timezone` where the agent names no other."""
+
+    recalls: Recalls
+    clock: Clock
+    timezone: tzinfo
 
     name: ClassVar[str] = "manage_recall"
     description: ClassVar[str] = (
         "Manages this session's recalls. `cancel` the pending one (do so before you schedule "
         "another), `skip` the next beat of a recurring one, `list` all with how they ended."
     )
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "action": {"type": "string", "enum": list(ACTIONS)},
-            "session_id": {"type": "string", "description": "Another session than this one."},
-            "tz": {"type": "string", "description": "IANA zone in which times are shown."},
-            "timezone_offset": {"type": "string", "description": "±HH:MM, in place of tz."},
-        },
-        "required": ["action"],
-        "additionalProperties": False,
-    }
+    arguments: ClassVar[type[ManageRecallArguments]] = ManageRecallArguments
 
-    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
-        given = Arguments(arguments, self.parameters)
-        action = given.choice("action", ACTIONS)
-        session_id = given.line("session_id", context.session_id)
-        zone = {name: given.text(name, "") or None for name in ("tz", "timezone_offset")}
-        return ToolResult(await self.book.manage_for(context, action, session_id, **zone))
+    async def run(self, context: ToolContext, arguments: ManageRecallArguments) -> ToolResult:
+        user = context.user
+        session_id = arguments.session_id or context.session_id
+        timezone = request_timezone(self.timezone, arguments.tz, arguments.timezone_offset)
+        match arguments.action:
+            case "cancel":
+                recall = await self.recalls.cancel(user, session_id)
+                return ToolResult(f"Cancelled: {recall.additional_context_message}")
+            case "skip":
+                recall = await self.recalls.skip(user, session_id)
+                at = describe(recall.trigger_at, self.clock.now(), timezone)
+                return ToolResult(f"Skipped; next {at}.")
+            case "list":
+                recalls = await self.recalls.listing(user, session_id)
+                lines = [_line(recall, self.clock.now(), timezone) for recall in recalls]
+                return ToolResult("\n".join(lines) or "No recalls.")
+
+
+def _line(recall: Recall, now: datetime, timezone: tzinfo) -> str:
+    """A recall in the list; only one still to come says how far away it is."""
+    is_pending = recall.status is RecallStatus.PENDING
+    at = recall.trigger_at
+    line = f"{recall.id} {recall.status} {recall.call_type}, "
+    line += describe(at, now, timezone) if is_pending else describe_moment(at, timezone)
+    if recall.interval_seconds is not None:
+        line += f", every {describe_length(timedelta(seconds=recall.interval_seconds))}"
+    if recall.internal_comment:
+        line += f" ({recall.internal_comment})"
+    if recall.error:
+        line += f" [{recall.outcome}: {recall.error}]"
+    return f"{line}: {recall.additional_context_message}"

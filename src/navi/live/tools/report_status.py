@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
+from pydantic import Field
+
+from navi.live.model.access.user import User
+from navi.live.model.session import Session
 from navi.live.model.tool import ToolContext, ToolResult
-from navi.live.tools.arguments import Arguments
+from navi.live.tools.argument_types import Arguments, Line
 
 
-class Desk(Protocol):
-    async def report_for(self, context: ToolContext, text: str) -> str:
-        """Keep the status and say it back."""
+class ReportStatusArguments(Arguments):
+    text: Line = Field(description="like: found 2 call sites, testing the fix")
+
+
+class Messages(Protocol):
+    """What this tool needs of the runtime's `Messages`."""
+
+    async def report(self, user: User, session_id: str, text: str | None) -> Session: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ReportStatus:
-    desk: Desk
+    messages: Messages
 
     name: ClassVar[str] = "report_status"
     description: ClassVar[str] = (
@@ -25,15 +33,8 @@ class ReportStatus:
         "begin something new, when you find something out, and whenever `[sm remind]` asks for it: "
         "a report answers the reminder and restarts its timer."
     )
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "text": {"type": "string", "description": "like: found 2 call sites, testing the fix"}
-        },
-        "required": ["text"],
-        "additionalProperties": False,
-    }
+    arguments: ClassVar[type[ReportStatusArguments]] = ReportStatusArguments
 
-    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
-        text = Arguments(arguments, self.parameters).line("text")
-        return ToolResult(await self.desk.report_for(context, text))
+    async def run(self, context: ToolContext, arguments: ReportStatusArguments) -> ToolResult:
+        session = await self.messages.report(context.user, context.session_id, arguments.text)
+        return ToolResult(f"Your status is now: {session.agent_status_text}")

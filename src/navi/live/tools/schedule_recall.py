@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
+from navi.live.model.access.user import User
+from navi.live.model.scheduling.recall import ScheduledRecall, Scheduler
+from navi.live.model.scheduling.recall_request import RecallRequest
 from navi.live.model.tool import ToolContext, ToolResult
-from navi.live.tools.arguments import Arguments
 
 DESCRIPTION = """\
 Schedules a wake-up of this session. When the time comes you get a turn of your own, with all your \
@@ -31,42 +32,29 @@ each wake-up schedule the next. For several timers use one recurring recall and 
 """
 
 
-class Book(Protocol):
-    """Where recalls are kept."""
+class Recalls(Protocol):
+    """What this tool needs of the runtime's `Recalls`."""
 
-    async def schedule_for(self, context: ToolContext, arguments: Mapping[str, Any]) -> str:
-        """Keep the recall and say back how its time was understood."""
+    async def schedule(
+        self, user: User, session_id: str, request: RecallRequest, scheduled_by: Scheduler
+    ) -> ScheduledRecall: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleRecall:
-    book: Book
+    recalls: Recalls
 
     name: ClassVar[str] = "schedule_recall"
     description: ClassVar[str] = DESCRIPTION
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "call_type": {"type": "string", "enum": ["once", "recurring", "immediate"]},
-            "when": {"type": "string", "description": "For once and recurring."},
-            "tz": {"type": "string", "description": "The person's IANA zone, like Europe/Paris."},
-            "timezone_offset": {"type": "string", "description": "±HH:MM, in place of tz."},
-            "interval_seconds": {"type": "integer", "description": "For recurring."},
-            "internal_comment": {"type": "string", "description": "Why, for people."},
-            "additional_context_message": {"type": "string", "description": "What to do then."},
-        },
-        "required": ["call_type", "additional_context_message"],
-        "additionalProperties": False,
-    }
+    arguments: ClassVar[type[RecallRequest]] = RecallRequest
 
-    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
-        given = Arguments(arguments, self.parameters)
-        asked: dict[str, Any] = {
-            name: given.text(name)
-            for name in self.parameters["properties"]
-            if name != "interval_seconds" and arguments.get(name) is not None
-        }
-        asked["interval_seconds"] = given.whole_number("interval_seconds", None)
-        for required in self.parameters["required"]:
-            given.text(required)
-        return ToolResult(await self.book.schedule_for(context, asked))
+    async def run(self, context: ToolContext, arguments: RecallRequest) -> ToolResult:
+        scheduled = await self.recalls.schedule(
+            context.user, context.session_id, arguments, Scheduler.AGENT
+        )
+        lines = [f"Scheduled: {scheduled.reading}."]
+        if scheduled.recall.interval_seconds is not None:
+            lines.append(f"Then every {scheduled.recall.interval_seconds} seconds.")
+        if scheduled.warning is not None:
+            lines.append(scheduled.warning)
+        return ToolResult("\n".join(lines))

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Literal, Protocol
+
+from pydantic import BeforeValidator, Field, create_model
 
 from navi.base.errors import NotAllowed
-from navi.live.model.access.user import Role
 from navi.live.model.tool import ToolContext, ToolResult
-from navi.live.tools.arguments import Arguments
+from navi.live.tools.argument_types import Arguments, Line
 
-DEFAULT_LIMIT, LONGEST_LIMIT = 10, 50
+HIGHEST_LIMIT = 50
+
+# Some models send an empty text for what they leave out.
+EmptyIsNone = BeforeValidator(lambda value: None if value == "" else value)
 
 
-class Shelf(Protocol):
-    """Where the memory is."""
+class SearchArguments(Arguments):
+    query: Line
+    source: Annotated[str | None, EmptyIsNone] = None
+    project: Annotated[Line | None, EmptyIsNone] = Field(
+        None, description="Part of a project's path."
+    )
+    limit: int = Field(10, ge=1)
+
+
+class Library(Protocol):
+    """What this tool needs of the runtime's `Library`."""
 
     async def find(self, query: str, source: str | None, project: str | None, limit: int) -> str:
-        """The passages found, best first, each with its session."""
+        """The best passages first, each with its session."""
 
 
-@dataclass(frozen=True, slots=True)
 class SearchSessions:
-    shelf: Shelf
-    sources: Sequence[str]
-    """The names of the agents whose sessions are in the memory."""
-
     name: ClassVar[str] = "search_sessions"
     description: ClassVar[str] = (
         "Searches everything that agents said, thought and ran on this machine before, whichever "
@@ -35,27 +42,19 @@ class SearchSessions:
         "Use it before you solve something that may have been solved before."
     )
 
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        return {
-            "type": "object",
-            "properties": {
-                "query": {"type": "string"},
-                "source": {"type": "string", "enum": list(self.sources)},
-                "project": {"type": "string", "description": "Part of a project's path."},
-                "limit": {"type": "integer", "description": f"{DEFAULT_LIMIT} if you don't say."},
-            },
-            "required": ["query"],
-            "additionalProperties": False,
-        }
+    def __init__(self, library: Library, sources: Sequence[str]) -> None:
+        self._library = library
+        choice: Any = Annotated[Literal[tuple(sources)] | None, EmptyIsNone]
+        self.arguments: type[SearchArguments] = create_model(
+            "SearchArguments", __base__=SearchArguments, source=(choice, None)
+        )
 
-    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
-        if context.current_user_role is not Role.ADMIN:
-            # It holds everything that was ever said on this machine, whoever said it.
+    async def run(self, context: ToolContext, arguments: SearchArguments) -> ToolResult:
+        if not context.user.is_admin:
+            # The memory holds what every user of this machine ever said.
             raise NotAllowed("only an admin's sessions may search the memory")
-        given = Arguments(arguments, self.parameters)
-        query = given.line("query")
-        source = given.choice("source", self.sources) if arguments.get("source") else None
-        project = given.line("project") if arguments.get("project") else None
-        limit = given.whole_number("limit", DEFAULT_LIMIT, minimum=1) or DEFAULT_LIMIT
-        return ToolResult(await self.shelf.find(query, source, project, min(limit, LONGEST_LIMIT)))
+        limit = min(arguments.limit, HIGHEST_LIMIT)
+        passages = await self._library.find(
+            arguments.query, arguments.source, arguments.project, limit
+        )
+        return ToolResult(passages)

@@ -2,27 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
-from navi.live.model.input import DeliveryMode
+from pydantic import Field
+
+from navi.live.model.access.user import User
+from navi.live.model.input import Admission, DeliveryMode
+from navi.live.model.session import Session
+from navi.live.model.session_reference import choose
 from navi.live.model.tool import ToolContext, ToolResult
-from navi.live.tools.arguments import Arguments
-
-MODES = tuple(mode.value for mode in DeliveryMode)
+from navi.live.tools.argument_types import Arguments, Line
 
 
-class Desk(Protocol):
-    async def send_for(
-        self, context: ToolContext, target: str, text: str, delivery_mode: DeliveryMode
-    ) -> str:
-        """Keep the message and say where it is now."""
+class SendMessageArguments(Arguments):
+    target: Line = Field(description="A session's id, its beginning, or name.")
+    text: str = Field(description="What to tell; name files and commands.")
+    delivery_mode: DeliveryMode = Field(DeliveryMode.SEQUENTIAL, strict=False)
+
+
+class Sessions(Protocol):
+    """What this tool needs of the runtime's `Sessions`."""
+
+    async def listing(self, user: User) -> Sequence[Session]: ...
+
+
+class Messages(Protocol):
+    """What this tool needs of the runtime's `Messages`."""
+
+    async def send(
+        self,
+        user: User,
+        session_id: str,
+        text: str,
+        *,
+        delivery_mode: DeliveryMode = ...,
+        sender_session_id: str | None = ...,
+    ) -> Admission: ...
 
 
 @dataclass(frozen=True, slots=True)
 class SendMessage:
-    desk: Desk
+    sessions: Sessions
+    messages: Messages
 
     name: ClassVar[str] = "send_message"
     description: ClassVar[str] = (
@@ -31,19 +54,21 @@ class SendMessage:
         "was sent before, `important` overtakes at the end of the running turn, `urgent` "
         "interrupts it: only for what can't wait."
     )
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "target": {"type": "string", "description": "A session's id, its beginning, or name."},
-            "text": {"type": "string", "description": "What to tell; name files and commands."},
-            "delivery_mode": {"type": "string", "enum": list(MODES)},
-        },
-        "required": ["target", "text"],
-        "additionalProperties": False,
-    }
+    arguments: ClassVar[type[SendMessageArguments]] = SendMessageArguments
 
-    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
-        given = Arguments(arguments, self.parameters)
-        mode = DeliveryMode(given.choice("delivery_mode", MODES, DeliveryMode.SEQUENTIAL.value))
-        said = await self.desk.send_for(context, given.line("target"), given.text("text"), mode)
-        return ToolResult(said)
+    async def run(self, context: ToolContext, arguments: SendMessageArguments) -> ToolResult:
+        user = context.user
+        session = choose(
+            await self.sessions.listing(user),
+            arguments.target,
+            lambda each: (each.id, each.name, each.title),
+        )
+        admission = await self.messages.send(
+            user,
+            session.id,
+            arguments.text,
+            delivery_mode=arguments.delivery_mode,
+            sender_session_id=context.session_id,
+        )
+        where = "Delivered" if admission.delivered else f"Queued, {admission.position} before it"
+        return ToolResult(f"{where}: {session.name} ({session.id}), {session.state} before.")

@@ -8,9 +8,9 @@ from typing import Any
 from duckdb import DuckDBPyConnection
 
 from navi.base.errors import InvalidInput
+from navi.live.model.session_reference import SHORTEST_PREFIX
 from navi.memory.index_errors import AmbiguousSession, PastSessionNotFound
 
-SHORTEST_PREFIX = 4
 MOST_CANDIDATES = 10
 
 COLUMNS = """

@@ -101,11 +101,22 @@ def add(
     as_json: bool,
     **chosen: Any,
 ) -> None:
+    from navi.cli.sm.automation_answer import NAME_LENGTH
+    from navi.cli.sm.lines import plain
+    from navi.live.model.scheduling.automation_request import AutomationRequest
+    from navi.live.model.scheduling.schedule_request import ScheduleRequest
+
     answer = _answer(as_json, tz)
     if preview:
-        answer.preview(_schedule(**chosen))
-    else:
-        answer.add(session, name, message, {**_schedule(**chosen), **_guards(**chosen)})
+        answer.preview(ScheduleRequest(**_schedule(**chosen)))
+        return
+    request = AutomationRequest(
+        name=name or plain(message, NAME_LENGTH),
+        message=message,
+        **_schedule(**chosen),
+        **_guards(**chosen),
+    )
+    answer.add(session, request)
 
 
 @command.command("edit", help=EDIT_HELP)
@@ -125,16 +136,23 @@ def edit(
     **chosen: Any,
 ) -> None:
     from navi.base.errors import UsageError
+    from navi.live.model.scheduling.automation_request import AutomationChange
 
-    fields = {"name": name, "message": message, "enabled": enabled, "tz": tz}
-    fields |= _schedule(**chosen) | _guards(**chosen)
+    fields = {
+        "name": name,
+        "message": message,
+        "enabled": enabled,
+        "tz": tz,
+        **_schedule(**chosen),
+        **_guards(**chosen),
+    }
     changes = {field: value for field, value in fields.items() if value is not None}
     if not changes:
         raise UsageError(
             "nothing to change",
             hint=f'try `sm automation edit {automation_id} --at "friday at 9"`',
         )
-    _answer(as_json, tz).edit(automation_id, changes)
+    _answer(as_json, tz).edit(automation_id, AutomationChange(**changes))
 
 
 def _schedule(cron: str | None, every: str | None, at: str | None, **_: Any) -> dict[str, Any]:
@@ -153,10 +171,11 @@ def _guards(
     time_limit: str | None,
     **_: Any,
 ) -> dict[str, Any]:
+    from navi.live.model.scheduling.automation import CatchUp
     from navi.live.model.scheduling.recall import parse_interval
 
     return {
-        "catch_up": catch_up,
+        "catch_up": None if catch_up is None else CatchUp(catch_up),
         "max_runs": max_runs,
         "expires_at": expires,
         "max_failures": max_failures,

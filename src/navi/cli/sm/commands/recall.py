@@ -48,13 +48,16 @@ def command(
     as_json: bool,
 ) -> None:
     # Imported here, so that --help and completions start quickly.
+    from dataclasses import replace
+
     from navi.base.timezone import zone_name
     from navi.cli import timezone_options
     from navi.cli.sm import target
     from navi.cli.sm.recall_answer import Answer
-    from navi.cli.sm.recall_plan import Plan, read
+    from navi.cli.sm.recall_plan import read
     from navi.cli.sm.timezone import own_timezone
     from navi.client import Client, find_server
+    from navi.live.model.scheduling.recall_request import RecallRequest
 
     zone = timezone_options.read(tz, timezone) or own_timezone()
     chosen = {"skip": skip, "cancel": cancel, "list": listing}
@@ -63,8 +66,9 @@ def command(
     client = Client(find_server())
     answer = Answer(client, target.find(client, session), zone, as_json)
     match wanted:
-        case Plan():
-            answer.schedule(wanted, None if timezone else zone_name(zone), timezone)
+        case RecallRequest():
+            tz = None if timezone else zone_name(zone)
+            answer.schedule(replace(wanted, tz=tz, timezone_offset=timezone))
         case "skip":
             answer.skip()
         case "cancel":

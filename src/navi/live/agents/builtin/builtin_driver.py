@@ -11,7 +11,7 @@ import logging
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from navi.base.errors import IterationLimit, NaviError
 from navi.base.time_expressions import describe_moment
@@ -83,7 +83,7 @@ class BuiltinDriver(Driver):
         self,
         *,
         model: str = SCRIPTED,
-        tools: Sequence[Tool] = (),
+        tools: Sequence[Tool[Any]] = (),
         max_iterations: int = 25,
         instructions: str = DEFAULT_INSTRUCTIONS,
         base_urls: Mapping[str, str] | None = None,

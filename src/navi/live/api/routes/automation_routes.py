@@ -9,6 +9,7 @@ from starlette.routing import Route
 from navi.live.api import request_bodies
 from navi.live.api.access import caller, calling_session, identify
 from navi.live.api.responses import answer
+from navi.live.model.scheduling.automation_request import AutomationChange, AutomationRequest
 from navi.live.model.wire_format import (
     PreviewJson,
     automation_json,
@@ -42,12 +43,9 @@ async def of_session(request: Request) -> Response:
 async def add(request: Request) -> Response:
     navi, who = await identify(request)
     timezone = request_bodies.timezone(request)
-    body = await request_bodies.read(request, request_bodies.NewAutomation)
+    body = await request_bodies.read(request, AutomationRequest)
     made = await navi.automations.add(
-        who.user,
-        request.path_params["id"],
-        **body.model_dump(),
-        calling_session_id=calling_session(request, who),
+        who.user, request.path_params["id"], body, calling_session(request, who)
     )
     return answer(automation_json(made, timezone), 201)
 
@@ -62,7 +60,7 @@ async def listing(request: Request) -> Response:
 async def preview(request: Request) -> Response:
     navi, _ = await caller(request)
     body = await request_bodies.read(request, request_bodies.SchedulePreview)
-    meant = navi.automations.preview(**body.model_dump())
+    meant = navi.automations.preview(body, body.count)
     told: PreviewJson = {
         "schedule": schedule_json(meant.schedule),
         "schedule_words": meant.schedule.in_words(),
@@ -80,10 +78,9 @@ async def read(request: Request) -> Response:
 async def change(request: Request) -> Response:
     navi, who = await identify(request)
     timezone = request_bodies.timezone(request)
-    body = await request_bodies.read(request, request_bodies.AutomationChange)
-    changes = body.model_dump(exclude_unset=True)
+    body = await request_bodies.read(request, AutomationChange)
     changed = await navi.automations.change(
-        who.user, request.path_params["id"], changes, calling_session(request, who)
+        who.user, request.path_params["id"], body, calling_session(request, who)
     )
     return answer(automation_json(changed, timezone))
 

@@ -14,6 +14,7 @@ from starlette.routing import Route
 from navi.live.api import request_bodies
 from navi.live.api.access import identify
 from navi.live.api.responses import answer
+from navi.live.model.validation import validate
 
 LATEST = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
 EARLY_BYTES = 256 * 1024
@@ -37,7 +38,7 @@ async def report(request: Request) -> Response:
     navi, who = await identify(request)
     dialect = navi.adoption.dialect(request.path_params["driver"])
     body = await request_bodies.read(request, Report)
-    hook = request_bodies.validate(body.hook, dialect.fields)
+    hook = validate(dialect.fields, body.hook)
     news = dialect.news(hook, datetime.fromtimestamp(body.emitted_at, UTC))
     text = None
     if not body.is_run_by_navi:

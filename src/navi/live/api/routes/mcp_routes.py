@@ -23,7 +23,9 @@ from navi.live.api.request_bodies import parse_json, read_bytes
 from navi.live.api.responses import answer
 from navi.live.model.access.caller import Caller
 from navi.live.model.session import Session
-from navi.live.model.tool import Tool, ToolContext
+from navi.live.model.tool import Tool, ToolContext, ToolResult
+from navi.live.model.tool_call import call
+from navi.live.model.validation import schema
 from navi.live.runtime.app import Navi
 
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -100,16 +102,19 @@ def _greeting(params: Mapping[str, Any]) -> Json:
     }
 
 
-def _described(tool: Any) -> Json:
-    schema = dict(tool.parameters)
-    return {"name": tool.name, "description": tool.description, "inputSchema": schema}
+def _described(tool: Tool[Any]) -> Json:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": schema(tool.arguments),
+    }
 
 
 async def _called(
     navi: Navi,
     who: Caller,
     headers: Mapping[str, str],
-    tool: Tool,
+    tool: Tool[Any],
     arguments: Mapping[str, Any],
     meta: object,
 ) -> Json:
@@ -119,13 +124,12 @@ async def _called(
         # An agent has the rights of its session's user, even if an admin's token brought it here.
         user = await navi.accounts.owner(session)
         context = ToolContext(session.id, Path(session.cwd), user.id, user.role, user.info)
-        done = await tool.run(context, arguments)
     except NaviError as refusal:
-        return _told(refusal.sentence, is_error=True)
+        return _result(ToolResult(refusal.sentence, is_error=True))
     except Exception as error:
-        log.exception("the tool %s failed", tool.name)
-        return _told(f"the tool {tool.name} failed: {error}", is_error=True)
-    return _told(done.text, is_error=done.is_error)
+        log.exception("the caller of the tool %s could not be identified", tool.name)
+        return _result(ToolResult(f"the tool {tool.name} failed: {error}", is_error=True))
+    return _result(await call(tool, context, arguments))
 
 
 async def _session(navi: Navi, who: Caller, headers: Mapping[str, str], meta: object) -> Session:
@@ -142,8 +146,8 @@ async def _session(navi: Navi, who: Caller, headers: Mapping[str, str], meta: ob
     return await navi.sessions.of_agent(user, require_storable("session_id", agent_session_id))
 
 
-def _told(text: str, *, is_error: bool) -> Json:
-    return {"content": [{"type": "text", "text": text}], "isError": is_error}
+def _result(result: ToolResult) -> Json:
+    return {"content": [{"type": "text", "text": result.text}], "isError": result.is_error}
 
 
 def _failed(request_id: object, code: int, message: str) -> Json:

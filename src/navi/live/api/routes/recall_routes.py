@@ -10,6 +10,7 @@ from navi.live.api import request_bodies
 from navi.live.api.access import caller, calling_session, identify
 from navi.live.api.responses import answer
 from navi.live.model.scheduling.recall import Scheduler
+from navi.live.model.scheduling.recall_request import RecallRequest, RecallTime
 from navi.live.model.wire_format import instant, recall_json
 
 
@@ -31,14 +32,14 @@ async def read(request: Request) -> Response:
 
 async def schedule(request: Request) -> Response:
     navi, who = await identify(request)
-    body = await request_bodies.read(request, request_bodies.NewRecall)
+    body = await request_bodies.read(request, RecallRequest)
     session_id = request.path_params["id"]
     match calling_session(request, who):
         case None:
             by = Scheduler.PERSON
         case agent:
             by = Scheduler.AGENT if agent == session_id else Scheduler.OTHER_AGENT
-    made = await navi.recalls.schedule(who.user, session_id, **body.model_dump(), scheduled_by=by)
+    made = await navi.recalls.schedule(who.user, session_id, body, by)
     said = {"reading": made.reading, "warning": made.warning}
     return answer({**recall_json(made.recall), **said}, 201)
 
@@ -55,8 +56,8 @@ async def skip(request: Request) -> Response:
 
 async def preview(request: Request) -> Response:
     navi, _ = await caller(request)
-    body = await request_bodies.read(request, request_bodies.TimeWords)
-    read_as = navi.recalls.preview(**body.model_dump())
+    body = await request_bodies.read(request, RecallTime)
+    read_as = navi.recalls.preview(body)
     first, *beats = [{"trigger_at": instant(each.at), "reading": each.reading} for each in read_as]
     return answer({**first, "interval_seconds": body.interval_seconds, "beats": beats})
 

@@ -29,7 +29,8 @@ from navi.live.api.access import authenticate, token_of
 from navi.live.api.connection_limits import welcome
 from navi.live.api.routes.input_routes import admit
 from navi.live.model.access.caller import Caller
-from navi.live.model.access.user import Role, User
+from navi.live.model.access.user import User
+from navi.live.model.validation import validate
 from navi.live.model.wire_format import admission_json, error_json
 from navi.live.runtime.app import Navi
 from navi.live.runtime.broadcast import Frame
@@ -76,7 +77,7 @@ class _Watch:
         try:
             self._token = token or await self._introduction()
             user = (await self._caller()).user
-            self._sees_index = self._session_id is None and user.role is Role.ADMIN
+            self._sees_index = self._session_id is None and user.is_admin
             frames = await self._frames(user)
         except NaviError as error:
             refusal = error
@@ -188,7 +189,7 @@ class _Watch:
 
     async def admit_input(self, who: Caller, frame: dict[str, Any]) -> None:
         session_id = self._addressed(frame)
-        body = request_bodies.validate(frame, request_bodies.InputBody)
+        body = validate(request_bodies.InputBody, frame)
         admission = await admit(self._navi, who, session_id, body)
         await self._say({"type": "input_admitted", **admission_json(admission)})
 

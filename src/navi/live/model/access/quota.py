@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from navi.base.errors import Conflict
-from navi.live.model.access.user import Role, User
+from navi.live.model.access.user import User
 
 
 class LimitReached(Conflict):
@@ -29,7 +29,7 @@ class Limits:
 
     def of(self, user: User) -> Limits:
         """Those that hold for what this user does: an admin is held only to those of a session."""
-        if user.role is not Role.ADMIN:
+        if not user.is_admin:
             return self
         return replace(
             self, sessions=None, recalls=None, automations=None, reminders=None, waiting_inputs=None

@@ -25,8 +25,12 @@ class User:
     created_at: datetime
     info: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def is_admin(self) -> bool:
+        return self.role is Role.ADMIN
+
     def may_touch(self, owner_id: str) -> bool:
-        return self.role is Role.ADMIN or owner_id == self.id
+        return self.is_admin or owner_id == self.id
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,15 @@ class Recall:
 
 
 @dataclass(frozen=True, slots=True)
+class ScheduledRecall:
+    """`reading` says back how the time was understood; `warning` may offer a better wording."""
+
+    recall: Recall
+    reading: str
+    warning: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Beat:
     at: datetime
     missed: int
@@ -167,15 +176,6 @@ def recall_input(recall: Recall, time_limit_seconds: int | None = None) -> NewIn
         },
         not_before=recall.trigger_at,
     )
-
-
-def require_call_type(text: str) -> CallType:
-    try:
-        return CallType(text)
-    except ValueError as error:
-        raise InvalidInput(
-            f"unknown call_type {text!r}", hint="one of: once, recurring, immediate"
-        ) from error
 
 
 def require_interval(call_type: CallType, interval_seconds: int | None) -> int | None:

@@ -17,6 +17,7 @@ from navi.base.stored_text import require_storable
 from navi.base.time_expressions import describe_length, describe_moment, parse_when
 from navi.base.timezone import parse_timezone, request_timezone, timezone_or_utc, zone_name
 from navi.live.model.scheduling.limits import require_seconds
+from navi.live.model.scheduling.schedule_request import SCHEDULE_FIELDS, ScheduleRequest
 
 SHORTEST_EVERY_SECONDS = 10
 CRON_LIMIT = 200
@@ -218,33 +219,24 @@ def preview(schedule: Schedule, now: datetime, count: int = 5) -> list[datetime]
     return found
 
 
-def require_schedule(
-    now: datetime,
-    timezone: tzinfo,
-    *,
-    at: str | None = None,
-    every_seconds: int | None = None,
-    cron_expr: str | None = None,
-    tz: str | None = None,
-) -> Schedule:
-    """The schedule that the fields describe, or a refusal that says what would work.
+def require_schedule(now: datetime, timezone: tzinfo, request: ScheduleRequest) -> Schedule:
+    """The schedule that the request describes, or a refusal that says what would work.
 
-    `tz` is the zone of `at` and `cron_expr`; without it they are in `timezone`.
+    Without a `tz` of their own, times and cron expressions are in `timezone`.
     """
-    given = {"at": at, "every_seconds": every_seconds, "cron_expr": cron_expr}
-    named = [name for name, value in given.items() if value is not None]
-    if len(named) != 1:
-        what = f"{' and '.join(named)} can't be combined" if named else "no schedule given"
+    fields = [name for name in SCHEDULE_FIELDS if getattr(request, name) is not None]
+    if len(fields) != 1:
+        what = f"{' and '.join(fields)} can't be combined" if fields else "no schedule given"
         raise InvalidInput(
             what, hint="give one of: at (with tz), every_seconds, cron_expr (with tz)"
         )
-    zone = request_timezone(timezone, tz)
-    if at is not None:
-        return At(parse_when(at, now, zone), zone_name(zone))
-    if every_seconds is not None:
-        return Every(require_every("every_seconds", every_seconds), now)
-    assert cron_expr is not None
-    return require_cron(cron_expr, zone_name(zone), now)
+    zone = request_timezone(timezone, request.tz)
+    if request.at is not None:
+        return At(parse_when(request.at, now, zone), zone_name(zone))
+    if request.every_seconds is not None:
+        return Every(require_every("every_seconds", request.every_seconds), now)
+    assert request.cron_expr is not None
+    return require_cron(request.cron_expr, zone_name(zone), now)
 
 
 def require_every(name: str, seconds: int) -> int:

@@ -17,7 +17,7 @@ from navi.live.model.scheduling.automation import Automation, CatchUp, Guards, K
 from navi.live.model.scheduling.prompts import render
 from navi.live.model.scheduling.schedule import Cron, Every, Schedule
 from navi.live.model.scheduling.scheduled_prompt import ScheduledPrompt
-from navi.live.model.session import Session, SessionState
+from navi.live.model.session import Session
 from navi.live.model.tool import ToolContext
 from navi.live.runtime import server_files
 from navi.live.runtime.settings import Settings, timezone_of
@@ -133,21 +133,8 @@ class SystemJobs:
 
 def hidden_session(automation: Automation, cwd: str, driver: str, now: datetime) -> Session:
     """Where an automation runs that belongs to no session."""
-    return Session(
-        id=automation.session_id,
-        name=automation.name,
-        driver=driver,
-        model=None,
-        cwd=cwd,
-        parent_id=None,
-        user_id=automation.user_id,
-        state=SessionState.IDLE,
-        task=None,
-        agent_status_text=None,
-        agent_status_at=None,
-        context_from_idx=0,
-        created_at=now,
-        updated_at=now,
+    return Session.new(
+        automation.user_id, driver, cwd, now, id=automation.session_id, name=automation.name
     )
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from navi.base.clock import Clock
 from navi.base.errors import InvalidInput, NotYours
 from navi.base.ids import new_id
-from navi.base.time_expressions import describe, parse_when
-from navi.base.timezone import request_timezone, timezone_or_utc
+from navi.base.time_expressions import parse_when
+from navi.base.timezone import request_timezone
 from navi.live.model.access.quota import Limits
 from navi.live.model.access.user import User
 from navi.live.model.input import Origin
@@ -30,6 +30,7 @@ from navi.live.model.scheduling.automation import (
     require_name,
     require_open_guards,
 )
+from navi.live.model.scheduling.automation_request import AutomationChange, AutomationRequest
 from navi.live.model.scheduling.schedule import (
     At,
     Cron,
@@ -40,7 +41,7 @@ from navi.live.model.scheduling.schedule import (
     require_schedule,
     says_again,
 )
-from navi.live.model.tool import ToolContext
+from navi.live.model.scheduling.schedule_request import SCHEDULE_FIELDS, ScheduleRequest
 from navi.live.runtime.services.session_service import Sessions
 from navi.live.runtime.settings import Settings, timezone_of
 from navi.live.store import lanes
@@ -48,7 +49,6 @@ from navi.live.store.engine.transactions import Store
 from navi.live.store.scheduling import automation_runs
 from navi.live.store.scheduling import automations as stored
 
-SCHEDULE_FIELDS = frozenset({"at", "every_seconds", "cron_expr"})
 GUARD_FIELDS = frozenset({"max_runs", "expires_at", "max_failures", "time_limit_seconds"})
 
 
@@ -89,46 +89,25 @@ class Automations:
         self,
         user: User,
         session_id: str,
-        *,
-        name: str,
-        message: str,
-        at: str | None = None,
-        every_seconds: int | None = None,
-        cron_expr: str | None = None,
-        tz: str | None = None,
-        catch_up: str | None = None,
-        max_runs: int | None = None,
-        expires_at: str | None = None,
-        max_failures: int | None = None,
-        time_limit_seconds: int | None = None,
+        request: AutomationRequest,
         calling_session_id: str | None = None,
     ) -> Automation:
         session = await self._sessions.open_to(user, session_id)
         await self._require_unscheduled(calling_session_id)
         now = self._clock.now()
-        schedule = self._schedule(now, at, every_seconds, cron_expr, tz)
-        guards = require_guards(
-            now,
-            max_runs=max_runs,
-            expires_at=self._instant(expires_at, now, tz),
-            max_failures=self._defaults.max_failures if max_failures is None else max_failures,
-            time_limit_seconds=(
-                self._defaults.time_limit_seconds
-                if time_limit_seconds is None
-                else time_limit_seconds
-            ),
-        )
+        schedule = require_schedule(now, self._defaults.timezone, request)
+        guards = self._guards(request, now)
         next_run_at = first_run(schedule, now)
         automation = Automation(
             id=new_id(),
             user_id=session.user_id,
-            name=require_name(name),
+            name=require_name(request.name),
             kind=Kind.AGENT_TURN,
             session_key=session_id,
             schedule=schedule,
-            message=require_message(message),
+            message=require_message(request.message),
             enabled=True,
-            catch_up=_catch_up(catch_up),
+            catch_up=request.catch_up or CatchUp.ONCE,
             guards=guards,
             target=Target(),
             next_run_at=next_run_at,
@@ -138,18 +117,10 @@ class Automations:
         require_open_guards(automation, next_run_at)
         return await self._store.transact(stored.add, automation, self._limits.of(user))
 
-    def preview(
-        self,
-        *,
-        at: str | None = None,
-        every_seconds: int | None = None,
-        cron_expr: str | None = None,
-        tz: str | None = None,
-        count: int = 5,
-    ) -> Preview:
+    def preview(self, request: ScheduleRequest, count: int) -> Preview:
         """What a schedule would mean; nothing is stored."""
         now = self._clock.now()
-        schedule = self._schedule(now, at, every_seconds, cron_expr, tz)
+        schedule = require_schedule(now, self._defaults.timezone, request)
         return Preview(schedule, preview(schedule, now, count))
 
     async def listing(self, user: User, session_id: str | None = None) -> list[Automation]:
@@ -157,7 +128,7 @@ class Automations:
         if session_id is not None:
             await self._sessions.get(user, session_id)
             return await self._store.transact(stored.listing, session_id=session_id)
-        owner = None if user.may_touch("") else user.id
+        owner = None if user.is_admin else user.id
         return await self._store.transact(stored.listing, user_id=owner)
 
     async def get(self, user: User, automation_id: str) -> Automation:
@@ -186,11 +157,12 @@ class Automations:
         self,
         user: User,
         automation_id: str,
-        changes: Mapping[str, Any],
+        change: AutomationChange,
         calling_session_id: str | None = None,
     ) -> Automation:
         automation = await self._editable(user, automation_id)
-        if changes.get("enabled") or SCHEDULE_FIELDS & set(changes):
+        changes = change.values()
+        if changes.get("enabled") or changes.keys() & SCHEDULE_FIELDS:
             await self._require_unscheduled(calling_session_id)
         if not changes:
             raise InvalidInput("nothing to change", hint="give name, message, enabled, …")
@@ -211,55 +183,6 @@ class Automations:
         await self._editable(user, automation_id)
         return await self._store.transact(automation_runs.discard, automation_id, self._clock.now())
 
-    async def cron_for(self, context: ToolContext, action: str, given: Mapping[str, Any]) -> str:
-        """For the tool: an agent manages the automations of its own session."""
-        if not context.session_id:
-            raise InvalidInput(
-                "there is no session that the automation would belong to",
-                hint="call cron from inside a session of Navi",
-            )
-        user = context.user
-        match action:
-            case "add":
-                made = await self.add(
-                    user, context.session_id, **given, calling_session_id=context.session_id
-                )
-                return f"Added {made.name} ({made.id}): {self._in_words(made, given.get('tz'))}."
-            case "remove":
-                job_id = given.get("job_id")
-                if not job_id:
-                    raise InvalidInput("job_id is missing", hint="action=list shows the ids")
-                own = await self.listing(user, context.session_id)
-                chosen = next((each for each in own if each.id == job_id), None)
-                if chosen is None:
-                    raise InvalidInput(
-                        f"this session has no automation {job_id}", hint="action=list shows its own"
-                    )
-                await self.remove(user, job_id)
-                return f"Removed {chosen.name}."
-        tz = given.get("tz")
-        own = await self.listing(user, context.session_id)
-        lines = [f"{each.id} {each.name}: {self._in_words(each, tz)}" for each in own]
-        return "\n".join(lines) or "This session has no automations."
-
-    def _in_words(self, automation: Automation, tz: str | None) -> str:
-        """Its times in the reader's zone, or in its own."""
-        timezone = request_timezone(self._own_timezone(automation.schedule), tz)
-        words = automation.schedule.in_words(timezone)
-        if automation.next_run_at is not None:
-            words += f"; next {describe(automation.next_run_at, self._clock.now(), timezone)}"
-        elif not automation.enabled:
-            words += "; switched off"
-        return (
-            words if automation.last_status is None else f"{words}; last {automation.last_status}"
-        )
-
-    def _own_timezone(self, schedule: Schedule) -> tzinfo:
-        match schedule:
-            case At(tz=tz) | Cron(tz=tz):
-                return timezone_or_utc(tz)
-        return self._defaults.timezone
-
     async def _editable(self, user: User, automation_id: str) -> Automation:
         automation = await self.get(user, automation_id)
         if automation.is_own:
@@ -275,11 +198,11 @@ class Automations:
         if "message" in changes:
             values["message"] = require_message(changes["message"])
         if "catch_up" in changes:
-            values["catch_up"] = _catch_up(changes["catch_up"])
+            values["catch_up"] = changes["catch_up"] or CatchUp.ONCE
         if GUARD_FIELDS & changes.keys():
             values["guards"] = self._changed_guards(automation.guards, changes, now)
         schedule = automation.schedule
-        if SCHEDULE_FIELDS & changes.keys():
+        if changes.keys() & SCHEDULE_FIELDS:
             schedule = self._changed_schedule(automation.schedule, changes, now)
         elif "tz" in changes and "expires_at" not in changes:
             schedule = self._moved_schedule(automation.schedule, changes["tz"], now)
@@ -312,14 +235,15 @@ class Automations:
         """A form that sends everything as it was shown changes nothing."""
         fields = {name: changes.get(name) for name in SCHEDULE_FIELDS}
         tz = changes.get("tz")
-        named = {name for name, value in fields.items() if value is not None}
-        if isinstance(schedule, At) and named == {"at"}:
+        chosen = [name for name, value in fields.items() if value is not None]
+        if isinstance(schedule, At) and chosen == ["at"]:
             zone = request_timezone(self._defaults.timezone, tz)
             if says_again(schedule, changes["at"], zone):
                 return replace(schedule, tz=tz) if tz else schedule
-        if isinstance(schedule, Cron) and named == {"cron_expr"}:
+        if isinstance(schedule, Cron) and chosen == ["cron_expr"]:
             tz = tz or schedule.tz
-        changed = self._schedule(now, **fields, tz=tz)
+        request = ScheduleRequest(**fields, tz=tz)
+        changed = require_schedule(now, self._defaults.timezone, request)
         # An interval goes on counting from where it began.
         return schedule if is_same_beat(schedule, changed) else changed
 
@@ -330,6 +254,17 @@ class Automations:
                 "tz alone changes nothing", hint="send it with at, cron_expr or expires_at"
             )
         return schedule if tz is None else require_cron(schedule.expr, tz, now)
+
+    def _guards(self, request: AutomationRequest, now: datetime) -> Guards:
+        defaults = self._defaults
+        failures, time_limit = request.max_failures, request.time_limit_seconds
+        return require_guards(
+            now,
+            max_runs=request.max_runs,
+            expires_at=self._instant(request.expires_at, now, request.tz),
+            max_failures=defaults.max_failures if failures is None else failures,
+            time_limit_seconds=defaults.time_limit_seconds if time_limit is None else time_limit,
+        )
 
     def _changed_guards(self, guards: Guards, changes: Mapping[str, Any], now: datetime) -> Guards:
         given = {name: changes[name] for name in GUARD_FIELDS & changes.keys()}
@@ -346,32 +281,6 @@ class Automations:
         )
         return changed
 
-    def _schedule(
-        self,
-        now: datetime,
-        at: str | None,
-        every_seconds: int | None,
-        cron_expr: str | None,
-        tz: str | None,
-    ) -> Schedule:
-        return require_schedule(
-            now,
-            self._defaults.timezone,
-            at=at,
-            every_seconds=every_seconds,
-            cron_expr=cron_expr,
-            tz=tz,
-        )
-
     def _instant(self, text: str | None, now: datetime, tz: str | None) -> datetime | None:
         timezone = request_timezone(self._defaults.timezone, tz)
         return None if text is None else parse_when(text, now, timezone)
-
-
-def _catch_up(text: str | None) -> CatchUp:
-    try:
-        return CatchUp(text or CatchUp.ONCE)
-    except ValueError as error:
-        raise InvalidInput(
-            f"unknown catch_up {text!r}", hint=f"one of: {', '.join(CatchUp)}"
-        ) from error

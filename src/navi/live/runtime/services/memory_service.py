@@ -18,7 +18,7 @@ from navi.base.errors import InvalidInput, NotAllowed
 from navi.base.secrets.masking import masked
 from navi.base.time_ranges import SINCE_FORMS, parse_since, parse_until
 from navi.base.timestamps import instant
-from navi.live.model.access.user import Role, User
+from navi.live.model.access.user import User
 
 Json = dict[str, Any]
 Value = TypeVar("Value")
@@ -61,7 +61,7 @@ class Archive:
 
     def filters(self, user: User, parameters: Mapping[str, str]) -> MemoryFilters:
         """From a request; refuses users who may not look into the memory at all."""
-        if user.role is not Role.ADMIN:
+        if not user.is_admin:
             # The index holds everything that was ever said on this machine, whoever said it.
             raise NotAllowed(
                 "only an admin can search the memory", hint="ask the owner of this server"

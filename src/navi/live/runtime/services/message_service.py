@@ -10,8 +10,6 @@ from navi.live.model.access.user import User
 from navi.live.model.input import Admission, DeliveryMode, NewInput, Origin, require_text
 from navi.live.model.scheduling.reminder import Thresholds
 from navi.live.model.session import Session, require_status
-from navi.live.model.session_reference import choose
-from navi.live.model.tool import ToolContext
 from navi.live.runtime.services.session_service import Sessions, require_open
 from navi.live.runtime.turns.admission import Queue
 from navi.live.store import sessions as stored
@@ -103,25 +101,3 @@ class Messages:
         )
         self._queue.poke()
         return was_told
-
-    async def send_for(
-        self, context: ToolContext, target: str, text: str, delivery_mode: DeliveryMode
-    ) -> str:
-        """For the tool: an agent writes to another session, named by id, beginning or name."""
-        user = context.user
-        listed = await self._sessions.listing(user)
-        meant = choose(listed, target, lambda each: (each.id, each.name, each.title))
-        admission = await self.send(
-            user,
-            meant.id,
-            text,
-            delivery_mode=delivery_mode,
-            sender_session_id=context.session_id,
-        )
-        where = "Delivered" if admission.delivered else f"Queued, {admission.position} ahead of it"
-        return f"{where}: {meant.name} ({meant.id}), {meant.state.value} before."
-
-    async def report_for(self, context: ToolContext, text: str) -> str:
-        """For the tool."""
-        session = await self.report(context.user, context.session_id, text)
-        return f"Your status is now: {session.agent_status_text}"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 from itertools import islice
-from typing import Any
 
 from navi.base.clock import Clock
+from navi.base.errors import InvalidInput
 from navi.base.ids import new_id
-from navi.base.time_expressions import describe, describe_length, describe_moment, parse_when
+from navi.base.time_expressions import describe, parse_when
 from navi.base.timezone import request_timezone
 from navi.live.model.access.quota import Limits
 from navi.live.model.access.user import User
@@ -20,30 +19,21 @@ from navi.live.model.scheduling.recall import (
     Recall,
     RecallAlreadyPending,
     RecallStatus,
+    ScheduledRecall,
     Scheduler,
     beats,
     instruction_warning,
-    require_call_type,
     require_comment,
     require_instruction,
     require_interval,
     require_when,
 )
-from navi.live.model.tool import ToolContext
+from navi.live.model.scheduling.recall_request import RecallRequest, RecallTime
 from navi.live.runtime.services.session_service import Sessions
 from navi.live.store.engine.transactions import Store
 from navi.live.store.scheduling import recalls as stored
 
 PREVIEWED_BEATS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Scheduled:
-    """`reading` says back how the time was understood; `warning` may offer a better wording."""
-
-    recall: Recall
-    reading: str
-    warning: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +65,16 @@ class Recalls:
         self,
         user: User,
         session_id: str,
-        *,
-        call_type: str,
-        additional_context_message: str,
-        when: str | None = None,
-        tz: str | None = None,
-        timezone_offset: str | None = None,
-        interval_seconds: int | None = None,
-        internal_comment: str | None = None,
+        request: RecallRequest,
         scheduled_by: Scheduler = Scheduler.PERSON,
-    ) -> Scheduled:
+    ) -> ScheduledRecall:
         await self._sessions.open_to(user, session_id)
         now = self._clock.now()
-        kind = require_call_type(call_type)
-        interval = require_interval(kind, interval_seconds)
-        instruction = require_instruction(additional_context_message)
-        timezone = request_timezone(self._timezone, tz, timezone_offset)
-        at = parse_when(require_when(kind, when), now, timezone)
+        kind = request.call_type
+        interval = require_interval(kind, request.interval_seconds)
+        instruction = require_instruction(request.additional_context_message)
+        timezone = self._timezone_of(request)
+        at = parse_when(require_when(kind, request.when), now, timezone)
         recall = Recall(
             id=new_id(),
             session_id=session_id,
@@ -99,7 +82,7 @@ class Recalls:
             trigger_at=at,
             due_at=at,
             interval_seconds=interval,
-            internal_comment=require_comment(internal_comment),
+            internal_comment=require_comment(request.internal_comment),
             additional_context_message=instruction,
             status=RecallStatus.PENDING,
             outcome=None,
@@ -115,23 +98,18 @@ class Recalls:
             )
         except RecallAlreadyPending as error:
             raise RecallAlreadyPending(session_id, error.trigger_at, timezone) from error
-        return Scheduled(kept, describe(at, now, timezone), instruction_warning(instruction))
+        return ScheduledRecall(kept, describe(at, now, timezone), instruction_warning(instruction))
 
-    def preview(
-        self,
-        *,
-        when: str,
-        tz: str | None = None,
-        timezone_offset: str | None = None,
-        interval_seconds: int | None = None,
-    ) -> list[ReadTime]:
+    def preview(self, time: RecallTime) -> list[ReadTime]:
         """How a time would be read, and of a recurring one the beats that follow."""
+        if time.when is None:
+            raise InvalidInput("when is missing", hint="like 30m, 2h 15m or tomorrow at 09:00")
         now = self._clock.now()
-        timezone = request_timezone(self._timezone, tz, timezone_offset)
-        times = [parse_when(when, now, timezone)]
-        if interval_seconds is not None:
-            require_interval(CallType.RECURRING, interval_seconds)
-            times += islice(beats(times[0], interval_seconds), PREVIEWED_BEATS)
+        timezone = self._timezone_of(time)
+        times = [parse_when(time.when, now, timezone)]
+        if time.interval_seconds is not None:
+            require_interval(CallType.RECURRING, time.interval_seconds)
+            times += islice(beats(times[0], time.interval_seconds), PREVIEWED_BEATS)
         return [ReadTime(at, describe(at, now, timezone)) for at in times]
 
     async def pending(self, user: User, session_id: str) -> Recall:
@@ -153,52 +131,5 @@ class Recalls:
         await self._sessions.get(user, session_id)
         return await self._store.transact(stored.skip, session_id, self._clock.now())
 
-    async def schedule_for(self, context: ToolContext, arguments: Mapping[str, Any]) -> str:
-        """For the tool: an agent schedules its own session."""
-        made = await self.schedule(
-            context.user, context.session_id, **arguments, scheduled_by=Scheduler.AGENT
-        )
-        lines = [f"Scheduled: {made.reading}."]
-        if made.recall.interval_seconds is not None:
-            lines.append(f"Then every {made.recall.interval_seconds} seconds.")
-        if made.warning is not None:
-            lines.append(made.warning)
-        return "\n".join(lines)
-
-    async def manage_for(
-        self,
-        context: ToolContext,
-        action: str,
-        session_id: str,
-        *,
-        tz: str | None = None,
-        timezone_offset: str | None = None,
-    ) -> str:
-        """For the tool."""
-        user = context.user
-        timezone = request_timezone(self._timezone, tz, timezone_offset)
-        match action:
-            case "cancel":
-                recall = await self.cancel(user, session_id)
-                return f"Cancelled: {recall.additional_context_message}"
-            case "skip":
-                recall = await self.skip(user, session_id)
-                return f"Skipped; next {describe(recall.trigger_at, self._clock.now(), timezone)}."
-        recalls = await self.listing(user, session_id)
-        lines = [_line(recall, self._clock.now(), timezone) for recall in recalls]
-        return "\n".join(lines) or "No recalls."
-
-
-def _line(recall: Recall, now: datetime, timezone: tzinfo) -> str:
-    """A recall in an agent's list; how far away it is only while it is still to come."""
-    is_pending = recall.status is RecallStatus.PENDING
-    at = recall.trigger_at
-    line = f"{recall.id} {recall.status} {recall.call_type}, "
-    line += describe(at, now, timezone) if is_pending else describe_moment(at, timezone)
-    if recall.interval_seconds is not None:
-        line += f", every {describe_length(timedelta(seconds=recall.interval_seconds))}"
-    if recall.internal_comment:
-        line += f" ({recall.internal_comment})"
-    if recall.error:
-        line += f" [{recall.outcome}: {recall.error}]"
-    return f"{line}: {recall.additional_context_message}"
+    def _timezone_of(self, time: RecallTime) -> tzinfo:
+        return request_timezone(self._timezone, time.tz, time.timezone_offset)

@@ -82,7 +82,7 @@ class Reminders:
         """Those of one session, or of all that the user may see. The next one first."""
         if session_id is not None:
             await self._sessions.get(user, session_id)
-        owner = None if user.may_touch("") else user.id
+        owner = None if user.is_admin else user.id
         return await self._store.transact(
             reminder_list.upcoming, user_id=owner, session_id=session_id
         )

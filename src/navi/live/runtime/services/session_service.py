@@ -10,7 +10,6 @@ from typing import Any
 
 from navi.base.clock import Clock
 from navi.base.errors import InvalidInput, NotAllowed, NotYours, SessionNotFound
-from navi.base.ids import new_id
 from navi.base.stored_text import require_storable
 from navi.live.agents.driver import Driver
 from navi.live.model.access.quota import Limits
@@ -21,8 +20,6 @@ from navi.live.model.scheduling.automation import HiddenSession, is_hidden
 from navi.live.model.scheduling.reminder import CannotReport
 from navi.live.model.session import (
     Session,
-    SessionState,
-    generated_name,
     require_model,
     require_program,
     require_session_name,
@@ -78,24 +75,15 @@ class Sessions:
             program, model = model, None  # earlier versions named the program as the model
         if parent_id is not None:
             await self.get(user, parent_id)
-        now = self._clock.now()
-        session_id = new_id()
-        session = Session(
-            id=session_id,
-            name=generated_name(session_id) if name is None else require_session_name(name),
-            driver=chosen,
+        session = Session.new(
+            user.id,
+            chosen,
+            _folder(cwd),
+            self._clock.now(),
+            name=None if name is None else require_session_name(name),
             model=None if model is None else require_model(model),
-            cwd=_folder(cwd),
-            parent_id=parent_id,
-            user_id=user.id,
-            state=SessionState.IDLE,
-            task=None,
-            agent_status_text=None,
-            agent_status_at=None,
-            context_from_idx=0,
-            created_at=now,
-            updated_at=now,
             program=None if program is None else self._require_program(chosen, program),
+            parent_id=parent_id,
         )
         return await self._store.transact(stored.create, session, self._limits.of(user).sessions)
 
@@ -142,7 +130,7 @@ class Sessions:
         self, user: User, parent_id: str | None = None, *, with_recall: bool = False
     ) -> list[Session]:
         """The sessions the user may see: an admin sees all. Perhaps only those that will wake."""
-        owner = None if user.may_touch("") else user.id
+        owner = None if user.is_admin else user.id
         return await self._store.transact(
             stored.listing, user_id=owner, parent_id=parent_id, with_recall=with_recall
         )

@@ -17,7 +17,7 @@ from navi.live.model.access.caller import Caller
 from navi.live.model.access.quota import Limits
 from navi.live.model.access.user import User
 from navi.live.model.hook_report import News
-from navi.live.model.session import Session, SessionState, generated_name
+from navi.live.model.session import Session, generated_name
 from navi.live.runtime.service import Service
 from navi.live.runtime.services.memory_service import Resumable
 from navi.live.runtime.turns.admission import Queue
@@ -151,19 +151,5 @@ class Adoption(Service):
 def _session(user: User, driver: str, cwd: str, now: datetime) -> Session:
     """What becomes of a terminal that nobody knew."""
     session_id = new_id()
-    return Session(
-        id=session_id,
-        name=generated_name(session_id, Path(cwd).name[:LONGEST_FOLDER_NAME] or "terminal"),
-        driver=driver,
-        model=None,
-        cwd=cwd,
-        parent_id=None,
-        user_id=user.id,
-        state=SessionState.IDLE,
-        task=None,
-        agent_status_text=None,
-        agent_status_at=None,
-        context_from_idx=0,
-        created_at=now,
-        updated_at=now,
-    )
+    name = generated_name(session_id, Path(cwd).name[:LONGEST_FOLDER_NAME] or "terminal")
+    return Session.new(user.id, driver, cwd, now, id=session_id, name=name)

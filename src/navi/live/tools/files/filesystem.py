@@ -6,16 +6,18 @@ import asyncio
 import os
 import stat
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar, Literal
+
+from pydantic import Field
 
 from navi.base.errors import InvalidInput, TooLarge
 from navi.live.model.tool import ToolContext, ToolResult
-from navi.live.tools.arguments import Arguments
+from navi.live.tools.argument_types import Arguments, Line, require
 from navi.live.tools.files.decoded_text import (
     SAMPLE_BYTES,
     describe_binary,
@@ -35,11 +37,26 @@ from navi.live.tools.files.folder import (
 )
 from navi.live.tools.files.text_edit import edited
 
-ACTIONS = ("read", "list", "write", "edit")
-
 # Agents call tools in parallel. An edit reads, changes and writes: without this, one of two edits
 # of the same file could be lost.
 _one_change_at_a_time = threading.Lock()
+
+
+class FilesystemArguments(Arguments):
+    action: Literal["read", "list", "write", "edit"]
+    path: Line | None = Field(
+        None,
+        description="relative to the session's folder, or absolute but inside it; `list` takes the "
+        "session's folder when it is left out",
+    )
+    offset: int = Field(1, ge=1, description="read, list: the first line or entry, counted from 1")
+    limit: int | None = Field(
+        None, ge=1, description="read, list: how many lines or entries at most"
+    )
+    content: str | None = Field(None, description="write: the whole new content")
+    old_text: str | None = Field(None, description="edit: what to replace")
+    new_text: str | None = Field(None, description="edit: what to put in its place")
+    replace_all: bool = Field(False, description="edit: replace every occurrence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,59 +76,35 @@ class Filesystem:
         "what was there and makes missing folders; `edit` a file: `old_text`, exactly as it is in "
         "the file and only once in it, becomes `new_text` (all of them with `replace_all`)."
     )
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "action": {"type": "string", "enum": list(ACTIONS)},
-            "path": {
-                "type": "string",
-                "description": "relative to the session's folder, or absolute but inside it; "
-                "`list` takes the session's folder when it is left out",
-            },
-            "offset": {
-                "type": "integer",
-                "minimum": 1,
-                "description": "read, list: the first line or entry, counted from 1",
-            },
-            "limit": {
-                "type": "integer",
-                "minimum": 1,
-                "description": "read, list: how many lines or entries at most",
-            },
-            "content": {"type": "string", "description": "write: the whole new content"},
-            "old_text": {"type": "string", "description": "edit: what to replace"},
-            "new_text": {"type": "string", "description": "edit: what to put in its place"},
-            "replace_all": {"type": "boolean", "description": "edit: replace every occurrence"},
-        },
-        "required": ["action"],
-        "additionalProperties": False,
-    }
+    arguments: ClassVar[type[FilesystemArguments]] = FilesystemArguments
 
-    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
-        given = Arguments(arguments, self.parameters)
-        action = given.choice("action", ACTIONS)
-        path = given.line("path", "." if action == "list" else None)
+    async def run(self, context: ToolContext, arguments: FilesystemArguments) -> ToolResult:
+        action = arguments.action
+        path = require("path", arguments.path or ("." if action == "list" else None))
         work = partial(
             _run_inside,
             context.cwd,
             path,
-            self._work(action, given),
+            self._work(arguments),
             makes_folders=action == "write",
         )
         if action in ("read", "list"):
             return ToolResult(await asyncio.to_thread(work))
         return ToolResult(await _run_to_the_end(work))
 
-    def _work(self, action: str, given: Arguments) -> Callable[[Place], str]:
-        """What to do with the file, with all arguments read and checked before it is touched."""
-        if action == "write":
-            return partial(_write, given.text("content").encode())
-        if action == "edit":
-            old, new = given.text("old_text").encode(), given.text("new_text").encode()
-            return partial(self._edit, old, new, given.flag("replace_all", False))
-        first = given.whole_number("offset", 1, minimum=1) or 1
-        count = given.whole_number("limit", None, minimum=1)
-        return partial(self._read if action == "read" else self._list, first, count)
+    def _work(self, arguments: FilesystemArguments) -> Callable[[Place], str]:
+        """What to do with the file; a missing argument is refused before the file is touched."""
+        match arguments.action:
+            case "write":
+                return partial(_write, require("content", arguments.content).encode())
+            case "edit":
+                old = require("old_text", arguments.old_text).encode()
+                new = require("new_text", arguments.new_text).encode()
+                return partial(self._edit, old, new, arguments.replace_all)
+            case "read":
+                return partial(self._read, arguments.offset, arguments.limit)
+            case "list":
+                return partial(self._list, arguments.offset, arguments.limit)
 
     def _read(self, first: int, count: int | None, place: Place) -> str:
         with open_plain(place) as file:

@@ -9,11 +9,13 @@ import shutil
 import signal
 from collections.abc import Awaitable, Callable, Mapping, Set
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
+
+from pydantic import Field
 
 from navi.base.errors import NaviError, NotFound, TooLarge
 from navi.live.model.tool import ToolContext, ToolResult
-from navi.live.tools.arguments import Arguments
+from navi.live.tools.argument_types import Arguments, Line
 from navi.live.tools.files.decoded_text import MARK
 from navi.live.tools.processes.process_group import ProcessGroup
 from navi.live.tools.processes.process_tree import SEES_ALL, Process
@@ -21,6 +23,14 @@ from navi.live.tools.processes.process_tree import SEES_ALL, Process
 # What was printed before the shell ended is there at once; this is for the case that a background
 # process still holds the pipe.
 DRAIN_SECONDS = 0.2
+MAXIMUM_TIMEOUT_SECONDS = 600
+
+
+class TerminalArguments(Arguments):
+    command: Line = Field(description="what `bash -c` is to run")
+    timeout_seconds: float | None = Field(
+        None, gt=0, le=MAXIMUM_TIMEOUT_SECONDS, description="how long it may run"
+    )
 
 
 async def bare_environment(session_id: str) -> Mapping[str, str]:
@@ -34,7 +44,6 @@ class Terminal:
     process_tree.py finds them. What a command that ended by itself left running goes on."""
 
     default_timeout_seconds: float = 120
-    maximum_timeout_seconds: float = 600
     output_limit_characters: int = 30_000
     # Between asking the processes to end and killing them.
     grace_seconds: float = 2.0
@@ -42,42 +51,22 @@ class Terminal:
     """What commands of a session find in their environment, by the session's id."""
 
     name: ClassVar[str] = "terminal"
+    arguments: ClassVar[type[TerminalArguments]] = TerminalArguments
 
     @property
     def description(self) -> str:
         return (
             "Runs a bash command in the session's folder and returns what it prints, stdout and "
             "stderr together. There is no terminal to type into. After `timeout_seconds` (default "
-            f"{self.default_timeout_seconds:g}, at most {self.maximum_timeout_seconds:g}) the "
+            f"{self.default_timeout_seconds:g}, at most {MAXIMUM_TIMEOUT_SECONDS}) the "
             "command is ended, and so is what it started, as far as it can be found. A background "
             "process must print into a file: `server >server.log 2>&1 &`."
         )
 
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        return {
-            "type": "object",
-            "properties": {
-                "command": {"type": "string", "description": "what `bash -c` is to run"},
-                "timeout_seconds": {
-                    "type": "number",
-                    "exclusiveMinimum": 0,
-                    "maximum": self.maximum_timeout_seconds,
-                    "description": "how long it may run",
-                },
-            },
-            "required": ["command"],
-            "additionalProperties": False,
-        }
-
-    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
-        given = Arguments(arguments, self.parameters)
-        command = given.line("command")
-        timeout = given.seconds(
-            "timeout_seconds", self.default_timeout_seconds, maximum=self.maximum_timeout_seconds
-        )
+    async def run(self, context: ToolContext, arguments: TerminalArguments) -> ToolResult:
+        timeout = arguments.timeout_seconds or self.default_timeout_seconds
         output = _Output(self.output_limit_characters)
-        group = _start(context, command, await self.environment(context.session_id))
+        group = _start(context, arguments.command, await self.environment(context.session_id))
         try:
             group.listen(output.add)
             is_in_time = await group.has_ended(timeout)

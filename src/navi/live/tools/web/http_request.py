@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 import os
 import ssl
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
 
 from navi.base.errors import NotAllowed
 from navi.live.model.tool import ToolContext, ToolResult
-from navi.live.tools.arguments import Arguments
+from navi.live.tools.argument_types import Arguments, Line
 from navi.live.tools.web import public_address
 from navi.live.tools.web.public_address import Address
 from navi.live.tools.web.web_request import Request, checked_headers, parse_url
@@ -24,8 +26,15 @@ from navi.live.tools.web.web_response import describe
 if TYPE_CHECKING:  # importing it takes long, so it is left to the first call
     import httpx2
 
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 MAXIMUM_REDIRECTS = 5
+
+
+class HttpRequestArguments(Arguments):
+    method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] = "GET"
+    url: Line = Field(description="http:// or https://")
+    headers: dict[str, str] | None = None
+    body: str | None = Field(None, description="sent as UTF-8")
+    timeout_seconds: float = Field(30, gt=0, le=300)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +43,12 @@ class HttpRequest:
     result that says so in a sentence."""
 
     allow_private: bool = False
-    default_timeout_seconds: float = 30
-    maximum_timeout_seconds: float = 300
     body_limit_bytes: int = 50_000
     resolve: Callable[[str], Awaitable[Sequence[Address]]] = public_address.resolve
     is_public: Callable[[Address], bool] = public_address.is_public
 
     name: ClassVar[str] = "http_request"
+    arguments: ClassVar[type[HttpRequestArguments]] = HttpRequestArguments
 
     @property
     def description(self) -> str:
@@ -50,39 +58,16 @@ class HttpRequest:
             f"after {self.body_limit_bytes:,} bytes. Follows redirects.{where}"
         )
 
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        return {
-            "type": "object",
-            "properties": {
-                "method": {"type": "string", "enum": list(METHODS), "default": "GET"},
-                "url": {"type": "string", "description": "http:// or https://"},
-                "headers": {"type": "object", "additionalProperties": {"type": "string"}},
-                "body": {"type": "string", "description": "sent as UTF-8"},
-                "timeout_seconds": {
-                    "type": "number",
-                    "exclusiveMinimum": 0,
-                    "maximum": self.maximum_timeout_seconds,
-                    "default": self.default_timeout_seconds,
-                },
-            },
-            "required": ["url"],
-            "additionalProperties": False,
-        }
-
-    async def run(self, context: ToolContext, arguments: Mapping[str, Any]) -> ToolResult:
+    async def run(self, context: ToolContext, arguments: HttpRequestArguments) -> ToolResult:
         import httpx2
 
-        given = Arguments(arguments, self.parameters)
         request = Request(
-            given.choice("method", METHODS, "GET"),
-            parse_url(given.line("url")),
-            checked_headers(given.text_pairs("headers")),
-            given.text("body", "").encode(),
+            arguments.method,
+            parse_url(arguments.url),
+            checked_headers(arguments.headers or {}),
+            (arguments.body or "").encode(),
         )
-        timeout = given.seconds(
-            "timeout_seconds", self.default_timeout_seconds, maximum=self.maximum_timeout_seconds
-        )
+        timeout = arguments.timeout_seconds
         try:
             async with asyncio.timeout(timeout):
                 return await self._follow(request, timeout)

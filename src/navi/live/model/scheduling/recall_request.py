@@ -1,0 +1,29 @@
+"""A wake-up as people and agents ask for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from navi.live.model.scheduling.recall import CallType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallTime:
+    """The first wake-up, and the distance between all that follow."""
+
+    when: str | None = field(default=None, metadata={"description": "For once and recurring."})
+    tz: str | None = field(
+        default=None, metadata={"description": "The person's IANA zone, like Europe/Paris."}
+    )
+    timezone_offset: str | None = field(
+        default=None, metadata={"description": "±HH:MM, in place of tz."}
+    )
+    interval_seconds: int | None = field(default=None, metadata={"description": "For recurring."})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallRequest(RecallTime):
+    # Not strict, because JSON has no enums.
+    call_type: CallType = field(metadata={"strict": False})
+    additional_context_message: str = field(metadata={"description": "What to do then."})
+    internal_comment: str | None = field(default=None, metadata={"description": "Why, for people."})

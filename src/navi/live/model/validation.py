@@ -1,0 +1,161 @@
+"""JSON as typed values, and what is wrong with it in the words of its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+
+from navi.base.errors import InvalidInput
+from navi.base.stored_text import require_storable
+from navi.base.time_expressions import quoted
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+    from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
+
+STRICT = ConfigDict(extra="forbid", strict=True)
+UNKNOWN = "extra_forbidden"
+TYPES = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "dict_type": "an object",
+    "model_type": "an object",
+}
+CHOICES = ("enum", "literal_error")
+BOUNDS = {
+    "minimum": "at least {:.15g}",
+    "exclusiveMinimum": "more than {:.15g}",
+    "maximum": "at most {:.15g}",
+    "exclusiveMaximum": "less than {:.15g}",
+}
+OUT_OF_BOUNDS = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
+LONGEST_NUMBER = 24
+
+Value = TypeVar("Value")
+
+
+def validate(model: type[Value], value: Any, noun: str = "field") -> Value:
+    """`value` as a `model`, which is a pydantic model or an ordinary dataclass of flat fields.
+
+    `noun` is what the caller calls a field.
+    """
+    if not isinstance(value, Mapping):
+        raise InvalidInput("this is not a JSON object", hint=_names(model, noun))
+    try:
+        checked = _pydantic_model(model).model_validate(value)
+    except ValidationError as error:
+        raise _refusal(error, model, noun) from error
+    if isinstance(checked, model):
+        return checked
+    values = dict(checked)
+    for name, text in values.items():
+        if type(text) is str:
+            require_storable(name, text)
+    return model(**values)
+
+
+def schema(model: type) -> dict[str, Any]:
+    """The JSON schema in its plainest form: no titles, no null, no references."""
+    described = _pydantic_model(model).model_json_schema(schema_generator=_PlainSchema)
+    described.pop("description", None)  # the docstring, which is for us
+    return described
+
+
+def _pydantic_model(model: Any) -> type[BaseModel]:
+    return model if issubclass(model, BaseModel) else _model_of_dataclass(model)
+
+
+@cache
+def _model_of_dataclass(dataclass: Any) -> type[BaseModel]:
+    """A dataclass says in the metadata of its fields what pydantic's `Field` would say."""
+    hints = get_type_hints(dataclass, include_extras=True)
+    definitions: dict[str, Any] = {
+        each.name: (
+            hints[each.name],
+            Field(... if each.default is MISSING else each.default, **each.metadata),
+        )
+        for each in fields(dataclass)
+    }
+    return create_model(dataclass.__name__, __config__=STRICT, **definitions)
+
+
+class _PlainSchema(GenerateJsonSchema):
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        # Without its reference a part is written where it is used.
+        own = {key: value for key, value in schema.items() if key != "ref"}
+        described = super().generate_inner(own)
+        described.pop("title", None)
+        if schema["type"] == "enum":
+            described.pop("description", None)  # its docstring
+        return described
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def nullable_schema(self, schema: NullableSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: WithDefaultSchema) -> JsonSchemaValue:
+        if isinstance(schema.get("default"), str | int | float):
+            return super().default_schema(schema)
+        return self.generate_inner(schema["schema"])
+
+
+def _refusal(error: ValidationError, model: type, noun: str) -> InvalidInput:
+    problems = error.errors(include_url=False)
+    # A misspelt name first: it explains why another one is missing.
+    problem = next((each for each in problems if each["type"] == UNKNOWN), problems[0])
+    kind, value = problem["type"], problem["input"]
+    name = ".".join(str(part) for part in problem["loc"]) or "the object"
+    if kind == UNKNOWN:
+        return InvalidInput(f"there is no {noun} {quoted(name)}", hint=_names(model, noun))
+    name = name if name.isprintable() else quoted(name)
+    if kind == "missing":
+        return InvalidInput(f"{name} is missing", hint=_names(model, noun))
+    if kind in TYPES:
+        return InvalidInput(f"{name} is {_shown(value)}", hint=f"it must be {TYPES[kind]}")
+    if kind in CHOICES:
+        choices = ", ".join(_rules(model, problem)["enum"])
+        return InvalidInput(f"there is no {name} {_shown(value)}", hint=f"one of: {choices}")
+    if kind in OUT_OF_BOUNDS:
+        rules = _rules(model, problem)
+        bounds = [words.format(rules[key]) for key, words in BOUNDS.items() if key in rules]
+        return InvalidInput(f"{name} is {_shown(value)}", hint=f"it must be {' and '.join(bounds)}")
+    message = problem["msg"].removeprefix("Value error, ")
+    return InvalidInput(f"{name}: {message}", hint=_names(model, noun))
+
+
+def _names(model: type, noun: str) -> str:
+    return f"the {noun}s are: {', '.join(schema(model)['properties'])}"
+
+
+def _rules(model: type, problem: ErrorDetails) -> dict[str, Any]:
+    """The part of the schema that the value breaks."""
+    rules = schema(model)
+    for part in problem["loc"]:
+        rules = rules["properties"][part]
+    return rules
+
+
+def _shown(value: object) -> str:
+    """A JSON value, short enough for a sentence."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case str():
+            return quoted(value)
+        case int() | float():
+            digits = str(value)
+            return digits if len(digits) <= LONGEST_NUMBER else f"{digits[:LONGEST_NUMBER]}…"
+        case list():
+            return "a list"
+    return "an object"

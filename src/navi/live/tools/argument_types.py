@@ -1,0 +1,37 @@
+"""What the arguments of tools have in common."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo
+
+from navi.base.errors import InvalidInput
+from navi.live.model.validation import STRICT
+
+Value = TypeVar("Value")
+
+
+class Arguments(BaseModel):
+    """One is derived for each tool: its schema, its validation and its types."""
+
+    model_config = ConfigDict(**STRICT, frozen=True)
+
+
+def _require_line(text: str, info: ValidationInfo) -> str:
+    if not text.strip():
+        raise InvalidInput(f"{info.field_name} is blank", hint="send some text")
+    if "\0" in text:
+        raise InvalidInput(f"{info.field_name} contains a NUL character", hint="remove it")
+    return text
+
+
+Line = Annotated[str, AfterValidator(_require_line)]
+"""Text that the operating system accepts: not blank, and without NUL characters."""
+
+
+def require(name: str, value: Value | None) -> Value:
+    """An argument that only some actions need."""
+    if value is None:
+        raise InvalidInput(f"{name} is missing", hint=f"call again with {name}")
+    return value

@@ -1,0 +1,14 @@
+"""Calling a tool as a model does: with JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from navi.live.model.tool import Tool, ToolContext, ToolResult
+from navi.live.model.tool_call import read_arguments
+
+
+async def run_tool(tool: Tool[Any], context: ToolContext, values: Mapping[str, Any]) -> ToolResult:
+    """Its result, or the refusal that it raises."""
+    return await tool.run(context, read_arguments(tool, values))
