@@ -40,7 +40,7 @@ def start_over(places: Places, now: datetime) -> list[str]:
     """Leaves a new index with what had to be kept; gives warnings about what could not be."""
     if not places.database.exists():
         return []
-    beside = Places(f"{places.path}.new")
+    beside = Places(places.database.with_name(f"{places.database.name}.new"))
     _remove(beside)
     try:
         warnings = _carry_over(places, beside, now)
@@ -62,7 +62,7 @@ def start_over(places: Places, now: datetime) -> list[str]:
 
 def finish_interrupted(places: Places) -> None:
     """A process may have been killed between the two renames."""
-    beside = Places(f"{places.path}.new")
+    beside = Places(places.database.with_name(f"{places.database.name}.new"))
     if beside.database.exists() and not places.database.exists():
         os.replace(beside.database, places.database)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from navi.domain.instants import instant
 from navi.domain.secrets import masked as mask
 from navi.domain.secrets import masked_json
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from navi.index.permissions import Suggestions
     from navi.index.search import Hit
     from navi.index.transcript import Transcript
