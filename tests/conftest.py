@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from navi.domain import file_modes
 from navi.store import schema
-from navi.store.connection import sqlite_url
+from navi.store.dialects.sqlite import sqlite_url
 from tests.postgres import PostgresServer
 
 # A busy machine is no failure.

@@ -15,7 +15,8 @@ from navi.domain.automation import Automation, CatchUp, Guards, Kind, Target
 from navi.domain.schedule import At, Every, Schedule
 from navi.runtime.system_jobs import hidden_session
 from navi.store import automations, deliveries, hidden, schema, sessions
-from navi.store.connection import open_engine, sqlite_url
+from navi.store.connection import open_engine
+from navi.store.dialects.sqlite import sqlite_url
 from navi.store.due.automations import DueAutomations
 from tests.flows import automation_ledger
 from tests.flows.automation_ledger import Asked

@@ -18,7 +18,8 @@ from navi.domain.message import drafts_of
 from navi.domain.session import Session, SessionState
 from navi.domain.turn import Ending, Outcome, RunningTurn
 from navi.store import queue, schema, sessions, turns
-from navi.store.connection import open_engine, sqlite_url
+from navi.store.connection import open_engine
+from navi.store.dialects.sqlite import sqlite_url
 from navi.store.events import store_emitted
 from tests.flows import ledger
 from tests.flows.ledger import EventRow, Sent

@@ -14,7 +14,8 @@ from sqlalchemy import Connection, Engine, text
 
 from navi.domain.recall import CallType, Recall, RecallStatus
 from navi.store import recalls, schema, sessions
-from navi.store.connection import open_engine, sqlite_url
+from navi.store.connection import open_engine
+from navi.store.dialects.sqlite import sqlite_url
 from navi.store.due.recalls import DueRecalls
 from navi.store.events import open_outbox, store_emitted
 from tests.flows import recall_ledger

@@ -15,7 +15,7 @@ from navi.domain.ids import new_id
 from navi.domain.input import Admission, NewInput
 from navi.domain.session import Session, SessionState
 from navi.store import queue, sessions, turns
-from navi.store.connection import sqlite_url
+from navi.store.dialects.sqlite import sqlite_url
 from navi.store.due.contract import Claimed, DueKind, next_instants, next_of_each
 from navi.store.store import Store
 

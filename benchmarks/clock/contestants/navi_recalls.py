@@ -22,7 +22,8 @@ from navi.runtime import interpreter
 from navi.runtime.app import running
 from navi.runtime.queue import Expected
 from navi.runtime.settings import RecallSettings, Settings
-from navi.store.connection import is_sqlite, open_engine
+from navi.store.connection import open_engine
+from navi.store.dialects.registry import dialect_for
 from navi.store.schema import prepare
 from navi.store.tables import lanes, message_queue, session_recalls, sessions
 
@@ -181,6 +182,10 @@ def _copy(
         ),
         {"pattern_id": pattern_id},
     )
+
+
+def is_sqlite(url: str) -> bool:
+    return dialect_for(url).kind == "sqlite"
 
 
 def _by_hand(engine: Engine, statements: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
     tables.py      the tables, one definition for both databases
     connection.py  opening a database by its URL
+    dialects/      what differs between SQLite and PostgreSQL
     store.py       `Store.transact`: run an operation in a transaction, off the event loop
     schema.py      bringing a database to the current version (migrations/)
     signals.py     what a transaction tells the processes that share the store

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from navi.store import automations, schema
-from navi.store.connection import open_engine, sqlite_url
+from navi.store.connection import open_engine
+from navi.store.dialects.sqlite import sqlite_url
 
 JOB = {
     "id": "old1",

@@ -14,7 +14,8 @@ import pytest
 
 from navi import __version__
 from navi.store import schema, set_aside
-from navi.store.connection import open_engine, sqlite_url
+from navi.store.connection import open_engine
+from navi.store.dialects.sqlite import sqlite_url
 
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 

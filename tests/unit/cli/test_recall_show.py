@@ -8,7 +8,7 @@ import pytest
 
 from navi.domain import places
 from navi.store import schema
-from navi.store.connection import sqlite_url
+from navi.store.dialects.sqlite import sqlite_url
 from navi.store.store import Store
 from tests.index.world import World
 from tests.unit.cli.recall_runs import Recall, on_terminal

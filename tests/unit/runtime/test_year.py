@@ -28,7 +28,7 @@ from navi.domain.when import parse_when
 from navi.runtime import scheduler
 from navi.runtime.scheduler import Scheduler
 from navi.store import lanes, recalls, schema, sessions, turns
-from navi.store.connection import sqlite_url
+from navi.store.dialects.sqlite import sqlite_url
 from navi.store.due.contract import Claimed
 from navi.store.due.recalls import DueRecalls
 from navi.store.store import Store

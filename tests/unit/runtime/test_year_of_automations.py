@@ -30,7 +30,7 @@ from navi.runtime import scheduler
 from navi.runtime.scheduler import Scheduler
 from navi.runtime.system_jobs import hidden_session
 from navi.store import automations, hidden, lanes, schema, sessions, turns
-from navi.store.connection import sqlite_url
+from navi.store.dialects.sqlite import sqlite_url
 from navi.store.due.automations import DueAutomations
 from navi.store.due.contract import Claimed
 from navi.store.store import Store

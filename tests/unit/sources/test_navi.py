@@ -23,7 +23,8 @@ from navi.domain.turn import Ending, Outcome
 from navi.sources.navi import Navi
 from navi.sources.source import Rewritten
 from navi.store import lanes, queue, schema, sessions, turns
-from navi.store.connection import public_address, sqlite_url
+from navi.store.connection import public_address
+from navi.store.dialects.sqlite import sqlite_url
 from navi.store.store import Store
 from tests.unit.sources.rows import rows_of
 

@@ -101,13 +101,12 @@ def _home() -> Finding:
 
 def _store() -> Finding:
     from navi.store import schema
-    from navi.store.connection import is_sqlite
+    from navi.store.dialects.registry import dialect_for
 
     places.prepare_home()
     url = places.database_url()
     schema.prepare(url)
-    kind = "SQLite" if is_sqlite(url) else "PostgreSQL"
-    return Finding("store", "ok", f"{kind}, schema {schema.HEAD}")
+    return Finding("store", "ok", f"{dialect_for(url).title}, schema {schema.HEAD}")
 
 
 def _set_aside() -> Finding:

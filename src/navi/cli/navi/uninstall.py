@@ -112,7 +112,7 @@ def _remarks(files: Sequence[KeptFiles]) -> list[str]:
     socket = places.tmux_socket()
     if _has_panes(socket):
         remarks.append(f"agents still run in tmux: `tmux -L {socket} kill-server` ends them")
-    if not places.database_url().startswith("sqlite:"):
+    if places.store_file(places.database_url()) is None:
         remarks.append("the database that NAVI_DATABASE_URL names stays as it is")
     if any(path.name == PERMISSIONS for each in files for path in each.paths):
         remarks.append(
