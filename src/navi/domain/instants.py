@@ -19,9 +19,13 @@ def instant(moment: datetime | None) -> str | None:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def microseconds(moment: datetime) -> int:
+@overload
+def microseconds(moment: datetime) -> int: ...
+@overload
+def microseconds(moment: datetime | None) -> int | None: ...
+def microseconds(moment: datetime | None) -> int | None:
     """Since 1970."""
-    return (moment - EPOCH) // MICROSECOND
+    return None if moment is None else (moment - EPOCH) // MICROSECOND
 
 
 def from_microseconds(count: int) -> datetime:

@@ -12,7 +12,6 @@ from pathlib import Path
 import duckdb
 from duckdb import DuckDBPyConnection
 
-from navi.index import columns as kinds
 from navi.index import database, schema, texts
 from navi.index.errors import IndexUnusable
 from navi.index.places import Places
@@ -25,7 +24,7 @@ REQUIRED = {
     "usages": {"key", "session_id"},
 }
 """Columns without which a table's rows mean nothing."""
-TAGS = [("session_id", kinds.TEXT), ("tag", kinds.TEXT), ("tagged_at", kinds.INSTANT)]
+TAGS = [("session_id", "TEXT"), ("tag", "TEXT"), ("tagged_at", "TIMESTAMP")]
 VALUES = {
     "is_complete": "true",
     "bad_lines": "0",
@@ -115,7 +114,7 @@ def _copy(
     columns = schema.TABLES.get(table, TAGS)
     names = ", ".join(name for name, _ in columns)
     chosen = ", ".join(
-        f"TRY_CAST({name} AS {schema.SQL_TYPES[kind]})" if name in old else _nothing(name, kind)
+        f"TRY_CAST({name} AS {kind})" if name in old else _nothing(name, kind)
         for name, kind in columns
     )
     connection.execute(
@@ -127,7 +126,7 @@ def _copy(
 def _nothing(name: str, kind: str) -> str:
     if name in VALUES:
         return VALUES[name]
-    return {kinds.BOOLEAN: "false", kinds.BIGINT: "0", kinds.DOUBLE: "0"}.get(kind, "NULL")
+    return {"BOOLEAN": "false", "BIGINT": "0", "DOUBLE": "0"}.get(kind, "NULL")
 
 
 def _left_out(old: dict[str, set[str]]) -> list[str]:

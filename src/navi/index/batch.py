@@ -11,7 +11,6 @@ import msgspec
 from duckdb import DuckDBPyConnection
 
 from navi.index import columns, schema
-from navi.index.arrow import ArrowStream
 from navi.index.cards import Card, cards
 from navi.index.projects import repository_of
 from navi.index.reading import Frame, Task
@@ -69,7 +68,7 @@ class Batch:
     def add(self, frame: Frame) -> None:
         self.frames.append(frame)
         for _, rows in (frame.messages, frame.tool_calls, frame.usages):
-            self.bytes += sum(len(buffer) for column in rows for buffer in column if buffer)
+            self.bytes += sum(len(buffer) for column in rows for buffer in column)
 
     def write(self, connection: DuckDBPyConnection, now: datetime) -> list[Change]:
         """Inside the caller's transaction."""
@@ -214,16 +213,14 @@ def texts_of(frame: Frame, fields: tuple[str, ...]) -> list[Text]:
     return texts
 
 
-def _insert(connection: DuckDBPyConnection, table: str, pieces: list[Any]) -> None:
+def _insert(connection: DuckDBPyConnection, table: str, pieces: list[columns.Piece]) -> None:
     if not pieces:
         return
-    stream = ArrowStream(schema.TABLES[table], pieces)
-    connection.register("incoming", stream)
+    connection.register("incoming", columns.table(schema.TABLES[table], pieces))
     try:
         connection.execute(f"INSERT INTO {table} SELECT * FROM incoming")
     finally:
         connection.unregister("incoming")
-        stream.close()
 
 
 Counts = tuple[int, int, int | None, int | None, int | None, int | None]
@@ -317,12 +314,12 @@ def _session_row(
 
 
 _MAKERS: dict[str, Any] = {
-    columns.TEXT: columns.texts,
-    columns.INTEGER: columns.integers,
-    columns.BIGINT: columns.bigints,
-    columns.INSTANT: columns.instants,
-    columns.DOUBLE: columns.doubles,
-    columns.BOOLEAN: columns.booleans,
+    "TEXT": columns.texts,
+    "INTEGER": columns.integers,
+    "BIGINT": columns.bigints,
+    "TIMESTAMP": columns.instants,
+    "DOUBLE": columns.doubles,
+    "BOOLEAN": columns.booleans,
 }
 
 

@@ -13,7 +13,7 @@ from navi.domain.errors import NaviError
 from navi.domain.history import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
 from navi.domain.shell import read_command
 from navi.index import columns
-from navi.index.columns import Column
+from navi.index.columns import Piece
 from navi.index.identity import call_id, call_id_in, message_id
 from navi.index.titles import Hint, hint_of_call, hint_of_messages
 from navi.sources.source import Chunk, Reading, Rewritten, Source
@@ -35,10 +35,6 @@ class Task(msgspec.Struct, array_like=True, frozen=True):
     """Messages before this one are in the index already."""
     next_orphan: int = 0
     """The same of calls outside messages."""
-
-
-Piece = tuple[int, list[Column]]
-"""Rows of one table: how many, and their columns."""
 
 
 class Frame(msgspec.Struct, array_like=True, tag=True):
