@@ -6,9 +6,9 @@ by Navi for an agent that it runs: the kind of agent, the server's address, the 
 """
 
 import os
+import socket
 import sys
 import time
-from _socket import socket  # what `socket` adds to it takes longer to import than all this takes
 
 CONNECT_SECONDS = 0.03
 # Only what may have an answer is waited for, and longer than it ever takes: an answer that comes
@@ -43,9 +43,7 @@ def main() -> None:
         f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     )
-    connection = socket()
-    connection.settimeout(CONNECT_SECONDS)
-    connection.connect((host, int(port)))
+    connection = socket.create_connection((host, int(port)), CONNECT_SECONDS)
     connection.settimeout(NUDGE_SECONDS if may_be_nudged else ANSWER_SECONDS)
     connection.sendall(head.encode() + body)
     has_answer = not is_run_by_navi and any(each in name for each in ANSWERED)

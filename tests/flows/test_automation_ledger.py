@@ -17,7 +17,8 @@ from navi.live.runtime.scheduler.system_jobs import hidden_session
 from navi.live.store import sessions
 from navi.live.store.due.due_automations import DueAutomations
 from navi.live.store.engine import schema
-from navi.live.store.engine.connection import open_engine, sqlite_url
+from navi.live.store.engine.connection import open_engine
+from navi.live.store.engine.dialects.sqlite import sqlite_url
 from navi.live.store.scheduling import automations, background_answers, hidden_sessions
 from tests.flows import automation_ledger
 from tests.flows.automation_ledger import Asked

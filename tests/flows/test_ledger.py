@@ -19,7 +19,8 @@ from navi.live.model.session import Session, SessionState
 from navi.live.model.turn import Ending, Outcome, RunningTurn
 from navi.live.store import input_queue, sessions, turns
 from navi.live.store.engine import schema
-from navi.live.store.engine.connection import open_engine, sqlite_url
+from navi.live.store.engine.connection import open_engine
+from navi.live.store.engine.dialects.sqlite import sqlite_url
 from navi.live.store.events import store_emitted
 from tests.flows import ledger
 from tests.flows.ledger import EventRow, Sent

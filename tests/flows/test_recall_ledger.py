@@ -16,7 +16,8 @@ from navi.live.model.scheduling.recall import CallType, Recall, RecallStatus
 from navi.live.store import sessions
 from navi.live.store.due.due_recalls import DueRecalls
 from navi.live.store.engine import schema
-from navi.live.store.engine.connection import open_engine, sqlite_url
+from navi.live.store.engine.connection import open_engine
+from navi.live.store.engine.dialects.sqlite import sqlite_url
 from navi.live.store.events import open_outbox, store_emitted
 from navi.live.store.scheduling import recalls
 from tests.flows import recall_ledger

@@ -16,7 +16,7 @@ from navi.live.model.input import Admission, NewInput
 from navi.live.model.session import Session, SessionState
 from navi.live.store import input_queue, sessions, turns
 from navi.live.store.due.contract import Claimed, DueKind, next_instants, next_of_each
-from navi.live.store.engine.connection import sqlite_url
+from navi.live.store.engine.dialects.sqlite import sqlite_url
 from navi.live.store.engine.transactions import Store
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 import navi
 
 ROOT = Path(navi.__file__).parent
@@ -75,6 +77,18 @@ def calls_of(source: ast.Module) -> list[str]:
     return [ast.unparse(node.func) for node in ast.walk(source) if isinstance(node, ast.Call)]
 
 
+def asks_for_the_dialect(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return ast.unparse(node).endswith("dialect.name")
+    is_question = isinstance(node, ast.Compare) or (
+        isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".startswith")
+    )
+    return is_question and any(
+        isinstance(each, ast.Constant) and str(each.value).startswith(("sqlite", "postgres"))
+        for each in ast.walk(node)
+    )
+
+
 def forbidden_imports(module: str, source: ast.Module) -> list[str]:
     own = layer_of(module)
     if own not in MAY_IMPORT:
@@ -123,6 +137,32 @@ def test_only_the_store_and_the_index_know_databases() -> None:
         and (module, name) != ("navi.sources.navi", "sqlalchemy.Connection")
     ]
     assert found == []
+
+
+def test_only_the_dialects_ask_which_database_it_is() -> None:
+    culprits = [
+        f"{module}: {ast.unparse(node)}"
+        for module, source in sources().items()
+        if not module.startswith("navi.live.store.engine.dialects.")
+        for node in ast.walk(source)
+        if asks_for_the_dialect(node)
+    ]
+    assert culprits == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if connection.dialect.name == 'postgresql': pass",
+        "if self._store.dialect.name != 'sqlite': pass",
+        "if dialect.name == 'sqlite': pass",
+        "if url.startswith('postgresql:'): pass",
+        "if url.startswith(('sqlite:', 'file:')): pass",
+        "if kind == 'sqlite': pass",
+    ],
+)
+def test_a_question_for_the_dialect_would_be_seen(line: str) -> None:
+    assert any(asks_for_the_dialect(node) for node in ast.walk(ast.parse(line)))
 
 
 def test_only_the_output_module_prints() -> None:

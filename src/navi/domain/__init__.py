@@ -32,5 +32,4 @@ shell.py    what a shell line runs; shell_command.py and shell_tree.py are its p
 secrets.py  keys and passwords in texts, masked; secret_kind.py is a row of its tables, which are
             secret_tokens.py, secret_places.py and secret_arguments.py; secret_values.py
             decides whether a value in a secret's place is one
-light_typing.py  quick to import, for short commands
 """

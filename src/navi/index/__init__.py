@@ -4,7 +4,7 @@ Two engines side by side. DuckDB is the truth and answers show and stats; a tant
 it answers searches and lists, and can be made anew from DuckDB at any time. The way of the data:
 
     plan.py       which files changed, newest first: by stat alone
-    reading.py    one file -> frames: rows as columns, ready for DuckDB
+    reading.py    one file -> frames: its rows as columns (columns.py)
     reading_process.py  reads files beside the process that writes
     batch.py      frames -> DuckDB, one transaction, and which texts are then still to be written
     titles.py     what a session is called if its agent gave it no title

@@ -21,7 +21,8 @@ from navi.live.model.session import Session, SessionState
 from navi.live.model.turn import Ending, Outcome
 from navi.live.store import input_queue, lanes, sessions, turns
 from navi.live.store.engine import schema
-from navi.live.store.engine.connection import public_address, sqlite_url
+from navi.live.store.engine.connection import public_address
+from navi.live.store.engine.dialects.sqlite import sqlite_url
 from navi.live.store.engine.transactions import Store
 from navi.memory.model import FoundFile
 from navi.sources.navi import Navi

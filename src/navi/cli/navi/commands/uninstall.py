@@ -112,7 +112,7 @@ def _remarks(files: Sequence[KeptFiles]) -> list[str]:
     socket = paths.tmux_socket()
     if _has_panes(socket):
         remarks.append(f"agents still run in tmux: `tmux -L {socket} kill-server` ends them")
-    if not paths.database_url().startswith("sqlite:"):
+    if paths.store_file(paths.database_url()) is None:
         remarks.append("the database that NAVI_DATABASE_URL names stays as it is")
     if any(path.name == PERMISSIONS for each in files for path in each.paths):
         remarks.append(
