@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from navi.base import file_modes
 from navi.live.store.engine import schema
-from navi.live.store.engine.connection import sqlite_url
+from navi.live.store.engine.dialects.sqlite import sqlite_url
 from tests.postgres import PostgresServer
 
 # A busy machine is no failure.

@@ -178,7 +178,7 @@ def _grow(stage: Stage) -> list[Ran]:
             word = f"grown{os.getpid()}x{number}"
             _append(path, word, number)
             found.append(stage.recall("index"))
-            if not Search(Places(str(stage.database))).find(word).hits:
+            if not Search(Places(stage.database)).find(word).hits:
                 raise RuntimeError(f"{word} was appended to {path} and is not found")
     stage.recall("index")
     return found

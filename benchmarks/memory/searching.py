@@ -77,7 +77,7 @@ def _mine(stage: Stage, queries: dict[str, list[str]]) -> dict[str, list[float]]
     from navi.memory.index_paths import Places
     from navi.memory.read.search import Search
 
-    search = Search(Places(str(stage.database)))
+    search = Search(Places(stage.database))
     for each in queries.values():
         for query in each:
             search.find(query, limit=LIMIT)

@@ -8,7 +8,6 @@ vendors/      one folder per agent program that Navi knows
 client/       the typed HTTP client
 cli/          the commands `navi`, `recall` and `sm`
 web/          the built page
-agents/ domain/ index/ sources/  wait for vendors/
 hook.py       what agents run at their hooks: one file that imports nothing of ours
 
 The life of an input, station by station:

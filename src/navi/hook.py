@@ -9,9 +9,9 @@ The names of events are those of `navi/vendors`, repeated because nothing is imp
 """
 
 import os
+import socket
 import sys
 import time
-from _socket import socket  # what `socket` adds to it takes longer to import than all this takes
 
 CONNECT_SECONDS = 0.03
 # Only an agent that stops may have an answer, which is waited for longer than it ever takes: an
@@ -45,9 +45,7 @@ def main() -> None:
         f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     )
-    connection = socket()
-    connection.settimeout(CONNECT_SECONDS)
-    connection.connect((host, int(port)))
+    connection = socket.create_connection((host, int(port)), CONNECT_SECONDS)
     connection.settimeout(NUDGE_SECONDS if may_be_nudged else ANSWER_SECONDS)
     connection.sendall(head.encode() + body)
     may_go_on = not is_run_by_navi and b'"Stop"' in name

@@ -143,6 +143,43 @@ def test_only_the_store_and_the_memory_know_databases() -> None:
     assert imports == []
 
 
+def asks_for_the_dialect(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return ast.unparse(node).endswith("dialect.name")
+    is_question = isinstance(node, ast.Compare) or (
+        isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".startswith")
+    )
+    return is_question and any(
+        isinstance(each, ast.Constant) and str(each.value).startswith(("sqlite", "postgres"))
+        for each in ast.walk(node)
+    )
+
+
+def test_only_the_dialects_ask_which_database_it_is() -> None:
+    questions = [
+        f"{module}: {ast.unparse(node)}"
+        for module, source in modules().items()
+        if not module.startswith("navi.live.store.engine.dialects.")
+        for node in ast.walk(source)
+        if asks_for_the_dialect(node)
+    ]
+    assert questions == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if connection.dialect.name == 'postgresql': pass",
+        "if self._store.dialect.name != 'sqlite': pass",
+        "if url.startswith('postgresql:'): pass",
+        "if url.startswith(('sqlite:', 'file:')): pass",
+        "if kind == 'sqlite': pass",
+    ],
+)
+def test_a_question_for_the_dialect_would_be_noticed(line: str) -> None:
+    assert any(asks_for_the_dialect(node) for node in ast.walk(ast.parse(line)))
+
+
 def test_only_the_output_module_prints() -> None:
     prints = [
         f"{module}: {call}"

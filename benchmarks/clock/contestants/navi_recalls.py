@@ -24,7 +24,8 @@ from navi.live.runtime import python_tuning
 from navi.live.runtime.app import running
 from navi.live.runtime.settings import RecallSettings, Settings
 from navi.live.runtime.turns.admission import Expected
-from navi.live.store.engine.connection import is_sqlite, open_engine
+from navi.live.store.engine.connection import open_engine
+from navi.live.store.engine.dialects.registry import dialect_for
 from navi.live.store.engine.schema import prepare
 from navi.live.store.engine.tables import lanes, message_queue, session_recalls, sessions
 
@@ -187,6 +188,10 @@ def _copy(
         ),
         {"pattern_id": pattern_id},
     )
+
+
+def is_sqlite(url: str) -> bool:
+    return dialect_for(url).kind == "sqlite"
 
 
 def _by_hand(engine: Engine, statements: Sequence[str]) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING, ClassVar
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime, timedelta
-    from typing import ClassVar
 
 SHOWN_CALLS = 10
 """An agent may try again and again; the first calls tell what it needs."""

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import os
 import stat
-
-from navi.domain.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
+from shlex import quote
+from typing import NamedTuple
 
 PRIVATE_UMASK = 0o077
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -59,8 +56,6 @@ class Exposure(NamedTuple):
 
 def exposure(folder: str, paths: Iterable[str]) -> Exposure | None:
     """The worst that other users can do in `folder`, where `paths` are Navi's own files."""
-    from shlex import quote  # not above: it loads regular expressions, and few commands need it
-
     if _mode(folder) & stat.S_IWOTH:
         return Exposure(True, "every user can replace files in it", f"chmod go-w {quote(folder)}")
     for path in paths:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8420
+SQLITE = "sqlite:///"
 
 
 def home(environment: Mapping[str, str] = os.environ) -> Path:
@@ -22,7 +23,12 @@ def database_url(environment: Mapping[str, str] = os.environ) -> str:
     """Of the store: `NAVI_DATABASE_URL`, else a SQLite file in the home folder."""
     if named := environment.get("NAVI_DATABASE_URL"):
         return named
-    return f"sqlite:///{home(environment) / 'navi.sqlite3'}"
+    return f"{SQLITE}{home(environment) / 'navi.sqlite3'}"
+
+
+def store_file(url: str) -> Path | None:
+    """The file of a SQLite store; None for the URL of any other database."""
+    return Path(url.removeprefix(SQLITE)) if url.startswith(SQLITE) else None
 
 
 def token_file(environment: Mapping[str, str] = os.environ) -> Path:

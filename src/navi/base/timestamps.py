@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-
-from navi.domain.light_typing import overload
+from typing import overload
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -20,9 +19,13 @@ def instant(moment: datetime | None) -> str | None:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def microseconds(moment: datetime) -> int:
+@overload
+def microseconds(moment: datetime) -> int: ...
+@overload
+def microseconds(moment: datetime | None) -> int | None: ...
+def microseconds(moment: datetime | None) -> int | None:
     """Since 1970."""
-    return (moment - EPOCH) // MICROSECOND
+    return None if moment is None else (moment - EPOCH) // MICROSECOND
 
 
 def from_microseconds(count: int) -> datetime:

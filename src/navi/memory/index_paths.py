@@ -2,60 +2,46 @@
 
 from __future__ import annotations
 
+import glob
 import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 from navi.base import file_modes
-from navi.domain.light_typing import NamedTuple
 from navi.memory.index_errors import IndexUnusable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 
 class Places(NamedTuple):
-    path: str
-    """Of the database. A text: importing `pathlib` takes as long as a list of sessions."""
-
-    @property
-    def database(self) -> Path:
-        return _path(self.path)
+    database: Path
 
     @property
     def texts(self) -> Path:
         """The full-text folder: `recall.texts` beside `recall.duckdb`."""
-        return _path(self.beside(".texts"))
+        return self.database.with_suffix(".texts")
 
     @property
     def lock(self) -> Path:
-        return _path(self.beside(".lock"))
+        return self.database.with_suffix(".lock")
 
     @property
     def follower(self) -> Path:
         """Locked by every process that keeps the index up to date as files change."""
-        return _path(self.beside(".follower"))
+        return self.database.with_suffix(".follower")
 
     @property
     def known_files(self) -> Path:
-        """What the last run saw, for the next one to see quickly that nothing changed."""
-        return _path(self.beside(".files"))
+        """What the last run saw, so that the next one quickly sees that nothing changed."""
+        return self.database.with_suffix(".files")
 
     @property
     def tags(self) -> Path:
-        """A copy of people's tags, for whoever lists sessions without asking DuckDB."""
-        return _path(self.beside(".tags"))
+        """A copy of people's tags, so that listing sessions does not need DuckDB."""
+        return self.database.with_suffix(".tags")
 
     @property
     def write_ahead_log(self) -> Path:
-        return _path(self.path + ".wal")
-
-    def beside(self, suffix: str) -> str:
-        """The same path with another suffix, as `Path.with_suffix` has it."""
-        folder, name = os.path.split(self.path)
-        dot = name.rfind(".")
-        stem = name[:dot] if 0 < dot < len(name) - 1 else name
-        return os.path.join(folder, stem + suffix)
+        return self.database.with_name(f"{self.database.name}.wal")
 
     def prepare(self) -> None:
         """The folder, there and writable; nobody else can read the index in it."""
@@ -76,13 +62,9 @@ class Places(NamedTuple):
 
     def own_files(self) -> list[str]:
         """The index, and what `recall index --recreate` kept of earlier ones."""
-        beside = [
-            self.beside(f".{name}") for name in ("texts", "lock", "follower", "files", "tags")
-        ]
-        folder, name = os.path.split(self.path)
-        with os.scandir(folder) as entries:
-            copies = [each.path for each in entries if each.name.startswith(f"{name}.")]
-        return [self.path, *beside, *copies]
+        beside = (self.texts, self.lock, self.follower, self.known_files, self.tags)
+        copies = self.database.parent.glob(f"{glob.escape(self.database.name)}.*")
+        return [str(path) for path in (self.database, *beside, *copies)]
 
 
 def places(environment: Mapping[str, str] = os.environ) -> Places:
@@ -90,28 +72,18 @@ def places(environment: Mapping[str, str] = os.environ) -> Places:
     if named := environment.get("RECALL_DB_PATH"):
         return Places(_absolute(named))
     if named := environment.get("RECALL_DATA_DIR"):
-        return Places(os.path.join(_absolute(named), "recall.duckdb"))
+        return Places(_absolute(named) / "recall.duckdb")
     data = environment.get("XDG_DATA_HOME") or "~/.local/share"
-    return Places(os.path.join(_absolute(data), "recall", "recall.duckdb"))
+    return Places(_absolute(data) / "recall" / "recall.duckdb")
 
 
 def settings_files(environment: Mapping[str, str] = os.environ) -> list[Path]:
     """Where `[fts]` may stand; the first that has it wins."""
-    config = _path(_absolute(environment.get("XDG_CONFIG_HOME") or "~/.config"))
+    config = _absolute(environment.get("XDG_CONFIG_HOME") or "~/.config")
     named = environment.get("NAVI_CONFIG")
-    shared = _path(_absolute(named)) if named else config / "navi" / "config.toml"
+    shared = _absolute(named) if named else config / "navi" / "config.toml"
     return [shared, config / "recall" / "config.toml"]
 
 
-def _absolute(path: str) -> str:
-    """As `Path.expanduser` and `Path.absolute` have it."""
-    path = os.path.expanduser(path)
-    if path.startswith("~"):
-        raise RuntimeError("Could not determine home directory.")
-    return os.path.join(os.getcwd(), path).rstrip("/") or "/"
-
-
-def _path(text: str) -> Path:
-    from pathlib import Path
-
-    return Path(text)
+def _absolute(path: str) -> Path:
+    return Path(path).expanduser().absolute()

@@ -12,75 +12,74 @@ from datetime import datetime
 from duckdb import CatalogException, DuckDBPyConnection
 
 from navi.memory.index_errors import IndexUnusable
-from navi.memory.ingest.write import columns as kinds
 
 VERSION = 1
 
 SESSIONS = [
-    ("id", kinds.TEXT),
-    ("source", kinds.TEXT),
-    ("source_path", kinds.TEXT),
-    ("source_session_id", kinds.TEXT),
-    ("parent_source_session_id", kinds.TEXT),
-    ("is_subagent", kinds.BOOLEAN),
-    ("is_warmup", kinds.BOOLEAN),
-    ("title", kinds.TEXT),
-    ("started_at", kinds.INSTANT),
-    ("ended_at", kinds.INSTANT),
-    ("duration_seconds", kinds.INTEGER),
-    ("model", kinds.TEXT),
-    ("cwd", kinds.TEXT),
-    ("git_repo", kinds.TEXT),
-    ("git_branch", kinds.TEXT),
-    ("message_count", kinds.INTEGER),
-    ("tool_count", kinds.INTEGER),
-    ("input_tokens", kinds.BIGINT),
-    ("output_tokens", kinds.BIGINT),
-    ("cache_read_tokens", kinds.BIGINT),
-    ("cache_creation_tokens", kinds.BIGINT),
-    ("is_complete", kinds.BOOLEAN),
-    ("bad_lines", kinds.INTEGER),
-    ("unknown_kinds", kinds.TEXT),  # JSON: kind -> how many lines
-    ("is_archived", kinds.BOOLEAN),  # its file is gone
-    ("file_mtime", kinds.DOUBLE),
-    ("file_size", kinds.BIGINT),  # -1: not yet read to its end
-    ("mark", kinds.TEXT),  # where reading goes on when the file grew
-    ("indexed_at", kinds.INSTANT),
-    ("texts_pending_from", kinds.INTEGER),  # the full-text lacks messages from this idx on
+    ("id", "TEXT"),
+    ("source", "TEXT"),
+    ("source_path", "TEXT"),
+    ("source_session_id", "TEXT"),
+    ("parent_source_session_id", "TEXT"),
+    ("is_subagent", "BOOLEAN"),
+    ("is_warmup", "BOOLEAN"),
+    ("title", "TEXT"),
+    ("started_at", "TIMESTAMP"),
+    ("ended_at", "TIMESTAMP"),
+    ("duration_seconds", "INTEGER"),
+    ("model", "TEXT"),
+    ("cwd", "TEXT"),
+    ("git_repo", "TEXT"),
+    ("git_branch", "TEXT"),
+    ("message_count", "INTEGER"),
+    ("tool_count", "INTEGER"),
+    ("input_tokens", "BIGINT"),
+    ("output_tokens", "BIGINT"),
+    ("cache_read_tokens", "BIGINT"),
+    ("cache_creation_tokens", "BIGINT"),
+    ("is_complete", "BOOLEAN"),
+    ("bad_lines", "INTEGER"),
+    ("unknown_kinds", "TEXT"),  # JSON: kind -> how many lines
+    ("is_archived", "BOOLEAN"),  # its file is gone
+    ("file_mtime", "DOUBLE"),
+    ("file_size", "BIGINT"),  # -1: not yet read to its end
+    ("mark", "TEXT"),  # where reading goes on when the file grew
+    ("indexed_at", "TIMESTAMP"),
+    ("texts_pending_from", "INTEGER"),  # the full-text lacks messages from this idx on
 ]
 MESSAGES = [
-    ("id", kinds.TEXT),
-    ("session_id", kinds.TEXT),
-    ("idx", kinds.INTEGER),
-    ("role", kinds.TEXT),
-    ("content", kinds.TEXT),
-    ("thinking", kinds.TEXT),
-    ("timestamp", kinds.INSTANT),
-    ("has_thinking", kinds.BOOLEAN),
+    ("id", "TEXT"),
+    ("session_id", "TEXT"),
+    ("idx", "INTEGER"),
+    ("role", "TEXT"),
+    ("content", "TEXT"),
+    ("thinking", "TEXT"),
+    ("timestamp", "TIMESTAMP"),
+    ("has_thinking", "BOOLEAN"),
 ]
 TOOL_CALLS = [
-    ("id", kinds.TEXT),
-    ("session_id", kinds.TEXT),
-    ("message_id", kinds.TEXT),
-    ("message_idx", kinds.INTEGER),
-    ("idx", kinds.INTEGER),
-    ("tool_name", kinds.TEXT),
-    ("tool_input", kinds.TEXT),
-    ("bash_command", kinds.TEXT),
-    ("bash_base", kinds.TEXT),
-    ("bash_sub", kinds.TEXT),
-    ("is_compound", kinds.BOOLEAN),
-    ("timestamp", kinds.INSTANT),
+    ("id", "TEXT"),
+    ("session_id", "TEXT"),
+    ("message_id", "TEXT"),
+    ("message_idx", "INTEGER"),
+    ("idx", "INTEGER"),
+    ("tool_name", "TEXT"),
+    ("tool_input", "TEXT"),
+    ("bash_command", "TEXT"),
+    ("bash_base", "TEXT"),
+    ("bash_sub", "TEXT"),
+    ("is_compound", "BOOLEAN"),
+    ("timestamp", "TIMESTAMP"),
 ]
 USAGES = [
-    ("key", kinds.TEXT),
-    ("session_id", kinds.TEXT),
-    ("model", kinds.TEXT),
-    ("timestamp", kinds.INSTANT),
-    ("input_tokens", kinds.BIGINT),
-    ("output_tokens", kinds.BIGINT),
-    ("cache_read_tokens", kinds.BIGINT),
-    ("cache_creation_tokens", kinds.BIGINT),
+    ("key", "TEXT"),
+    ("session_id", "TEXT"),
+    ("model", "TEXT"),
+    ("timestamp", "TIMESTAMP"),
+    ("input_tokens", "BIGINT"),
+    ("output_tokens", "BIGINT"),
+    ("cache_read_tokens", "BIGINT"),
+    ("cache_creation_tokens", "BIGINT"),
 ]
 TABLES = {
     "sessions": SESSIONS,
@@ -89,14 +88,6 @@ TABLES = {
     "usages": USAGES,
 }
 
-SQL_TYPES = {
-    kinds.TEXT: "TEXT",
-    kinds.INTEGER: "INTEGER",
-    kinds.BIGINT: "BIGINT",
-    kinds.INSTANT: "TIMESTAMP",
-    kinds.DOUBLE: "DOUBLE",
-    kinds.BOOLEAN: "BOOLEAN",
-}
 IS_SESSION = "NOT is_warmup AND (message_count > 0 OR tool_count > 0)"
 """What counts as a session, wherever sessions are listed or counted: a file in which something was
 said or done, by an agent that was not started only to be ready."""
@@ -133,7 +124,7 @@ def version_of(connection: DuckDBPyConnection) -> int | None:
 
 def _column(name: str, kind: str) -> str:
     packing = " USING COMPRESSION zstd" if name in LONG_TEXTS else ""
-    return f"{name} {SQL_TYPES[kind]}{packing}"
+    return f"{name} {kind}{packing}"
 
 
 def _naive(moment: datetime) -> datetime:

@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hashlib import sha256
-else:
-    # Python's own, if it can be had: `hashlib` loads OpenSSL, which takes longer than a search.
-    try:
-        from _sha256 import sha256
-    except ImportError:  # since Python 3.12
-        try:
-            from _sha2 import sha256
-        except ImportError:
-            from hashlib import sha256
+from hashlib import sha256
 
 
 def session_id(source: str, path: str) -> str:

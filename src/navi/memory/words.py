@@ -7,18 +7,13 @@ stop-words and no stems: what was written can be found.
 The field `parts` adds what such runs hide: the words inside `AuthHandler`, and the characters of
 scripts that put no space between words. Emoji are there too, each as a word of letters and digits,
 and not in `text`: words with an emoji between them stand side by side.
-
-What a plain question has no use for is imported where it is used: regular expressions take longer
-to load than all else that a search needs.
 """
 
 from __future__ import annotations
 
-from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
+import re
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import re
+from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
 UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao
@@ -68,16 +63,12 @@ def is_unspaced(text: str) -> bool:
 
 def _unspaced() -> re.Pattern[str]:
     """Made only for a text that may need it: it takes as long as a search."""
-    import re
-
     return re.compile(f"[{UNSPACED}]")
 
 
 def emoji_in(text: str) -> list[str]:
     if text.isascii():
         return []
-    import re
-
     return re.findall(f"[{EMOJI}]", text)
 
 
@@ -95,6 +86,4 @@ def humps(word: str) -> str:
     """`HTTPServerError` -> `HTTP Server Error`."""
     if word.isascii() and word.isalpha() and word.islower():
         return word  # most words have none
-    import re
-
     return " ".join(re.findall(HUMPS, word))

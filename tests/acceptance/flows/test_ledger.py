@@ -13,7 +13,8 @@ from sqlalchemy import text
 
 from navi.live.store import input_queue
 from navi.live.store.engine import schema
-from navi.live.store.engine.connection import open_engine, sqlite_url
+from navi.live.store.engine.connection import open_engine
+from navi.live.store.engine.dialects.sqlite import sqlite_url
 from navi.live.store.events import store_emitted
 from tests.acceptance.flows import ledger
 from tests.acceptance.flows.damage import automations, inputs, messages, recalls

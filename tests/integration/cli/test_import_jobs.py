@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from navi.live.store.engine import schema
-from navi.live.store.engine.connection import open_engine, sqlite_url
+from navi.live.store.engine.connection import open_engine
+from navi.live.store.engine.dialects.sqlite import sqlite_url
 from navi.live.store.scheduling import automations
 
 JOB = {

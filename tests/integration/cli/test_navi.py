@@ -15,7 +15,8 @@ import pytest
 from navi import __version__
 from navi.live.store.damage import set_aside
 from navi.live.store.engine import schema
-from navi.live.store.engine.connection import open_engine, sqlite_url
+from navi.live.store.engine.connection import open_engine
+from navi.live.store.engine.dialects.sqlite import sqlite_url
 
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 

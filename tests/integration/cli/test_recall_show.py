@@ -8,7 +8,7 @@ import pytest
 
 from navi.base import paths
 from navi.live.store.engine import schema
-from navi.live.store.engine.connection import sqlite_url
+from navi.live.store.engine.dialects.sqlite import sqlite_url
 from tests.integration.cli.recall_runs import Recall, on_terminal
 from tests.memory_world import World
 from tests.store_world import store_world

@@ -60,7 +60,7 @@ async def test_plain_tokens_are_not_stored(world: World, session: Session) -> No
     token = await Server(world.store).tokens.of(session.id)
     secret = token.removeprefix("navi_session_")
     assert len(secret) >= 43
-    if world.store.kind == "sqlite":
+    if world.store.dialect.kind == "sqlite":
         files = Path(world.url.removeprefix("sqlite:///")).parent.glob("navi.sqlite3*")
         assert not any(secret.encode() in file.read_bytes() for file in files)
 

@@ -33,7 +33,7 @@ from navi.live.store import lanes, sessions, turns
 from navi.live.store.due.contract import Claimed
 from navi.live.store.due.due_automations import DueAutomations
 from navi.live.store.engine import schema
-from navi.live.store.engine.connection import sqlite_url
+from navi.live.store.engine.dialects.sqlite import sqlite_url
 from navi.live.store.engine.transactions import Store
 from navi.live.store.scheduling import automations, hidden_sessions
 from tests.hand_clock import HandClock

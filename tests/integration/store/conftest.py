@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from navi.live.store.engine.connection import sqlite_url
+from navi.live.store.engine.dialects.sqlite import sqlite_url
 from tests.store_world import World, store_world
 
 

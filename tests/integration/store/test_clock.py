@@ -94,7 +94,7 @@ async def test_without_anything_due_the_scheduler_looks_once_a_minute(machine: M
 async def test_a_recall_whose_session_is_being_written_to_is_claimed_a_moment_later(
     machine: Machine,
 ) -> None:
-    if machine.world.store.kind == "sqlite":
+    if machine.world.store.dialect.kind == "sqlite":
         pytest.skip("SQLite has one writer")
     locked, other = await machine.schedule(SECOND), await machine.schedule(SECOND)
 

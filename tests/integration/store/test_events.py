@@ -108,7 +108,7 @@ async def test_events_come_back_as_they_were_whatever_characters_are_in_them(wor
 async def test_events_whose_connection_breaks_while_they_are_written_are_stored_once(
     world: World,
 ) -> None:
-    if world.store.kind != "postgresql":
+    if world.store.dialect.kind != "postgresql":
         pytest.skip("a file has no connection")
     session = await world.session()
     attempts: list[int] = []

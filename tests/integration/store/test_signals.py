@@ -11,7 +11,8 @@ import pytest
 
 from navi.live.store import sessions
 from navi.live.store.engine import schema, signals
-from navi.live.store.engine.connection import sqlite_url
+from navi.live.store.engine.dialects import postgresql, sqlite
+from navi.live.store.engine.dialects.sqlite import sqlite_url
 from navi.live.store.engine.transactions import Store
 from tests.postgres import PostgresServer
 from tests.store_world import NOON, World
@@ -28,7 +29,7 @@ def url(postgres: PostgresServer) -> str:
 
 @pytest.fixture
 async def heard(url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Heard]:
-    monkeypatch.setattr(signals, "RECONNECT_SECONDS", 0.01)
+    monkeypatch.setattr(postgresql, "RECONNECT_SECONDS", 0.01)
     queue: Heard = asyncio.Queue()
     listening = asyncio.create_task(
         signals.listen(url, "me", lambda *signal: queue.put_nowait(signal))
@@ -114,7 +115,7 @@ async def cut_others(url: str) -> None:
 async def test_a_ring_beside_sqlite_is_heard_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(signals, "BELL_SECONDS", 0.01)
+    monkeypatch.setattr(sqlite, "BELL_SECONDS", 0.01)
     url = sqlite_url(tmp_path / "navi.sqlite3")
     signals.ring(url)
     queue: Heard = asyncio.Queue()

@@ -13,7 +13,7 @@ from tests.waiting import eventually
 async def test_what_sqlite_wrote_ahead_is_moved_into_the_database_when_nothing_is_to_do(
     world: World, tmp_path: Path
 ) -> None:
-    if world.store.kind != "sqlite":
+    if world.store.dialect.kind != "sqlite":
         pytest.skip("PostgreSQL does this by itself")
     session = await world.session()
     database = tmp_path / "navi.sqlite3"

@@ -14,7 +14,8 @@ from navi.live.model.event import TextDelta, ThinkingDelta, ToolFinished, ToolSt
 from navi.live.model.input import Origin
 from navi.live.store import lanes, turns
 from navi.live.store.engine import schema
-from navi.live.store.engine.connection import public_address, sqlite_url
+from navi.live.store.engine.connection import public_address
+from navi.live.store.engine.dialects.sqlite import sqlite_url
 from navi.memory.model import FoundFile
 from navi.vendors.navi.history import NaviSource
 from navi.vendors.source import Rewritten

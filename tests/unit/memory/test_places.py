@@ -15,8 +15,8 @@ from navi.memory.index_paths import Places, places
     ["/a/recall.duckdb", "/a/recall", "/a/.recall", "/a/.recall.x", "/a/b.c.d", "/a/b.", "/a.b/c"],
 )
 def test_everything_lies_beside_the_database(path: str) -> None:
-    where, database = Places(path), Path(path)
-    assert where.database == database
+    database = Path(path)
+    where = Places(database)
     assert where.texts == database.with_suffix(".texts")
     assert where.lock == database.with_suffix(".lock")
     assert where.known_files == database.with_suffix(".files")
@@ -37,7 +37,7 @@ def test_everything_lies_beside_the_database(path: str) -> None:
 )
 def test_the_environment_says_where(environment: dict[str, str], path: str) -> None:
     expected = path.format(home=os.environ["HOME"], here=os.getcwd())
-    assert places(environment).path == expected
+    assert places(environment).database == Path(expected)
 
 
 def test_nobodys_home_is_no_place() -> None:

@@ -11,18 +11,16 @@ an address of Sentry), hashes, and a password of letters only in a sentence, whi
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Callable
+from typing import Any, overload
+
 from navi.base.control_characters import without_control_characters
 from navi.base.secrets.secret_arguments import ARGUMENTS
 from navi.base.secrets.secret_kind import SHORTEST_WORD, SecretKind
 from navi.base.secrets.secret_places import PLACES
 from navi.base.secrets.secret_tokens import TOKENS
-from navi.domain.light_typing import overload
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable
-    from typing import Any
 
 DEEPEST = 100
 """Levels of JSON that are looked into; deeper ones stay a text."""
@@ -67,8 +65,6 @@ def masked_json(text: str | None) -> Any:
     """The value of a JSON text with its secrets masked; a text that is no JSON stays a text."""
     if text is None:
         return None
-    import json
-
     masked = mask(text)
     try:
         # Each value, because in the whole text its quotes and line ends are escaped.
@@ -110,8 +106,6 @@ def _masked_value(text: str, key: str, depth: int) -> str:
 
 def _masked_inner(text: str, depth: int) -> str:
     """JSON inside JSON; the same object if it has no secret."""
-    import json
-
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

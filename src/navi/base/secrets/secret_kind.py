@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from navi.domain.light_typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable
+import re
+from collections.abc import Callable
+from typing import NamedTuple
 
 SHORTEST_WORD = 16
 """Characters of the shortest secret that is recognized by how it begins."""
@@ -34,8 +31,6 @@ class SecretKind(NamedTuple):
     @property
     def pattern(self) -> re.Pattern[str]:
         """Compiled when first needed: a search that shows no secret compiles hardly any."""
-        import re
-
         return re.compile(self.expression)
 
     def may_be_in(self, text: str) -> bool:

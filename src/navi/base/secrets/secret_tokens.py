@@ -5,12 +5,10 @@ Examples are put together from parts, so that no scanner takes one for a real ke
 
 from __future__ import annotations
 
-from navi.base.secrets.secret_kind import HEX, RUN, UPPER, SecretKind
+import re
+from collections.abc import Callable
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable
+from navi.base.secrets.secret_kind import HEX, RUN, UPPER, SecretKind
 
 _WORD = r"[A-Za-z0-9_-]"
 _END = rf"(?!{_WORD})"
@@ -79,8 +77,6 @@ _AWS_EXAMPLE = "wJalrXUtnFEMI/K7MDENG" + "+bPxRfiCY" + RUN[:10]
 
 
 def _is_near_an_aws_key_id(match: re.Match[str]) -> bool:
-    import re
-
     near = match.string[max(0, match.start() - 220) : match.end() + 220]
     return re.search(_AWS_KEY_ID, near) is not None
 

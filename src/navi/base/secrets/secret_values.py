@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import re
+import re
 
 _PLACEHOLDER = (
     r"(?i)(?:\$|%[a-z(]|<|\{|\*{3}|x{4,}|\.{3}|…|your|example|change.?me|placeholder|redacted|dummy"
@@ -15,8 +13,6 @@ _PLACEHOLDER = (
 
 def is_placeholder(value: str) -> bool:
     """Says what belongs there, instead of being it: `$TOKEN`, `<your key>`."""
-    import re
-
     return re.match(_PLACEHOLDER, value) is not None
 
 
@@ -172,8 +168,6 @@ def is_json_web_key(match: re.Match[str]) -> bool:
 
 def is_listed_secret(match: re.Match[str]) -> bool:
     """Unlike a list of names: `["password", "user_name"]`."""
-    import re
-
     before = match.string[max(0, match.start() - 60) : match.start()]
     call = r"(?i)(?:define|env|set\w*|put\w*|header|config)\(\s*\W{1,8}[\w.-]*$"
     is_set = "value=" in match[0].lower() or re.search(call, before) is not None
@@ -265,8 +259,6 @@ def _is_setting(match: re.Match[str]) -> bool:
 
 
 def _is_whole_line(match: re.Match[str]) -> bool:
-    import re
-
     before = match.string[max(0, match.start() - 100) : match.start()]
     after = match.string[match.end() : match.end() + 100]
     # In JSON a line end is `\n`.

@@ -59,9 +59,8 @@ def kept_files() -> list[KeptFiles]:
         ),
         *(KeptFiles(path.parent, f"settings ({path.name})", [path]) for path in settings_files()),
     ]
-    url = server_files.database_url()
-    store = Path(url.removeprefix("sqlite:///"))
-    if url.startswith("sqlite:///") and store.parent != home:
+    store = server_files.store_file(server_files.database_url())
+    if store is not None and store.parent != home:
         paths = [store.with_name(name) for name in store_names(store.name)]
         listing.append(KeptFiles(store.parent, f"sessions ({store.name})", paths))
     existing = [

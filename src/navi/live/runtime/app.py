@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta, tzinfo
@@ -111,36 +111,63 @@ async def running(
     address: str | None = None,
     follows_index: bool = False,
 ) -> AsyncIterator[Navi]:
-    """Navi at work. On leaving, running turns are closed and nothing is lost.
+    """A running Navi. On leaving, running turns are closed and nothing is lost.
 
-    `address` is where the agents that it starts find it. With `follows_index` what is said becomes
-    searchable by itself.
+    The agents it starts reach it at `address`. With `follows_index` it keeps the index up to date.
     """
-    clock = clock or SystemClock()
-    token = ServerToken(token) if isinstance(token, str) else token
-    lease = timedelta(seconds=settings.turns.lease_seconds)
-    owner = own_identity()
+    navi, engine = _build(settings, database_url, token, clock or SystemClock(), drivers, address)
+    store, queue = navi.store, navi.queue
+    services = [*engine.services, navi.index_follower] if follows_index else engine.services
+    store.start()
+    await engine.system_jobs.set_up(wishes_of(settings))
+    await engine.recovery.look()
+    for service in services:
+        service.start()
+    queue.poke()
+    try:
+        yield navi
+    finally:
+        queue.close()
+        await engine.turns.shut_down()
+        for service in services:
+            await service.stop()
+        for driver in set(engine.drivers.values()):
+            await driver.aclose()
+        await store.close()
 
-    zone = timezone_of(settings)
+
+@dataclass(frozen=True, slots=True)
+class _Engine:
+    """What has to be started and stopped."""
+
+    turns: Turns
+    drivers: Mapping[str, Driver]
+    system_jobs: SystemJobs
+    recovery: Recovery
+    services: Sequence[Service]
+
+
+def _build(
+    settings: Settings,
+    database_url: str,
+    token: str | ServerToken,
+    clock: Clock,
+    drivers: Mapping[str, Driver] | None,
+    address: str | None,
+) -> tuple[Navi, _Engine]:
+    lease = timedelta(seconds=settings.turns.lease_seconds)
+    owner, zone, limits = own_identity(), timezone_of(settings), limits_of(settings)
     store = Store(database_url)
-    login_lifetime = timedelta(days=settings.server.login_days)
-    accounts = Accounts(store, clock, token, login_lifetime)
     feed = Feed(store)
-    slots = TurnSlots(
-        Pool(settings.turns.max_concurrent, settings.turns.always_per_user),
-        {Origin.RECALL: Pool(settings.recalls.max_concurrent, settings.recalls.always_per_user)},
-    )
     system_jobs = SystemJobs(store, clock, server_files.workspace(), DEFAULT_DRIVER, zone)
+    slots = _turn_slots(settings)
     chosen_drivers: dict[str, Driver] = {}
     turns = Turns(store, clock, owner, chosen_drivers, lease, slots, system_jobs, zone)
-    limits = limits_of(settings)
     queue = Queue(store, clock, turns, slots, limits)
     sessions = Sessions(store, clock, turns, chosen_drivers, limits)
     recalls = Recalls(store, clock, sessions, zone, settings.recalls.keep_finished, limits)
     automations = Automations(store, clock, sessions, defaults_of(settings), limits)
-    thresholds = Thresholds(
-        settings.remind.soft_threshold_seconds, settings.remind.hard_gap_seconds
-    )
+    thresholds = _thresholds(settings)
     messages = Messages(store, clock, sessions, queue, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
     tools = agent_tools(clock, zone, sessions, recalls, automations, messages)
@@ -153,53 +180,62 @@ async def running(
     adoption = Adoption(store, clock, turns, queue, chosen_drivers, registry.vendors(), limits)
     index_follower = IndexFollower(database_url)
     listener = Listener(store, feed, turns, queue, scheduler, recovery, index_follower)
-
-    def on_events(events: Sequence[Event]) -> None:
-        feed.publish(events)
-        deliveries.notice(events)
-        index_follower.notice(events)
-
-    store.on_events = on_events
+    store.on_events = _each_of(feed.publish, deliveries.notice, index_follower.notice)
     store.on_signal = listener.on_own_signal
-    store.start()
-    await system_jobs.set_up(wishes_of(settings))
-    await recovery.look()
-    services: list[Service] = [feed, queue, recovery, scheduler, adoption, deliveries, listener]
-    if follows_index:
-        services.append(index_follower)
-    for service in services:
-        service.start()
-    queue.poke()
-    try:
-        yield Navi(
-            settings=settings,
-            store=store,
-            accounts=accounts,
-            logins=Logins(store, clock, accounts, login_lifetime),
-            sessions=sessions,
-            recalls=recalls,
-            automations=automations,
-            messages=messages,
-            queue=queue,
-            reminders=Reminders(store, clock, sessions, thresholds, limits),
-            waiting=Waiting(store, feed, sessions),
-            deliveries=deliveries,
-            recovery=recovery,
-            feed=feed,
-            archive=Archive(clock),
-            index_follower=index_follower,
-            scheduler=scheduler,
-            adoption=adoption,
-            tools={tool.name: tool for tool in tools},
-        )
-    finally:
-        queue.close()
-        await turns.shut_down()
-        for service in services:
-            await service.stop()
-        for driver in set(chosen_drivers.values()):
-            await driver.aclose()
-        await store.close()
+    accounts, logins = _accounts(settings, store, clock, token)
+    navi = Navi(
+        settings=settings,
+        store=store,
+        accounts=accounts,
+        logins=logins,
+        sessions=sessions,
+        recalls=recalls,
+        automations=automations,
+        messages=messages,
+        queue=queue,
+        reminders=Reminders(store, clock, sessions, thresholds, limits),
+        waiting=Waiting(store, feed, sessions),
+        deliveries=deliveries,
+        recovery=recovery,
+        feed=feed,
+        archive=Archive(clock),
+        index_follower=index_follower,
+        scheduler=scheduler,
+        adoption=adoption,
+        tools={tool.name: tool for tool in tools},
+    )
+    services = [feed, queue, recovery, scheduler, adoption, deliveries, listener]
+    return navi, _Engine(turns, chosen_drivers, system_jobs, recovery, services)
+
+
+def _turn_slots(settings: Settings) -> TurnSlots:
+    turns, recalls = settings.turns, settings.recalls
+    return TurnSlots(
+        Pool(turns.max_concurrent, turns.always_per_user),
+        {Origin.RECALL: Pool(recalls.max_concurrent, recalls.always_per_user)},
+    )
+
+
+def _thresholds(settings: Settings) -> Thresholds:
+    remind = settings.remind
+    return Thresholds(remind.soft_threshold_seconds, remind.hard_gap_seconds)
+
+
+def _each_of(*listeners: Callable[[Sequence[Event]], None]) -> Callable[[Sequence[Event]], None]:
+    def publish(events: Sequence[Event]) -> None:
+        for listener in listeners:
+            listener(events)
+
+    return publish
+
+
+def _accounts(
+    settings: Settings, store: Store, clock: Clock, token: str | ServerToken
+) -> tuple[Accounts, Logins]:
+    token = ServerToken(token) if isinstance(token, str) else token
+    lifetime = timedelta(days=settings.server.login_days)
+    accounts = Accounts(store, clock, token, lifetime)
+    return accounts, Logins(store, clock, accounts, lifetime)
 
 
 def due_kinds(settings: Settings) -> list[DueKind]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from navi.base import file_modes
 from navi.base.errors import StoreUnusable
-from navi.base.paths import database_url, home, settings_file, tmux_socket
+from navi.base.paths import database_url, home, settings_file, store_file, tmux_socket
 
 __all__ = [
     "database_url",
@@ -17,12 +17,13 @@ __all__ = [
     "prepare_home",
     "runs",
     "settings_file",
+    "store_file",
     "tmux_socket",
     "workspace",
 ]
 
 STORE_SUFFIXES = ("", "-wal", "-shm", "-journal", "-bell")
-"""The files of an SQLite store: the database, SQLite's own, and the bell of signals.py."""
+"""The files of a SQLite store: the database, SQLite's own, and the bell that others ring."""
 
 
 def workspace(environment: Mapping[str, str] = os.environ) -> Path:
@@ -57,8 +58,6 @@ def prepare_home(environment: Mapping[str, str] = os.environ) -> Path:
 def own_files(environment: Mapping[str, str] = os.environ) -> list[str]:
     """What nobody else may read; not the workspace, which is for agents."""
     files = [str(home(environment) / name) for name in ("token", "runs", "setup")]
-    url = database_url(environment)
-    if url.startswith("sqlite:///"):
-        store = url.removeprefix("sqlite:///")
+    if store := store_file(database_url(environment)):
         files += [f"{store}{suffix}" for suffix in STORE_SUFFIXES]
     return files

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, insert, select, updat
 from navi.base.errors import FenceLost, SessionNotFound
 from navi.live.model.event import Event, Payload
 from navi.live.store.engine import signals
+from navi.live.store.engine.dialects.registry import dialect_of
 from navi.live.store.engine.tables import events, feed, lanes
 
 _OUTBOX = "navi_outbox"
@@ -207,7 +208,7 @@ def _stored(connection: Connection, outbox: _Outbox) -> list[Event]:
         Event(number, *rest) for number, rest in enumerate(outbox.numbered, position - count + 1)
     ]
     connection.execute(_INSERT, [event._asdict() for event in stored])
-    if connection.dialect.name == "postgresql":
+    if dialect_of(connection.dialect).has_other_servers:
         _announce(connection, stored)
     return stored
 

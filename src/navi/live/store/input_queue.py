@@ -51,11 +51,11 @@ from navi.live.model.session import Session, SessionState
 from navi.live.model.turn import StopReason
 from navi.live.model.wire_format import input_json
 from navi.live.store.access import quotas
+from navi.live.store.engine.dialects.registry import dialect_of
 from navi.live.store.engine.tables import Instant, lanes, message_queue, sessions, turns
 from navi.live.store.events import emit
 from navi.live.store.lanes import Lane, lock, request_stop
 
-SECOND_LANE_MILLISECONDS = 50
 SCHEDULED = (Origin.RECALL, Origin.AUTOMATION)
 """Origins whose inputs get their prompt when their turn begins."""
 
@@ -351,15 +351,11 @@ def _require_room(connection: Connection, session: Session, limits: Limits) -> N
 def _second_lane(connection: Connection, session_id: str) -> Lane:
     """Lock a lane while another one is held.
 
-    The process that holds this one may be waiting for that one. PostgreSQL would notice after a
-    second; waiting only a moment, and then starting all over, is quicker.
+    The process that holds this one may be waiting for that one. Waiting only a moment and then
+    starting over is quicker than leaving the deadlock to the database.
     """
-    if connection.dialect.name != "postgresql":
+    with dialect_of(connection.dialect).brief_lock_wait(connection):
         return lock(connection, session_id)
-    connection.exec_driver_sql(f"SET LOCAL lock_timeout = {SECOND_LANE_MILLISECONDS}")
-    lane = lock(connection, session_id)
-    connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
-    return lane
 
 
 def _repeated_admission(connection: Connection, existing: Input, new: NewInput) -> Admission:

@@ -15,7 +15,6 @@ from duckdb import DuckDBPyConnection
 from navi.memory import database, index_schema
 from navi.memory.index_errors import IndexUnusable
 from navi.memory.index_paths import Places
-from navi.memory.ingest.write import columns as kinds
 from navi.memory.ingest.write import tantivy_writer
 
 REQUIRED = {
@@ -26,7 +25,7 @@ REQUIRED = {
     "usages": {"key", "session_id"},
 }
 """Columns without which a table's rows mean nothing."""
-TAGS = [("session_id", kinds.TEXT), ("tag", kinds.TEXT), ("tagged_at", kinds.INSTANT)]
+TAGS = [("session_id", "TEXT"), ("tag", "TEXT"), ("tagged_at", "TIMESTAMP")]
 VALUES = {
     "is_complete": "true",
     "bad_lines": "0",
@@ -41,7 +40,7 @@ def start_over(places: Places, now: datetime) -> list[str]:
     """Leaves a new index with what had to be kept; gives warnings about what could not be."""
     if not places.database.exists():
         return []
-    beside = Places(f"{places.path}.new")
+    beside = Places(places.database.with_name(f"{places.database.name}.new"))
     _remove(beside)
     try:
         warnings = _carry_over(places, beside, now)
@@ -63,7 +62,7 @@ def start_over(places: Places, now: datetime) -> list[str]:
 
 def finish_interrupted(places: Places) -> None:
     """A process may have been killed between the two renames."""
-    beside = Places(f"{places.path}.new")
+    beside = Places(places.database.with_name(f"{places.database.name}.new"))
     if beside.database.exists() and not places.database.exists():
         os.replace(beside.database, places.database)
 
@@ -116,9 +115,7 @@ def _copy(
     columns = index_schema.TABLES.get(table, TAGS)
     names = ", ".join(name for name, _ in columns)
     chosen = ", ".join(
-        f"TRY_CAST({name} AS {index_schema.SQL_TYPES[kind]})"
-        if name in old
-        else _nothing(name, kind)
+        f"TRY_CAST({name} AS {kind})" if name in old else _nothing(name, kind)
         for name, kind in columns
     )
     connection.execute(
@@ -130,7 +127,7 @@ def _copy(
 def _nothing(name: str, kind: str) -> str:
     if name in VALUES:
         return VALUES[name]
-    return {kinds.BOOLEAN: "false", kinds.BIGINT: "0", kinds.DOUBLE: "0"}.get(kind, "NULL")
+    return {"BOOLEAN": "false", "BIGINT": "0", "DOUBLE": "0"}.get(kind, "NULL")
 
 
 def _left_out(old: dict[str, set[str]]) -> list[str]:

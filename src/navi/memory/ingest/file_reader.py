@@ -12,7 +12,7 @@ import msgspec
 from navi.base.errors import NaviError
 from navi.memory.ingest.derived.titles import Hint, hint_of_call, hint_of_messages
 from navi.memory.ingest.write import columns
-from navi.memory.ingest.write.columns import Column
+from navi.memory.ingest.write.columns import Piece
 from navi.memory.model import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
 from navi.memory.record_ids import call_id, call_id_in, message_id
 from navi.permissions.shell.shell_line import read_command
@@ -35,10 +35,6 @@ class Task(msgspec.Struct, array_like=True, frozen=True):
     """Messages before this one are in the index already."""
     next_orphan: int = 0
     """The same of calls outside messages."""
-
-
-Piece = tuple[int, list[Column]]
-"""Rows of one table: how many, and their columns."""
 
 
 class Frame(msgspec.Struct, array_like=True, tag=True):

@@ -1,11 +1,11 @@
 """The full-text folder, opened for reading, and the numbers that its documents hold.
 
-Apart from `texts.py`, which writes it, so that a short command imports nothing else.
+Apart from `texts.py`, which writes it, so that searching imports only what it needs.
 """
 
 from __future__ import annotations
 
-import os
+from typing import TYPE_CHECKING
 
 import tantivy
 from tantivy import Query
@@ -13,7 +13,6 @@ from tantivy import Query
 from navi.memory.index_errors import IndexUnusable, NoIndex
 from navi.memory.words import FOLDED_ANALYZER
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -36,19 +35,19 @@ def opened(folder: str) -> tantivy.Index:
 
 
 def opened_for_reading(places: Places) -> tantivy.Index:
-    """The same, for whoever asks: errors say what to do."""
-    folder = places.beside(".texts")
-    if not os.path.exists(folder) and not os.path.exists(places.path):
+    """The same, for a command: errors say what to do next."""
+    folder = places.texts
+    if not folder.exists() and not places.database.exists():
         raise NoIndex
     for attempt in range(ATTEMPTS):
         try:
-            index = opened(folder)
+            index = opened(str(folder))
             Query.term_query(index.schema, "file", "")  # fails if an older version made it
             return index
         except (ValueError, OSError) as error:
             # The folder is being made anew, or has files of a newer version.
             if attempt == ATTEMPTS - 1:
-                if not os.path.exists(folder):
+                if not folder.exists():
                     raise NoIndex from error
                 raise IndexUnusable(
                     "the full-text index can't be read", hint="recall index  (rebuilds it)"

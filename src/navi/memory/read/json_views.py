@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from navi.base.secrets.masking import masked as mask
 from navi.base.secrets.masking import masked_json
 from navi.base.timestamps import instant
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from navi.memory.read.search import Hit
     from navi.memory.read.session_transcript import Transcript
     from navi.permissions.suggestions import Suggestions

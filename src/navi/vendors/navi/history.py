@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from navi.base.errors import SessionNotFound
-from navi.base.paths import database_url
+from navi.base.paths import database_url, store_file
 from navi.memory.model import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
 from navi.vendors.source import Chunk, Reading, Rewritten, Source
 
@@ -32,7 +32,6 @@ MESSAGES_PER_CHUNK = 500
 SHELL_TOOL = "terminal"
 PANES = "tmux"
 """The driver of agents in panes."""
-SQLITE = "sqlite:///"
 
 
 class Mark(msgspec.Struct):
@@ -51,11 +50,10 @@ class NaviSource(Source):
 
     def stamp(self) -> str | None:
         """Of SQLite's files. PostgreSQL has to be asked each time."""
-        url = database_url()
-        if not url.startswith(SQLITE):
+        file = store_file(database_url())
+        if file is None:
             return None
-        path = url.removeprefix(SQLITE)
-        return " ".join(_stamp_of(each) for each in (path, f"{path}-wal"))
+        return " ".join(_stamp_of(each) for each in (str(file), f"{file}-wal"))
 
     def folders(self) -> list[str]:
         return []
@@ -68,7 +66,8 @@ class NaviSource(Source):
 
     def discover(self) -> Iterator[FoundFile]:
         url = database_url()
-        if url.startswith(SQLITE) and not os.path.exists(url.removeprefix(SQLITE)):
+        file = store_file(url)
+        if file is not None and not file.exists():
             return
         from navi.live.store import session_history
         from navi.live.store.engine.connection import public_address

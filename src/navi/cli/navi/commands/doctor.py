@@ -105,13 +105,12 @@ def _home() -> Finding:
 
 def _store() -> Finding:
     from navi.live.store.engine import schema
-    from navi.live.store.engine.connection import is_sqlite
+    from navi.live.store.engine.dialects.registry import dialect_for
 
     server_files.prepare_home()
     url = server_files.database_url()
     schema.prepare(url)
-    kind = "SQLite" if is_sqlite(url) else "PostgreSQL"
-    return Finding("store", "ok", f"{kind}, schema {schema.HEAD}")
+    return Finding("store", "ok", f"{dialect_for(url).title}, schema {schema.HEAD}")
 
 
 def _set_aside() -> Finding:

@@ -117,7 +117,7 @@ def _remarks(files: Sequence[KeptFiles]) -> list[str]:
         remarks.append(
             f"agents are still running in tmux: stop them with `tmux -L {socket} kill-server`"
         )
-    if not paths.database_url().startswith("sqlite:"):
+    if paths.store_file(paths.database_url()) is None:
         remarks.append("the database in NAVI_DATABASE_URL is not touched")
     if any(path.name == PERMISSIONS for each in files for path in each.paths):
         remarks.append(

@@ -21,7 +21,7 @@ from navi.cli.recall.options import (
 )
 
 if TYPE_CHECKING:
-    from navi.memory.read.search import Filters, Hit, Passage, Search
+    from navi.memory.read.search import Filters, Found, Hit, Passage, Search
 
 DEFAULT_LIMIT = 20
 ROLES = ("user", "assistant", "system")
@@ -133,31 +133,38 @@ def command(
     if only_count:
         output.say(str(search.total(text, filters)))
         return
-    result = search.find(text, filters, limit or None, by_date=sort == "date")
+    results = search.find(text, filters, limit or None, by_date=sort == "date")
+    if as_json:
+        _print_json(search, results, context)
+    elif results.hits:
+        _print(search, results, text, context)
+    else:
+        _explain(search, text, filters)
+    if limit and len(results.hits) == limit:
+        total = search.total(text, filters, has_all_words=results.has_all_words)
+        if total > limit:
+            output.note(f"{limit} of {total:,} passages; --limit 0 for all")
+
+
+def _print_json(search: Search, results: Found, context: int) -> None:
+    from navi.memory.read.json_views import hit_json
+
+    hits = [hit_json(hit) for hit in results.hits]
+    if context:
+        for shape, hit in zip(hits, results.hits, strict=True):
+            shape["context"] = [passage._asdict() for passage in search.around(hit, context)]
+    output.say_json(hits)
+
+
+def _print(search: Search, results: Found, text: str, context: int) -> None:
+    from navi.cli.recall.hits import show
 
     def around(hit: Hit) -> list[Passage]:
         return search.around(hit, context) if context else []
 
-    if as_json:
-        from navi.memory.read.json_views import hit_json
-
-        hits = [hit_json(hit) for hit in result.hits]
-        if context:
-            for shape, hit in zip(hits, result.hits, strict=True):
-                shape["context"] = [passage._asdict() for passage in around(hit)]
-        output.say_json(hits)
-    elif result.hits:
-        from navi.cli.recall.hits import show
-
-        if not result.has_all_words:
-            output.note("no passage has all these words; these have some of them")
-        show(result.hits, around, text)
-    else:
-        _explain(search, text, filters)
-    if limit and len(result.hits) == limit:
-        total = search.total(text, filters, has_all_words=result.has_all_words)
-        if total > limit:
-            output.note(f"{limit} of {total:,} passages; --limit 0 for all")
+    if not results.has_all_words:
+        output.note("no passage has all these words; these have some of them")
+    show(results.hits, around, text)
 
 
 def _check(text: str) -> None:

@@ -49,7 +49,7 @@ def routes() -> list[Route]:
 
 async def health(request: Request) -> Response:
     navi: Navi = request.app.state.navi
-    return answer({"status": "ok", "version": __version__, "store": navi.store.kind})
+    return answer({"status": "ok", "version": __version__, "store": navi.store.dialect.kind})
 
 
 async def home(request: Request) -> Response:

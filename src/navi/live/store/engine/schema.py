@@ -6,29 +6,25 @@ from sqlalchemy import Connection, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from navi.base.errors import StoreUnusable
-from navi.live.store.engine.connection import is_sqlite, open_engine
+from navi.live.store.engine.dialects.registry import dialect_for
 
 HEAD = "0011"
 """The newest migration. Known here so that an up-to-date database needs no migration library."""
 
-MIGRATION_LOCK = 0x6E617669
-"""Any number, as long as all Navi processes take the same one."""
-
 
 def prepare(url: str) -> None:
     """Create or migrate the database; refuse one that a newer Navi wrote."""
-    engine = open_engine(url)
+    dialect = dialect_for(url)
+    engine = dialect.open(url)
     try:
         with engine.connect() as connection, connection.begin():
-            if not is_sqlite(url):
-                # Two servers that start together must not both migrate.
-                connection.execute(
-                    text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK}
-                )
+            # Two servers that start together must not both migrate.
+            dialect.lock_schema(connection)
             if version(connection) != HEAD:
                 _upgrade(connection)
     except DBAPIError as error:
-        raise _unusable(url, error) from error
+        reason = (str(error.orig).strip().splitlines() or ["no answer"])[0]
+        raise dialect.unusable(url, reason) from error
     finally:
         engine.dispose()
 
@@ -59,17 +55,4 @@ def _upgrade(connection: Connection) -> None:
     try:
         command.upgrade(config, "head")
     except CommandError as error:
-        raise StoreUnusable(f"the database can't be upgraded: {error}") from error
-
-
-def _unusable(url: str, error: DBAPIError) -> StoreUnusable:
-    lines = str(error.orig).strip().splitlines() or ["no answer"]
-    if is_sqlite(url):
-        return StoreUnusable(
-            f"can't open the database {url.removeprefix('sqlite:///')}: {lines[0]}",
-            hint="check that the folder is writable, or set NAVI_HOME to another one",
-        )
-    return StoreUnusable(
-        f"can't open the PostgreSQL database: {lines[0]}",
-        hint="check NAVI_DATABASE_URL and that PostgreSQL is running",
-    )
+        raise StoreUnusable(f"the database can't be brought up to date: {error}") from error

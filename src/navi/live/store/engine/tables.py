@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import (
@@ -11,7 +10,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    DateTime,
     Dialect,
     ForeignKey,
     Index,
@@ -25,6 +23,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
+from navi.live.store.engine.dialects.registry import dialect_of
+
 metadata = MetaData()
 
 
@@ -35,24 +35,16 @@ class Instant(TypeDecorator[datetime]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        if dialect.name == "postgresql":
-            return dialect.type_descriptor(DateTime(timezone=True))
-        return dialect.type_descriptor(Text())
+        return dialect.type_descriptor(dialect_of(dialect).instant_type)
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
-        return value if dialect.name == "postgresql" else instant_text(value)
+        return dialect_of(dialect).instant_parameter(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         if value is None:
             return None
         moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
         return moment.astimezone(UTC)
-
-
-@lru_cache(maxsize=256)
-def instant_text(value: datetime | None) -> str | None:
-    # Many rows of a transaction have the same time.
-    return None if value is None else value.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 # Not JSONB, which refuses the NUL characters that tools may print.

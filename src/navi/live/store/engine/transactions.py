@@ -1,8 +1,7 @@
 """Running operations in transactions, off the event loop.
 
-SQLite has one worker with one connection. Operations that wait while a commit is under way share
-the next commit, so the cost of reaching the disk is paid once for all of them. PostgreSQL has a
-few workers, each with its own connection; it groups commits by itself.
+The dialect says how many workers there are, each with its own connection, and whether operations
+that wait during a commit share the next one.
 """
 
 from __future__ import annotations
@@ -18,18 +17,14 @@ from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from navi.base.errors import Conflict, StoreUnavailable
 from navi.base.ids import new_id
 from navi.live.model.event import Event
 from navi.live.store.engine import signals
-from navi.live.store.engine.connection import (
-    POSTGRES_CONNECTIONS,
-    is_sqlite,
-    move_ahead_log,
-    open_engine,
-)
+from navi.live.store.engine.dialects.dialect import Dialect, Signal
+from navi.live.store.engine.dialects.registry import dialect_for
 from navi.live.store.events import open_outbox, store_emitted
 
 P = ParamSpec("P")
@@ -37,15 +32,10 @@ R = TypeVar("R")
 
 PATIENCE_SECONDS = 5.0
 """How long an operation is tried again while the database is locked or away."""
-BATCH_LIMIT = 128
-"""So that nobody waits for a commit behind an endless row of others."""
 SETTLE_SECONDS = 0.25
-"""Nothing to do for so long, and what was written ahead is moved into the SQLite database."""
+"""How long the store has to be idle before the database is settled."""
 SETTLED_CHANGES = 1000
 """Fewer changed rows are not worth it."""
-RETRIED_STATES = {"40001", "40P01", "55P03", "25P03", "57P01", "57P02", "57P03", "53300"}
-"""PostgreSQL: serialization failure, deadlock, lock timeout, a transaction that stood idle, being
-shut down or started, too many clients."""
 
 log = logging.getLogger("navi.store")
 
@@ -79,22 +69,21 @@ class Store:
         on_events: Callable[[Sequence[Event]], None] | None = None,
         on_signal: Callable[[str, str], None] | None = None,
     ) -> None:
-        self.kind = "sqlite" if is_sqlite(url) else "postgresql"
+        self.dialect = dialect_for(url)
         self.url = url
         self.id = new_id()
         """Tells this store's own signals from those of other processes."""
         self.on_events = on_events
         self.on_signal = on_signal
-        self._engine = open_engine(url)
+        self._engine = self.dialect.open(url)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        workers = 1 if self.kind == "sqlite" else POSTGRES_CONNECTIONS
         self._threads = [
             threading.Thread(target=self._work, name=f"navi-store-{number}", daemon=True)
-            for number in range(workers)
+            for number in range(self.dialect.workers)
         ]
         self._loop: asyncio.AbstractEventLoop | None = None
         self._changes = 0
-        """SQLite: rows that were changed so far."""
+        """Rows changed so far, as the dialect counts them."""
         self._settled_changes = 0
 
     def start(self) -> None:
@@ -146,7 +135,7 @@ class Store:
         while (job := self._next_job()) is not None:
             batch = [job]
             is_last = False
-            while self.kind == "sqlite" and len(batch) < BATCH_LIMIT and not self._jobs.empty():
+            while len(batch) < self.dialect.operations_per_commit and not self._jobs.empty():
                 following = self._jobs.get()
                 if following is None:
                     is_last = True
@@ -168,10 +157,10 @@ class Store:
         """Do what a commit would otherwise have to do, while nobody waits for one."""
         self._settled_changes = self._changes
         try:
-            move_ahead_log(self._engine)
+            self.dialect.settle(self._engine)
         except Exception as error:
-            # Nothing is lost: the next time, or a commit that finds too much, does it.
-            log.warning("can't move what was written ahead into the database: %s", error)
+            # Nothing is lost: a later one, or a commit that finds too much to do, catches up.
+            log.warning("can't settle the database: %s", error)
 
     def _run(self, batch: list[_Job]) -> None:
         """Bring every job of the batch to a result or an error, trying again while it may help."""
@@ -188,9 +177,9 @@ class Store:
             except DBAPIError as error:
                 attempt += 1
                 expired = [job for job in batch if time.monotonic() >= job.give_up_at]
-                if not _may_pass(error):
+                if not self.dialect.may_pass(error):
                     expired = batch
-                self._fail(expired, _translated(error))
+                self._fail(expired, _translated(self.dialect, error))
                 batch = [job for job in batch if job not in expired]
                 if not batch:
                     return
@@ -201,7 +190,7 @@ class Store:
                 self._fail(batch, error)
                 return
 
-    def _run_once(self, batch: list[_Job]) -> tuple[list[Event], list[signals.Signal]]:
+    def _run_once(self, batch: list[_Job]) -> tuple[list[Event], list[Signal]]:
         with self._engine.connect() as connection, connection.begin():
             open_outbox(connection)
             signals.clear(connection)
@@ -209,15 +198,15 @@ class Store:
                 try:
                     job.result = job.operation(connection, *job.args, **job.kwargs)
                 except Exception as error:
-                    if len(batch) == 1 or (isinstance(error, DBAPIError) and _may_pass(error)):
+                    if len(batch) == 1:
+                        raise
+                    if isinstance(error, DBAPIError) and self.dialect.may_pass(error):
                         raise
                     raise _NotTogether from error
             events = store_emitted(connection)
             sent = signals.flush(connection, self.id)
-            if self.kind == "sqlite":
-                driver: Any = connection.connection.driver_connection
-                self._changes = driver.total_changes
-                self._settled_changes = min(self._settled_changes, self._changes)
+            self._changes = self.dialect.change_count(connection)
+            self._settled_changes = min(self._settled_changes, self._changes)
         # Only now is anything true: results, events and signals leave after the commit.
         return events, sent
 
@@ -230,7 +219,7 @@ class Store:
         self,
         batch: Sequence[_Job],
         events: Sequence[Event] = (),
-        sent: Sequence[signals.Signal] = (),
+        sent: Sequence[Signal] = (),
     ) -> None:
         if batch:
             assert self._loop is not None
@@ -240,7 +229,7 @@ class Store:
                 log.debug("the event loop is gone; results of finished transactions are dropped")
 
     def _deliver(
-        self, batch: Sequence[_Job], events: Sequence[Event], sent: Sequence[signals.Signal]
+        self, batch: Sequence[_Job], events: Sequence[Event], sent: Sequence[Signal]
     ) -> None:
         if events and self.on_events is not None:
             self.on_events(events)
@@ -262,31 +251,13 @@ def _consume(future: asyncio.Future[Any]) -> None:
         future.exception()
 
 
-def _may_pass(error: DBAPIError) -> bool:
-    """Whether trying again can help: the database is locked or away, not the statement wrong."""
-    if error.connection_invalidated:
-        return True
-    if (state := getattr(error.orig, "sqlstate", None)) is not None:
-        return state in RETRIED_STATES or state.startswith("08")
-    # Locked or busy in SQLite; no state at all is psycopg's way to say "no connection".
-    return isinstance(error, OperationalError) and not _is_broken_file(error)
-
-
-def _is_broken_file(error: DBAPIError) -> bool:
-    """SQLite: the disk is full, the file is read-only or damaged. Waiting does not help."""
-    if not type(error.orig).__module__.startswith(("sqlite3", "pysqlite3")):
-        return False
-    text = str(error.orig).lower()
-    return any(words in text for words in ("readonly", "full", "malformed", "no such"))
-
-
-def _translated(error: DBAPIError) -> Exception:
+def _translated(dialect: Dialect, error: DBAPIError) -> Exception:
     if isinstance(error, IntegrityError):
         return Conflict(
             "someone else made the same change at the same moment",
             hint="look at the result, or try again",
         )
-    if _may_pass(error) or _is_broken_file(error):
+    if dialect.is_unavailable(error):
         return StoreUnavailable(
             f"the store is not responding: {_first_line(error)}",
             hint="nothing was changed; try again in a moment, or run `navi doctor`",

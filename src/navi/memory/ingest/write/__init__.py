@@ -4,6 +4,5 @@ duckdb_writer.py   frames to DuckDB, in one transaction
 tantivy_writer.py  the full-text folder: one document per text, one card per session
 session_cards.py   a session's card: what lists and search results show
 folding.py         texts prepared for the full-text index
-columns.py         Python values as Arrow buffers, and back
-arrow.py           Arrow columns handed to DuckDB without copying
+columns.py         rows packed into columns, and handed to DuckDB as an Arrow table
 """

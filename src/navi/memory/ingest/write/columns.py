@@ -1,18 +1,36 @@
-"""Python values -> the buffers of an Arrow column, and back."""
+"""Python values -> columns, which DuckDB reads far quicker than rows, and back.
+
+A column is a few `bytes`, so that it is quick to send to another process and to join with the same
+column of other files. Only a whole batch becomes an Arrow table: each one has a cost of its own.
+"""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from itertools import accumulate, pairwise
-from typing import cast
+from itertools import accumulate
+from typing import Any, cast
+
+import nanoarrow
+from nanoarrow import c_array, c_array_from_buffers
 
 from navi.base.timestamps import microseconds
 
-Column = tuple[bytes | None, ...]
+Column = tuple[bytes, ...]
+"""Which values are set, a byte each (nothing if all are); then the numbers, or the lengths of the
+texts and their UTF-8."""
+Piece = tuple[int, list[Column]]
+"""Rows of a table: how many, and their columns."""
 
-TEXT, INTEGER, BIGINT, INSTANT, DOUBLE, BOOLEAN = "u", "i", "l", "tsu:", "g", "b"
+_ARROW_TYPES = {
+    "TEXT": nanoarrow.string(),
+    "INTEGER": nanoarrow.int32(),
+    "BIGINT": nanoarrow.int64(),
+    "TIMESTAMP": nanoarrow.timestamp("us"),
+    "DOUBLE": nanoarrow.float64(),
+    "BOOLEAN": nanoarrow.int8(),  # DuckDB casts it, and Arrow's own has eight to a byte
+}
 
 
 def texts(values: Sequence[str | None]) -> Column:
@@ -21,13 +39,13 @@ def texts(values: Sequence[str | None]) -> Column:
         encoded = [value.encode() if value else b"" for value in values]
     except UnicodeEncodeError:  # half of a surrogate pair, which no encoding can hold
         encoded = [value.encode("utf-8", "replace") if value else b"" for value in values]
-    offsets = array("i", accumulate(map(len, encoded), initial=0)).tobytes()
-    return None if is_set else _validity(values), offsets, b"".join(encoded)
+    lengths = array("i", map(len, encoded)).tobytes()
+    return b"" if is_set else _flags(values), lengths, b"".join(encoded)
 
 
 def repeated(text: str, count: int) -> Column:
     data = text.encode()
-    return None, array("i", range(0, len(data) * (count + 1), len(data))).tobytes(), data * count
+    return b"", array("i", [len(data)]).tobytes() * count, data * count
 
 
 def integers(values: Sequence[int | None]) -> Column:
@@ -39,69 +57,76 @@ def bigints(values: Sequence[int | None]) -> Column:
 
 
 def doubles(values: Sequence[float]) -> Column:
-    return None, array("d", values).tobytes()
+    return b"", array("d", values).tobytes()
 
 
 def booleans(values: Sequence[bool]) -> Column:
-    return None, _bits("1" if value else "0" for value in values)
+    return b"", bytes(values)
 
 
 def instants(values: Sequence[datetime | None]) -> Column:
-    return bigints([None if value is None else microseconds(value) for value in values])
+    return bigints([microseconds(value) for value in values])
 
 
-def read_texts(column: Column) -> Iterator[str | None]:
-    return (None if each is None else each.decode() for each in read_bytes(column))
+def table(columns: Sequence[tuple[str, str]], pieces: Sequence[Piece]) -> nanoarrow.Array:
+    """Columns of these names and SQL types, for DuckDB."""
+    counts = [count for count, _ in pieces]
+    parts_of_columns = zip(*(rows for _, rows in pieces), strict=True)
+    arrays = [
+        _array(kind, counts, parts)
+        for (_, kind), parts in zip(columns, parts_of_columns, strict=True)
+    ]
+    row = nanoarrow.struct({name: _ARROW_TYPES[kind] for name, kind in columns})
+    return nanoarrow.Array(c_array_from_buffers(row, sum(counts), [None], children=arrays))
 
 
-def read_bytes(column: Column) -> Iterator[bytes | None]:
-    """The texts as UTF-8."""
-    valid, offsets, data = column
-    assert offsets is not None
-    assert data is not None
-    found = (data[start:end] for start, end in pairwise(array("i", offsets)))
-    if valid is None:
-        return found
-    return (each if is_set else None for each, is_set in zip(found, _flags(valid), strict=False))
+def read_texts(column: Column) -> list[str]:
+    return [each.decode() for each in read_bytes(column)]
 
 
-def read_integers(column: Column) -> Iterator[int | None]:
+def read_bytes(column: Column) -> list[bytes]:
+    """The texts as UTF-8; a missing one is empty."""
+    _, lengths, data = column
+    sizes = array("i", lengths)
+    return [data[end - size : end] for size, end in zip(sizes, accumulate(sizes), strict=True)]
+
+
+def read_integers(column: Column) -> Iterable[int | None]:
     return _read_numbers("i", column)
 
 
-def read_bigints(column: Column) -> Iterator[int | None]:
+def read_bigints(column: Column) -> Iterable[int | None]:
     return _read_numbers("q", column)
 
 
-def _read_numbers(kind: str, column: Column) -> Iterator[int | None]:
-    valid, data = column
-    assert data is not None
-    numbers: array[int] = array(kind, data)
-    if valid is None:
-        return iter(numbers)
-    flags = _flags(valid)
-    return (number if next(flags) else None for number in numbers)
+def _array(kind: str, counts: Sequence[int], parts: Sequence[Column]) -> Any:
+    flags, *rest = zip(*parts, strict=True)
+    validity = None
+    if any(flags):
+        all_flags = b"".join(
+            each or b"\1" * count for each, count in zip(flags, counts, strict=True)
+        )
+        validity = c_array(list(map(bool, all_flags)), nanoarrow.bool_()).view().buffer(1)
+    buffers: list[Any] = [b"".join(each) for each in rest]
+    if kind == "TEXT":
+        buffers[0] = array("i", accumulate(array("i", buffers[0]), initial=0))
+    return c_array_from_buffers(_ARROW_TYPES[kind], sum(counts), [validity, *buffers])
 
 
-def _numbers(kind: str, values: Sequence[int | None]) -> Column:
+def _numbers(code: str, values: Sequence[int | None]) -> Column:
     try:
-        return None, array(kind, cast(Sequence[int], values)).tobytes()
+        return b"", array(code, cast(Sequence[int], values)).tobytes()
     except TypeError:  # some are missing
-        return _validity(values), array(kind, [value or 0 for value in values]).tobytes()
+        return _flags(values), array(code, [value or 0 for value in values]).tobytes()
 
 
-def _validity(values: Sequence[object]) -> bytes | None:
-    if None not in values:
-        return None
-    return _bits("0" if value is None else "1" for value in values)
+def _read_numbers(code: str, column: Column) -> Iterable[int | None]:
+    flags, data = column
+    numbers: array[int] = array(code, data)
+    if not flags:
+        return numbers
+    return [number if flag else None for number, flag in zip(numbers, flags, strict=True)]
 
 
-def _bits(digits: Iterable[str]) -> bytes:
-    """A bit per digit, the first one lowest. One large number is the quickest way there."""
-    text = "".join(digits)
-    return int(text[::-1] or "0", 2).to_bytes(len(text) // 8 + 1, "little")
-
-
-def _flags(bits: bytes) -> Iterator[bool]:
-    text = bin(int.from_bytes(bits, "little") | 1 << (8 * len(bits)))[:2:-1]
-    return (digit == "1" for digit in text)
+def _flags(values: Sequence[object]) -> bytes:
+    return bytes(value is not None for value in values) if None in values else b""

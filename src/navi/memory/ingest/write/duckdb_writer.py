@@ -15,7 +15,6 @@ from navi.memory.ingest.derived.projects import repository_of
 from navi.memory.ingest.derived.titles import best_of, clean, stored_titles
 from navi.memory.ingest.file_reader import Frame, Task
 from navi.memory.ingest.write import columns
-from navi.memory.ingest.write.arrow import ArrowStream
 from navi.memory.ingest.write.session_cards import Card, cards
 from navi.memory.ingest.write.tantivy_writer import (
     Owner,
@@ -70,7 +69,7 @@ class Batch:
     def add(self, frame: Frame) -> None:
         self.frames.append(frame)
         for _, rows in (frame.messages, frame.tool_calls, frame.usages):
-            self.bytes += sum(len(buffer) for column in rows for buffer in column if buffer)
+            self.bytes += sum(len(buffer) for column in rows for buffer in column)
 
     def write(self, connection: DuckDBPyConnection, now: datetime) -> list[Change]:
         """Inside the caller's transaction."""
@@ -215,16 +214,14 @@ def texts_of(frame: Frame, fields: tuple[str, ...]) -> list[Text]:
     return texts
 
 
-def _insert(connection: DuckDBPyConnection, table: str, pieces: list[Any]) -> None:
+def _insert(connection: DuckDBPyConnection, table: str, pieces: list[columns.Piece]) -> None:
     if not pieces:
         return
-    stream = ArrowStream(index_schema.TABLES[table], pieces)
-    connection.register("incoming", stream)
+    connection.register("incoming", columns.table(index_schema.TABLES[table], pieces))
     try:
         connection.execute(f"INSERT INTO {table} SELECT * FROM incoming")
     finally:
         connection.unregister("incoming")
-        stream.close()
 
 
 Counts = tuple[int, int, int | None, int | None, int | None, int | None]
@@ -318,12 +315,12 @@ def _session_row(
 
 
 _MAKERS: dict[str, Any] = {
-    columns.TEXT: columns.texts,
-    columns.INTEGER: columns.integers,
-    columns.BIGINT: columns.bigints,
-    columns.INSTANT: columns.instants,
-    columns.DOUBLE: columns.doubles,
-    columns.BOOLEAN: columns.booleans,
+    "TEXT": columns.texts,
+    "INTEGER": columns.integers,
+    "BIGINT": columns.bigints,
+    "TIMESTAMP": columns.instants,
+    "DOUBLE": columns.doubles,
+    "BOOLEAN": columns.booleans,
 }
 
 

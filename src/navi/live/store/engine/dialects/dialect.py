@@ -1,0 +1,98 @@
+"""What a database has to be able to do for the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Any, Protocol
+
+import msgspec
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import TypeEngine
+
+from navi.base.errors import StoreUnusable
+
+JSON_CODEC: dict[str, Any] = {
+    "json_serializer": lambda value: msgspec.json.encode(value).decode(),
+    "json_deserializer": msgspec.json.decode,
+}
+"""Options of an engine. Every event is encoded as JSON; this is ten times quicker than `json`."""
+
+Signal = tuple[str, str]
+"""Channel and payload."""
+OnSignal = Callable[[str, str], None]
+
+
+class Dialect(Protocol):
+    kind: str
+    """As SQLAlchemy and `/health` call it."""
+    title: str
+    """As people call it."""
+    workers: int
+    """How many transactions run at the same time."""
+    operations_per_commit: int
+    """How many waiting operations may share a transaction."""
+    has_other_servers: bool
+    """Whether other servers may be using the same database."""
+    instant_type: TypeEngine[Any]
+
+    def instant_parameter(self, value: datetime | None) -> Any:
+        """An aware instant as a value of `instant_type`."""
+        ...
+
+    def open(self, url: str) -> Engine: ...
+
+    def open_for_reading(self, url: str) -> Engine:
+        """Cannot write, never waits for a writer, and sees one moment in each transaction."""
+        ...
+
+    def public_address(self, url: str) -> str:
+        """Which store it is, without the name and password that open it."""
+        ...
+
+    def unusable(self, url: str, reason: str) -> StoreUnusable:
+        """The error for a database that cannot be opened."""
+        ...
+
+    def lock_schema(self, connection: Connection) -> None:
+        """Keep other processes from migrating until this transaction ends."""
+        ...
+
+    def brief_lock_wait(self, connection: Connection) -> AbstractContextManager[None]:
+        """Inside, waiting for a locked row fails after a moment."""
+        ...
+
+    def change_count(self, connection: Connection) -> int:
+        """Rows changed through this connection, if `settle` has work to do for them; else 0."""
+        ...
+
+    def settle(self, engine: Engine) -> None:
+        """Do while idle what a commit would otherwise have to do."""
+        ...
+
+    def may_pass(self, error: DBAPIError) -> bool:
+        """Whether trying again can help: the database is locked or away."""
+        ...
+
+    def is_unavailable(self, error: DBAPIError) -> bool:
+        """Whether the database is at fault, and not the statement."""
+        ...
+
+    def notify(self, connection: Connection, sender: str, signals: Sequence[Signal]) -> None:
+        """Send signals to the other servers when this transaction commits."""
+        ...
+
+    def ring(self, url: str) -> None:
+        """Tell a server that has no other way to notice that this process wrote to its store."""
+        ...
+
+    async def listen(
+        self, url: str, channels: Sequence[str], own_id: str, on_signal: OnSignal
+    ) -> None:
+        """Call `on_signal` for each signal of other processes, until cancelled.
+
+        When signals may have been missed, it is called once per channel with an empty payload.
+        """
+        ...
