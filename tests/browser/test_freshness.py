@@ -40,7 +40,7 @@ def state(age: timedelta | None, *, following: bool, problem: str | None = None)
             "^New messages are not being indexed: the index can't be written$",
         ),
         (None, True, None, "^Indexing for the first time…$"),
-        (None, False, None, "^Nothing is indexed yet$"),
+        (None, False, None, "^Nothing indexed yet$"),
     ],
 )
 async def test_the_search_says_how_fresh_it_is(

@@ -20,7 +20,7 @@ from navi.cli.table import Column
 
 COMMANDS = {
     "tools": ("navi.cli.recall.stats_tools", "Show how often each tool was used."),
-    "bash": ("navi.cli.recall.stats_bash", "Show which commands ran, and which are safe to allow."),
+    "bash": ("navi.cli.recall.stats_bash", "Show which commands ran, and suggest which to allow."),
     "tokens": ("navi.cli.recall.stats_tokens", "Show tokens and their cost."),
 }
 
