@@ -101,7 +101,7 @@ async def test_messages_that_wait_reach_the_agent_in_one_turn(
     texts = [each["content"] for each in await client.messages(session_id)]
     assert texts[2:4] == ["one", "two"]
     assert len(texts) == 5
-    assert person.sm("queue", name).stderr.startswith("nothing waits for")
+    assert person.sm("queue", name).stderr.endswith(" is empty\n")
 
 
 def test_a_text_comes_from_standard_input(person: Person) -> None:
@@ -118,7 +118,7 @@ def test_whoever_waits_gets_the_answer_or_the_reason_why_not(person: Person) -> 
     assert failed.returncode == 1
     assert "ended its turn with outcome error: out of paper" in failed.stderr
     late = person.refused("send", name, LONG, "--wait", "0")
-    assert "has not answered within 0 seconds; the message is running" in late
+    assert "did not answer within 0 seconds; the message is running" in late
     assert "is still running after 0 seconds" in person.refused("wait", name, "0")
     person.navi.stop(session_id)
     assert person.said("wait", name, "30") == f"{name} ({session_id}) is idle\n"
