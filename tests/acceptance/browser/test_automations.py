@@ -41,7 +41,7 @@ async def test_an_automation_is_added_with_a_preview_runs_and_has_a_history(
     page = tab.page
     await page.get_by_label("Automations", exact=True).click()
     panel = page.get_by_role("complementary", name="Automations")
-    await expect(panel).to_contain_text("None.")
+    await expect(panel).to_contain_text("No automations yet.")
     await panel.get_by_role("button", name="Add").click()
     await page.get_by_label("Name").fill("greeting")
     await page.get_by_label("What to do each time").fill("[[say: good morning]]")
@@ -102,7 +102,7 @@ async def test_an_automation_is_paused_edited_and_removed_in_all_tabs(
     await panels[1].get_by_role("button", name="Remove").click()
     await panels[1].get_by_role("button", name="Confirm removal").click()
     for panel in panels:
-        await expect(panel).to_contain_text("None.")
+        await expect(panel).to_contain_text("No automations yet.")
 
 
 async def test_a_time_for_once_is_read_and_shown_in_the_zone_of_the_viewer(

@@ -40,7 +40,7 @@ def state(age: timedelta | None, *, following: bool, problem: str | None = None)
             "^New messages are not being indexed: the index can't be written$",
         ),
         (None, True, None, "^Indexing for the first time…$"),
-        (None, False, None, "^Nothing is indexed yet$"),
+        (None, False, None, "^Nothing indexed yet$"),
     ],
 )
 async def test_the_search_says_how_fresh_it_is(
@@ -62,7 +62,7 @@ async def test_without_an_answer_nothing_is_said_about_freshness(
     await tab.page.route("**/index", lambda route: route.fulfill(status=status, json=refusal))
     async with tab.page.expect_response("**/index"):
         await tab.button("Search").click()
-    await expect(tab.page.get_by_label("Search everything")).to_be_visible()
+    await expect(tab.page.get_by_label("Search all sessions")).to_be_visible()
     await expect(tab.page.locator(".freshness")).to_have_count(0)
 
 
@@ -98,7 +98,7 @@ async def test_new_messages_are_found_without_typing_again(
     await tab.plant_index(state(timedelta(hours=3, seconds=5), following=False))
     await frames.route(page)
     await tab.button("Search").click()
-    await page.get_by_label("Search everything").fill("heron")
+    await page.get_by_label("Search all sessions").fill("heron")
     results = page.get_by_role("dialog").get_by_role("listitem")
     await expect(results).to_have_count(SITTING)
     for _ in range(20):
@@ -116,7 +116,7 @@ async def test_new_messages_are_found_without_typing_again(
     await expect(page.get_by_role("dialog")).to_contain_text("all flown away")
     assert await chosen.inner_text() == kept
     await expect(chosen).to_be_in_viewport()
-    await expect(page.get_by_label("Search everything")).to_be_focused()
+    await expect(page.get_by_label("Search all sessions")).to_be_focused()
     # It is no event of a session: those go on as before.
     async with own_server.client() as client:
         session_id = await client.session(name="after it")

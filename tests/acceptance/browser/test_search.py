@@ -54,7 +54,7 @@ async def test_a_result_opens_the_transcript_at_that_message(
     page = tab.page
     await page.get_by_role("button", name="New session").wait_for()
     await page.keyboard.press("Control+k")
-    await page.get_by_label("Search everything").fill("needle")
+    await page.get_by_label("Search all sessions").fill("needle")
     found = page.get_by_role("dialog").get_by_role("listitem")
     await expect(found.locator("mark").first).to_have_text("needle")
     await found.filter(has_text="🪡").click()
@@ -76,7 +76,7 @@ async def test_filters_narrow_the_search_down(indexed: str, open_tab: OpenTab) -
     page = tab.page
     await tab.button("Search").click()
     dialog = page.get_by_role("dialog")
-    await page.get_by_label("Search everything").fill("hay*")
+    await page.get_by_label("Search all sessions").fill("hay*")
     await expect(dialog).to_contain_text("Claude Code")
     await page.get_by_label("Agent").select_option("navi")
     await expect(dialog.locator("section")).to_have_count(1)
@@ -86,7 +86,7 @@ async def test_filters_narrow_the_search_down(indexed: str, open_tab: OpenTab) -
     await page.get_by_label("Project").fill("")
     await page.get_by_label("Agent").select_option("")
     await page.get_by_label("Tool").fill("Bash")
-    await page.get_by_label("Search everything").fill("status")
+    await page.get_by_label("Search all sessions").fill("status")
     await expect(dialog.locator("section").first).to_contain_text("git status")
     await page.get_by_label("Since").select_option("24h")
     await expect(dialog).to_contain_text("No matches")
@@ -98,7 +98,7 @@ async def test_a_session_that_navi_runs_can_be_woken_from_the_search(
     tab = await open_tab()
     page = tab.page
     await tab.button("Search").click()
-    await page.get_by_label("Search everything").fill("knitting")
+    await page.get_by_label("Search all sessions").fill("knitting")
     await tab.button("Wake this session").click()
     await page.get_by_label("When").fill("3h")
     await page.get_by_label("What to do then").fill("look at the pattern")
@@ -113,7 +113,7 @@ async def test_a_session_of_claude_code_is_taken_in_when_it_is_woken(
     tab = await open_tab()
     page = tab.page
     await tab.button("Search").click()
-    await page.get_by_label("Search everything").fill("lawn")
+    await page.get_by_label("Search all sessions").fill("lawn")
     await tab.button("Wake this session").click()
     await page.get_by_label("When").fill("3h")
     await page.get_by_label("What to do then").fill("look at the grass")
@@ -127,7 +127,7 @@ async def test_keys_are_enough_to_search(indexed: str, open_tab: OpenTab) -> Non
     tab = await open_tab()
     await tab.button("New session").wait_for()
     await tab.page.keyboard.press("/")
-    await expect(tab.page.get_by_label("Search everything")).to_be_focused()
+    await expect(tab.page.get_by_label("Search all sessions")).to_be_focused()
     await tab.page.keyboard.type("haystack")
     # A list is waited for; of several marks, found on the way, one would not be.
     await expect(tab.page.locator("mark")).to_have_text(["haystack"])
@@ -171,5 +171,5 @@ async def test_without_an_index_the_command_that_makes_one_is_named(
     await tab.go("#/analytics")
     await expect(tab.page.get_by_text("nothing is indexed yet")).to_contain_text("recall index")
     await tab.page.keyboard.press("/")
-    await tab.page.get_by_label("Search everything").fill("anything")
+    await tab.page.get_by_label("Search all sessions").fill("anything")
     await expect(tab.page.get_by_role("dialog")).to_contain_text("recall index")

@@ -85,7 +85,7 @@ def test_a_wrong_token_says_where_it_came_from(server: ServerProcess) -> None:
 
 
 def test_a_missing_token_says_where_it_should_be(server: ServerProcess) -> None:
-    with pytest.raises(NotAuthenticated, match="neither NAVI_TOKEN nor some/where/token"):
+    with pytest.raises(NotAuthenticated, match="no access token in NAVI_TOKEN or some/where/token"):
         Client(Server(server.address, None, "some/where/token")).sessions()
 
 

@@ -101,7 +101,7 @@ async def test_messages_that_wait_reach_the_agent_in_one_turn(
     texts = [each["content"] for each in await client.messages(session_id)]
     assert texts[2:4] == ["one", "two"]
     assert len(texts) == 5
-    assert person.sm("queue", name).stderr.startswith("nothing waits for")
+    assert person.sm("queue", name).stderr.endswith(" is empty\n")
 
 
 def test_a_text_comes_from_standard_input(person: Person) -> None:
@@ -116,9 +116,9 @@ def test_whoever_waits_gets_the_answer_or_the_reason_why_not(person: Person) -> 
     assert person.said("send", name, "[[say: it is done]]", "--wait", "60") == "it is done\n"
     failed = person.sm("send", name, "[[fail: out of paper]]", "--wait", "60")
     assert failed.returncode == 1
-    assert "ended as error: out of paper" in failed.stderr
+    assert "ended its turn with outcome error: out of paper" in failed.stderr
     late = person.refused("send", name, LONG, "--wait", "0")
-    assert "has not answered within 0 seconds; the message is running" in late
+    assert "did not answer within 0 seconds; the message is running" in late
     assert "is still running after 0 seconds" in person.refused("wait", name, "0")
     person.navi.stop(session_id)
     assert person.said("wait", name, "30") == f"{name} ({session_id}) is idle\n"
@@ -317,7 +317,7 @@ def test_output_and_tail_say_how_a_turn_ended_that_did_not_go_well(person: Perso
     words = "the script's usage limit is reached"
     sent = person.sm("send", name, "[[say: I try]] [[limit: 60]]", "--wait", "60")
     assert sent.returncode == 1
-    assert f"ended as limit: {words}" in sent.stderr
+    assert f"ended its turn with outcome limit: {words}" in sent.stderr
     shown = person.sm("output", name)
     assert (shown.stdout, shown.stderr) == ("I try\n", f"[limit: {words}]\n")
     assert person.said("tail", name).splitlines()[-1].endswith(f"[limit: {words}]")

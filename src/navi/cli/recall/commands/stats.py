@@ -22,7 +22,7 @@ COMMANDS = {
     "tools": ("navi.cli.recall.commands.stats_tools", "Show how often each tool was used."),
     "bash": (
         "navi.cli.recall.commands.stats_bash",
-        "Show which commands ran, and which are safe to allow.",
+        "Show which commands ran, and suggest which to allow.",
     ),
     "tokens": ("navi.cli.recall.commands.stats_tokens", "Show tokens and their cost."),
 }

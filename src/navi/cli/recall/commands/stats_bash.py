@@ -1,4 +1,4 @@
-"""`recall stats bash`: which commands ran, and which are safe to allow."""
+"""`recall stats bash`: which commands ran, and which to allow."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HEADINGS = {
 }
 
 
-@click.command("bash", help="Show which commands ran, and which are safe to allow.")
+@click.command("bash", help="Show which commands ran, and suggest which to allow.")
 @click.option("--suggest", is_flag=True, help="Suggest permission rules for Claude Code.")
 @click.option(
     "--apply",
@@ -141,7 +141,7 @@ def _show(rules: Suggestions, shows_all: bool) -> None:
 
 
 def _limits(lengths: dict[str, int]) -> dict[str, int]:
-    """How many of each section fit; the safest get the room that is left."""
+    """How many of each section fit; the most confident get the room that is left."""
     limits = {name: min(SHORT[name], lengths[name]) for name in SHORT}
     for name in ("high", "medium"):
         limits.setdefault(name, 0)
