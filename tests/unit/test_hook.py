@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -54,7 +55,7 @@ def run(
     address: str,
     driver: str = "claude_code",
     report: Mapping[str, str] = SAID,
-    **environment: str,
+    environment: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(HOOK), driver, address, os.devnull],
@@ -74,7 +75,7 @@ def test_claude_code_is_handed_what_the_server_answers_after_a_tool(
     environment: dict[str, str],
 ) -> None:
     with server(ANSWER) as (address, received):
-        assert run(address, **environment) == ANSWER.decode()
+        assert run(address, environment=environment) == ANSWER.decode()
     assert b'"tool_use_id"' in received[0]
 
 
