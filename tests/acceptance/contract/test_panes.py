@@ -97,7 +97,7 @@ async def test_removing_a_user_closes_the_panes_of_their_sessions(
 ) -> None:
     token = navi(server, "user", "add", "pat")
     pat = NaviClient(Server(server.address, token, "the test"))
-    session_id = pat.create_session(driver="tmux", model="cat", cwd="/tmp")["id"]
+    session_id = pat.create_session(driver="tmux", program="cat", cwd="/tmp")["id"]
     person.said("send", session_id, "hello", "--wait", "60")
     assert is_open(server, session_id)
 

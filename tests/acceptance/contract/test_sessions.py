@@ -10,8 +10,8 @@ from tests.acceptance.contract.conftest import finished
 from tests.server import Client, ServerProcess
 
 SESSION_FIELDS = (
-    "id name driver model cwd parent_id user_id state task agent_status_text agent_status_at "
-    "created_at updated_at pending_recall"
+    "id name driver model program cwd parent_id user_id state task agent_status_text "
+    "agent_status_at created_at updated_at pending_recall"
 )
 MESSAGE_FIELDS = "id idx role content thinking tool_calls is_recall source metadata timestamp"
 UTC_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -177,7 +177,7 @@ async def test_what_is_unknown_is_404_with_a_hint(client: Client, method: str, p
         ({"cwd": "relative"}, "absolute"),
         ({"name": ""}, "name"),
         ({"name": 5}, "name"),
-        ({"colour": "red"}, "name, driver, model, cwd, parent_id"),
+        ({"colour": "red"}, "name, driver, model, program, cwd, parent_id"),
         ([], "fields"),
     ],
 )

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
+from navi.live.agents.command_line.agent_environment import Launch
+from navi.live.agents.driver import Driver
+from navi.live.runtime import settings
+from navi.live.runtime.app import built_in_driver, built_in_drivers
 from navi.vendors import registry
 from navi.vendors.claude_code.history import ClaudeCodeSource
 from navi.vendors.vendor import Vendor
@@ -21,19 +26,32 @@ class DiarySource(ClaudeCodeSource):
     name = "diary"
 
 
+class DiaryDriver(Driver):
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+
+
 class Diary(Vendor):
     """An agent as another package would bring it."""
 
     name = "diary"
     title = "Diary"
+    command = "diary"
 
     def source(self) -> DiarySource:
         return DiarySource()
+
+    def driver(self, launch: Launch) -> DiaryDriver:
+        return DiaryDriver(launch)
+
+    def variables(self, environment: Mapping[str, str]) -> Sequence[str]:
+        return ["DIARY_*"]
 
 
 def forget_all() -> None:
     registry.vendors.cache_clear()
     registry.sources.cache_clear()
+    settings.complete.cache_clear()
 
 
 @pytest.fixture
@@ -60,6 +78,20 @@ def test_another_package_adds_its_own_agent(install: Install) -> None:
     install(f"{__name__}:Diary", "navi.vendors")
     assert registry.vendors()["diary"].title == "Diary"
     assert isinstance(registry.sources()["diary"], DiarySource)
+
+
+def test_an_agent_of_another_package_has_a_driver_and_a_section_in_the_settings(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(f"{__name__}:Diary", "navi.vendors")
+    monkeypatch.setenv("DIARY_KEY", "of its own")
+    chosen = settings.load({**os.environ, "NAVI_DIARY_COMMAND": "/opt/diary"})
+
+    driver = built_in_drivers(chosen, built_in_driver(chosen, []))["diary"]
+
+    assert isinstance(driver, DiaryDriver)
+    assert driver.launch.command == "/opt/diary"
+    assert driver.launch.environment["DIARY_KEY"] == "of its own"
 
 
 def test_a_source_of_an_earlier_version_is_still_read(install: Install) -> None:

@@ -71,7 +71,7 @@ class Sessions:
             raise InvalidInput(
                 f"unknown driver {chosen!r}", hint=f"one of: {', '.join(sorted(self._drivers))}"
             )
-        if self._drivers[chosen].runs_programs and program is None:
+        if program is None and self._runs_programs(chosen):
             program, model = model, None  # earlier versions named the program as the model
         if parent_id is not None:
             await self.get(user, parent_id)
@@ -87,9 +87,12 @@ class Sessions:
         )
         return await self._store.transact(stored.create, session, self._limits.of(user).sessions)
 
+    def _runs_programs(self, driver: str) -> bool:
+        return driver in self._drivers and self._drivers[driver].runs_programs
+
     def _require_program(self, driver: str, program: str) -> str:
-        if not self._drivers[driver].runs_programs:
-            able = [name for name, each in self._drivers.items() if each.runs_programs]
+        if not self._runs_programs(driver):
+            able = filter(self._runs_programs, self._drivers)
             raise InvalidInput(
                 f"the driver {driver!r} runs no program of your choice",
                 hint=f"leave program out, or take the driver {' or '.join(able)}",
@@ -139,9 +142,8 @@ class Sessions:
         session = await self.get(user, session_id)
         if not changes:
             raise InvalidInput("nothing to change", hint="give name, task, model or program")
-        driver = self._drivers.get(session.driver)
-        if driver is not None and driver.runs_programs and "program" not in changes:
-            # As `create` reads it.
+        if "program" not in changes and self._runs_programs(session.driver):
+            # As in `create`.
             names = {"model": "program"}
             changes = {names.get(field, field): value for field, value in changes.items()}
         if changes.get("program") is not None:
