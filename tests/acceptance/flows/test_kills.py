@@ -13,7 +13,8 @@ from tests.acceptance.flows.workloads.inputs import Inputs
 from tests.acceptance.flows.workloads.messages import Messages
 from tests.acceptance.flows.workloads.recalls import Recalls
 
-pytestmark = pytest.mark.proof
+# A server takes ten seconds to start on a machine that is busy enough.
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(900)]
 
 
 @pytest.mark.parametrize("database_url", ["sqlite", "postgresql"], indirect=True)
