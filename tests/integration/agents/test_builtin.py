@@ -51,6 +51,21 @@ def test_importing_it_does_not_import_the_libraries_it_runs_on():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_judge_does_not_import_what_the_first_turn_may_be_importing() -> None:
+    """Two threads that import pydantic-ai at once see it half loaded, and the turn fails."""
+    code = """
+import asyncio, sys
+from navi.agents.builtin import BuiltinDriver
+
+class Waiting(BuiltinDriver):
+    async def _brain_of(self, spec):
+        sys.exit("too early" if "pydantic_ai" in sys.modules else 0)
+
+asyncio.run(Waiting().is_worth_telling("task", "answer"))
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 async def test_everything_is_told_in_the_order_it_happens():
     driver = BuiltinDriver(tools=[PlainTool()])
     events = await events_of(

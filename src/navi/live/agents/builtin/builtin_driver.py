@@ -161,11 +161,12 @@ class BuiltinDriver(Driver):
 
     async def is_worth_telling(self, task: str, answer: str) -> bool:
         """The default model's opinion on an answer that nobody waits for."""
-        from pydantic_ai.usage import RunUsage
-
         brain = await self._brain_of(self._default_model)
         if brain.endpoint is None:
             return True
+        # Not before: two threads that import pydantic-ai at once see it half loaded.
+        from pydantic_ai.usage import RunUsage
+
         text = f"The task:\n{task}\n\nThe answer:\n{answer}"
         verdict = await self._ask(brain.model, JUDGE_INSTRUCTIONS, text, RunUsage())
         return not verdict.strip().upper().startswith("NO")
