@@ -55,7 +55,7 @@ def test_a_judge_does_not_import_what_the_first_turn_may_be_importing() -> None:
     """Two threads that import pydantic-ai at once see it half loaded, and the turn fails."""
     code = """
 import asyncio, sys
-from navi.agents.builtin import BuiltinDriver
+from navi.live.agents.builtin.builtin_driver import BuiltinDriver
 
 class Waiting(BuiltinDriver):
     async def _brain_of(self, spec):
