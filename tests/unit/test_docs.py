@@ -46,7 +46,7 @@ def test_the_settings_file_without_its_comment_marks_sets_every_default(tmp_path
         section, key = name.split(".")
         assert loaded[section][key] == example
         loaded[section][key] = None
-    assert loaded == settings.complete()().model_dump()
+    assert loaded == settings.settings_model()().model_dump()
 
 
 def test_the_settings_file_as_it_is_sets_nothing() -> None:
