@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.unit.agents.world import a_request, a_session
 
 from navi.live.agents.command_line.agent_environment import Launch
 from navi.vendors.registry import vendors
+from tests.integration.agents.builtin_turns import a_request, a_session
 
 
 @pytest.mark.parametrize("program", ["claude_code", "codex"])
