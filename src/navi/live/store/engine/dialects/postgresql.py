@@ -23,6 +23,8 @@ CONNECTIONS = 8
 CONNECT_SECONDS = 3
 LOCK_MILLISECONDS = 2_000
 BRIEF_LOCK_MILLISECONDS = 50
+SCHEMA_LOCK_MILLISECONDS = 60_000
+"""Longer than any migration that another server may be running."""
 IDLE_MILLISECONDS = 10_000
 RECONNECT_SECONDS = 1.0
 SCHEMA_LOCK = 0x6E617669
@@ -90,7 +92,9 @@ class PostgreSQL:
         )
 
     def lock_schema(self, connection: Connection) -> None:
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {SCHEMA_LOCK_MILLISECONDS}")
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": SCHEMA_LOCK})
+        connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
 
     @contextmanager
     def brief_lock_wait(self, connection: Connection) -> Iterator[None]:
