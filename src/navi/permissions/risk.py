@@ -320,10 +320,10 @@ def _judge_runner(command: ShellCommand, inner: list[Judgement]) -> Judgement:
         return Judgement(Harm.UNKNOWN, "runs an unknown program")
     worst = max(inner, key=lambda judgement: judgement.harm)
     # The others run what the repository calls by that name.
-    is_known = command.words[0] in ("uv", "poetry", "pipenv") and worst.harm > Harm.NONE
+    is_transparent = command.words[0] in ("uv", "poetry", "pipenv") and worst.harm > Harm.NONE
     flags = FLAGS.get(" ".join(command.words[:2]), frozenset())
     options = takewhile(lambda word: word.startswith("-"), command.words[2:])
-    if not is_known or not all(option in flags for option in options):
+    if not is_transparent or not all(option in flags for option in options):
         return Judgement(max(worst.harm, Harm.UNKNOWN), worst.reason)
     head = (*command.words[:2], *worst.head) if worst.head else None
     if head is None or command.words[: len(head)] != head:

@@ -123,13 +123,13 @@ running.Queue.expect = lambda self, claimed: self.poke()
 
 MOVES_ON_TWICE = """
 from navi.store import recalls
-recalls.turn_given_back = lambda *arguments: None
+recalls.turn_undone = lambda *arguments: None
 recalls._is_planned = lambda of, recall: True
 """
 
 FORGETS_WHO_WAITS = """
 from navi.store import origins
-origins.turn_given_back = lambda *arguments: None
+origins.turn_undone = lambda *arguments: None
 """
 
 

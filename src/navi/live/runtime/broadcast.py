@@ -192,8 +192,8 @@ class Feed(Service):
         """Everything that happened in the session after this sequence number, and goes on."""
 
         async def read(number: int) -> list[Frame]:
-            found = await self._store.transact(stored.read_session, session_id, number, READ_LIMIT)
-            return [_frame(event, event.seq) for event in found]
+            events = await self._store.transact(stored.read_session, session_id, number, READ_LIMIT)
+            return [_frame(event, event.seq) for event in events]
 
         tail = self._sessions.setdefault(session_id, Tail(read))
         tail.watchers += 1
@@ -221,8 +221,8 @@ class Feed(Service):
                 self._all = Tail(self._read_all)
 
     async def _read_all(self, number: int) -> list[Frame]:
-        found = await self._store.transact(stored.read_all, number, READ_LIMIT)
-        return [_frame(event, event.position) for event in found]
+        events = await self._store.transact(stored.read_all, number, READ_LIMIT)
+        return [_frame(event, event.position) for event in events]
 
 
 async def _follow(tail: Tail, after: int) -> AsyncGenerator[Sequence[Frame], None]:

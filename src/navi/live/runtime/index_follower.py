@@ -95,9 +95,9 @@ class IndexFollower(Service):
             return self._state
         return replace(self._state, refreshed_at=last_refresh(places()))
 
-    async def changed(self, known: IndexState) -> IndexState:
+    async def changed(self, since: IndexState) -> IndexState:
         """Wait until the index took something in or can't, since the state that is known."""
-        while self.announced is known:
+        while self.announced is since:
             await self._changed.wait()
         return self.announced
 

@@ -105,7 +105,7 @@ class RecallSettings(Section):
 
     @field_validator("timezone")
     @classmethod
-    def _is_known(cls, value: str | None) -> str | None:
+    def _is_time_zone(cls, value: str | None) -> str | None:
         if value is not None and value not in available_timezones():
             raise ValueError("unknown time zone")
         return value
@@ -367,12 +367,12 @@ def _from_file(path: Path, *, is_named: bool) -> dict[str, Any]:
 def _from_environment(
     section: str, model: type[Section], environment: Mapping[str, str]
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, field in model.model_fields.items():
         text = environment.get(f"NAVI_{section}_{key}".upper())
         if text is not None:
             is_list = "list" in str(field.annotation)
-            found[key] = (
+            values[key] = (
                 [each.strip() for each in text.split(",") if each.strip()] if is_list else text
             )
-    return found
+    return values

@@ -24,12 +24,12 @@ def delivered(
     connection: Connection, receiver: Session, inputs: Sequence[Input], now: datetime
 ) -> bool:
     """True if somebody was told."""
-    has_told = False
+    has_notice = False
     for each in inputs:
         if each.notify_on_delivery:
             text = f"[sm] {_named(receiver)} received your message: {_quoted(each.text)}"
-            has_told |= _tell(connection, receiver, each, "delivered", text, now)
-    return has_told
+            has_notice |= _tell(connection, receiver, each, "delivered", text, now)
+    return has_notice
 
 
 def stopped(
@@ -40,23 +40,23 @@ def stopped(
     answer: str,
     now: datetime,
 ) -> bool:
-    has_told = False
+    has_notice = False
     for each in _one_per_sender(inputs):
         text = f"[sm] {_named(receiver)} {_end(ending)} after your message: {_quoted(each.text)}"
         if answer:
             text += f"\nIt said last:\n{_shortened(answer, ANSWER)}"
-        has_told |= _tell(connection, receiver, each, "stopped", text, now)
-    return has_told
+        has_notice |= _tell(connection, receiver, each, "stopped", text, now)
+    return has_notice
 
 
 def lost(connection: Connection, receiver: Session, inputs: Sequence[Input], now: datetime) -> bool:
     """The session was killed before these messages reached it."""
-    has_told = False
+    has_notice = False
     for each in inputs:
         if each.notify_on_delivery or each.notify_on_stop:
             text = f"[sm] {_named(receiver)} was killed and never received: {_quoted(each.text)}"
-            has_told |= _tell(connection, receiver, each, "lost", text, now)
-    return has_told
+            has_notice |= _tell(connection, receiver, each, "lost", text, now)
+    return has_notice
 
 
 def _tell(

@@ -26,7 +26,7 @@ class _Source(Protocol):
         self, connection: Connection, begun: Input, now: datetime, zone: tzinfo, /
     ) -> Input: ...
 
-    def turn_given_back(self, connection: Connection, waiting: Input, now: datetime, /) -> None: ...
+    def turn_undone(self, connection: Connection, waiting: Input, now: datetime, /) -> None: ...
 
     def turn_ended(
         self,
@@ -56,9 +56,9 @@ def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo
     return begun if source is None else source.turn_began(connection, begun, now, zone)
 
 
-def turn_given_back(connection: Connection, waiting: Input, now: datetime) -> None:
+def turn_undone(connection: Connection, waiting: Input, now: datetime) -> None:
     if (source := _SOURCES.get(waiting.origin)) is not None:
-        source.turn_given_back(connection, waiting, now)
+        source.turn_undone(connection, waiting, now)
 
 
 def turn_ended(

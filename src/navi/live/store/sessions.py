@@ -73,8 +73,8 @@ def listing(
     with_recall: bool = False,
 ) -> list[Session]:
     """Newest activity first; of one user, or of all with None. Without the hidden ones."""
-    is_shown = sessions.c.id.not_like(f"{HIDDEN_PREFIX}%")
-    query = SESSIONS.where(is_shown).order_by(sessions.c.updated_at.desc(), sessions.c.id)
+    is_visible = sessions.c.id.not_like(f"{HIDDEN_PREFIX}%")
+    query = SESSIONS.where(is_visible).order_by(sessions.c.updated_at.desc(), sessions.c.id)
     if user_id is not None:
         query = query.where(sessions.c.user_id == user_id)
     if parent_id is not None:

@@ -75,14 +75,14 @@ def remember(
 ) -> None:
     """Keep the name. The first one stays: an agent that is woken is woken by its own name."""
     lock(connection, session.id)
-    known_name = connection.execute(
+    existing = connection.execute(
         select(agent_sessions.c.session_id).where(
             agent_sessions.c.session_id == session.id,
             agent_sessions.c.driver == session.driver,
             agent_sessions.c.context_from_idx == session.context_from_idx,
         )
     ).one_or_none()
-    if known_name is not None:
+    if existing is not None:
         return
     connection.execute(
         insert(agent_sessions).values(
@@ -160,8 +160,8 @@ def report(
     session_id = session.id
     lane = lock(connection, session_id)
     name = agent_sessions.c.agent_session_id == news.agent_session_id
-    known_at = connection.execute(select(agent_sessions.c.news_at).where(name)).scalar()
-    if known_at is not None and news.emitted_at < known_at:
+    latest_at = connection.execute(select(agent_sessions.c.news_at).where(name)).scalar()
+    if latest_at is not None and news.emitted_at < latest_at:
         return lane.session  # older news never overrides newer
     # A session that another driver runs, in a pane for one, does not wait for a person's terminal.
     is_open = news.is_open and news.driver == session.driver
@@ -201,7 +201,7 @@ def _tell_reminders(connection: Connection, lane: Lane, news: News, now: datetim
     _tell_compaction(connection, session_id, news)
     if news.asks_what_next and lane.turn_id is None:
         # At rest, outside of a turn of ours, which would say so itself.
-        reminders.cancel(connection, session_id, now, known_at=news.emitted_at)
+        reminders.cancel(connection, session_id, now, true_at=news.emitted_at)
 
 
 def mark_open(connection: Connection, session: Session, agent_session_id: str) -> None:

@@ -176,7 +176,7 @@ def first_idx(connection: Connection, turn_id: str) -> int | None:
     return idx
 
 
-def said_since(
+def messages_since(
     connection: Connection, user_id: str, since: datetime, limit: int, message_limit: int
 ) -> str:
     """What was said in the user's sessions, as plain text; the newest, if it is too much."""

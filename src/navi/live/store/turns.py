@@ -131,8 +131,8 @@ def _begin(
     connection: Connection,
     lane: Lane,
     claim: Claim,
-    known_next: Input | None = None,
-    known_user: User | None = None,
+    admitted: Input | None = None,
+    user: User | None = None,
 ) -> Begun | None:
     session_id, turn_id = lane.session.id, claim.turn_id
     if lane.turn_id == turn_id:
@@ -141,7 +141,7 @@ def _begin(
         return None
     if not claim.is_hand_over and _is_open_elsewhere(connection, lane.session, claim):
         return None
-    chosen = known_next
+    chosen = admitted
     if chosen is None or chosen.origin not in claim.origins:
         chosen = input_queue.next_input(
             connection, session_id, claim.origins, lane.not_before(claim.now)
@@ -149,7 +149,7 @@ def _begin(
     if chosen is None:
         return None
     # What was admitted just now, and is next, has nobody behind it in its mode.
-    joined = [] if chosen is known_next else input_queue.followers(connection, chosen, claim.now)
+    joined = [] if chosen is admitted else input_queue.followers(connection, chosen, claim.now)
     fence = lane.fence + 1
     now = max(
         [lane.not_before(claim.now), *(each.queued_at or claim.now for each in (chosen, *joined))]
@@ -173,7 +173,7 @@ def _begin(
     session = sessions.move(connection, lane.session, Step.TURN_BEGINS, now)
     texts = [(each.text, each.origin) for each in delivered if "notice" not in each.metadata]
     session = sessions.open_with(connection, session, texts, now)
-    begun = _begun(connection, session, delivered, turn_id, fence, now, known_user)
+    begun = _begun(connection, session, delivered, turn_id, fence, now, user)
     is_recall = chosen.origin is Origin.RECALL
     events.emit(
         connection,
@@ -334,9 +334,9 @@ def _give_back(
     next_idx = min(freed) if max(freed) + 1 == lane.next_idx else lane.next_idx
     waiting = input_queue.give_back(connection, turn_id)
     for each in waiting:
-        origins.turn_given_back(connection, each, now)
+        origins.turn_undone(connection, each, now)
     lane = replace(lane, next_idx=next_idx)
-    _conclude(connection, lane, (), turn_id, last, ending, now, given_back=waiting)
+    _conclude(connection, lane, (), turn_id, last, ending, now, undone=waiting)
     queued = [("input_queued", {"input": input_json(each)}) for each in waiting]
     events.emit(connection, lane.session.id, None, queued, now)
 
@@ -349,7 +349,7 @@ def _conclude(
     last: _Last,
     ending: Ending,
     now: datetime,
-    given_back: Sequence[Input] = (),
+    undone: Sequence[Input] = (),
 ) -> None:
     """The one ending of every turn: store what is left of it, settle its inputs, free the lane."""
     now = lane.not_before(now)
@@ -373,8 +373,8 @@ def _conclude(
     # Read again: the lane's lock does not cover what the lane's row showed of the recall.
     session = replace(lane.session, pending=recalls.pending(connection, session_id))
     _close(connection, session, turn_id, last.items, ending, message_id, idx, now)
-    if given_back:
-        reminders.turn_given_back(connection, session_id, given_back, now)
+    if undone:
+        reminders.turn_undone(connection, session_id, undone, now)
     else:
         reminders.turn_ended(connection, session_id, ending, reason, now)
     notices.stopped(connection, session, inputs, ending, answer, now)
@@ -484,9 +484,8 @@ def _begun(
     turn_id: str,
     fence: int,
     started_at: datetime,
-    known_user: User | None = None,
+    user: User | None = None,
 ) -> Begun:
-    user = known_user
     if user is None or user.id != session.user_id:
         user = users.get(connection, session.user_id, started_at)
     return Begun(

@@ -25,7 +25,7 @@ log = logging.getLogger("navi.automations")
 @dataclass(slots=True)
 class Imported:
     taken: list[Automation] = field(default_factory=list)
-    known: list[Automation] = field(default_factory=list)
+    existing: list[Automation] = field(default_factory=list)
     """They were here already, and are left as they are."""
     refused: list[Unreadable] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -50,7 +50,7 @@ async def import_jobs(
             reason = f"it can't be stored: {error!r:.200}"
             result.refused.append(Unreadable(f"{job.name} ({job.id})", reason))
         else:
-            (result.taken if is_new else result.known).append(automation)
+            (result.taken if is_new else result.existing).append(automation)
     if result.taken:
         signals.ring(store.url)
     return result
@@ -60,8 +60,8 @@ async def _keep(store: Store, clock: Clock, automation: Automation) -> bool:
     if automation.is_own:
         # The server makes it, as its settings say.
         return False
-    known = await store.transact(automations.find, automation.id)
-    if known is not None:
+    existing = await store.transact(automations.find, automation.id)
+    if existing is not None:
         return False
     if automation.category is Category.BOUND:
         # It belongs to whoever has the session; what it delivered to before is of no use any more.

@@ -91,10 +91,10 @@ class SystemJobs:
 
     async def _dream(self, now: datetime) -> ScheduledPrompt | None:
         since = now - DAY
-        said = await self._store.transact(
-            transcript.said_since, LOCAL_USER_ID, since, DAY_LIMIT, MESSAGE_LIMIT
+        messages = await self._store.transact(
+            transcript.messages_since, LOCAL_USER_ID, since, DAY_LIMIT, MESSAGE_LIMIT
         )
-        if not said:
+        if not messages:
             return None
         memory = await asyncio.to_thread(read_notes, self._workspace / MEMORY_FILE)
         variables = {
@@ -102,7 +102,7 @@ class SystemJobs:
             "since": describe_moment(since, self._zone),
             "memory": memory or "(empty)",
             # A script in what was said would be played by the scripted model.
-            "day": said.replace("[[", "[ ["),
+            "day": messages.replace("[[", "[ ["),
         }
         return ScheduledPrompt(render("system.dream", 1, variables), variables)
 

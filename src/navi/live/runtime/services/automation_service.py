@@ -267,15 +267,17 @@ class Automations:
         )
 
     def _changed_guards(self, guards: Guards, changes: Mapping[str, Any], now: datetime) -> Guards:
-        given = {name: changes[name] for name in GUARD_FIELDS & changes.keys()}
-        if "expires_at" in given:
-            given["expires_at"] = self._instant(given["expires_at"], now, changes.get("tz"))
-        changed = replace(guards, **given)
+        new_guards = {name: changes[name] for name in GUARD_FIELDS & changes.keys()}
+        if "expires_at" in new_guards:
+            new_guards["expires_at"] = self._instant(
+                new_guards["expires_at"], now, changes.get("tz")
+            )
+        changed = replace(guards, **new_guards)
         # Not the old expires_at: it may have passed, and is nobody's mistake.
         require_guards(
             now,
             max_runs=changed.max_runs,
-            expires_at=given.get("expires_at"),
+            expires_at=new_guards.get("expires_at"),
             max_failures=changed.max_failures,
             time_limit_seconds=changed.time_limit_seconds,
         )

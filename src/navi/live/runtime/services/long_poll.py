@@ -23,7 +23,7 @@ _NEWS = tuple(
     f'{{"type":"{type_}"' for type_ in ("session_sync", "session_update", "input_removed")
 )
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +61,21 @@ class Waiting:
         return await self._until(session_id, look, seconds)
 
     async def _until(
-        self, session_id: str, look: Callable[[], Awaitable[tuple[Found, bool]]], seconds: float
-    ) -> Found:
+        self, session_id: str, look: Callable[[], Awaitable[tuple[Result, bool]]], seconds: float
+    ) -> Result:
         # Before the first look: what happens after it is not missed.
         after = await self._feed.last_seq(session_id)
-        found, is_done = await look()
+        result, is_done = await look()
         if is_done or seconds <= 0:
-            return found
+            return result
         try:
             async with asyncio.timeout(min(seconds, LONGEST_SECONDS)):
                 async with aclosing(self._feed.session(session_id, after)) as batches:
                     async for batch in batches:
                         if any(frame.text.startswith(_NEWS) for frame in batch):
-                            found, is_done = await look()
+                            result, is_done = await look()
                             if is_done:
                                 break
         except TimeoutError:
             pass
-        return found
+        return result

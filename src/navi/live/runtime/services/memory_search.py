@@ -20,11 +20,11 @@ class Library:
         from navi.memory.index_paths import places
         from navi.memory.read.search import Filters, Search
 
-        found = Search(places()).find(query, Filters(source=source, project=project), limit)
-        if not found.hits:
+        results = Search(places()).find(query, Filters(source=source, project=project), limit)
+        if not results.hits:
             return "Nothing found."
-        lines = [_passage(hit) for hit in found.hits]
-        if not found.has_all_words:
+        lines = [_passage(hit) for hit in results.hits]
+        if not results.has_all_words:
             lines.insert(0, "No passage has all these words; these have some of them.")
         return "\n".join(lines)
 

@@ -95,15 +95,15 @@ class Archive:
                 until=filters.until,
                 file=filters.file,
             )
-            found = Search(places()).find(words, wanted, limit)
+            results = Search(places()).find(words, wanted, limit)
             return [
                 {
                     **hit_json(hit),
                     "highlights": hit.snippet.highlights,
-                    "has_all_words": found.has_all_words,
+                    "has_all_words": results.has_all_words,
                     "resume": _resume_line(hit.resume_command, hit.cwd),
                 }
-                for hit in found.hits
+                for hit in results.hits
             ]
 
         if filters.role not in (None, "user", "assistant", "system"):
@@ -120,8 +120,8 @@ class Archive:
             wanted = Wanted(
                 filters.source, filters.since, filters.project, filters.tag, filters.until
             )
-            found = sessions(places(), wanted, limit or None)
-            return [{**each, "title": masked(each["title"])} for each in found]
+            rows = sessions(places(), wanted, limit or None)
+            return [{**each, "title": masked(each["title"])} for each in rows]
 
         return await asyncio.to_thread(work)
 
@@ -132,10 +132,10 @@ class Archive:
             from navi.memory.read.session_transcript import transcript
             from navi.memory.resume import resume_command
 
-            found = transcript(connection, resolve(connection, id))
-            session = found.session
+            past = transcript(connection, resolve(connection, id))
+            session = past.session
             resume = _resume_line(resume_command(session), session["cwd"])
-            return {**transcript_json(found), "resume": resume}
+            return {**transcript_json(past), "resume": resume}
 
         return await _read(work)
 
@@ -144,16 +144,16 @@ class Archive:
             from navi.memory.read.session_lookup import resolve, session
             from navi.memory.resume import speaking_session
 
-            found = session(connection, resolve(connection, id))
+            past = session(connection, resolve(connection, id))
             return Resumable(
-                found["source"], speaking_session(found), found["cwd"], found["is_archived"]
+                past["source"], speaking_session(past), past["cwd"], past["is_archived"]
             )
 
         return await _read(work)
 
     async def overview(self, filters: MemoryFilters) -> Json:
-        found = await _read(lambda connection: _stats().overview(connection, _scope(filters)))
-        return {**found, "first": instant(found["first"]), "last": instant(found["last"])}
+        totals = await _read(lambda connection: _stats().overview(connection, _scope(filters)))
+        return {**totals, "first": instant(totals["first"]), "last": instant(totals["last"])}
 
     async def tools(self, filters: MemoryFilters) -> list[Json]:
         return await _read(lambda connection: _stats().tools(connection, _scope(filters)))
@@ -165,8 +165,8 @@ class Archive:
         return await _read(lambda connection: _stats().projects(connection, _scope(filters)))
 
     async def activity(self, filters: MemoryFilters) -> list[Json]:
-        found = await _read(lambda connection: _stats().activity(connection, _scope(filters)))
-        return [{**row, "hour": instant(row["hour"])} for row in found]
+        rows = await _read(lambda connection: _stats().activity(connection, _scope(filters)))
+        return [{**row, "hour": instant(row["hour"])} for row in rows]
 
     async def tokens(self, filters: MemoryFilters, by: str) -> list[Json]:
         groups = [each.strip() for each in by.split(",") if each.strip()]
@@ -234,8 +234,8 @@ def _source(name: str | None) -> str | None:
         return None
     from navi.memory.resume import agents
 
-    known = name.strip().lower().replace("-", "_")
-    if known not in agents():
-        shown = ", ".join(each.replace("_", "-") for each in agents())
-        raise InvalidInput(f"there is no source {name[:40]!r}", hint=f"one of: {shown}")
-    return known
+    source = name.strip().lower().replace("-", "_")
+    if source not in agents():
+        names = ", ".join(each.replace("_", "-") for each in agents())
+        raise InvalidInput(f"there is no source {name[:40]!r}", hint=f"one of: {names}")
+    return source

@@ -84,9 +84,9 @@ class Messages:
         session = await self._sessions.get(user, session_id)
         words = f": {require_text(text)}" if text is not None else ""
         task = f" ({session.task})" if session.task is not None else ""
-        told = None
+        notice = None
         if session.parent_id is not None:
-            told = NewInput(
+            notice = NewInput(
                 id=new_id(),
                 session_id=session.parent_id,
                 text=f"[sm task-complete] {session.name} ({session.id}) has completed its task"
@@ -96,8 +96,8 @@ class Messages:
                 sender_session_id=session.id,
                 metadata={"notice": "task-complete"},
             )
-        was_told = await self._store.transact(
-            stored.complete_task, session_id, told, self._clock.now()
+        has_parent = await self._store.transact(
+            stored.complete_task, session_id, notice, self._clock.now()
         )
         self._queue.poke()
-        return was_told
+        return has_parent

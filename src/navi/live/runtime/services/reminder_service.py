@@ -49,10 +49,10 @@ class Reminders:
 
     async def registered(self, user: User, session_id: str) -> Registration:
         await self._sessions.get(user, session_id)
-        found = await self._store.transact(stored.active, session_id)
-        if found is None:
+        reminder = await self._store.transact(stored.active, session_id)
+        if reminder is None:
             raise NoRegistration(session_id)
-        return found
+        return reminder
 
     async def stop(self, user: User, session_id: str) -> Registration:
         await self._sessions.get(user, session_id)
@@ -88,8 +88,8 @@ class Reminders:
         )
 
     async def cancel(self, user: User, reminder_id: str) -> Reminder:
-        known = await self._store.transact(one_time_reminders.find, reminder_id)
-        if known is None:
+        reminder = await self._store.transact(one_time_reminders.find, reminder_id)
+        if reminder is None:
             raise ReminderNotFound(reminder_id)
-        await self._sessions.get(user, known.session_id)
+        await self._sessions.get(user, reminder.session_id)
         return await self._store.transact(one_time_reminders.cancel, reminder_id, self._clock.now())

@@ -213,8 +213,8 @@ class Sessions:
         await self.get(user, session_id)
         if not recursive:
             return await self.listing(user, session_id)
-        found = await self._store.transact(stored.descendants, session_id)
-        return [each for each in found if user.may_touch(each.user_id)]
+        descendants = await self._store.transact(stored.descendants, session_id)
+        return [each for each in descendants if user.may_touch(each.user_id)]
 
     async def clear(
         self, user: User, session_id: str, requester_session_id: str | None = None

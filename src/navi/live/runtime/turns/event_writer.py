@@ -39,14 +39,14 @@ class Pump:
     """`told` is what is stored of the turn already; when it is told again, it is passed over."""
 
     def __init__(
-        self, store: Store, clock: Clock, turn: Turn, told: Sequence[TurnEvent] = ()
+        self, store: Store, clock: Clock, turn: Turn, stored: Sequence[TurnEvent] = ()
     ) -> None:
         self._store = store
         self._clock = clock
         self._turn = turn
         self._pending: list[TurnEvent] = []
-        self._stored: list[TurnEvent] = list(told)
-        self._retelling = Retelling(told)
+        self._stored: list[TurnEvent] = list(stored)
+        self._retelling = Retelling(stored)
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
         self._room.set()

@@ -333,9 +333,9 @@ class Turns:
     async def _drive(self, begun: stored.Begun, local: _Local, pump: Pump) -> None:
         session, user = begun.turn.session, begun.user
         driver = self._drivers[session.driver]
-        known = None
+        conversation = None
         if driver.survives:
-            known = await self._store.transact(terminals.conversation, session)
+            conversation = await self._store.transact(terminals.conversation, session)
         limit = begun.turn.input.metadata.get(TIME_LIMIT)
         deadline = asyncio.timeout(limit)
         request = TurnRequest(
@@ -355,8 +355,8 @@ class Turns:
             turn_id=begun.turn.id,
             started_at=begun.turn.started_at,
             zone=self._zone,
-            conversation=None if known is None else known.agent_session_id,
-            spent=Usage() if known is None else known.spent,
+            conversation=None if conversation is None else conversation.agent_session_id,
+            spent=Usage() if conversation is None else conversation.spent,
             is_to_stop=lambda: local.is_to_stop or deadline.expired(),
             hand_over=local.hand_over,
         )
@@ -374,10 +374,10 @@ class Turns:
                         tell = compactions.begin if began else reminders.compaction_ended
                         await self._store.transact(tell, session.id, self._clock.now())
                     elif isinstance(event, Asking):
-                        asked, now = event.is_asking, self._clock.now()
-                        await self._store.transact(stored.show_asking, begun.turn, asked, now)
+                        is_asking, now = event.is_asking, self._clock.now()
+                        await self._store.transact(stored.show_asking, begun.turn, is_asking, now)
                     elif isinstance(event, Conversation):
-                        if known is None:
+                        if conversation is None:
                             name, now = event.agent_session_id, self._clock.now()
                             await self._store.transact(terminals.remember, session, name, now)
                     else:

@@ -68,8 +68,8 @@ class DueRecalls:
             new = recall_input(recall, self._time_limit_seconds)
             arrivals.append((lane, new))
             is_busy = lane.turn_id is not None
-            shown_at = recall.trigger_at + DEFERRED_BY if is_busy else recall.trigger_at
-            claims.append({"recall_id": recall.id, "to_input": new.id, "at": shown_at, "now": now})
+            fires_at = recall.trigger_at + DEFERRED_BY if is_busy else recall.trigger_at
+            claims.append({"recall_id": recall.id, "to_input": new.id, "at": fires_at, "now": now})
         if not claims:
             return Claimed(0)
         connection.execute(_CLAIM, claims)

@@ -148,7 +148,7 @@ def keep_prompt(connection: Connection, begun: Input, scheduled: ScheduledPrompt
     return prompted
 
 
-def turn_given_back(connection: Connection, waiting: Input, now: datetime) -> None:
+def turn_undone(connection: Connection, waiting: Input, now: datetime) -> None:
     """The turn did nothing: the run waits again, like its input."""
     _update(connection, waiting.id, state=RunState.QUEUED, started_at=None)
     if (automation := _of_input(connection, waiting)) is not None:

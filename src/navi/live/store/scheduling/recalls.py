@@ -135,7 +135,7 @@ def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo
     return prompted
 
 
-def turn_given_back(connection: Connection, waiting: Input, now: datetime) -> None:
+def turn_undone(connection: Connection, waiting: Input, now: datetime) -> None:
     """Its turn did nothing, and its input waits again: so does the recall, for the same beat."""
     recall = _of_input(connection, waiting)
     if recall is None:

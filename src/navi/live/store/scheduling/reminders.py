@@ -65,7 +65,7 @@ def register_delivered(connection: Connection, delivered: Sequence[Input], now: 
     )
 
 
-def turn_given_back(
+def turn_undone(
     connection: Connection, session_id: str, waiting_again: Sequence[Input], now: datetime
 ) -> None:
     """The agent never got these inputs, so it has nothing to report.
@@ -107,14 +107,14 @@ def stop(connection: Connection, session_id: str, now: datetime) -> Registration
 
 
 def cancel(
-    connection: Connection, session_id: str, now: datetime, *, known_at: datetime | None = None
+    connection: Connection, session_id: str, now: datetime, *, true_at: datetime | None = None
 ) -> Registration | None:
     """No more reminders, and none of those that wait.
 
-    `known_at` is when the reason was true: a registration that is newer than that stays.
+    `true_at` is when the reason held: a newer registration stays.
     """
     registration = active(connection, session_id)
-    if registration is None or (known_at is not None and known_at < registration.registered_at):
+    if registration is None or (true_at is not None and true_at < registration.registered_at):
         return None
     _deactivate(connection, session_id, now)
     _announce(connection, session_id, None, now)
