@@ -45,7 +45,7 @@ from navi.live.runtime.services.recall_service import Recalls
 from navi.live.runtime.services.reminder_service import Reminders
 from navi.live.runtime.services.server_token import ServerToken
 from navi.live.runtime.services.session_service import DEFAULT_DRIVER, Sessions
-from navi.live.runtime.services.terminal_service import Adoption
+from navi.live.runtime.services.terminal_service import TerminalService
 from navi.live.runtime.settings import Settings, limits_of, model_of, timezone_of
 from navi.live.runtime.signal_listener import Listener
 from navi.live.runtime.turns.admission import Queue
@@ -95,7 +95,7 @@ class Navi:
     archive: Archive
     index_follower: IndexFollower
     scheduler: Scheduler
-    adoption: Adoption
+    terminals: TerminalService
     tools: Mapping[str, Tool[Any]]
     """What every agent is offered, Navi's own and others alike."""
 
@@ -177,7 +177,9 @@ def _build(
     deliveries = Deliveries(store, clock, builtin.is_worth_telling)
     scheduler = Scheduler(store, clock, due_kinds(settings), queue)
     recovery = Recovery(store, clock, owner, turns, queue, sessions, lease)
-    adoption = Adoption(store, clock, turns, queue, chosen_drivers, registry.vendors(), limits)
+    terminals = TerminalService(
+        store, clock, turns, queue, chosen_drivers, registry.vendors(), limits
+    )
     index_follower = IndexFollower(database_url)
     listener = Listener(store, feed, turns, queue, scheduler, recovery, index_follower)
     store.on_events = _each_of(feed.publish, deliveries.notice, index_follower.notice)
@@ -201,10 +203,10 @@ def _build(
         archive=Archive(clock),
         index_follower=index_follower,
         scheduler=scheduler,
-        adoption=adoption,
+        terminals=terminals,
         tools={tool.name: tool for tool in tools},
     )
-    services = [feed, queue, recovery, scheduler, adoption, deliveries, listener]
+    services = [feed, queue, recovery, scheduler, terminals, deliveries, listener]
     return navi, _Engine(turns, chosen_drivers, system_jobs, recovery, services)
 
 

@@ -65,7 +65,7 @@ async def adopt(request: Request) -> Response:
     navi, user = await caller(request)
     archive, _ = await _filtered(request)
     past = await archive.resumable(request.path_params["id"])
-    return answer(session_json(await navi.adoption.adopt(user, past)))
+    return answer(session_json(await navi.terminals.adopt(user, past)))
 
 
 async def overview(request: Request) -> Response:

@@ -39,11 +39,11 @@ NUDGE_PATIENCE = timedelta(seconds=0.5)
 """A hook that reported longer ago may have given up (`NUDGE_SECONDS` in hook.py). What it was
 given would be lost, so it waits for the next report."""
 
-log = logging.getLogger("navi.adoption")
+log = logging.getLogger("navi.terminals")
 
 
-class Adoption(Service):
-    name = "adoption"
+class TerminalService(Service):
+    name = "terminals"
 
     def __init__(
         self,
