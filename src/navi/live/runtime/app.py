@@ -39,7 +39,7 @@ from navi.live.runtime.services.automation_service import Automations, defaults_
 from navi.live.runtime.services.login_service import Logins
 from navi.live.runtime.services.long_poll import Waiting
 from navi.live.runtime.services.memory_search import Library
-from navi.live.runtime.services.memory_service import Archive
+from navi.live.runtime.services.memory_service import MemoryService
 from navi.live.runtime.services.message_service import Messages
 from navi.live.runtime.services.recall_service import Recalls
 from navi.live.runtime.services.reminder_service import Reminders
@@ -92,7 +92,7 @@ class Navi:
     deliveries: Deliveries
     recovery: Recovery
     feed: Feed
-    archive: Archive
+    memory: MemoryService
     index_follower: IndexFollower
     scheduler: Scheduler
     terminals: TerminalService
@@ -200,7 +200,7 @@ def _build(
         deliveries=deliveries,
         recovery=recovery,
         feed=feed,
-        archive=Archive(clock),
+        memory=MemoryService(clock),
         index_follower=index_follower,
         scheduler=scheduler,
         terminals=terminals,

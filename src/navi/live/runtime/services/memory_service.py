@@ -55,7 +55,7 @@ class Resumable:
     """Its file is gone."""
 
 
-class Archive:
+class MemoryService:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
