@@ -38,7 +38,7 @@ from navi.live.runtime.services.agent_tokens import SessionTokens
 from navi.live.runtime.services.automation_service import Automations, defaults_of
 from navi.live.runtime.services.login_service import Logins
 from navi.live.runtime.services.long_poll import Waiting
-from navi.live.runtime.services.memory_search import Library
+from navi.live.runtime.services.memory_search import MemorySearch
 from navi.live.runtime.services.memory_service import MemoryService
 from navi.live.runtime.services.message_service import Messages
 from navi.live.runtime.services.recall_service import Recalls
@@ -262,7 +262,7 @@ def agent_tools(
         ScheduleRecall(recalls),
         ManageRecall(recalls, clock, timezone),
         Cron(automations, clock, timezone),
-        SearchSessions(Library(), list(registry.sources())),
+        SearchSessions(MemorySearch(), list(registry.sources())),
         ReportStatus(messages),
         SendMessage(sessions, messages),
     ]

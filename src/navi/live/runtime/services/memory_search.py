@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from navi.memory.read.search import Hit
 
 
-class Library:
+class MemorySearch:
     async def find(self, query: str, source: str | None, project: str | None, limit: int) -> str:
         return await asyncio.to_thread(self._find, query, source, project, limit)
 
