@@ -37,7 +37,7 @@ from navi.live.runtime.services.accounts import Accounts
 from navi.live.runtime.services.agent_tokens import SessionTokens
 from navi.live.runtime.services.automation_service import Automations, defaults_of
 from navi.live.runtime.services.login_service import Logins
-from navi.live.runtime.services.long_poll import Waiting
+from navi.live.runtime.services.long_poll import LongPoll
 from navi.live.runtime.services.memory_search import MemorySearch
 from navi.live.runtime.services.memory_service import MemoryService
 from navi.live.runtime.services.message_service import Messages
@@ -88,7 +88,7 @@ class Navi:
     messages: Messages
     queue: Queue
     reminders: Reminders
-    waiting: Waiting
+    long_poll: LongPoll
     deliveries: Deliveries
     recovery: Recovery
     feed: Feed
@@ -196,7 +196,7 @@ def _build(
         messages=messages,
         queue=queue,
         reminders=Reminders(store, clock, sessions, thresholds, limits),
-        waiting=Waiting(store, feed, sessions),
+        long_poll=LongPoll(store, feed, sessions),
         deliveries=deliveries,
         recovery=recovery,
         feed=feed,

@@ -119,7 +119,7 @@ async def children(request: Request) -> Response:
 async def wait(request: Request) -> Response:
     navi, user = await caller(request)
     seconds = request_bodies.seconds(request, "seconds")
-    rest = await navi.waiting.rest(user, request.path_params["id"], seconds)
+    rest = await navi.long_poll.rest(user, request.path_params["id"], seconds)
     return answer({"idle": rest.is_idle, "session": session_json(rest.session)})
 
 

@@ -32,7 +32,7 @@ class Rest:
     session: Session
 
 
-class Waiting:
+class LongPoll:
     def __init__(self, store: Store, feed: Feed, sessions: Sessions) -> None:
         self._store = store
         self._feed = feed
