@@ -182,7 +182,7 @@ automation_runs.turn_ended = lambda *arguments: None
 
 DELIVERS_IN_TWO_STEPS = """
 from navi.live.model.scheduling.automation import Delivery
-from navi.live.runtime.scheduler.answer_posting import Deliveries
+from navi.live.runtime.scheduler.answer_posting import AnswerPosting
 from navi.store import automation_runs, deliveries
 settle_delivery = automation_runs.settle_delivery
 def mark(connection, run_id):
@@ -193,5 +193,5 @@ def tell(connection, each, now):
 async def settle(self, each):
     await self._store.transact(mark, each.run.id)
     await self._store.transact(tell, each, self._clock.now())
-Deliveries._settle = settle
+AnswerPosting._settle = settle
 """

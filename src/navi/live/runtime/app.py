@@ -29,7 +29,7 @@ from navi.live.model.tool import Tool
 from navi.live.runtime import server_files
 from navi.live.runtime.broadcast import Feed
 from navi.live.runtime.index_follower import IndexFollower
-from navi.live.runtime.scheduler.answer_posting import Deliveries
+from navi.live.runtime.scheduler.answer_posting import AnswerPosting
 from navi.live.runtime.scheduler.due_loop import Scheduler
 from navi.live.runtime.scheduler.system_jobs import SystemJobs, remembered, wishes_of
 from navi.live.runtime.service import Service
@@ -89,7 +89,7 @@ class Navi:
     queue: Queue
     reminders: Reminders
     long_poll: LongPoll
-    deliveries: Deliveries
+    answer_posting: AnswerPosting
     recovery: Recovery
     feed: Feed
     memory: MemoryService
@@ -174,7 +174,7 @@ def _build(
     reach = None if address is None else Reach(address, SessionTokens(store, clock).of)
     builtin = built_in_driver(settings, [*machine_tools(settings, reach), *tools])
     chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
-    deliveries = Deliveries(store, clock, builtin.is_worth_telling)
+    answer_posting = AnswerPosting(store, clock, builtin.is_worth_telling)
     scheduler = Scheduler(store, clock, due_kinds(settings), queue)
     recovery = Recovery(store, clock, owner, turns, queue, sessions, lease)
     terminals = TerminalService(
@@ -182,7 +182,7 @@ def _build(
     )
     index_follower = IndexFollower(database_url)
     listener = Listener(store, feed, turns, queue, scheduler, recovery, index_follower)
-    store.on_events = _each_of(feed.publish, deliveries.notice, index_follower.notice)
+    store.on_events = _each_of(feed.publish, answer_posting.notice, index_follower.notice)
     store.on_signal = listener.on_own_signal
     accounts, logins = _accounts(settings, store, clock, token)
     navi = Navi(
@@ -197,7 +197,7 @@ def _build(
         queue=queue,
         reminders=Reminders(store, clock, sessions, thresholds, limits),
         long_poll=LongPoll(store, feed, sessions),
-        deliveries=deliveries,
+        answer_posting=answer_posting,
         recovery=recovery,
         feed=feed,
         memory=MemoryService(clock),
@@ -206,7 +206,7 @@ def _build(
         terminals=terminals,
         tools={tool.name: tool for tool in tools},
     )
-    services = [feed, queue, recovery, scheduler, terminals, deliveries, listener]
+    services = [feed, queue, recovery, scheduler, terminals, answer_posting, listener]
     return navi, _Engine(turns, chosen_drivers, system_jobs, recovery, services)
 
 

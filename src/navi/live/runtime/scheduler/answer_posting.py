@@ -43,8 +43,8 @@ async def evaluate_response(task: str, response: str, judge: Judge) -> bool:
         return True
 
 
-class Deliveries(Service):
-    name = "deliveries"
+class AnswerPosting(Service):
+    name = "answer posting"
 
     def __init__(self, store: Store, clock: Clock, judge: Judge) -> None:
         super().__init__()
