@@ -73,7 +73,7 @@ class World:
     async def until(self, look: Callable[[], Awaitable[Result]]) -> Result:
         """Call `look` now and after every event until it returns something true; return that."""
         async with asyncio.timeout(PATIENCE_SECONDS):
-            async with aclosing(self.navi.feed.all(LOCAL, 0)) as batches:
+            async with aclosing(self.navi.broadcast.all(LOCAL, 0)) as batches:
                 if seen := await look():
                     return seen
                 async for _ in batches:
@@ -87,7 +87,7 @@ class World:
         """The session's frames, up to and with the one that is waited for."""
         seen: list[Frame] = []
         async with asyncio.timeout(PATIENCE_SECONDS):
-            async with aclosing(self.navi.feed.session(session.id, after)) as batches:
+            async with aclosing(self.navi.broadcast.session(session.id, after)) as batches:
                 async for batch in batches:
                     for frame in batch:
                         seen.append(json.loads(frame.text))

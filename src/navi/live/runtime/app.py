@@ -27,7 +27,7 @@ from navi.live.model.input import Origin
 from navi.live.model.scheduling.reminder import Thresholds
 from navi.live.model.tool import Tool
 from navi.live.runtime import server_files
-from navi.live.runtime.broadcast import Feed
+from navi.live.runtime.broadcast import Broadcast
 from navi.live.runtime.index_follower import IndexFollower
 from navi.live.runtime.scheduler.answer_posting import AnswerPosting
 from navi.live.runtime.scheduler.due_loop import Scheduler
@@ -91,7 +91,7 @@ class Navi:
     long_poll: LongPoll
     answer_posting: AnswerPosting
     recovery: Recovery
-    feed: Feed
+    broadcast: Broadcast
     memory: MemoryService
     index_follower: IndexFollower
     scheduler: Scheduler
@@ -158,7 +158,7 @@ def _build(
     lease = timedelta(seconds=settings.turns.lease_seconds)
     owner, zone, limits = own_identity(), timezone_of(settings), limits_of(settings)
     store = Store(database_url)
-    feed = Feed(store)
+    broadcast = Broadcast(store)
     system_jobs = SystemJobs(store, clock, server_files.workspace(), DEFAULT_DRIVER, zone)
     slots = _turn_slots(settings)
     chosen_drivers: dict[str, Driver] = {}
@@ -181,8 +181,8 @@ def _build(
         store, clock, turns, queue, chosen_drivers, registry.vendors(), limits
     )
     index_follower = IndexFollower(database_url)
-    listener = Listener(store, feed, turns, queue, scheduler, recovery, index_follower)
-    store.on_events = _each_of(feed.publish, answer_posting.notice, index_follower.notice)
+    listener = Listener(store, broadcast, turns, queue, scheduler, recovery, index_follower)
+    store.on_events = _each_of(broadcast.publish, answer_posting.notice, index_follower.notice)
     store.on_signal = listener.on_own_signal
     accounts, logins = _accounts(settings, store, clock, token)
     navi = Navi(
@@ -196,17 +196,17 @@ def _build(
         messages=messages,
         queue=queue,
         reminders=Reminders(store, clock, sessions, thresholds, limits),
-        long_poll=LongPoll(store, feed, sessions),
+        long_poll=LongPoll(store, broadcast, sessions),
         answer_posting=answer_posting,
         recovery=recovery,
-        feed=feed,
+        broadcast=broadcast,
         memory=MemoryService(clock),
         index_follower=index_follower,
         scheduler=scheduler,
         terminals=terminals,
         tools={tool.name: tool for tool in tools},
     )
-    services = [feed, queue, recovery, scheduler, terminals, answer_posting, listener]
+    services = [broadcast, queue, recovery, scheduler, terminals, answer_posting, listener]
     return navi, _Engine(turns, chosen_drivers, system_jobs, recovery, services)
 
 

@@ -31,7 +31,7 @@ LOOK_AGAIN_SECONDS = 5.0
 """Upper bound of the delay if another process's signal got lost."""
 TRY_AGAIN_SECONDS = 1.0
 
-log = logging.getLogger("navi.feed")
+log = logging.getLogger("navi.broadcast")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +136,8 @@ class Tail:
         self._changed = asyncio.Event()
 
 
-class Feed(Service):
-    name = "feed"
+class Broadcast(Service):
+    name = "broadcast"
 
     def __init__(self, store: Store) -> None:
         super().__init__()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from navi.live.runtime.broadcast import Feed
+from navi.live.runtime.broadcast import Broadcast
 from navi.live.runtime.index_follower import IndexFollower
 from navi.live.runtime.scheduler.due_loop import Scheduler
 from navi.live.runtime.service import Service
@@ -21,7 +21,7 @@ class Listener(Service):
     def __init__(
         self,
         store: Store,
-        feed: Feed,
+        broadcast: Broadcast,
         turns: Turns,
         queue: Queue,
         scheduler: Scheduler,
@@ -30,7 +30,7 @@ class Listener(Service):
     ) -> None:
         super().__init__()
         self._store = store
-        self._feed = feed
+        self._broadcast = broadcast
         self._turns = turns
         self._queue = queue
         self._scheduler = scheduler
@@ -52,10 +52,10 @@ class Listener(Service):
                 self._index_follower.ask()
                 numbers, position = json.loads(payload)
                 for session_id, seq in numbers:
-                    self._feed.announce(session_id, seq, position)
+                    self._broadcast.announce(session_id, seq, position)
             case signals.EVENTS:
                 self._index_follower.ask()
-                self._feed.look_again()
+                self._broadcast.look_again()
             case signals.STOPS if payload:
                 self._turns.interrupt(payload)
             case signals.STOPS:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from navi.live.model.access.user import User
 from navi.live.model.input import Answer
 from navi.live.model.session import Session, SessionState
-from navi.live.runtime.broadcast import Feed
+from navi.live.runtime.broadcast import Broadcast
 from navi.live.runtime.services.session_service import Sessions
 from navi.live.store import input_queue, turns
 from navi.live.store.engine.transactions import Store
@@ -33,9 +33,9 @@ class Rest:
 
 
 class LongPoll:
-    def __init__(self, store: Store, feed: Feed, sessions: Sessions) -> None:
+    def __init__(self, store: Store, broadcast: Broadcast, sessions: Sessions) -> None:
         self._store = store
-        self._feed = feed
+        self._broadcast = broadcast
         self._sessions = sessions
 
     async def rest(self, user: User, session_id: str, seconds: float) -> Rest:
@@ -64,13 +64,13 @@ class LongPoll:
         self, session_id: str, look: Callable[[], Awaitable[tuple[Result, bool]]], seconds: float
     ) -> Result:
         # Before the first look: what happens after it is not missed.
-        after = await self._feed.last_seq(session_id)
+        after = await self._broadcast.last_seq(session_id)
         result, is_done = await look()
         if is_done or seconds <= 0:
             return result
         try:
             async with asyncio.timeout(min(seconds, LONGEST_SECONDS)):
-                async with aclosing(self._feed.session(session_id, after)) as batches:
+                async with aclosing(self._broadcast.session(session_id, after)) as batches:
                     async for batch in batches:
                         if any(frame.text.startswith(_NEWS) for frame in batch):
                             result, is_done = await look()
