@@ -35,7 +35,7 @@ PATIENCE_SECONDS = 60.0
 """A turn outlasts a restart of PostgreSQL."""
 
 
-class Pump:
+class EventWriter:
     """`told` is what is stored of the turn already; when it is told again, it is passed over."""
 
     def __init__(

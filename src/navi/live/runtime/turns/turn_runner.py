@@ -35,7 +35,7 @@ from navi.live.model.scheduling.scheduled_prompt import ScheduledPrompt
 from navi.live.model.session import Session
 from navi.live.model.tool import ToolContext
 from navi.live.model.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, Turn
-from navi.live.runtime.turns.event_writer import Pump
+from navi.live.runtime.turns.event_writer import EventWriter
 from navi.live.runtime.turns.turn_slots import TurnSlots
 from navi.live.store import input_queue, sessions, steering, terminals
 from navi.live.store import turns as stored
@@ -285,10 +285,10 @@ class Turns:
     async def _run(self, begun: stored.Begun) -> None:
         turn = begun.turn
         local = self._local[turn.session.id]
-        pump = Pump(self._store, self._clock, turn, begun.stored_events)
+        writer = EventWriter(self._store, self._clock, turn, begun.stored_events)
         log.info("turn %s of session %s begins (%s)", turn.id, turn.session.id, turn.origin)
         try:
-            ending = await self._drive_to_end(begun, local, pump)
+            ending = await self._drive_to_end(begun, local, writer)
             local.is_finishing = True
             if (
                 self._is_shutting_down
@@ -299,7 +299,7 @@ class Turns:
                 if not self._drivers[turn.session.driver].survives:
                     await self._close_as_dead(turn)
             else:
-                await pump.finish(ending, local.usage)
+                await writer.finish(ending, local.usage)
                 log.info("turn %s of session %s: %s", turn.id, turn.session.id, ending.outcome)
         except NothingToDo:
             await self._store.transact(stored.drop, self._as_dead(turn), self._clock.now())
@@ -312,25 +312,27 @@ class Turns:
             # The store is away for too long. The turn is closed as soon as it is back.
             log.error("turn %s of session %s: %s", turn.id, turn.session.id, error.message)
 
-    async def _drive_to_end(self, begun: stored.Begun, local: _Local, pump: Pump) -> Ending:
-        """Run the driver and the pump side by side until the driver is done."""
-        driving = asyncio.create_task(self._drive(begun, local, pump))
-        pumping = asyncio.create_task(pump.run())
+    async def _drive_to_end(
+        self, begun: stored.Begun, local: _Local, writer: EventWriter
+    ) -> Ending:
+        """Run the driver and the event writer side by side until the driver is done."""
+        driving = asyncio.create_task(self._drive(begun, local, writer))
+        writing = asyncio.create_task(writer.run())
         local.driving = driving
         if (local.is_to_stop or self._is_shutting_down) and not local.must_enter:
             driving.cancel()
         try:
-            await asyncio.wait({driving, pumping}, return_when=asyncio.FIRST_COMPLETED)
-            pump.close()
-            await asyncio.shield(pumping)
+            await asyncio.wait({driving, writing}, return_when=asyncio.FIRST_COMPLETED)
+            writer.close()
+            await asyncio.shield(writing)
             return await _ending_of(driving, self._clock)
         finally:
-            # Reached early only if the pump failed or this turn is abandoned.
-            for task in (driving, pumping):
+            # Reached early only if the writer failed or this turn is abandoned.
+            for task in (driving, writing):
                 task.cancel()
-            await asyncio.gather(driving, pumping, return_exceptions=True)
+            await asyncio.gather(driving, writing, return_exceptions=True)
 
-    async def _drive(self, begun: stored.Begun, local: _Local, pump: Pump) -> None:
+    async def _drive(self, begun: stored.Begun, local: _Local, writer: EventWriter) -> None:
         session, user = begun.turn.session, begun.user
         driver = self._drivers[session.driver]
         conversation = None
@@ -349,7 +351,7 @@ class Turns:
                 current_user_role=user.role,
                 current_user_info=user.info,
                 origin=begun.turn.origin,
-                on_record=pump.on_record,
+                on_record=writer.on_record,
                 nudges=partial(self._nudges, begun.turn),
             ),
             turn_id=begun.turn.id,
@@ -381,7 +383,7 @@ class Turns:
                             name, now = event.agent_session_id, self._clock.now()
                             await self._store.transact(terminals.remember, session, name, now)
                     else:
-                        await pump.put(event)
+                        await writer.put(event)
         except TimeoutError as error:
             if not deadline.expired():
                 raise
