@@ -44,7 +44,7 @@ class World:
 
     async def say(self, session: Session, text: str, **fields: Any) -> Admission:
         new = NewInput(**{"id": new_id(), "session_id": session.id, "text": text, **fields})
-        return await self.navi.queue.admit(LOCAL, new)
+        return await self.navi.admission.admit(LOCAL, new)
 
     async def messages(self, session: Session) -> list[Message]:
         return await self.navi.sessions.messages(LOCAL, session.id, -1)
@@ -59,9 +59,9 @@ class World:
         async with asyncio.timeout(PATIENCE_SECONDS):
             while True:
                 self.navi.scheduler.wake()
-                self.navi.queue.poke()
+                self.navi.admission.poke()
                 await self.navi.scheduler.at_rest()
-                await self.navi.queue.at_rest()
+                await self.navi.admission.at_rest()
                 # Rows that another transaction holds are skipped; try them again.
                 if not any(at <= self.clock.moment for at in await self._instants()):
                     return

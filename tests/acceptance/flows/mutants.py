@@ -91,7 +91,7 @@ async def claim_batch(self, kind):
     now = self._clock.now()
     apart = await self._store.transact(claim, kind, now, now + kind.lead)
     if apart:
-        self._queue.expect(await self._store.transact(admit_claimed, apart, now))
+        self._admission.expect(await self._store.transact(admit_claimed, apart, now))
     return len(apart)
 scheduler.Scheduler._claim_batch = claim_batch
 """
@@ -118,7 +118,7 @@ def ready_ahead(connection, now, limit, *, full):
 def next_input_ahead(connection, session_id, origins, now):
     return next_input(connection, session_id, origins, now + lead)
 lanes.ready, queue.next_input = ready_ahead, next_input_ahead
-running.Queue.expect = lambda self, claimed: self.poke()
+running.AdmissionService.expect = lambda self, claimed: self.poke()
 """
 
 MOVES_ON_TWICE = """
@@ -163,7 +163,7 @@ async def claim_batch(self, kind):
     now = self._clock.now()
     apart = await self._store.transact(move_on, kind, now, now + kind.lead)
     if apart:
-        self._queue.expect(await self._store.transact(admit, apart, now))
+        self._admission.expect(await self._store.transact(admit, apart, now))
     return len(apart)
 scheduler.Scheduler._claim_batch = claim_batch
 """

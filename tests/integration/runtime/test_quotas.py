@@ -62,7 +62,7 @@ class Home:
 
     async def say(self, user: User, session: Session, text: str = "hello") -> Any:
         new = NewInput(id=new_id(), session_id=session.id, text=text)
-        return await self.navi.queue.admit(user, new)
+        return await self.navi.admission.admit(user, new)
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ async def furnish(world: World, user: User) -> Session:
     )
     await navi.reminders.schedule(user, session.id, 9_000, "look")
     for text in (LONG, "and then"):
-        await navi.queue.admit(user, NewInput(id=new_id(), session_id=session.id, text=text))
+        await navi.admission.admit(user, NewInput(id=new_id(), session_id=session.id, text=text))
     await world.started(session)
     return session
 

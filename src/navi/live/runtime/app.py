@@ -48,7 +48,7 @@ from navi.live.runtime.services.session_service import DEFAULT_DRIVER, Sessions
 from navi.live.runtime.services.terminal_service import TerminalService
 from navi.live.runtime.settings import Settings, limits_of, model_of, timezone_of
 from navi.live.runtime.signal_listener import Listener
-from navi.live.runtime.turns.admission import Queue
+from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.runtime.turns.process_identity import own_identity
 from navi.live.runtime.turns.recovery import Recovery
 from navi.live.runtime.turns.turn_runner import Turns
@@ -86,7 +86,7 @@ class Navi:
     recalls: Recalls
     automations: Automations
     messages: Messages
-    queue: Queue
+    admission: AdmissionService
     reminders: Reminders
     long_poll: LongPoll
     answer_posting: AnswerPosting
@@ -116,18 +116,18 @@ async def running(
     The agents it starts reach it at `address`. With `follows_index` it keeps the index up to date.
     """
     navi, engine = _build(settings, database_url, token, clock or SystemClock(), drivers, address)
-    store, queue = navi.store, navi.queue
+    store, admission = navi.store, navi.admission
     services = [*engine.services, navi.index_follower] if follows_index else engine.services
     store.start()
     await engine.system_jobs.set_up(wishes_of(settings))
     await engine.recovery.look()
     for service in services:
         service.start()
-    queue.poke()
+    admission.poke()
     try:
         yield navi
     finally:
-        queue.close()
+        admission.close()
         await engine.turns.shut_down()
         for service in services:
             await service.stop()
@@ -163,25 +163,25 @@ def _build(
     slots = _turn_slots(settings)
     chosen_drivers: dict[str, Driver] = {}
     turns = Turns(store, clock, owner, chosen_drivers, lease, slots, system_jobs, zone)
-    queue = Queue(store, clock, turns, slots, limits)
+    admission = AdmissionService(store, clock, turns, slots, limits)
     sessions = Sessions(store, clock, turns, chosen_drivers, limits)
     recalls = Recalls(store, clock, sessions, zone, settings.recalls.keep_finished, limits)
     automations = Automations(store, clock, sessions, defaults_of(settings), limits)
     thresholds = _thresholds(settings)
-    messages = Messages(store, clock, sessions, queue, thresholds)
+    messages = Messages(store, clock, sessions, admission, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
     tools = agent_tools(clock, zone, sessions, recalls, automations, messages)
     reach = None if address is None else Reach(address, SessionTokens(store, clock).of)
     builtin = built_in_driver(settings, [*machine_tools(settings, reach), *tools])
     chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
     answer_posting = AnswerPosting(store, clock, builtin.is_worth_telling)
-    scheduler = Scheduler(store, clock, due_kinds(settings), queue)
-    recovery = Recovery(store, clock, owner, turns, queue, sessions, lease)
+    scheduler = Scheduler(store, clock, due_kinds(settings), admission)
+    recovery = Recovery(store, clock, owner, turns, admission, sessions, lease)
     terminals = TerminalService(
-        store, clock, turns, queue, chosen_drivers, registry.vendors(), limits
+        store, clock, turns, admission, chosen_drivers, registry.vendors(), limits
     )
     index_follower = IndexFollower(database_url)
-    listener = Listener(store, broadcast, turns, queue, scheduler, recovery, index_follower)
+    listener = Listener(store, broadcast, turns, admission, scheduler, recovery, index_follower)
     store.on_events = _each_of(broadcast.publish, answer_posting.notice, index_follower.notice)
     store.on_signal = listener.on_own_signal
     accounts, logins = _accounts(settings, store, clock, token)
@@ -194,7 +194,7 @@ def _build(
         recalls=recalls,
         automations=automations,
         messages=messages,
-        queue=queue,
+        admission=admission,
         reminders=Reminders(store, clock, sessions, thresholds, limits),
         long_poll=LongPoll(store, broadcast, sessions),
         answer_posting=answer_posting,
@@ -206,7 +206,7 @@ def _build(
         terminals=terminals,
         tools={tool.name: tool for tool in tools},
     )
-    services = [broadcast, queue, recovery, scheduler, terminals, answer_posting, listener]
+    services = [broadcast, admission, recovery, scheduler, terminals, answer_posting, listener]
     return navi, _Engine(turns, chosen_drivers, system_jobs, recovery, services)
 
 

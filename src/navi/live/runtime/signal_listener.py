@@ -8,7 +8,7 @@ from navi.live.runtime.broadcast import Broadcast
 from navi.live.runtime.index_follower import IndexFollower
 from navi.live.runtime.scheduler.due_loop import Scheduler
 from navi.live.runtime.service import Service
-from navi.live.runtime.turns.admission import Queue
+from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.runtime.turns.recovery import Recovery
 from navi.live.runtime.turns.turn_runner import Turns
 from navi.live.store.engine import signals
@@ -23,7 +23,7 @@ class Listener(Service):
         store: Store,
         broadcast: Broadcast,
         turns: Turns,
-        queue: Queue,
+        admission: AdmissionService,
         scheduler: Scheduler,
         recovery: Recovery,
         index_follower: IndexFollower,
@@ -32,7 +32,7 @@ class Listener(Service):
         self._store = store
         self._broadcast = broadcast
         self._turns = turns
-        self._queue = queue
+        self._admission = admission
         self._scheduler = scheduler
         self._recovery = recovery
         self._index_follower = index_follower
@@ -65,4 +65,4 @@ class Listener(Service):
             case signals.CLOCK:
                 self._scheduler.wake()
             case signals.WORK:
-                self._queue.poke()
+                self._admission.poke()

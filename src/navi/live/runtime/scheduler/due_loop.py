@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from navi.base.clock import Clock
 from navi.base.errors import NaviError
 from navi.live.runtime.service import Service
-from navi.live.runtime.turns.admission import Queue
+from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.store.due.contract import Claimed, DueKind, claim_one, next_instants, next_of_each
 from navi.live.store.engine.transactions import Store
 
@@ -35,12 +35,14 @@ log = logging.getLogger("navi.clock")
 class Scheduler(Service):
     name = "clock"
 
-    def __init__(self, store: Store, clock: Clock, kinds: Sequence[DueKind], queue: Queue) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, kinds: Sequence[DueKind], admission: AdmissionService
+    ) -> None:
         super().__init__()
         self._store = store
         self._clock = clock
         self._kinds = kinds
-        self._queue = queue
+        self._admission = admission
         self._next_instants = next_instants(kinds)
         self._retry = FIRST_RETRY
 
@@ -96,7 +98,7 @@ class Scheduler(Service):
         except Exception:
             log.exception("can't claim due rows of kind %s together", kind.name)
             return await self._claim_singly(kind, now, until)
-        self._queue.expect(claimed)
+        self._admission.expect(claimed)
         return claimed.count
 
     async def _claim_singly(self, kind: DueKind, now: datetime, until: datetime) -> int:
@@ -104,7 +106,7 @@ class Scheduler(Service):
             claimed: Claimed = await self._store.transact(claim_one, kind, now, until)
             if not claimed.count:
                 return count
-            self._queue.expect(claimed)
+            self._admission.expect(claimed)
         return BATCH
 
     async def _sleep_until(self, end: datetime) -> None:

@@ -11,7 +11,7 @@ from navi.live.model.input import Admission, DeliveryMode, NewInput, Origin, req
 from navi.live.model.scheduling.reminder import Thresholds
 from navi.live.model.session import Session, require_status
 from navi.live.runtime.services.session_service import Sessions, require_open
-from navi.live.runtime.turns.admission import Queue
+from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.store import sessions as stored
 from navi.live.store.engine.transactions import Store
 
@@ -22,13 +22,13 @@ class Messages:
         store: Store,
         clock: Clock,
         sessions: Sessions,
-        queue: Queue,
+        admission: AdmissionService,
         thresholds: Thresholds,
     ) -> None:
         self._store = store
         self._clock = clock
         self._sessions = sessions
-        self._queue = queue
+        self._admission = admission
         self._thresholds = thresholds
 
     async def send(
@@ -70,7 +70,7 @@ class Messages:
             notify_on_stop=notify_on_stop,
             metadata=metadata,
         )
-        return replace(await self._queue.admit(user, new), thresholds=thresholds)
+        return replace(await self._admission.admit(user, new), thresholds=thresholds)
 
     async def report(self, user: User, session_id: str, text: str | None) -> Session:
         """What the agent says it does right now. None takes it back, and answers no reminder."""
@@ -99,5 +99,5 @@ class Messages:
         has_parent = await self._store.transact(
             stored.complete_task, session_id, notice, self._clock.now()
         )
-        self._queue.poke()
+        self._admission.poke()
         return has_parent

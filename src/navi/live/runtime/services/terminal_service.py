@@ -20,7 +20,7 @@ from navi.live.model.hook_report import News
 from navi.live.model.session import Session, generated_name
 from navi.live.runtime.service import Service
 from navi.live.runtime.services.memory_service import Resumable
-from navi.live.runtime.turns.admission import Queue
+from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.runtime.turns.turn_runner import Turns
 from navi.live.store import steering
 from navi.live.store import terminals as stored
@@ -50,7 +50,7 @@ class TerminalService(Service):
         store: Store,
         clock: Clock,
         turns: Turns,
-        queue: Queue,
+        admission: AdmissionService,
         drivers: Mapping[str, Driver],
         vendors: Mapping[str, Vendor],
         limits: Limits,
@@ -59,7 +59,7 @@ class TerminalService(Service):
         self._store = store
         self._clock = clock
         self._turns = turns
-        self._queue = queue
+        self._admission = admission
         self._drivers = drivers
         self._vendors = vendors
         self._dialects = {
@@ -94,7 +94,7 @@ class TerminalService(Service):
             self._turns.terminal_stopped(session.id)
             return await self._turns.hand_over(session)
         if not news.is_open:
-            self._queue.poke()
+            self._admission.poke()
         return None
 
     async def report_compaction(self, sender: Caller, news: News) -> None:
@@ -145,7 +145,7 @@ class TerminalService(Service):
             raise LookupError(f"there is no driver {each.driver!r}")
         if not await asyncio.to_thread(driver.is_open_elsewhere, each.agent_session_id):
             await self._store.transact(stored.close, each, self._clock.now())
-            self._queue.poke()
+            self._admission.poke()
 
 
 def _session(user: User, driver: str, cwd: str, now: datetime) -> Session:

@@ -33,7 +33,7 @@ LOOK_AGAIN_SECONDS = 1.0
 FEWEST_READY = 8
 """How many sessions to look for where all slots are taken: users may still have their own."""
 
-log = logging.getLogger("navi.queue")
+log = logging.getLogger("navi.admission")
 
 
 class Expected(NamedTuple):
@@ -45,8 +45,8 @@ class Expected(NamedTuple):
     user_id: str
 
 
-class Queue(Service):
-    name = "queue"
+class AdmissionService(Service):
+    name = "admission"
 
     def __init__(
         self, store: Store, clock: Clock, turns: Turns, slots: TurnSlots, limits: Limits

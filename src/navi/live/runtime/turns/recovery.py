@@ -10,7 +10,7 @@ from navi.base.errors import NaviError
 from navi.live.model.turn import RunningTurn
 from navi.live.runtime.service import Service
 from navi.live.runtime.services.session_service import Sessions
-from navi.live.runtime.turns.admission import Queue
+from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.runtime.turns.process_identity import is_surely_dead
 from navi.live.runtime.turns.turn_runner import Turns
 from navi.live.store import lanes
@@ -33,7 +33,7 @@ class Recovery(Service):
         clock: Clock,
         owner: str,
         turns: Turns,
-        queue: Queue,
+        admission: AdmissionService,
         sessions: Sessions,
         lease: timedelta,
     ) -> None:
@@ -42,7 +42,7 @@ class Recovery(Service):
         self._clock = clock
         self._owner = owner
         self._turns = turns
-        self._queue = queue
+        self._admission = admission
         self._sessions = sessions
         self._has_ended_sessions = False
         self._lease = lease
@@ -113,4 +113,4 @@ class Recovery(Service):
             log.warning(
                 "closed turn %s of session %s: its server is gone", turn.id, turn.session_id
             )
-            self._queue.poke()
+            self._admission.poke()
