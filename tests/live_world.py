@@ -59,7 +59,7 @@ class World:
         async with asyncio.timeout(PATIENCE_SECONDS):
             while True:
                 self.navi.scheduler.wake()
-                self.navi.admission.poke()
+                self.navi.admission.wake()
                 await self.navi.scheduler.at_rest()
                 await self.navi.admission.at_rest()
                 # Rows that another transaction holds are skipped; try them again.

@@ -118,7 +118,7 @@ def ready_ahead(connection, now, limit, *, full):
 def next_input_ahead(connection, session_id, origins, now):
     return next_input(connection, session_id, origins, now + lead)
 lanes.ready, queue.next_input = ready_ahead, next_input_ahead
-running.AdmissionService.expect = lambda self, claimed: self.poke()
+running.AdmissionService.expect = lambda self, claimed: self.wake()
 """
 
 MOVES_ON_TWICE = """

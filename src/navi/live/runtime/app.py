@@ -123,7 +123,7 @@ async def running(
     await engine.recovery.look()
     for service in services:
         service.start()
-    admission.poke()
+    admission.wake()
     try:
         yield navi
     finally:

@@ -59,10 +59,10 @@ class Listener(Service):
             case signals.STOPS if payload:
                 self._turns.interrupt(payload)
             case signals.STOPS:
-                self._recovery.look_soon()
+                self._recovery.wake()
             case signals.ENDS:
                 self._recovery.sessions_ended()
             case signals.CLOCK:
                 self._scheduler.wake()
             case signals.WORK:
-                self._admission.poke()
+                self._admission.wake()

@@ -99,5 +99,5 @@ class Messages:
         has_parent = await self._store.transact(
             stored.complete_task, session_id, notice, self._clock.now()
         )
-        self._admission.poke()
+        self._admission.wake()
         return has_parent

@@ -94,7 +94,7 @@ class TerminalService(Service):
             self._turns.terminal_stopped(session.id)
             return await self._turns.hand_over(session)
         if not news.is_open:
-            self._admission.poke()
+            self._admission.wake()
         return None
 
     async def report_compaction(self, sender: Caller, news: News) -> None:
@@ -145,7 +145,7 @@ class TerminalService(Service):
             raise LookupError(f"there is no driver {each.driver!r}")
         if not await asyncio.to_thread(driver.is_open_elsewhere, each.agent_session_id):
             await self._store.transact(stored.close, each, self._clock.now())
-            self._admission.poke()
+            self._admission.wake()
 
 
 def _session(user: User, driver: str, cwd: str, now: datetime) -> Session:

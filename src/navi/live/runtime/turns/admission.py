@@ -57,16 +57,16 @@ class AdmissionService(Service):
         self._turns = turns
         self._slots = slots
         self._limits = limits
-        self._is_poked = False
+        self._has_changes = False
         self._expected: list[Expected] = []
         self._is_open = True
         self.on_deliverable: Callable[[Sequence[Expected]], None] = lambda inputs: None
         """Called when the instant of inputs that were admitted ahead has come."""
-        turns.on_change = self.poke
+        turns.on_change = self.wake
 
-    def poke(self) -> None:
+    def wake(self) -> None:
         """Something changed: look for sessions that can begin a turn."""
-        self._is_poked = True
+        self._has_changes = True
         self._wake.set()
 
     def expect(self, claimed: Claimed) -> None:
@@ -92,7 +92,7 @@ class AdmissionService(Service):
         now = self._clock.now()
         admission = await self._store.transact(stored.admit, new, now, sender, limits)
         await self._store.transact(lanes.offer_work)
-        self.poke()
+        self.wake()
         return admission
 
     async def step(self) -> None:
@@ -101,8 +101,8 @@ class AdmissionService(Service):
         self._wake.clear()
         expected = self._take_expected()
         # After a wait that nothing ended, look for what no poke announced.
-        is_poked, self._is_poked = self._is_poked or not (is_woken or expected), False
-        if is_poked:
+        has_changes, self._has_changes = self._has_changes or not (is_woken or expected), False
+        if has_changes:
             await self._begin_ready()
             return
         for each in expected:

@@ -47,7 +47,7 @@ class Recovery(Service):
         self._has_ended_sessions = False
         self._lease = lease
 
-    def look_soon(self) -> None:
+    def wake(self) -> None:
         """Somewhere a turn was asked to stop."""
         self._wake.set()
 
@@ -113,4 +113,4 @@ class Recovery(Service):
             log.warning(
                 "closed turn %s of session %s: its server is gone", turn.id, turn.session_id
             )
-            self._admission.poke()
+            self._admission.wake()
