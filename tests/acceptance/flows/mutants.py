@@ -47,13 +47,13 @@ queue.admit_in_lane = admit_in_lane
 """
 
 IGNORES_THE_FENCE = """
-from navi.live.runtime.turns.turn_runner import Turns
+from navi.live.runtime.turns.turn_runner import TurnRunner
 from navi.store import events
 advance = events._next_numbers
 events._next_numbers = lambda connection, session_id, count, fence: advance(
     connection, session_id, count, None
 )
-Turns.abandon = lambda *arguments: None
+TurnRunner.abandon = lambda *arguments: None
 """
 
 

@@ -51,7 +51,7 @@ from navi.live.runtime.signal_listener import Listener
 from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.runtime.turns.process_identity import own_identity
 from navi.live.runtime.turns.recovery import Recovery
-from navi.live.runtime.turns.turn_runner import Turns
+from navi.live.runtime.turns.turn_runner import TurnRunner
 from navi.live.runtime.turns.turn_slots import Pool, TurnSlots
 from navi.live.store.due.contract import DueKind
 from navi.live.store.due.due_automations import DueAutomations
@@ -140,7 +140,7 @@ async def running(
 class _Engine:
     """What has to be started and stopped."""
 
-    turns: Turns
+    turns: TurnRunner
     drivers: Mapping[str, Driver]
     system_jobs: SystemJobs
     recovery: Recovery
@@ -162,7 +162,7 @@ def _build(
     system_jobs = SystemJobs(store, clock, server_files.workspace(), DEFAULT_DRIVER, zone)
     slots = _turn_slots(settings)
     chosen_drivers: dict[str, Driver] = {}
-    turns = Turns(store, clock, owner, chosen_drivers, lease, slots, system_jobs, zone)
+    turns = TurnRunner(store, clock, owner, chosen_drivers, lease, slots, system_jobs, zone)
     admission = AdmissionService(store, clock, turns, slots, limits)
     sessions = Sessions(store, clock, turns, chosen_drivers, limits)
     recalls = Recalls(store, clock, sessions, zone, settings.recalls.keep_finished, limits)

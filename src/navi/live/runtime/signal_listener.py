@@ -10,7 +10,7 @@ from navi.live.runtime.scheduler.due_loop import Scheduler
 from navi.live.runtime.service import Service
 from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.runtime.turns.recovery import Recovery
-from navi.live.runtime.turns.turn_runner import Turns
+from navi.live.runtime.turns.turn_runner import TurnRunner
 from navi.live.store.engine import signals
 from navi.live.store.engine.transactions import Store
 
@@ -22,7 +22,7 @@ class Listener(Service):
         self,
         store: Store,
         broadcast: Broadcast,
-        turns: Turns,
+        turns: TurnRunner,
         admission: AdmissionService,
         scheduler: Scheduler,
         recovery: Recovery,

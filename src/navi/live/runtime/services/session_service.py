@@ -27,7 +27,7 @@ from navi.live.model.session import (
 )
 from navi.live.model.turn import StopReason
 from navi.live.runtime import server_files
-from navi.live.runtime.turns.turn_runner import Turns
+from navi.live.runtime.turns.turn_runner import TurnRunner
 from navi.live.store import input_queue, lanes, origins, snapshot, terminals, transcript
 from navi.live.store import sessions as stored
 from navi.live.store.engine.transactions import Store
@@ -45,7 +45,7 @@ class Sessions:
         self,
         store: Store,
         clock: Clock,
-        turns: Turns,
+        turns: TurnRunner,
         drivers: Mapping[str, Driver],
         limits: Limits,
     ) -> None:

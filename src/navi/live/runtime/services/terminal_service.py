@@ -21,7 +21,7 @@ from navi.live.model.session import Session, generated_name
 from navi.live.runtime.service import Service
 from navi.live.runtime.services.memory_service import Resumable
 from navi.live.runtime.turns.admission import AdmissionService
-from navi.live.runtime.turns.turn_runner import Turns
+from navi.live.runtime.turns.turn_runner import TurnRunner
 from navi.live.store import steering
 from navi.live.store import terminals as stored
 from navi.live.store.damage.set_aside import reason_of
@@ -49,7 +49,7 @@ class TerminalService(Service):
         self,
         store: Store,
         clock: Clock,
-        turns: Turns,
+        turns: TurnRunner,
         admission: AdmissionService,
         drivers: Mapping[str, Driver],
         vendors: Mapping[str, Vendor],

@@ -19,7 +19,7 @@ from navi.live.model.access.quota import Limits
 from navi.live.model.access.user import User
 from navi.live.model.input import Admission, NewInput, Origin, require_text
 from navi.live.runtime.service import Service
-from navi.live.runtime.turns.turn_runner import Turns
+from navi.live.runtime.turns.turn_runner import TurnRunner
 from navi.live.runtime.turns.turn_slots import TurnSlots
 from navi.live.store import input_queue as stored
 from navi.live.store import lanes
@@ -49,7 +49,7 @@ class AdmissionService(Service):
     name = "admission"
 
     def __init__(
-        self, store: Store, clock: Clock, turns: Turns, slots: TurnSlots, limits: Limits
+        self, store: Store, clock: Clock, turns: TurnRunner, slots: TurnSlots, limits: Limits
     ) -> None:
         super().__init__()
         self._store = store

@@ -12,7 +12,7 @@ from navi.live.runtime.service import Service
 from navi.live.runtime.services.session_service import Sessions
 from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.runtime.turns.process_identity import is_surely_dead
-from navi.live.runtime.turns.turn_runner import Turns
+from navi.live.runtime.turns.turn_runner import TurnRunner
 from navi.live.store import lanes
 from navi.live.store import turns as stored
 from navi.live.store.damage import bad_turns
@@ -32,7 +32,7 @@ class Recovery(Service):
         store: Store,
         clock: Clock,
         owner: str,
-        turns: Turns,
+        turns: TurnRunner,
         admission: AdmissionService,
         sessions: Sessions,
         lease: timedelta,

@@ -71,7 +71,7 @@ class JobPrompts(Protocol):
         """What the agent reads; None if there is nothing to do."""
 
 
-class Turns:
+class TurnRunner:
     """The turns of this process."""
 
     def __init__(
