@@ -44,7 +44,7 @@ from navi.live.runtime.services.message_service import Messages
 from navi.live.runtime.services.recall_service import Recalls
 from navi.live.runtime.services.reminder_service import Reminders
 from navi.live.runtime.services.server_token import ServerToken
-from navi.live.runtime.services.session_service import DEFAULT_DRIVER, Sessions
+from navi.live.runtime.services.session_service import DEFAULT_DRIVER, SessionService
 from navi.live.runtime.services.terminal_service import TerminalService
 from navi.live.runtime.settings import Settings, limits_of, model_of, timezone_of
 from navi.live.runtime.signal_listener import Listener
@@ -82,7 +82,7 @@ class Navi:
     store: Store
     accounts: Accounts
     logins: Logins
-    sessions: Sessions
+    sessions: SessionService
     recalls: Recalls
     automations: Automations
     messages: Messages
@@ -164,7 +164,7 @@ def _build(
     chosen_drivers: dict[str, Driver] = {}
     turns = TurnRunner(store, clock, owner, chosen_drivers, lease, slots, system_jobs, zone)
     admission = AdmissionService(store, clock, turns, slots, limits)
-    sessions = Sessions(store, clock, turns, chosen_drivers, limits)
+    sessions = SessionService(store, clock, turns, chosen_drivers, limits)
     recalls = Recalls(store, clock, sessions, zone, settings.recalls.keep_finished, limits)
     automations = Automations(store, clock, sessions, defaults_of(settings), limits)
     thresholds = _thresholds(settings)
@@ -252,7 +252,7 @@ def due_kinds(settings: Settings) -> list[DueKind]:
 def agent_tools(
     clock: Clock,
     timezone: tzinfo,
-    sessions: Sessions,
+    sessions: SessionService,
     recalls: Recalls,
     automations: Automations,
     messages: Messages,

@@ -42,7 +42,7 @@ from navi.live.model.scheduling.schedule import (
     says_again,
 )
 from navi.live.model.scheduling.schedule_request import SCHEDULE_FIELDS, ScheduleRequest
-from navi.live.runtime.services.session_service import Sessions
+from navi.live.runtime.services.session_service import SessionService
 from navi.live.runtime.settings import Settings, timezone_of
 from navi.live.store import lanes
 from navi.live.store.engine.transactions import Store
@@ -75,7 +75,7 @@ class Automations:
         self,
         store: Store,
         clock: Clock,
-        sessions: Sessions,
+        sessions: SessionService,
         defaults: Defaults,
         limits: Limits,
     ) -> None:

@@ -12,7 +12,7 @@ from navi.live.model.access.user import User
 from navi.live.model.input import Answer
 from navi.live.model.session import Session, SessionState
 from navi.live.runtime.broadcast import Broadcast
-from navi.live.runtime.services.session_service import Sessions
+from navi.live.runtime.services.session_service import SessionService
 from navi.live.store import input_queue, turns
 from navi.live.store.engine.transactions import Store
 
@@ -33,7 +33,7 @@ class Rest:
 
 
 class LongPoll:
-    def __init__(self, store: Store, broadcast: Broadcast, sessions: Sessions) -> None:
+    def __init__(self, store: Store, broadcast: Broadcast, sessions: SessionService) -> None:
         self._store = store
         self._broadcast = broadcast
         self._sessions = sessions

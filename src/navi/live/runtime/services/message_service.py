@@ -10,7 +10,7 @@ from navi.live.model.access.user import User
 from navi.live.model.input import Admission, DeliveryMode, NewInput, Origin, require_text
 from navi.live.model.scheduling.reminder import Thresholds
 from navi.live.model.session import Session, require_status
-from navi.live.runtime.services.session_service import Sessions, require_open
+from navi.live.runtime.services.session_service import SessionService, require_open
 from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.store import sessions as stored
 from navi.live.store.engine.transactions import Store
@@ -21,7 +21,7 @@ class Messages:
         self,
         store: Store,
         clock: Clock,
-        sessions: Sessions,
+        sessions: SessionService,
         admission: AdmissionService,
         thresholds: Thresholds,
     ) -> None:

@@ -29,7 +29,7 @@ from navi.live.model.scheduling.recall import (
     require_when,
 )
 from navi.live.model.scheduling.recall_request import RecallRequest, RecallTime
-from navi.live.runtime.services.session_service import Sessions
+from navi.live.runtime.services.session_service import SessionService
 from navi.live.store.engine.transactions import Store
 from navi.live.store.scheduling import recalls as stored
 
@@ -49,7 +49,7 @@ class Recalls:
         self,
         store: Store,
         clock: Clock,
-        sessions: Sessions,
+        sessions: SessionService,
         timezone: tzinfo,
         keep_finished: int,
         limits: Limits,

@@ -16,7 +16,7 @@ from navi.live.model.scheduling.reminder import (
     Thresholds,
     require_delay,
 )
-from navi.live.runtime.services.session_service import Sessions
+from navi.live.runtime.services.session_service import SessionService
 from navi.live.store.engine.transactions import Store
 from navi.live.store.scheduling import one_time_reminders, reminder_list
 from navi.live.store.scheduling import reminders as stored
@@ -27,7 +27,7 @@ class Reminders:
         self,
         store: Store,
         clock: Clock,
-        sessions: Sessions,
+        sessions: SessionService,
         thresholds: Thresholds,
         limits: Limits,
     ) -> None:

@@ -40,7 +40,7 @@ SHOWN_PATH = 200
 """Characters of a path in an error."""
 
 
-class Sessions:
+class SessionService:
     def __init__(
         self,
         store: Store,

@@ -9,7 +9,7 @@ from navi.base.clock import Clock
 from navi.base.errors import NaviError
 from navi.live.model.turn import RunningTurn
 from navi.live.runtime.service import Service
-from navi.live.runtime.services.session_service import Sessions
+from navi.live.runtime.services.session_service import SessionService
 from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.runtime.turns.process_identity import is_surely_dead
 from navi.live.runtime.turns.turn_runner import TurnRunner
@@ -34,7 +34,7 @@ class Recovery(Service):
         owner: str,
         turns: TurnRunner,
         admission: AdmissionService,
-        sessions: Sessions,
+        sessions: SessionService,
         lease: timedelta,
     ) -> None:
         super().__init__()
