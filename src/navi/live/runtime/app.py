@@ -40,7 +40,7 @@ from navi.live.runtime.services.login_service import Logins
 from navi.live.runtime.services.long_poll import LongPoll
 from navi.live.runtime.services.memory_search import MemorySearch
 from navi.live.runtime.services.memory_service import MemoryService
-from navi.live.runtime.services.message_service import Messages
+from navi.live.runtime.services.message_service import MessageService
 from navi.live.runtime.services.recall_service import Recalls
 from navi.live.runtime.services.reminder_service import Reminders
 from navi.live.runtime.services.server_token import ServerToken
@@ -85,7 +85,7 @@ class Navi:
     sessions: SessionService
     recalls: Recalls
     automations: Automations
-    messages: Messages
+    messages: MessageService
     admission: AdmissionService
     reminders: Reminders
     long_poll: LongPoll
@@ -168,7 +168,7 @@ def _build(
     recalls = Recalls(store, clock, sessions, zone, settings.recalls.keep_finished, limits)
     automations = Automations(store, clock, sessions, defaults_of(settings), limits)
     thresholds = _thresholds(settings)
-    messages = Messages(store, clock, sessions, admission, thresholds)
+    messages = MessageService(store, clock, sessions, admission, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
     tools = agent_tools(clock, zone, sessions, recalls, automations, messages)
     reach = None if address is None else Reach(address, SessionTokens(store, clock).of)
@@ -255,7 +255,7 @@ def agent_tools(
     sessions: SessionService,
     recalls: Recalls,
     automations: Automations,
-    messages: Messages,
+    messages: MessageService,
 ) -> list[Tool[Any]]:
     """What every agent is offered: the built-in one as it is, others by MCP."""
     return [

@@ -16,7 +16,7 @@ from navi.live.store import sessions as stored
 from navi.live.store.engine.transactions import Store
 
 
-class Messages:
+class MessageService:
     def __init__(
         self,
         store: Store,
