@@ -41,7 +41,7 @@ from navi.live.runtime.services.long_poll import LongPoll
 from navi.live.runtime.services.memory_search import MemorySearch
 from navi.live.runtime.services.memory_service import MemoryService
 from navi.live.runtime.services.message_service import MessageService
-from navi.live.runtime.services.recall_service import Recalls
+from navi.live.runtime.services.recall_service import RecallService
 from navi.live.runtime.services.reminder_service import Reminders
 from navi.live.runtime.services.server_token import ServerToken
 from navi.live.runtime.services.session_service import DEFAULT_DRIVER, SessionService
@@ -83,7 +83,7 @@ class Navi:
     accounts: Accounts
     logins: Logins
     sessions: SessionService
-    recalls: Recalls
+    recalls: RecallService
     automations: Automations
     messages: MessageService
     admission: AdmissionService
@@ -165,7 +165,7 @@ def _build(
     turns = TurnRunner(store, clock, owner, chosen_drivers, lease, slots, system_jobs, zone)
     admission = AdmissionService(store, clock, turns, slots, limits)
     sessions = SessionService(store, clock, turns, chosen_drivers, limits)
-    recalls = Recalls(store, clock, sessions, zone, settings.recalls.keep_finished, limits)
+    recalls = RecallService(store, clock, sessions, zone, settings.recalls.keep_finished, limits)
     automations = Automations(store, clock, sessions, defaults_of(settings), limits)
     thresholds = _thresholds(settings)
     messages = MessageService(store, clock, sessions, admission, thresholds)
@@ -253,7 +253,7 @@ def agent_tools(
     clock: Clock,
     timezone: tzinfo,
     sessions: SessionService,
-    recalls: Recalls,
+    recalls: RecallService,
     automations: Automations,
     messages: MessageService,
 ) -> list[Tool[Any]]:

@@ -44,7 +44,7 @@ class ReadTime:
     reading: str
 
 
-class Recalls:
+class RecallService:
     def __init__(
         self,
         store: Store,
