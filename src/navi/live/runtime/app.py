@@ -35,7 +35,7 @@ from navi.live.runtime.scheduler.system_jobs import SystemJobs, remembered, wish
 from navi.live.runtime.service import Service
 from navi.live.runtime.services.accounts import Accounts
 from navi.live.runtime.services.agent_tokens import SessionTokens
-from navi.live.runtime.services.automation_service import Automations, defaults_of
+from navi.live.runtime.services.automation_service import AutomationService, defaults_of
 from navi.live.runtime.services.login_service import Logins
 from navi.live.runtime.services.long_poll import LongPoll
 from navi.live.runtime.services.memory_search import MemorySearch
@@ -84,7 +84,7 @@ class Navi:
     logins: Logins
     sessions: SessionService
     recalls: RecallService
-    automations: Automations
+    automations: AutomationService
     messages: MessageService
     admission: AdmissionService
     reminders: Reminders
@@ -166,7 +166,7 @@ def _build(
     admission = AdmissionService(store, clock, turns, slots, limits)
     sessions = SessionService(store, clock, turns, chosen_drivers, limits)
     recalls = RecallService(store, clock, sessions, zone, settings.recalls.keep_finished, limits)
-    automations = Automations(store, clock, sessions, defaults_of(settings), limits)
+    automations = AutomationService(store, clock, sessions, defaults_of(settings), limits)
     thresholds = _thresholds(settings)
     messages = MessageService(store, clock, sessions, admission, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
@@ -254,7 +254,7 @@ def agent_tools(
     timezone: tzinfo,
     sessions: SessionService,
     recalls: RecallService,
-    automations: Automations,
+    automations: AutomationService,
     messages: MessageService,
 ) -> list[Tool[Any]]:
     """What every agent is offered: the built-in one as it is, others by MCP."""

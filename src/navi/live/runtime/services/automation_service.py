@@ -70,7 +70,7 @@ def defaults_of(settings: Settings) -> Defaults:
     return Defaults(timezone_of(settings), chosen.max_failures, chosen.time_limit_seconds)
 
 
-class Automations:
+class AutomationService:
     def __init__(
         self,
         store: Store,
