@@ -42,7 +42,7 @@ from navi.live.runtime.services.memory_search import MemorySearch
 from navi.live.runtime.services.memory_service import MemoryService
 from navi.live.runtime.services.message_service import MessageService
 from navi.live.runtime.services.recall_service import RecallService
-from navi.live.runtime.services.reminder_service import Reminders
+from navi.live.runtime.services.reminder_service import ReminderService
 from navi.live.runtime.services.server_token import ServerToken
 from navi.live.runtime.services.session_service import DEFAULT_DRIVER, SessionService
 from navi.live.runtime.services.terminal_service import TerminalService
@@ -87,7 +87,7 @@ class Navi:
     automations: AutomationService
     messages: MessageService
     admission: AdmissionService
-    reminders: Reminders
+    reminders: ReminderService
     long_poll: LongPoll
     answer_posting: AnswerPosting
     recovery: Recovery
@@ -195,7 +195,7 @@ def _build(
         automations=automations,
         messages=messages,
         admission=admission,
-        reminders=Reminders(store, clock, sessions, thresholds, limits),
+        reminders=ReminderService(store, clock, sessions, thresholds, limits),
         long_poll=LongPoll(store, broadcast, sessions),
         answer_posting=answer_posting,
         recovery=recovery,

@@ -22,7 +22,7 @@ from navi.live.store.scheduling import one_time_reminders, reminder_list
 from navi.live.store.scheduling import reminders as stored
 
 
-class Reminders:
+class ReminderService:
     def __init__(
         self,
         store: Store,
