@@ -36,7 +36,7 @@ from navi.live.runtime.service import Service
 from navi.live.runtime.services.accounts import Accounts
 from navi.live.runtime.services.agent_tokens import SessionTokens
 from navi.live.runtime.services.automation_service import AutomationService, defaults_of
-from navi.live.runtime.services.login_service import Logins
+from navi.live.runtime.services.login_service import LoginService
 from navi.live.runtime.services.long_poll import LongPoll
 from navi.live.runtime.services.memory_search import MemorySearch
 from navi.live.runtime.services.memory_service import MemoryService
@@ -81,7 +81,7 @@ class Navi:
     settings: Settings
     store: Store
     accounts: Accounts
-    logins: Logins
+    logins: LoginService
     sessions: SessionService
     recalls: RecallService
     automations: AutomationService
@@ -233,11 +233,11 @@ def _each_of(*listeners: Callable[[Sequence[Event]], None]) -> Callable[[Sequenc
 
 def _accounts(
     settings: Settings, store: Store, clock: Clock, token: str | ServerToken
-) -> tuple[Accounts, Logins]:
+) -> tuple[Accounts, LoginService]:
     token = ServerToken(token) if isinstance(token, str) else token
     lifetime = timedelta(days=settings.server.login_days)
     accounts = Accounts(store, clock, token, lifetime)
-    return accounts, Logins(store, clock, accounts, lifetime)
+    return accounts, LoginService(store, clock, accounts, lifetime)
 
 
 def due_kinds(settings: Settings) -> list[DueKind]:

@@ -35,7 +35,7 @@ def join(cookie: str, page_secret: str) -> str:
     return f"{cookie}.{page_secret}"
 
 
-class Logins:
+class LoginService:
     """Expire when they are not used for `lifetime`."""
 
     def __init__(self, store: Store, clock: Clock, accounts: Accounts, lifetime: timedelta) -> None:
