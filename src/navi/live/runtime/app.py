@@ -34,7 +34,7 @@ from navi.live.runtime.scheduler.due_loop import Scheduler
 from navi.live.runtime.scheduler.system_jobs import SystemJobs, remembered, wishes_of
 from navi.live.runtime.service import Service
 from navi.live.runtime.services.accounts import Accounts
-from navi.live.runtime.services.agent_tokens import SessionTokens
+from navi.live.runtime.services.agent_tokens import AgentTokens
 from navi.live.runtime.services.automation_service import AutomationService, defaults_of
 from navi.live.runtime.services.login_service import LoginService
 from navi.live.runtime.services.long_poll import LongPoll
@@ -171,7 +171,7 @@ def _build(
     messages = MessageService(store, clock, sessions, admission, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
     tools = agent_tools(clock, zone, sessions, recalls, automations, messages)
-    reach = None if address is None else Reach(address, SessionTokens(store, clock).of)
+    reach = None if address is None else Reach(address, AgentTokens(store, clock).of)
     builtin = built_in_driver(settings, [*machine_tools(settings, reach), *tools])
     chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
     answer_posting = AnswerPosting(store, clock, builtin.is_worth_telling)

@@ -9,7 +9,7 @@ from navi.live.store.access import session_tokens as stored
 from navi.live.store.engine.transactions import Store
 
 
-class SessionTokens:
+class AgentTokens:
     """Plain tokens are kept in memory only. A server that starts makes new ones, and those that
     agents got from an earlier one stay valid: agents outlive servers."""
 
