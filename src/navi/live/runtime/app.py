@@ -47,7 +47,7 @@ from navi.live.runtime.services.server_token import ServerToken
 from navi.live.runtime.services.session_service import DEFAULT_DRIVER, SessionService
 from navi.live.runtime.services.terminal_service import TerminalService
 from navi.live.runtime.settings import Settings, limits_of, model_of, timezone_of
-from navi.live.runtime.signal_listener import Listener
+from navi.live.runtime.signal_listener import SignalListener
 from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.runtime.turns.process_identity import own_identity
 from navi.live.runtime.turns.recovery import Recovery
@@ -181,7 +181,9 @@ def _build(
         store, clock, turns, admission, chosen_drivers, registry.vendors(), limits
     )
     index_follower = IndexFollower(database_url)
-    listener = Listener(store, broadcast, turns, admission, scheduler, recovery, index_follower)
+    listener = SignalListener(
+        store, broadcast, turns, admission, scheduler, recovery, index_follower
+    )
     store.on_events = _each_of(broadcast.publish, answer_posting.notice, index_follower.notice)
     store.on_signal = listener.on_own_signal
     accounts, logins = _accounts(settings, store, clock, token)

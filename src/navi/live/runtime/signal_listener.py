@@ -15,7 +15,7 @@ from navi.live.store.engine import signals
 from navi.live.store.engine.transactions import Store
 
 
-class Listener(Service):
+class SignalListener(Service):
     name = "signals"
 
     def __init__(
