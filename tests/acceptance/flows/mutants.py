@@ -93,7 +93,7 @@ async def claim_batch(self, kind):
     if apart:
         self._admission.expect(await self._store.transact(admit_claimed, apart, now))
     return len(apart)
-scheduler.Scheduler._claim_batch = claim_batch
+scheduler.DueLoop._claim_batch = claim_batch
 """
 
 ENDS_RECALLS_BEFORE_THEIR_TURNS = """
@@ -165,7 +165,7 @@ async def claim_batch(self, kind):
     if apart:
         self._admission.expect(await self._store.transact(admit, apart, now))
     return len(apart)
-scheduler.Scheduler._claim_batch = claim_batch
+scheduler.DueLoop._claim_batch = claim_batch
 """
 
 SAYS_HOW_IT_ENDED_WHEN_IT_BEGINS = """

@@ -26,7 +26,7 @@ from navi.live.model.scheduling.recall import CallType, Recall, RecallStatus
 from navi.live.model.session import Session
 from navi.live.model.turn import Ending, Outcome
 from navi.live.runtime.scheduler import due_loop
-from navi.live.runtime.scheduler.due_loop import Scheduler
+from navi.live.runtime.scheduler.due_loop import DueLoop
 from navi.live.store import lanes, sessions, turns
 from navi.live.store.due.contract import Claimed
 from navi.live.store.due.due_recalls import DueRecalls
@@ -77,7 +77,7 @@ class Machine:
         self.store = Store(self.url)
         self.store.start()
         # Only `expect` is needed of a queue.
-        self.scheduler = Scheduler(self.store, self.clock, [DueRecalls()], self)  # type: ignore[arg-type]
+        self.scheduler = DueLoop(self.store, self.clock, [DueRecalls()], self)  # type: ignore[arg-type]
 
     def expect(self, claimed: Claimed) -> None:
         for each in claimed.inputs:

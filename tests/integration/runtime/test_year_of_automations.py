@@ -27,7 +27,7 @@ from navi.live.model.scheduling.schedule import At, Cron, Every, Schedule
 from navi.live.model.session import Session
 from navi.live.model.turn import Ending, Outcome
 from navi.live.runtime.scheduler import due_loop
-from navi.live.runtime.scheduler.due_loop import Scheduler
+from navi.live.runtime.scheduler.due_loop import DueLoop
 from navi.live.runtime.scheduler.system_jobs import hidden_session
 from navi.live.store import lanes, sessions, turns
 from navi.live.store.due.contract import Claimed
@@ -110,7 +110,7 @@ class Machine:
         self.store = Store(self.url)
         self.store.start()
         # Only `expect` is needed of a queue.
-        self.scheduler = Scheduler(self.store, self.clock, [DueAutomations(5)], self)  # type: ignore[arg-type]
+        self.scheduler = DueLoop(self.store, self.clock, [DueAutomations(5)], self)  # type: ignore[arg-type]
 
     def expect(self, claimed: Claimed) -> None:
         for each in claimed.inputs:

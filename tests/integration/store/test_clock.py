@@ -10,7 +10,7 @@ import pytest
 
 from navi.live.model.input import Input
 from navi.live.model.scheduling.recall import Recall
-from navi.live.runtime.scheduler.due_loop import FIRST_RETRY, LONGEST_SLEEP, USED_LEAD, Scheduler
+from navi.live.runtime.scheduler.due_loop import FIRST_RETRY, LONGEST_SLEEP, USED_LEAD, DueLoop
 from navi.live.store.due.contract import Claimed
 from navi.live.store.due.due_recalls import DueRecalls
 from navi.live.store.scheduling import recalls
@@ -28,7 +28,7 @@ class Machine:
 
     world: World
     clock: HandClock
-    scheduler: Scheduler
+    scheduler: DueLoop
     expected: list[tuple[datetime, Input]] = field(default_factory=list)
     """What was claimed, and when."""
     passes: int = 0
@@ -59,7 +59,7 @@ class Machine:
 @pytest.fixture
 def machine(world: World) -> Machine:
     clock = HandClock(world.now)
-    machine = Machine(world, clock, Scheduler(world.store, clock, [DueRecalls()], None))  # type: ignore[arg-type]
+    machine = Machine(world, clock, DueLoop(world.store, clock, [DueRecalls()], None))  # type: ignore[arg-type]
     machine.scheduler._queue = machine  # type: ignore[assignment]
     return machine
 

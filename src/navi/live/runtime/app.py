@@ -30,7 +30,7 @@ from navi.live.runtime import server_files
 from navi.live.runtime.broadcast import Broadcast
 from navi.live.runtime.index_follower import IndexFollower
 from navi.live.runtime.scheduler.answer_posting import AnswerPosting
-from navi.live.runtime.scheduler.due_loop import Scheduler
+from navi.live.runtime.scheduler.due_loop import DueLoop
 from navi.live.runtime.scheduler.system_jobs import SystemJobs, remembered, wishes_of
 from navi.live.runtime.service import Service
 from navi.live.runtime.services.accounts import Accounts
@@ -94,7 +94,7 @@ class Navi:
     broadcast: Broadcast
     memory: MemoryService
     index_follower: IndexFollower
-    scheduler: Scheduler
+    scheduler: DueLoop
     terminals: TerminalService
     tools: Mapping[str, Tool[Any]]
     """What every agent is offered, Navi's own and others alike."""
@@ -175,7 +175,7 @@ def _build(
     builtin = built_in_driver(settings, [*machine_tools(settings, reach), *tools])
     chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
     answer_posting = AnswerPosting(store, clock, builtin.is_worth_telling)
-    scheduler = Scheduler(store, clock, due_kinds(settings), admission)
+    scheduler = DueLoop(store, clock, due_kinds(settings), admission)
     recovery = Recovery(store, clock, owner, turns, admission, sessions, lease)
     terminals = TerminalService(
         store, clock, turns, admission, chosen_drivers, registry.vendors(), limits

@@ -6,7 +6,7 @@ import json
 
 from navi.live.runtime.broadcast import Broadcast
 from navi.live.runtime.index_follower import IndexFollower
-from navi.live.runtime.scheduler.due_loop import Scheduler
+from navi.live.runtime.scheduler.due_loop import DueLoop
 from navi.live.runtime.service import Service
 from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.runtime.turns.recovery import Recovery
@@ -24,7 +24,7 @@ class SignalListener(Service):
         broadcast: Broadcast,
         turns: TurnRunner,
         admission: AdmissionService,
-        scheduler: Scheduler,
+        scheduler: DueLoop,
         recovery: Recovery,
         index_follower: IndexFollower,
     ) -> None:

@@ -32,7 +32,7 @@ LONGEST_RETRY = timedelta(seconds=1)
 log = logging.getLogger("navi.clock")
 
 
-class Scheduler(Service):
+class DueLoop(Service):
     name = "clock"
 
     def __init__(
