@@ -60,7 +60,7 @@ class Machine:
 def machine(world: World) -> Machine:
     clock = HandClock(world.now)
     machine = Machine(world, clock, DueLoop(world.store, clock, [DueRecalls()], None))  # type: ignore[arg-type]
-    machine.scheduler._queue = machine  # type: ignore[assignment]
+    machine.scheduler._admission = machine  # type: ignore[assignment]
     return machine
 
 
