@@ -225,7 +225,7 @@ async def check_beats(machine: Machine, recall: Recall) -> None:
         assert fire.missed == (fire.fired_at - fire.due_at) // interval
     for before, fire in pairwise(fires):
         assert fire.due_at == beat_after(before, interval)
-    (kept,) = await machine.store.transact(recalls.listing, recall.session_id)
+    (kept,) = await machine.store.transact(recalls.list_recalls, recall.session_id)
     assert kept.status is RecallStatus.PENDING
     assert kept.missed_count == sum((fire.ended_at - fire.due_at) // interval for fire in fires)
     assert kept.due_at == beat_after(fires[-1], interval) > machine.now
@@ -233,7 +233,7 @@ async def check_beats(machine: Machine, recall: Recall) -> None:
 
 async def check_mornings(machine: Machine, session_id: str, zone: ZoneInfo) -> None:
     """Nine in the morning by the local clock, on the day after the one before was done."""
-    listed = await machine.store.transact(recalls.listing, session_id)
+    listed = await machine.store.transact(recalls.list_recalls, session_id)
     newest, *fired = listed
     assert newest.status is RecallStatus.PENDING
     for recall in fired:

@@ -60,7 +60,7 @@ async def fire(world: World, now: datetime) -> int:
 
 
 async def runs_of(world: World, made: Automation) -> list[Run]:
-    return await world.store.transact(automation_runs.listing, made.id)
+    return await world.store.transact(automation_runs.list_runs, made.id)
 
 
 async def close_dead(world: World, session: Session) -> bool:
@@ -284,7 +284,7 @@ async def test_two_servers_may_set_up_the_system_jobs_at_the_same_moment(
 
     await asyncio.gather(*(each.set_up(wishes) for each in both))
 
-    listed = await stores[0].transact(automations.listing)
+    listed = await stores[0].transact(automations.list_automations)
     for store in stores:
         await store.close()
     assert sorted(each.id for each in listed) == ["dream", "heartbeat"]
@@ -300,7 +300,7 @@ async def test_a_system_job_that_had_nothing_to_do_says_what_it_missed(world: Wo
     await world.store.transact(turns.drop, idle, world.later())
 
     assert await world.store.transact(input_queue.waiting, "cron:heartbeat") == []
-    assert await world.store.transact(automation_runs.listing, "heartbeat") == []
+    assert await world.store.transact(automation_runs.list_runs, "heartbeat") == []
     heartbeat = await world.store.transact(automations.get, "heartbeat")
     assert (heartbeat.last_status, heartbeat.missed_count) == ("ok", 2)
     assert heartbeat.next_run_at == NOON + 4 * HOUR

@@ -65,7 +65,7 @@ def get(connection: Connection, session_id: str) -> Session:
     return session_of(row)
 
 
-def listing(
+def list_sessions(
     connection: Connection,
     *,
     user_id: str | None,

@@ -22,7 +22,7 @@ def routes() -> list[Route]:
     return [
         Route("/index", index_state, methods=["GET"]),
         Route("/search", search, methods=["GET"]),
-        Route("/archive/sessions", listing, methods=["GET"]),
+        Route("/archive/sessions", list_sessions, methods=["GET"]),
         Route("/archive/sessions/{id}", read, methods=["GET"]),
         Route("/archive/sessions/{id}/adopt", adopt, methods=["POST"]),
         Route("/stats", overview, methods=["GET"]),
@@ -49,7 +49,7 @@ async def search(request: Request) -> Response:
     return answer(await memory.search(words, filters, wanted))
 
 
-async def listing(request: Request) -> Response:
+async def list_sessions(request: Request) -> Response:
     memory, filters = await _filtered(request)
     limit = request_bodies.limit(request)
     return answer(await memory.sessions(filters, LIST_LIMIT if limit is None else limit))

@@ -95,9 +95,9 @@ class Accounts:
         await self._store.transact(users.replace_token, name, digest(token))
         return token
 
-    async def listing(self) -> list[User]:
+    async def list_users(self) -> list[User]:
         local = User(LOCAL_USER_ID, Role.ADMIN, self._clock.now())
-        return [local, *await self._store.transact(users.listing)]
+        return [local, *await self._store.transact(users.list_users)]
 
     async def survey(self, name: str) -> Belongings:
         """What removing a user would stop."""

@@ -123,13 +123,13 @@ class AutomationService:
         schedule = require_schedule(now, self._defaults.timezone, request)
         return Preview(schedule, preview(schedule, now, count))
 
-    async def listing(self, user: User, session_id: str | None = None) -> list[Automation]:
+    async def list_automations(self, user: User, session_id: str | None = None) -> list[Automation]:
         """Those of a session, or all that the user may see: also Navi's own, for an admin."""
         if session_id is not None:
             await self._sessions.get(user, session_id)
-            return await self._store.transact(stored.listing, session_id=session_id)
+            return await self._store.transact(stored.list_automations, session_id=session_id)
         owner = None if user.is_admin else user.id
-        return await self._store.transact(stored.listing, user_id=owner)
+        return await self._store.transact(stored.list_automations, user_id=owner)
 
     async def get(self, user: User, automation_id: str) -> Automation:
         automation = await self._store.transact(stored.get, automation_id)
@@ -139,7 +139,7 @@ class AutomationService:
 
     async def runs(self, user: User, automation_id: str) -> list[Run]:
         """Those of a removed automation, too."""
-        runs = await self._store.transact(automation_runs.listing, automation_id)
+        runs = await self._store.transact(automation_runs.list_runs, automation_id)
         if not runs:
             await self.get(user, automation_id)
         for run in runs:

@@ -86,9 +86,9 @@ class LoginService:
         """All of this user's, or everybody's. Returns how many there were."""
         return await self._store.transact(logins.end_all, user_id)
 
-    async def listing(self) -> list[Login]:
+    async def list_logins(self) -> list[Login]:
         """Those that are valid, the last used first."""
-        recent = await self._store.transact(logins.listing, self._oldest())
+        recent = await self._store.transact(logins.list_logins, self._oldest())
         return [each for each in recent if await self._accounts.holder(each.owner_sha256)]
 
     def _login(self, user_id: str, owner_sha256: str) -> Login:

@@ -119,9 +119,9 @@ class RecallService:
             raise NoPendingRecall(session_id)
         return recall
 
-    async def listing(self, user: User, session_id: str) -> list[Recall]:
+    async def list_recalls(self, user: User, session_id: str) -> list[Recall]:
         await self._sessions.get(user, session_id)
-        return await self._store.transact(stored.listing, session_id)
+        return await self._store.transact(stored.list_recalls, session_id)
 
     async def cancel(self, user: User, session_id: str) -> Recall:
         await self._sessions.get(user, session_id)

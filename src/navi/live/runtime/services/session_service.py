@@ -129,13 +129,13 @@ class SessionService:
             raise NotYours(session_id)
         return session
 
-    async def listing(
+    async def list_sessions(
         self, user: User, parent_id: str | None = None, *, with_recall: bool = False
     ) -> list[Session]:
         """The sessions the user may see: an admin sees all. Perhaps only those that will wake."""
         owner = None if user.is_admin else user.id
         return await self._store.transact(
-            stored.listing, user_id=owner, parent_id=parent_id, with_recall=with_recall
+            stored.list_sessions, user_id=owner, parent_id=parent_id, with_recall=with_recall
         )
 
     async def change(self, user: User, session_id: str, changes: Mapping[str, Any]) -> Session:
@@ -212,7 +212,7 @@ class SessionService:
         """The sessions that it made; perhaps also those that they made, and so on."""
         await self.get(user, session_id)
         if not recursive:
-            return await self.listing(user, session_id)
+            return await self.list_sessions(user, session_id)
         descendants = await self._store.transact(stored.descendants, session_id)
         return [each for each in descendants if user.may_touch(each.user_id)]
 

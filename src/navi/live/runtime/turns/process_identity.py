@@ -51,7 +51,7 @@ def _start_of(pid: int) -> str:
 
 
 def _start_by_ps(pid: int) -> str:
-    listing = subprocess.run(
+    process = subprocess.run(
         ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
     )
-    return listing.stdout.strip().replace("/", "-")
+    return process.stdout.strip().replace("/", "-")

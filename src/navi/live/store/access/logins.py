@@ -77,7 +77,7 @@ def end_all(connection: Connection, user_id: str | None) -> int:
     return connection.execute(ended).rowcount
 
 
-def listing(connection: Connection, oldest: datetime) -> list[Login]:
+def list_logins(connection: Connection, oldest: datetime) -> list[Login]:
     """Those used since `oldest`, the last used first."""
     rows = connection.execute(
         select(*_COLUMNS)

@@ -27,7 +27,7 @@ def survey(connection: Connection, user_id: str) -> Belongings:
     owned = select(session_rows.c.id).where(session_rows.c.user_id == user_id)
     is_waiting = message_queue.c.delivered_at.is_(None), message_queue.c.session_id.in_(owned)
     is_running = lane_rows.c.user_id == user_id, lane_rows.c.turn_id.is_not(None)
-    of_user = automations.listing(connection, user_id=user_id)
+    of_user = automations.list_automations(connection, user_id=user_id)
 
     def count(table: Table, *conditions: object) -> int:
         query = select(func.count()).select_from(table).where(*conditions)  # type: ignore[arg-type]
@@ -58,7 +58,7 @@ def remove(connection: Connection, user_id: str, now: datetime) -> Belongings:
     for session_id in connection.execute(alive).scalars().all():
         sessions.kill(connection, session_id, now)
     # Automations that run apart do not end with a session of the user's.
-    for automation in automations.listing(connection, user_id=user_id):
+    for automation in automations.list_automations(connection, user_id=user_id):
         if automation.enabled:
             lanes.lock(connection, automation.session_id)
             automation_runs.end(connection, automation, Ended.SESSION_ENDED, now)

@@ -28,7 +28,7 @@ def add(connection: Connection, user: User, token_sha256: str) -> None:
     )
 
 
-def listing(connection: Connection) -> list[User]:
+def list_users(connection: Connection) -> list[User]:
     rows = connection.execute(select(users).order_by(users.c.created_at))
     return [_user(row) for row in rows]
 

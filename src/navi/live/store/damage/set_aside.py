@@ -108,7 +108,7 @@ def show(
         log.exception("can't show in session %s what was set aside", reference.session_id)
 
 
-def listing(connection: Connection, limit: int = 100) -> list[SetAside]:
+def list_rows(connection: Connection, limit: int = 100) -> list[SetAside]:
     """Newest first."""
     query = select(tables.set_aside).order_by(tables.set_aside.c.created_at.desc()).limit(limit)
     return [SetAside(*row) for row in connection.execute(query)]

@@ -217,7 +217,7 @@ def input_removed(connection: Connection, removed: Input, why: str, now: datetim
 
 def session_ended(connection: Connection, session_id: str, now: datetime) -> None:
     """Its automations run no more. Those that wait are cancelled with the queue."""
-    for automation in automations.listing(connection, session_id=session_id):
+    for automation in automations.list_automations(connection, session_id=session_id):
         if automation.enabled:
             end(connection, automation, Ended.SESSION_ENDED, now)
 
@@ -239,7 +239,7 @@ def get(connection: Connection, run_id: str) -> Run:
     return run
 
 
-def listing(connection: Connection, automation_id: str) -> list[Run]:
+def list_runs(connection: Connection, automation_id: str) -> list[Run]:
     """Newest first."""
     query = select(automation_runs).where(_OF_AUTOMATION).order_by(*_NEWEST_FIRST)
     return [_run(row) for row in connection.execute(query, {"automation_id": automation_id})]

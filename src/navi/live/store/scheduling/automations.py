@@ -68,7 +68,7 @@ def get(connection: Connection, automation_id: str) -> Automation:
     return automation
 
 
-def listing(
+def list_automations(
     connection: Connection, *, session_id: str | None = None, user_id: str | None = None
 ) -> list[Automation]:
     """Oldest first; of one session, of one user, or of all."""

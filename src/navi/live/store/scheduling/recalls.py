@@ -76,7 +76,7 @@ def pending(connection: Connection, session_id: str) -> Recall | None:
     return None if row is None else recall_of(row)
 
 
-def listing(connection: Connection, session_id: str) -> list[Recall]:
+def list_recalls(connection: Connection, session_id: str) -> list[Recall]:
     """All recalls of the session, newest first."""
     query = (
         select(session_recalls)
