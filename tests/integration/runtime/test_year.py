@@ -94,10 +94,10 @@ class Machine:
     async def live_until(self, end: datetime) -> None:
         outage = self.now + timedelta(days=10)
         while self.now < end:
-            next_at = await self.scheduler.look()
+            next_at = await self.scheduler.claim_due()
             while await self.work():
                 # The end of a turn wakes the scheduler.
-                next_at = await self.scheduler.look()
+                next_at = await self.scheduler.claim_due()
             if self.now >= outage:
                 # The first time it stays off so long that beats are missed.
                 hours = self.chance.uniform(0, 200) if self.restarts else 1_500
@@ -106,7 +106,7 @@ class Machine:
             else:
                 self.expected = [at for at in self.expected if at > self.now]
                 self.clock.moment = max(self.now, min([next_at, *self.expected]))
-        await self.scheduler.look()
+        await self.scheduler.claim_due()
         await self.work()
 
     async def work(self) -> bool:

@@ -122,10 +122,10 @@ class Machine:
         outage = self.now + timedelta(days=self.chance.uniform(5, 12))
         while self.now < end:
             await self.end_turns()
-            next_at = await self.scheduler.look()
+            next_at = await self.scheduler.claim_due()
             while await self.begin_turns():
                 # The end of a turn wakes the scheduler.
-                next_at = await self.scheduler.look()
+                next_at = await self.scheduler.claim_due()
             self.expected = [at for at in self.expected if at > self.now]
             following = min([next_at, *self.expected, *(each.end_at for each in self.open), end])
             if following >= outage:

@@ -172,7 +172,7 @@ async def test_what_is_delivered_while_a_silent_turn_dies_keeps_its_place(world:
     await fire(world, NOON + HOUR)
     await finish(world, await begin(world, apart.session_id), "news")
     await world.begun(target, "hello")
-    (waiting,) = await world.store.transact(background_answers.waiting)
+    (waiting,) = await world.store.transact(background_answers.list_pending)
     assert await world.store.transact(background_answers.deliver, waiting, world.later())
     assert await close_dead(world, target)
 
@@ -191,7 +191,7 @@ async def test_an_answer_is_delivered_once_by_whichever_server(world: World) -> 
     apart = await add_apart(world, target)
     await fire(world, NOON + HOUR)
     await finish(world, await begin(world, apart.session_id), "news")
-    (waiting,) = await world.store.transact(background_answers.waiting)
+    (waiting,) = await world.store.transact(background_answers.list_pending)
     other = Store(world.url)
     other.start()
 
@@ -207,7 +207,7 @@ async def test_an_answer_is_delivered_once_by_whichever_server(world: World) -> 
     (message,) = await world.store.transact(transcript.read, target.id)
     assert (message.role, message.content, message.source) == ("assistant", "news", "automation")
     assert message.metadata["automation_id"] == apart.id
-    assert await world.store.transact(background_answers.waiting) == []
+    assert await world.store.transact(background_answers.list_pending) == []
     (run,) = await runs_of(world, apart)
     assert run.delivery is Delivery.DELIVERED
 
@@ -247,7 +247,7 @@ async def test_what_a_refused_or_limited_run_said_is_not_delivered_as_its_answer
     begun = await begin(world, apart.session_id)
     await finish(world, begun, "half of it", Ending(outcome, "why not"))
 
-    assert await world.store.transact(background_answers.waiting) == []
+    assert await world.store.transact(background_answers.list_pending) == []
     (run,) = await runs_of(world, apart)
     assert (run.outcome, run.delivery) == (outcome, None)
 
@@ -262,7 +262,7 @@ async def test_deciding_about_an_answer_does_not_forget_what_went_wrong(world: W
     await world.store.transact(
         turns.finish, begun.turn, 0, happened, drafts_of(happened), limit, Usage(), world.later()
     )
-    (waiting,) = await world.store.transact(background_answers.waiting)
+    (waiting,) = await world.store.transact(background_answers.list_pending)
     assert await world.store.transact(background_answers.deliver, waiting, world.later())
     (run,) = await runs_of(world, apart)
     assert run.error == "it took 25 steps and was ended"

@@ -43,7 +43,7 @@ class Machine:
         return await self.world.store.transact(recalls.schedule, recall)
 
     async def live_until(self, end: datetime) -> None:
-        while (next_at := await self.scheduler.look()) <= end:
+        while (next_at := await self.scheduler.claim_due()) <= end:
             self.passes += 1
             self.clock.moment = max(self.clock.moment, next_at)
         self.clock.moment = end
@@ -81,14 +81,14 @@ async def test_recalls_are_claimed_ahead_of_their_instants_and_those_close_toget
 async def test_a_recall_that_is_due_at_once_is_claimed_at_once(machine: Machine) -> None:
     recall = await machine.schedule(timedelta(0))
 
-    await machine.scheduler.look()
+    await machine.scheduler.claim_due()
 
     assert machine.claimed(recall) == [(recall.due_at, recall.due_at)]
 
 
 async def test_without_anything_due_the_scheduler_looks_once_a_minute(machine: Machine) -> None:
     await machine.schedule(3600 * SECOND)
-    assert await machine.scheduler.look() == machine.clock.moment + LONGEST_SLEEP
+    assert await machine.scheduler.claim_due() == machine.clock.moment + LONGEST_SLEEP
 
 
 async def test_a_recall_whose_session_is_being_written_to_is_claimed_a_moment_later(
@@ -102,7 +102,7 @@ async def test_a_recall_whose_session_is_being_written_to_is_claimed_a_moment_la
         await connection.execute(
             "SELECT * FROM lanes WHERE session_id = %s FOR UPDATE", (locked.session_id,)
         )
-        assert await machine.scheduler.look() == machine.clock.moment + FIRST_RETRY
+        assert await machine.scheduler.claim_due() == machine.clock.moment + FIRST_RETRY
         assert machine.claimed(locked) == []
         assert len(machine.claimed(other)) == 1
     await machine.live_until(locked.due_at)

@@ -120,7 +120,7 @@ async def running(
     services = [*engine.services, navi.index_follower] if follows_index else engine.services
     store.start()
     await engine.system_jobs.set_up(wishes_of(settings))
-    await engine.recovery.look()
+    await engine.recovery.check_turns()
     for service in services:
         service.start()
     admission.wake()
@@ -184,7 +184,9 @@ def _build(
     listener = SignalListener(
         store, broadcast, turns, admission, scheduler, recovery, index_follower
     )
-    store.on_events = _each_of(broadcast.publish, answer_posting.notice, index_follower.notice)
+    store.on_events = _each_of(
+        broadcast.publish, answer_posting.on_events, index_follower.on_events
+    )
     store.on_signal = listener.on_own_signal
     accounts, logins = _accounts(settings, store, clock, token)
     navi = Navi(

@@ -79,7 +79,7 @@ class Tail:
         if number > self._last:
             self._start_reading()
 
-    def look_again(self) -> None:
+    def check_store(self) -> None:
         """There may be something in the store that nobody told of."""
         if self._last is None:
             self._wake()
@@ -92,7 +92,7 @@ class Tail:
             return None
         return list(islice(self._frames, max(0, number - self._last + len(self._frames)), None))
 
-    async def changed(self, generation: int) -> None:
+    async def wait_for_change(self, generation: int) -> None:
         """Wait for something new since `generation`."""
         if self.generation == generation:
             await self._changed.wait()
@@ -155,7 +155,7 @@ class Broadcast(Service):
         position = await self.last_position()
         if position > self._position:
             self._position = position
-            self.look_again()
+            self.check_store()
 
     def publish(self, events: Sequence[Event]) -> None:
         """Called with every event right after its commit."""
@@ -178,9 +178,9 @@ class Broadcast(Service):
         if self._all.watchers:
             self._all.announce(position)
 
-    def look_again(self) -> None:
+    def check_store(self) -> None:
         for tail in [self._all, *self._sessions.values()]:
-            tail.look_again()
+            tail.check_store()
 
     async def last_seq(self, session_id: str) -> int:
         return await self._store.transact(stored.last_seq, session_id)
@@ -236,7 +236,7 @@ async def _follow(tail: Tail, after: int) -> AsyncGenerator[Sequence[Frame], Non
             seen = frames[-1].number
             yield frames
         else:
-            await tail.changed(generation)
+            await tail.wait_for_change(generation)
 
 
 def _frame(event: Event, number: int) -> Frame:

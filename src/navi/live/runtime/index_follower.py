@@ -72,22 +72,22 @@ class IndexFollower(Service):
         super().__init__()
         self._environment = {**os.environ, "NAVI_DATABASE_URL": database_url}
         self._process: Process | None = None
-        self._is_asked = False
+        self._is_refresh_due = False
         self._changed = asyncio.Event()
         self.announced = IndexState()
         """The state as watchers know it; only `state` knows of passes that found nothing new."""
         self._state = IndexState()
 
-    def notice(self, events: Sequence[Event]) -> None:
+    def on_events(self, events: Sequence[Event]) -> None:
         """Called with every event that this process stored."""
         if any(event.type in NEWS for event in events):
-            self.ask()
+            self.refresh_soon()
 
-    def ask(self) -> None:
+    def refresh_soon(self) -> None:
         """Have the index look for news soon."""
-        if self._process is not None and not self._is_asked:
-            self._is_asked = True
-            asyncio.get_running_loop().call_later(GATHER_SECONDS, self._pass_on)
+        if self._process is not None and not self._is_refresh_due:
+            self._is_refresh_due = True
+            asyncio.get_running_loop().call_later(GATHER_SECONDS, self._request_refresh)
 
     @property
     def state(self) -> IndexState:
@@ -95,7 +95,7 @@ class IndexFollower(Service):
             return self._state
         return replace(self._state, refreshed_at=last_refresh(places()))
 
-    async def changed(self, since: IndexState) -> IndexState:
+    async def wait_for_change(self, since: IndexState) -> IndexState:
         """Wait until the index took something in or can't, since the state that is known."""
         while self.announced is since:
             await self._changed.wait()
@@ -113,7 +113,7 @@ class IndexFollower(Service):
                 os.setpriority(os.PRIO_PROCESS, process.pid, niceness)
             assert process.stdout is not None
             async for line in process.stdout:
-                self._hear(json.loads(line))
+                self._on_report(json.loads(line))
             ended = IndexFollowerEnded(await process.wait())
             self._announce(replace(self._state, is_following=False, problem=ended))
             raise ended
@@ -121,12 +121,12 @@ class IndexFollower(Service):
             self._process = None
             await _end(process)
 
-    def _pass_on(self) -> None:
-        self._is_asked = False
+    def _request_refresh(self) -> None:
+        self._is_refresh_due = False
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.write(b"\n")
 
-    def _hear(self, report: dict[str, Any]) -> None:
+    def _on_report(self, report: dict[str, Any]) -> None:
         if problem := report.get("problem"):
             error = NaviError(problem["message"], hint=problem["hint"])
             self._announce(replace(self._state, is_following=True, problem=error))

@@ -49,13 +49,13 @@ class SignalListener(Service):
     def on_signal(self, channel: str, payload: str) -> None:
         match channel:
             case signals.EVENTS if payload:
-                self._index_follower.ask()
+                self._index_follower.refresh_soon()
                 numbers, position = json.loads(payload)
                 for session_id, seq in numbers:
                     self._broadcast.announce(session_id, seq, position)
             case signals.EVENTS:
-                self._index_follower.ask()
-                self._broadcast.look_again()
+                self._index_follower.refresh_soon()
+                self._broadcast.check_store()
             case signals.STOPS if payload:
                 self._turns.interrupt(payload)
             case signals.STOPS:

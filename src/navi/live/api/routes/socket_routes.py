@@ -167,7 +167,7 @@ class _Watch:
         follower = self._navi.index_follower
         state = follower.announced
         while True:
-            state = await follower.changed(state)
+            state = await follower.wait_for_change(state)
             await self._say({"type": "index_refreshed", "index": index_state_json(state)})
 
     async def _receive(self) -> None:

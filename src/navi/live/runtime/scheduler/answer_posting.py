@@ -52,7 +52,7 @@ class AnswerPosting(Service):
         self._clock = clock
         self._judge = judge
 
-    def notice(self, events: Sequence[Event]) -> None:
+    def on_events(self, events: Sequence[Event]) -> None:
         """Called with every stored event of this process."""
         if any(event.type == "stream_end" and is_hidden(event.session_id) for event in events):
             self._wake.set()
@@ -63,20 +63,20 @@ class AnswerPosting(Service):
         await self._wake.wait(LOOK_AGAIN_SECONDS)
 
     async def settle_all(self) -> None:
-        while waiting := await self._store.transact(background_answers.waiting):
+        while waiting := await self._store.transact(background_answers.list_pending):
             for each in waiting:
                 # Where it was to go is gone since then: decided anew at the next look.
                 with suppress(NotFound):
                     await self._settle(each)
 
-    async def _settle(self, each: background_answers.Waiting) -> None:
+    async def _settle(self, each: background_answers.PendingAnswer) -> None:
         delivery, why = await self._decide(each)
         if delivery is Delivery.DELIVERED:
             await self._store.transact(background_answers.deliver, each, self._clock.now())
         else:
             await self._store.transact(automation_runs.settle_delivery, each.run.id, delivery, why)
 
-    async def _decide(self, each: background_answers.Waiting) -> tuple[Delivery, str | None]:
+    async def _decide(self, each: background_answers.PendingAnswer) -> tuple[Delivery, str | None]:
         automation = each.automation
         if automation is None or each.answer is None:
             return Delivery.IMPOSSIBLE, "the automation or its answer is gone"
@@ -88,7 +88,9 @@ class AnswerPosting(Service):
             return Delivery.IMPOSSIBLE, f"there is no session {target.channel}:{target.to}"
         return Delivery.DELIVERED, None
 
-    async def _is_news(self, each: background_answers.Waiting, automation: Automation) -> bool:
+    async def _is_news(
+        self, each: background_answers.PendingAnswer, automation: Automation
+    ) -> bool:
         if each.run.state is RunState.FAILED:
             return True
         task = each.run.rendered_prompt or automation.message

@@ -52,9 +52,9 @@ class DueLoop(Service):
 
     async def step(self) -> None:
         self._wake.clear()
-        await self._sleep_until(await self.look())
+        await self._sleep_until(await self.claim_due())
 
-    async def look(self) -> datetime:
+    async def claim_due(self) -> datetime:
         """Claim all that may be claimed now; returns when to look again."""
         while True:
             now = self._clock.now()

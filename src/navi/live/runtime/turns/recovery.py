@@ -60,12 +60,12 @@ class Recovery(Service):
         """Look after the running turns, ours and others', several times per lease."""
         await self._wake.wait(self._lease.total_seconds() / LOOKS_PER_LEASE)
         self._wake.clear()
-        await self.look()
+        await self.check_turns()
         if self._has_ended_sessions:
             self._has_ended_sessions = False
             await self._sessions.end_agents()
 
-    async def look(self) -> None:
+    async def check_turns(self) -> None:
         now = self._clock.now()
         at_work = self._turns.at_work()
         await self._store.transact(lanes.renew, self._owner, now + self._lease)

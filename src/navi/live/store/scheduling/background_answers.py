@@ -25,7 +25,7 @@ from navi.live.store.scheduling import automation_runs, automations
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingAnswer:
     """An answer about which somebody has to decide."""
 
     run: Run
@@ -43,11 +43,11 @@ class Waiting:
         return "" if self.answer is None else self.answer.content
 
 
-def waiting(connection: Connection) -> list[Waiting]:
-    return [_waiting(connection, run) for run in automation_runs.to_deliver(connection)]
+def list_pending(connection: Connection) -> list[PendingAnswer]:
+    return [_pending(connection, run) for run in automation_runs.to_deliver(connection)]
 
 
-def deliver(connection: Connection, each: Waiting, now: datetime) -> bool:
+def deliver(connection: Connection, each: PendingAnswer, now: datetime) -> bool:
     """Add the answer to the transcript in which it is read, once. False if somebody else did."""
     assert each.answer is not None
     assert each.automation is not None
@@ -72,11 +72,11 @@ def deliver(connection: Connection, each: Waiting, now: datetime) -> bool:
     return True
 
 
-def _waiting(connection: Connection, run: Run) -> Waiting:
+def _pending(connection: Connection, run: Run) -> PendingAnswer:
     automation = automations.find(connection, run.automation_id)
     answer = transcript.find(connection, run.response_message_id or "")
     target_id = None if automation is None else _target(connection, automation)
-    return Waiting(run, automation, answer, target_id)
+    return PendingAnswer(run, automation, answer, target_id)
 
 
 def _target(connection: Connection, automation: Automation) -> str | None:
