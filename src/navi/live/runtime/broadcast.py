@@ -21,7 +21,7 @@ from navi.live.model.access.user import User
 from navi.live.model.event import Event
 from navi.live.model.wire_format import event_json
 from navi.live.runtime.service import Service
-from navi.live.store import events as stored
+from navi.live.store import events
 from navi.live.store.engine.transactions import Store
 
 TAIL_LENGTH = 2048
@@ -183,17 +183,17 @@ class Broadcast(Service):
             tail.check_store()
 
     async def last_seq(self, session_id: str) -> int:
-        return await self._store.transact(stored.last_seq, session_id)
+        return await self._store.transact(events.last_seq, session_id)
 
     async def last_position(self) -> int:
-        return await self._store.transact(stored.last_position)
+        return await self._store.transact(events.last_position)
 
     async def session(self, session_id: str, after: int) -> AsyncGenerator[Sequence[Frame], None]:
         """Everything that happened in the session after this sequence number, and goes on."""
 
         async def read(number: int) -> list[Frame]:
-            events = await self._store.transact(stored.read_session, session_id, number, READ_LIMIT)
-            return [_frame(event, event.seq) for event in events]
+            newer = await self._store.transact(events.read_session, session_id, number, READ_LIMIT)
+            return [_frame(event, event.seq) for event in newer]
 
         tail = self._sessions.setdefault(session_id, Tail(read))
         tail.watchers += 1
@@ -221,8 +221,8 @@ class Broadcast(Service):
                 self._all = Tail(self._read_all)
 
     async def _read_all(self, number: int) -> list[Frame]:
-        events = await self._store.transact(stored.read_all, number, READ_LIMIT)
-        return [_frame(event, event.position) for event in events]
+        newer = await self._store.transact(events.read_all, number, READ_LIMIT)
+        return [_frame(event, event.position) for event in newer]
 
 
 async def _follow(tail: Tail, after: int) -> AsyncGenerator[Sequence[Frame], None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from navi.base.clock import Clock
 from navi.base.token import SESSION_TOKEN
 from navi.live.runtime.services.server_token import digest, new_token
-from navi.live.store.access import session_tokens as stored
+from navi.live.store.access import session_tokens
 from navi.live.store.engine.transactions import Store
 
 
@@ -22,9 +22,11 @@ class AgentTokens:
         token = self._tokens.get(session_id)
         if token is None or not await self._is_valid(token):
             token = new_token(SESSION_TOKEN)
-            await self._store.transact(stored.add, session_id, digest(token), self._clock.now())
+            await self._store.transact(
+                session_tokens.add, session_id, digest(token), self._clock.now()
+            )
             self._tokens[session_id] = token
         return token
 
     async def _is_valid(self, token: str) -> bool:
-        return await self._store.transact(stored.session_of, digest(token)) is not None
+        return await self._store.transact(session_tokens.session_of, digest(token)) is not None

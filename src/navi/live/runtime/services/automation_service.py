@@ -46,8 +46,7 @@ from navi.live.runtime.services.session_service import SessionService
 from navi.live.runtime.settings import Settings, timezone_of
 from navi.live.store import lanes
 from navi.live.store.engine.transactions import Store
-from navi.live.store.scheduling import automation_runs
-from navi.live.store.scheduling import automations as stored
+from navi.live.store.scheduling import automation_runs, automations
 
 GUARD_FIELDS = frozenset({"max_runs", "expires_at", "max_failures", "time_limit_seconds"})
 
@@ -115,10 +114,10 @@ class AutomationService:
             updated_at=now,
         )
         require_open_guards(automation, next_run_at)
-        return await self._store.transact(stored.add, automation, self._limits.of(user))
+        return await self._store.transact(automations.add, automation, self._limits.of(user))
 
     def preview(self, request: ScheduleRequest, count: int) -> Preview:
-        """What a schedule would mean; nothing is stored."""
+        """What a schedule would mean; nothing is automations."""
         now = self._clock.now()
         schedule = require_schedule(now, self._defaults.timezone, request)
         return Preview(schedule, preview(schedule, now, count))
@@ -127,12 +126,12 @@ class AutomationService:
         """Those of a session, or all that the user may see: also Navi's own, for an admin."""
         if session_id is not None:
             await self._sessions.get(user, session_id)
-            return await self._store.transact(stored.list_automations, session_id=session_id)
+            return await self._store.transact(automations.list_automations, session_id=session_id)
         owner = None if user.is_admin else user.id
-        return await self._store.transact(stored.list_automations, user_id=owner)
+        return await self._store.transact(automations.list_automations, user_id=owner)
 
     async def get(self, user: User, automation_id: str) -> Automation:
-        automation = await self._store.transact(stored.get, automation_id)
+        automation = await self._store.transact(automations.get, automation_id)
         if not user.may_touch(automation.user_id):
             raise NotYours(automation.session_id)
         return automation

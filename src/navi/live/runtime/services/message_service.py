@@ -12,7 +12,7 @@ from navi.live.model.scheduling.reminder import Thresholds
 from navi.live.model.session import Session, require_status
 from navi.live.runtime.services.session_service import SessionService, require_open
 from navi.live.runtime.turns.admission import AdmissionService
-from navi.live.store import sessions as stored
+from navi.live.store import sessions
 from navi.live.store.engine.transactions import Store
 
 
@@ -77,7 +77,7 @@ class MessageService:
         await self._sessions.get(user, session_id)
         if text is not None:
             require_status(text)
-        return await self._store.transact(stored.report, session_id, text, self._clock.now())
+        return await self._store.transact(sessions.report, session_id, text, self._clock.now())
 
     async def complete_task(self, user: User, session_id: str, text: str | None) -> bool:
         """The agent is done: no more reminders, and its parent is told. False if it has none."""
@@ -97,7 +97,7 @@ class MessageService:
                 metadata={"notice": "task-complete"},
             )
         has_parent = await self._store.transact(
-            stored.complete_task, session_id, notice, self._clock.now()
+            sessions.complete_task, session_id, notice, self._clock.now()
         )
         self._admission.wake()
         return has_parent

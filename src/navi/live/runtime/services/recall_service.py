@@ -31,7 +31,7 @@ from navi.live.model.scheduling.recall import (
 from navi.live.model.scheduling.recall_request import RecallRequest, RecallTime
 from navi.live.runtime.services.session_service import SessionService
 from navi.live.store.engine.transactions import Store
-from navi.live.store.scheduling import recalls as stored
+from navi.live.store.scheduling import recalls
 
 PREVIEWED_BEATS = 5
 
@@ -94,7 +94,7 @@ class RecallService:
         )
         try:
             kept = await self._store.transact(
-                stored.schedule, recall, self._keep_finished, self._limits.of(user).recalls
+                recalls.schedule, recall, self._keep_finished, self._limits.of(user).recalls
             )
         except RecallAlreadyPending as error:
             raise RecallAlreadyPending(session_id, error.trigger_at, timezone) from error
@@ -114,22 +114,22 @@ class RecallService:
 
     async def pending(self, user: User, session_id: str) -> Recall:
         await self._sessions.get(user, session_id)
-        recall = await self._store.transact(stored.pending, session_id)
+        recall = await self._store.transact(recalls.pending, session_id)
         if recall is None:
             raise NoPendingRecall(session_id)
         return recall
 
     async def list_recalls(self, user: User, session_id: str) -> list[Recall]:
         await self._sessions.get(user, session_id)
-        return await self._store.transact(stored.list_recalls, session_id)
+        return await self._store.transact(recalls.list_recalls, session_id)
 
     async def cancel(self, user: User, session_id: str) -> Recall:
         await self._sessions.get(user, session_id)
-        return await self._store.transact(stored.cancel, session_id, self._clock.now())
+        return await self._store.transact(recalls.cancel, session_id, self._clock.now())
 
     async def skip(self, user: User, session_id: str) -> Recall:
         await self._sessions.get(user, session_id)
-        return await self._store.transact(stored.skip, session_id, self._clock.now())
+        return await self._store.transact(recalls.skip, session_id, self._clock.now())
 
     def _timezone_of(self, time: RecallTime) -> tzinfo:
         return request_timezone(self._timezone, time.tz, time.timezone_offset)

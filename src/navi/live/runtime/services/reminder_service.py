@@ -18,8 +18,7 @@ from navi.live.model.scheduling.reminder import (
 )
 from navi.live.runtime.services.session_service import SessionService
 from navi.live.store.engine.transactions import Store
-from navi.live.store.scheduling import one_time_reminders, reminder_list
-from navi.live.store.scheduling import reminders as stored
+from navi.live.store.scheduling import one_time_reminders, reminder_list, reminders
 
 
 class ReminderService:
@@ -45,18 +44,18 @@ class ReminderService:
         soft, hard = self.thresholds.of(soft, hard)
         now = self._clock.now()
         new = Registration(new_id(), session_id, soft, hard, registered_at=now, last_reset_at=now)
-        return await self._store.transact(stored.register, new)
+        return await self._store.transact(reminders.register, new)
 
     async def registered(self, user: User, session_id: str) -> Registration:
         await self._sessions.get(user, session_id)
-        reminder = await self._store.transact(stored.active, session_id)
+        reminder = await self._store.transact(reminders.active, session_id)
         if reminder is None:
             raise NoRegistration(session_id)
         return reminder
 
     async def stop(self, user: User, session_id: str) -> Registration:
         await self._sessions.get(user, session_id)
-        return await self._store.transact(stored.stop, session_id, self._clock.now())
+        return await self._store.transact(reminders.stop, session_id, self._clock.now())
 
     async def schedule(
         self, user: User, session_id: str, delay_seconds: float, message: str

@@ -28,8 +28,7 @@ from navi.live.model.session import (
 from navi.live.model.turn import StopReason
 from navi.live.runtime import server_files
 from navi.live.runtime.turns.turn_runner import TurnRunner
-from navi.live.store import input_queue, lanes, origins, snapshot, terminals, transcript
-from navi.live.store import sessions as stored
+from navi.live.store import input_queue, lanes, origins, sessions, snapshot, terminals, transcript
 from navi.live.store.engine.transactions import Store
 from navi.live.store.snapshot import Snapshot
 
@@ -85,7 +84,7 @@ class SessionService:
             program=None if program is None else self._require_program(chosen, program),
             parent_id=parent_id,
         )
-        return await self._store.transact(stored.create, session, self._limits.of(user).sessions)
+        return await self._store.transact(sessions.create, session, self._limits.of(user).sessions)
 
     def _runs_programs(self, driver: str) -> bool:
         return driver in self._drivers and self._drivers[driver].runs_programs
@@ -100,7 +99,7 @@ class SessionService:
         return require_program(program)
 
     async def get(self, user: User, session_id: str) -> Session:
-        session = await self._store.transact(stored.get, session_id)
+        session = await self._store.transact(sessions.get, session_id)
         if not user.may_touch(session.user_id):
             raise NotYours(session_id)
         return session
@@ -135,7 +134,7 @@ class SessionService:
         """The sessions the user may see: an admin sees all. Perhaps only those that will wake."""
         owner = None if user.is_admin else user.id
         return await self._store.transact(
-            stored.list_sessions, user_id=owner, parent_id=parent_id, with_recall=with_recall
+            sessions.list_sessions, user_id=owner, parent_id=parent_id, with_recall=with_recall
         )
 
     async def change(self, user: User, session_id: str, changes: Mapping[str, Any]) -> Session:
@@ -152,7 +151,7 @@ class SessionService:
             if value is not None:
                 _CHECKS[field](value)
         return await self._store.transact(
-            stored.change, session_id, dict(changes), self._clock.now()
+            sessions.change, session_id, dict(changes), self._clock.now()
         )
 
     async def messages(
@@ -213,7 +212,7 @@ class SessionService:
         await self.get(user, session_id)
         if not recursive:
             return await self.list_sessions(user, session_id)
-        descendants = await self._store.transact(stored.descendants, session_id)
+        descendants = await self._store.transact(sessions.descendants, session_id)
         return [each for each in descendants if user.may_touch(each.user_id)]
 
     async def clear(
@@ -221,7 +220,7 @@ class SessionService:
     ) -> Session:
         """A new context: the agent forgets, the transcript doesn't. Ends a running turn."""
         await self._mastered(user, session_id, requester_session_id, "clear")
-        if await self._store.transact(stored.clear, session_id, self._clock.now()):
+        if await self._store.transact(sessions.clear, session_id, self._clock.now()):
             await self._turn_ends(session_id)
         return await self.get(user, session_id)
 
@@ -230,7 +229,7 @@ class SessionService:
     ) -> Session:
         """End the session for good."""
         await self._mastered(user, session_id, requester_session_id, "kill")
-        session = await self._store.transact(stored.kill, session_id, self._clock.now())
+        session = await self._store.transact(sessions.kill, session_id, self._clock.now())
         await self._end_agent(session)
         return session
 
@@ -238,7 +237,7 @@ class SessionService:
         """Let go of agents on this machine whose sessions were ended by another process."""
         for driver in set(self._drivers.values()):
             if session_ids := await driver.open_sessions():
-                for session in await self._store.transact(stored.ended_among, session_ids):
+                for session in await self._store.transact(sessions.ended_among, session_ids):
                     await driver.end(session)
 
     async def remove(
@@ -252,13 +251,13 @@ class SessionService:
         """Delete the session with everything it had; its automations only if they are named."""
         await self._mastered(user, session_id, requester_session_id, "delete")
         session = await self._store.transact(
-            stored.kill_for_removal,
+            sessions.kill_for_removal,
             session_id,
             self._clock.now(),
             with_automations=with_automations,
         )
         await self._end_agent(session)
-        await self._store.transact(stored.remove, session_id, self._clock.now())
+        await self._store.transact(sessions.remove, session_id, self._clock.now())
 
     async def _end_agent(self, session: Session) -> None:
         await self._stop_turn(session.id, StopReason.KILLED)

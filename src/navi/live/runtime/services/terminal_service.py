@@ -22,8 +22,7 @@ from navi.live.runtime.service import Service
 from navi.live.runtime.services.memory_service import Resumable
 from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.runtime.turns.turn_runner import TurnRunner
-from navi.live.store import steering
-from navi.live.store import terminals as stored
+from navi.live.store import steering, terminals
 from navi.live.store.damage.set_aside import reason_of
 from navi.live.store.engine.transactions import Store
 from navi.vendors.hooks import HookDialect
@@ -89,7 +88,7 @@ class TerminalService(Service):
         now = self._clock.now()
         new = _session(sender.user, news.driver, news.cwd, now)
         most = self._limits.of(sender.user).sessions
-        session = await self._store.transact(stored.report, sender, news, new, now, most)
+        session = await self._store.transact(terminals.report, sender, news, new, now, most)
         if news.asks_what_next:
             self._turns.terminal_stopped(session.id)
             return await self._turns.hand_over(session)
@@ -99,7 +98,7 @@ class TerminalService(Service):
 
     async def report_compaction(self, sender: Caller, news: News) -> None:
         """Of an agent that Navi runs: whether it summarises its history."""
-        await self._store.transact(stored.report_compaction, sender, news)
+        await self._store.transact(terminals.report_compaction, sender, news)
 
     async def nudges(self, sender: Caller, news: News) -> list[str]:
         """What the agent should read with the result of the tool that it has just used."""
@@ -124,12 +123,12 @@ class TerminalService(Service):
         now = self._clock.now()
         new = _session(user, past.source, past.cwd, now)
         name, most = past.agent_session_id, self._limits.of(user).sessions
-        return await self._store.transact(stored.adopt, user, name, new, now, most)
+        return await self._store.transact(terminals.adopt, user, name, new, now, most)
 
     async def step(self) -> None:
         """Notice terminals that were closed without a report."""
         await self._wake.wait(LOOK_SECONDS)
-        for each in await self._store.transact(stored.all_open):
+        for each in await self._store.transact(terminals.all_open):
             try:
                 await self._look(each)
             except NaviError:
@@ -137,14 +136,14 @@ class TerminalService(Service):
             except Exception as error:
                 log.exception("can't look after terminal %s", each.agent_session_id)
                 why, now = reason_of(error), self._clock.now()
-                await self._store.transact(stored.set_aside_terminal, each, why, now)
+                await self._store.transact(terminals.set_aside_terminal, each, why, now)
 
-    async def _look(self, each: stored.Open) -> None:
+    async def _look(self, each: terminals.Open) -> None:
         driver = self._drivers.get(each.driver)
         if driver is None:
             raise LookupError(f"there is no driver {each.driver!r}")
         if not await asyncio.to_thread(driver.is_open_elsewhere, each.agent_session_id):
-            await self._store.transact(stored.close, each, self._clock.now())
+            await self._store.transact(terminals.close, each, self._clock.now())
             self._admission.wake()
 
 

@@ -21,8 +21,7 @@ from navi.live.model.input import Admission, NewInput, Origin, require_text
 from navi.live.runtime.service import Service
 from navi.live.runtime.turns.turn_runner import TurnRunner
 from navi.live.runtime.turns.turn_slots import TurnSlots
-from navi.live.store import input_queue as stored
-from navi.live.store import lanes
+from navi.live.store import input_queue, lanes
 from navi.live.store.damage import bad_inputs
 from navi.live.store.due.contract import Claimed
 from navi.live.store.engine.transactions import Store
@@ -90,7 +89,7 @@ class AdmissionService(Service):
             # The usual case: admitted and begun at once, for the price of one transaction.
             return await self._turns.admit(new, sender, limits)
         now = self._clock.now()
-        admission = await self._store.transact(stored.admit, new, now, sender, limits)
+        admission = await self._store.transact(input_queue.admit, new, now, sender, limits)
         await self._store.transact(lanes.offer_work)
         self.wake()
         return admission

@@ -13,8 +13,7 @@ from navi.live.runtime.services.session_service import SessionService
 from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.runtime.turns.process_identity import is_surely_dead
 from navi.live.runtime.turns.turn_runner import TurnRunner
-from navi.live.store import lanes
-from navi.live.store import turns as stored
+from navi.live.store import lanes, turns
 from navi.live.store.damage import bad_turns
 from navi.live.store.damage.set_aside import reason_of
 from navi.live.store.engine.transactions import Store
@@ -101,7 +100,7 @@ class Recovery(Service):
             if await self._turns.take_over(turn):
                 log.warning("took over turn %s of session %s", turn.id, turn.session_id)
                 return
-            is_closed = await self._store.transact(stored.close_dead, turn, self._clock.now())
+            is_closed = await self._store.transact(turns.close_dead, turn, self._clock.now())
         except NaviError:
             raise
         except Exception as error:

@@ -37,8 +37,7 @@ from navi.live.model.tool import ToolContext
 from navi.live.model.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, Turn
 from navi.live.runtime.turns.event_writer import EventWriter
 from navi.live.runtime.turns.turn_slots import TurnSlots
-from navi.live.store import input_queue, sessions, steering, terminals
-from navi.live.store import turns as stored
+from navi.live.store import input_queue, sessions, steering, terminals, turns
 from navi.live.store.engine.transactions import Store
 from navi.live.store.scheduling import automation_runs, compactions, reminders
 
@@ -121,7 +120,7 @@ class TurnRunner:
         False if nothing may be delivered, or a turn runs.
         """
         with self._beginning_turn(new_id(), user_id) as claim:
-            begun = await self._store.transact(stored.begin, session_id, claim)
+            begun = await self._store.transact(turns.begin, session_id, claim)
             self._start(begun)
             return begun is not None
 
@@ -137,7 +136,7 @@ class TurnRunner:
         hand_over = HandOver()
         with self._beginning_turn(new_id(), session.user_id) as claim:
             claim = replace(claim, is_hand_over=True)
-            begun = await self._store.transact(stored.begin, session_id, claim)
+            begun = await self._store.transact(turns.begin, session_id, claim)
             self._start(begun, hand_over)
         if begun is None:
             return None
@@ -160,7 +159,7 @@ class TurnRunner:
     async def admit(self, new: NewInput, sender: User, limits: Limits) -> Admission:
         """Make the input durable and start its session's next turn, in one transaction."""
         with self._beginning_turn(new_id(), sender.id, [new.origin]) as claim:
-            admission, begun = await self._store.transact(stored.admit, new, sender, claim, limits)
+            admission, begun = await self._store.transact(turns.admit, new, sender, claim, limits)
             self._start(begun)
         if not admission.delivered and admission.position == 0:
             # Perhaps the session is not the sender's: then it begins in its own user's slot.
@@ -170,7 +169,7 @@ class TurnRunner:
     @contextmanager
     def _beginning_turn(
         self, turn_id: str, user_id: str, origins: Collection[Origin] = tuple(Origin)
-    ) -> Iterator[stored.Claim]:
+    ) -> Iterator[turns.Claim]:
         """Hold the user's slots for a turn until it is known whether it begins."""
         now = self._clock.now()
         free = self._slots.reserve(turn_id, user_id, origins)
@@ -178,7 +177,7 @@ class TurnRunner:
         try:
             until = now + self._lease
             shared = {name for name, driver in self._drivers.items() if driver.shares_sessions}
-            yield stored.Claim(
+            yield turns.Claim(
                 turn_id,
                 self._owner,
                 until,
@@ -204,7 +203,7 @@ class TurnRunner:
         if driver is None or not driver.survives:
             return False
         with self._beginning_turn(dead.id, session.user_id) as claim:
-            begun = await self._store.transact(stored.take_over, dead, claim)
+            begun = await self._store.transact(turns.take_over, dead, claim)
             # Perhaps it was handed over to a terminal, which will say when it has stopped.
             hand_over = HandOver()
             hand_over.give("")
@@ -252,7 +251,7 @@ class TurnRunner:
 
     def _start(
         self,
-        begun: stored.Begun | None,
+        begun: turns.Begun | None,
         hand_over: HandOver | None = None,
         *,
         must_enter: bool = False,
@@ -282,7 +281,7 @@ class TurnRunner:
 
         task.add_done_callback(forget)
 
-    async def _run(self, begun: stored.Begun) -> None:
+    async def _run(self, begun: turns.Begun) -> None:
         turn = begun.turn
         local = self._local[turn.session.id]
         writer = EventWriter(self._store, self._clock, turn, begun.stored_events)
@@ -302,7 +301,7 @@ class TurnRunner:
                 await writer.finish(ending, local.usage)
                 log.info("turn %s of session %s: %s", turn.id, turn.session.id, ending.outcome)
         except NothingToDo:
-            await self._store.transact(stored.drop, self._as_dead(turn), self._clock.now())
+            await self._store.transact(turns.drop, self._as_dead(turn), self._clock.now())
         except NotDelivered as reason:
             log.warning("turn %s of session %s: %s", turn.id, turn.session.id, reason.message)
             await self._give_back(turn, reason)
@@ -312,9 +311,7 @@ class TurnRunner:
             # The store is away for too long. The turn is closed as soon as it is back.
             log.error("turn %s of session %s: %s", turn.id, turn.session.id, error.message)
 
-    async def _drive_to_end(
-        self, begun: stored.Begun, local: _Local, writer: EventWriter
-    ) -> Ending:
+    async def _drive_to_end(self, begun: turns.Begun, local: _Local, writer: EventWriter) -> Ending:
         """Run the driver and the event writer side by side until the driver is done."""
         driving = asyncio.create_task(self._drive(begun, local, writer))
         writing = asyncio.create_task(writer.run())
@@ -332,7 +329,7 @@ class TurnRunner:
                 task.cancel()
             await asyncio.gather(driving, writing, return_exceptions=True)
 
-    async def _drive(self, begun: stored.Begun, local: _Local, writer: EventWriter) -> None:
+    async def _drive(self, begun: turns.Begun, local: _Local, writer: EventWriter) -> None:
         session, user = begun.turn.session, begun.user
         driver = self._drivers[session.driver]
         conversation = None
@@ -377,7 +374,7 @@ class TurnRunner:
                         await self._store.transact(tell, session.id, self._clock.now())
                     elif isinstance(event, Asking):
                         is_asking, now = event.is_asking, self._clock.now()
-                        await self._store.transact(stored.show_asking, begun.turn, is_asking, now)
+                        await self._store.transact(turns.show_asking, begun.turn, is_asking, now)
                     elif isinstance(event, Conversation):
                         if conversation is None:
                             name, now = event.agent_session_id, self._clock.now()
@@ -419,7 +416,7 @@ class TurnRunner:
         await self._close_as_dead(turn, reason.sentence)
 
     async def _close_as_dead(self, turn: Turn, why: str = SERVER_STOPPED) -> None:
-        await self._store.transact(stored.close_dead, self._as_dead(turn), self._clock.now(), why)
+        await self._store.transact(turns.close_dead, self._as_dead(turn), self._clock.now(), why)
 
     def _as_dead(self, turn: Turn) -> RunningTurn:
         now = self._clock.now()
