@@ -1,4 +1,4 @@
-"""The token with which the agents of a session call this server."""
+"""The tokens that sessions' agents use to call this server."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from navi.live.store.engine.transactions import Store
 
 
 class AgentTokens:
-    """Plain tokens are kept in memory only. A server that starts makes new ones, and those that
-    agents got from an earlier one stay valid: agents outlive servers."""
+    """Plain tokens stay in memory, so a restarted server makes new ones.
+
+    Agents outlive servers: tokens issued before a restart stay valid.
+    """
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store

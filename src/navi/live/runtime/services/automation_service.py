@@ -1,4 +1,4 @@
-"""What people and agents do with automations: add, list, change, remove, look at runs."""
+"""Adds, lists, changes and removes automations, and shows their runs."""
 
 from __future__ import annotations
 
@@ -117,13 +117,13 @@ class AutomationService:
         return await self._store.transact(automations.add, automation, self._limits.of(user))
 
     def preview(self, request: ScheduleRequest, count: int) -> Preview:
-        """What a schedule would mean; nothing is automations."""
+        """Compute when a schedule would run; store nothing."""
         now = self._clock.now()
         schedule = require_schedule(now, self._defaults.timezone, request)
         return Preview(schedule, preview(schedule, now, count))
 
     async def list_automations(self, user: User, session_id: str | None = None) -> list[Automation]:
-        """Those of a session, or all that the user may see: also Navi's own, for an admin."""
+        """One session's automations, or all that the user may see; admins also see Navi's own."""
         if session_id is not None:
             await self._sessions.get(user, session_id)
             return await self._store.transact(automations.list_automations, session_id=session_id)
@@ -137,7 +137,7 @@ class AutomationService:
         return automation
 
     async def runs(self, user: User, automation_id: str) -> list[Run]:
-        """Those of a removed automation, too."""
+        """The automation's runs, even if it has been removed."""
         runs = await self._store.transact(automation_runs.list_runs, automation_id)
         if not runs:
             await self.get(user, automation_id)
@@ -170,7 +170,7 @@ class AutomationService:
         return await self._store.transact(automation_runs.amend, automation_id, values, now)
 
     async def _require_unscheduled(self, calling_session_id: str | None) -> None:
-        """Schedules can't create schedules, whichever way their agents call."""
+        """Refuse a call from a scheduled turn: schedules can't create schedules."""
         if calling_session_id is None:
             return
         origin = await self._store.transact(lanes.running_origin, calling_session_id)
@@ -178,7 +178,7 @@ class AutomationService:
             raise InsideScheduledTurn
 
     async def remove(self, user: User, automation_id: str) -> Automation:
-        """A run that waits is cancelled; one that runs goes on to its end."""
+        """Remove the automation and cancel its queued run; a running one may finish."""
         await self._editable(user, automation_id)
         return await self._store.transact(automation_runs.discard, automation_id, self._clock.now())
 
@@ -207,9 +207,9 @@ class AutomationService:
             schedule = self._moved_schedule(automation.schedule, changes["tz"], now)
         if schedule != automation.schedule:
             values["schedule"] = schedule
-        # A time shown in another zone stays the same time.
+        # The same instant in another zone is not a new time.
         is_new_time = not is_same_beat(schedule, automation.schedule)
-        # A new time for an automation that has ended means: run it again.
+        # Giving an ended automation a new time starts it again.
         is_revived = is_new_time and automation.ended is not None
         is_enabled = changes.get("enabled", automation.enabled or is_revived)
         if not is_enabled:
@@ -217,7 +217,7 @@ class AutomationService:
                 values |= {"enabled": False, "next_run_at": None, "held_at": None}
             return values
         next_run_at = automation.next_run_at
-        # Without a next time its run is under way, and goes on.
+        # Without a next time, its last run is still under way and may finish.
         is_resumed = not automation.enabled or ("enabled" in changes and next_run_at is not None)
         if is_resumed or is_new_time:
             next_run_at = first_run(schedule, now)
@@ -231,7 +231,7 @@ class AutomationService:
     def _changed_schedule(
         self, schedule: Schedule, changes: Mapping[str, Any], now: datetime
     ) -> Schedule:
-        """A form that sends everything as it was shown changes nothing."""
+        """The new schedule, or the old one if a form sent back what it displayed."""
         fields = {name: changes.get(name) for name in SCHEDULE_FIELDS}
         tz = changes.get("tz")
         chosen = [name for name, value in fields.items() if value is not None]
@@ -243,7 +243,7 @@ class AutomationService:
             tz = tz or schedule.tz
         request = ScheduleRequest(**fields, tz=tz)
         changed = require_schedule(now, self._defaults.timezone, request)
-        # An interval goes on counting from where it began.
+        # An unchanged interval keeps its anchor.
         return schedule if is_same_beat(schedule, changed) else changed
 
     def _moved_schedule(self, schedule: Schedule, tz: str | None, now: datetime) -> Schedule:
@@ -272,7 +272,7 @@ class AutomationService:
                 new_guards["expires_at"], now, changes.get("tz")
             )
         changed = replace(guards, **new_guards)
-        # Not the old expires_at: it may have passed, and is nobody's mistake.
+        # Check only a new expires_at: the old one may have passed since it was set.
         require_guards(
             now,
             max_runs=changed.max_runs,

@@ -1,4 +1,4 @@
-"""Waiting for a session to come to rest, or for the answer to one input."""
+"""Waits until a session is idle, or until an input has its answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from navi.live.store import input_queue, turns
 from navi.live.store.engine.transactions import Store
 
 LONGEST_SECONDS = 25.0
-"""Of one request; whoever wants to wait longer asks again. Clients give up after 30 seconds."""
+"""How long one request may wait: less than the 30 seconds after which clients give up."""
 # Only these events can end a wait.
 _NEWS = tuple(
     f'{{"type":"{type_}"' for type_ in ("session_sync", "session_update", "input_removed")
@@ -39,7 +39,7 @@ class LongPoll:
         self._sessions = sessions
 
     async def rest(self, user: User, session_id: str, seconds: float) -> Rest:
-        """The session as soon as it is idle with nothing to do, or ended; or the time is up."""
+        """Return when the session has ended, is idle with an empty queue, or the time is up."""
 
         async def look() -> tuple[Rest, bool]:
             session = await self._sessions.get(user, session_id)
@@ -51,7 +51,7 @@ class LongPoll:
         return await self._until(session_id, look, seconds)
 
     async def answer(self, user: User, session_id: str, input_id: str, seconds: float) -> Answer:
-        """The answer to the input, as soon as its turn has ended; or how far it is by then."""
+        """Return the answer when the input's turn has ended, or its progress at the time limit."""
         await self._sessions.get(user, session_id)
 
         async def look() -> tuple[Answer, bool]:
@@ -63,7 +63,7 @@ class LongPoll:
     async def _until(
         self, session_id: str, look: Callable[[], Awaitable[tuple[Result, bool]]], seconds: float
     ) -> Result:
-        # Before the first look: what happens after it is not missed.
+        # Taken before the first check, so that nothing after it is missed.
         after = await self._broadcast.last_seq(session_id)
         result, is_done = await look()
         if is_done or seconds <= 0:

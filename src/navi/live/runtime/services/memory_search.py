@@ -1,4 +1,4 @@
-"""The memory, for agents that ask."""
+"""Searches the memory for agents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class MemorySearch:
         return await asyncio.to_thread(self._find, query, source, project, limit)
 
     def _find(self, query: str, source: str | None, project: str | None, limit: int) -> str:
-        # Only here: a server whose agents never ask need not load the index.
+        # Imported on use: a server whose agents never search need not load the index.
         from navi.memory.index_paths import places
         from navi.memory.read.search import Filters, Search
 

@@ -1,4 +1,4 @@
-"""What sessions and people say to sessions, and what agents say about their work."""
+"""Messages to sessions, from people and from other sessions; agents' status reports."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class MessageService:
         notify_on_delivery: bool = False,
         notify_on_stop: bool = False,
     ) -> Admission:
-        """The one way in for people and agents alike."""
+        """Send a message to a session, from a person or from another session."""
         require_open(session_id)
         thresholds = None
         if remind or remind_soft_threshold is not None:
@@ -73,14 +73,14 @@ class MessageService:
         return replace(await self._admission.admit(user, new), thresholds=thresholds)
 
     async def report(self, user: User, session_id: str, text: str | None) -> Session:
-        """What the agent says it does right now. None takes it back, and answers no reminder."""
+        """Set the agent's status. None clears it, and does not answer a reminder."""
         await self._sessions.get(user, session_id)
         if text is not None:
             require_status(text)
         return await self._store.transact(sessions.report, session_id, text, self._clock.now())
 
     async def complete_task(self, user: User, session_id: str, text: str | None) -> bool:
-        """The agent is done: no more reminders, and its parent is told. False if it has none."""
+        """Stop the agent's reminders and notify its parent session. False if it has no parent."""
         session = await self._sessions.get(user, session_id)
         words = f": {require_text(text)}" if text is not None else ""
         task = f" ({session.task})" if session.task is not None else ""

@@ -1,4 +1,4 @@
-"""What people and agents do with recalls: schedule, cancel, skip, list."""
+"""Schedules, cancels, skips and lists recalls."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PREVIEWED_BEATS = 5
 
 @dataclass(frozen=True, slots=True)
 class ReadTime:
-    """An instant, and how it is said back."""
+    """An instant, and the words that confirm it."""
 
     at: datetime
     reading: str
@@ -101,7 +101,7 @@ class RecallService:
         return ScheduledRecall(kept, describe(at, now, timezone), instruction_warning(instruction))
 
     def preview(self, time: RecallTime) -> list[ReadTime]:
-        """How a time would be read, and of a recurring one the beats that follow."""
+        """How Navi understands a time; for a recurring one, also the next few wake-ups."""
         if time.when is None:
             raise InvalidInput("when is missing", hint="like 30m, 2h 15m or tomorrow at 09:00")
         now = self._clock.now()

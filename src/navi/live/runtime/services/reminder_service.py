@@ -1,4 +1,4 @@
-"""What people and agents do with reminders, and what drivers and hooks report about them."""
+"""Starts, stops and lists reminders."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ReminderService:
     async def register(
         self, user: User, session_id: str, soft: int | None = None, hard: int | None = None
     ) -> Registration:
-        """Remind the session from now on, in place of what reminded it before."""
+        """Remind the session from now on, replacing its earlier registration."""
         self._sessions.require_reporter(await self._sessions.open_to(user, session_id))
         soft, hard = self.thresholds.of(soft, hard)
         now = self._clock.now()
@@ -60,7 +60,7 @@ class ReminderService:
     async def schedule(
         self, user: User, session_id: str, delay_seconds: float, message: str
     ) -> Reminder:
-        """A message that comes once, and interrupts."""
+        """Schedule a one-time message that interrupts the session."""
         await self._sessions.open_to(user, session_id)
         now = self._clock.now()
         new = Reminder(
@@ -78,7 +78,7 @@ class ReminderService:
     async def upcoming(
         self, user: User, session_id: str | None = None
     ) -> list[Registration | Reminder]:
-        """Those of one session, or of all that the user may see. The next one first."""
+        """Pending reminders of one session or of all the user may see, soonest first."""
         if session_id is not None:
             await self._sessions.get(user, session_id)
         owner = None if user.is_admin else user.id

@@ -1,4 +1,4 @@
-"""What people and agents do with sessions. Everybody touches only what they may."""
+"""Creates, changes and ends sessions, within what the caller may do."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from navi.live.store.snapshot import Snapshot
 DEFAULT_DRIVER = "builtin"
 STOP_PATIENCE_SECONDS = 10.0
 REMOTE_LOOK_SECONDS = 0.05
-SHOWN_PATH = 200
-"""Characters of a path in an error."""
+QUOTED_CHARACTERS = 200
+"""How many characters of a path an error message repeats."""
 
 
 class SessionService:
@@ -105,20 +105,20 @@ class SessionService:
         return session
 
     async def open_to(self, user: User, session_id: str) -> Session:
-        """One that people and agents may give work to."""
+        """The session, if people and agents may send it work."""
         require_open(session_id)
         return await self.get(user, session_id)
 
     def require_reporter(self, session: Session) -> None:
-        """Only an agent that can report may be reminded to."""
+        """Refuse to remind an agent that has no way to report."""
         driver = self._drivers.get(session.driver)
         if driver is not None and not driver.can_report(session):
             raise CannotReport(session.title)
 
     async def of_agent(self, user: User, agent_session_id: str) -> Session:
-        """One of the user's own, by the name that its agent has for it.
+        """The user's own session whose agent uses this id.
 
-        Not even an admin gets somebody else's: anybody can be the first to report such a name.
+        Even admins get only their own: anyone can be the first to report such an id.
         """
         session_id = await self._store.transact(terminals.session_of, agent_session_id)
         if session_id is None:
@@ -131,7 +131,7 @@ class SessionService:
     async def list_sessions(
         self, user: User, parent_id: str | None = None, *, with_recall: bool = False
     ) -> list[Session]:
-        """The sessions the user may see: an admin sees all. Perhaps only those that will wake."""
+        """The sessions the user may see; with `with_recall`, only those that will wake up."""
         owner = None if user.is_admin else user.id
         return await self._store.transact(
             sessions.list_sessions, user_id=owner, parent_id=parent_id, with_recall=with_recall
@@ -166,7 +166,7 @@ class SessionService:
         return await self._store.transact(transcript.read, session_id, after_idx, before_idx, limit)
 
     async def snapshot(self, user: User, session_id: str, limit: int) -> Snapshot:
-        """The session as it is now, for whoever begins to watch it."""
+        """The session's current state, for a client that starts watching it."""
         await self.get(user, session_id)
         return await self._store.transact(snapshot.take, session_id, limit)
 
@@ -201,14 +201,14 @@ class SessionService:
         await self._store.transact(origins.withdraw, session_id, input_id, self._clock.now())
 
     async def stop(self, user: User, session_id: str) -> bool:
-        """End the running turn, wherever it runs. False if none does."""
+        """End the running turn, on whichever server it runs. False if there is none."""
         await self.get(user, session_id)
         return await self._stop_turn(session_id, StopReason.PERSON)
 
     async def children(
         self, user: User, session_id: str, *, recursive: bool = False
     ) -> list[Session]:
-        """The sessions that it made; perhaps also those that they made, and so on."""
+        """The sessions this one started, optionally with all their descendants."""
         await self.get(user, session_id)
         if not recursive:
             return await self.list_sessions(user, session_id)
@@ -218,7 +218,7 @@ class SessionService:
     async def clear(
         self, user: User, session_id: str, requester_session_id: str | None = None
     ) -> Session:
-        """A new context: the agent forgets, the transcript doesn't. Ends a running turn."""
+        """Start a new context and end the running turn. The transcript stays complete."""
         await self._mastered(user, session_id, requester_session_id, "clear")
         if await self._store.transact(sessions.clear, session_id, self._clock.now()):
             await self._turn_ends(session_id)
@@ -234,7 +234,7 @@ class SessionService:
         return session
 
     async def end_agents(self) -> None:
-        """Let go of agents on this machine whose sessions were ended by another process."""
+        """Close this machine's agents whose sessions another process has ended."""
         for driver in set(self._drivers.values()):
             if session_ids := await driver.open_sessions():
                 for session in await self._store.transact(sessions.ended_among, session_ids):
@@ -248,7 +248,7 @@ class SessionService:
         *,
         with_automations: bool = False,
     ) -> None:
-        """Delete the session with everything it had; its automations only if they are named."""
+        """Delete the session and everything in it. Its automations must be named to be deleted."""
         await self._mastered(user, session_id, requester_session_id, "delete")
         session = await self._store.transact(
             sessions.kill_for_removal,
@@ -267,7 +267,7 @@ class SessionService:
     async def _mastered(
         self, user: User, session_id: str, requester_session_id: str | None, verb: str
     ) -> None:
-        """People may do anything with what is theirs; an agent only with what it started."""
+        """The session, if the caller may clear or end it: an agent, only what it started."""
         session = await self.get(user, session_id)
         if verb != "clear":
             require_open(session_id)
@@ -285,7 +285,7 @@ class SessionService:
         return True
 
     async def _turn_ends(self, session_id: str) -> None:
-        """A stop was requested: wait until this process, or another one, has ended the turn."""
+        """After a stop request, wait until the turn has ended here or on another server."""
         await self._turns.ended(session_id)
         give_up_at = time.monotonic() + STOP_PATIENCE_SECONDS
         while time.monotonic() < give_up_at:
@@ -296,7 +296,7 @@ class SessionService:
 
 
 def require_open(session_id: str) -> None:
-    """Only its automation gives work to a hidden session."""
+    """Refuse hidden sessions: they take work only from their automation."""
     if is_hidden(session_id):
         raise HiddenSession(session_id)
 
@@ -311,7 +311,7 @@ _CHECKS = {
 
 def _folder(cwd: str | None) -> str:
     no_folder = InvalidInput(
-        f"there is no folder {(cwd or '')[:SHOWN_PATH]}",
+        f"there is no folder {(cwd or '')[:QUOTED_CHARACTERS]}",
         hint="use the absolute path of an existing folder",
     )
     try:
@@ -320,7 +320,7 @@ def _folder(cwd: str | None) -> str:
         )
         is_folder = folder.is_absolute() and folder.is_dir()
     except (OSError, RuntimeError) as error:
-        # A name that is too long, or the home of somebody who does not exist.
+        # The name is too long, or `~user` names nobody.
         raise no_folder from error
     if not is_folder:
         raise no_folder

@@ -1,5 +1,7 @@
-"""Sessions that people started in their own terminals become sessions of Navi: by their hooks, or
-because somebody wants one woken that the memory knows."""
+"""Turns agents that people started in their own terminals into sessions of Navi.
+
+Their hooks report to the server, or a person adopts a session from the memory.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +31,14 @@ from navi.vendors.hooks import HookDialect
 from navi.vendors.vendor import Vendor
 
 LOOK_SECONDS = 3.0
-"""How long a terminal that was closed without a word may keep its session's inputs waiting."""
+"""How long a terminal that closed without a report may hold up its session's inputs."""
 
 LONGEST_FOLDER_NAME = 100
-"""Characters of a folder's name in the name of its session."""
+"""How many characters of a folder's name the session's name takes."""
 
 NUDGE_PATIENCE = timedelta(seconds=0.5)
-"""A hook that reported longer ago may have given up (`NUDGE_SECONDS` in hook.py). What it was
-given would be lost, so it waits for the next report."""
+"""A hook that reported longer ago may have given up (`NUDGE_SECONDS` in hook.py). Its nudges would
+be lost, so they wait for the next report."""
 
 log = logging.getLogger("navi.terminals")
 
@@ -69,7 +71,7 @@ class TerminalService(Service):
         self._limits = limits
 
     def dialect(self, driver: str) -> HookDialect:
-        """How the hooks of that agent talk."""
+        """The reader of that agent's hook reports."""
         if driver not in self._dialects:
             raise InvalidInput(
                 f"there are no hooks for {driver!r}", hint=f"one of: {', '.join(self._dialects)}"
@@ -77,14 +79,14 @@ class TerminalService(Service):
         return self._dialects[driver]
 
     def calling_session(self, metadata: object) -> str | None:
-        """Which session of an agent calls a tool, by what the agent says in the call."""
+        """The agent's id of the session that calls a tool, if the call names it."""
         if not isinstance(metadata, dict):
             return None
         names = (vendor.calling_session(metadata) for vendor in self._vendors.values())
         return next((name for name in names if name is not None), None)
 
     async def report(self, sender: Caller, news: News) -> str | None:
-        """Keep what a hook said. If its agent asks what to do next: what waits for it."""
+        """Store a hook's report. Returns the next prompt if the agent asks what to do next."""
         now = self._clock.now()
         new = _session(sender.user, news.driver, news.cwd, now)
         most = self._limits.of(sender.user).sessions
@@ -97,18 +99,18 @@ class TerminalService(Service):
         return None
 
     async def report_compaction(self, sender: Caller, news: News) -> None:
-        """Of an agent that Navi runs: whether it summarises its history."""
+        """Store that an agent run by Navi begins or ends a compaction."""
         await self._store.transact(terminals.report_compaction, sender, news)
 
     async def nudges(self, sender: Caller, news: News) -> list[str]:
-        """What the agent should read with the result of the tool that it has just used."""
+        """What to show the agent with the result of the tool it just used."""
         now = self._clock.now()
         if not news.takes_nudges or now - news.emitted_at > NUDGE_PATIENCE:
             return []
         return await self._store.transact(steering.take_for_agent, sender, news, new_id(), now)
 
     async def adopt(self, user: User, past: Resumable) -> Session:
-        """A session that the memory knows; the one of ours that it is already, if so."""
+        """Make a session for one from the memory, or return the one it already has."""
         driver = self._drivers.get(past.source)
         if driver is None or not driver.shares_sessions or past.agent_session_id is None:
             shared = [name for name, each in self._drivers.items() if each.shares_sessions]
@@ -126,7 +128,7 @@ class TerminalService(Service):
         return await self._store.transact(terminals.adopt, user, name, new, now, most)
 
     async def step(self) -> None:
-        """Notice terminals that were closed without a report."""
+        """Release the sessions of terminals that closed without a report."""
         await self._wake.wait(LOOK_SECONDS)
         for each in await self._store.transact(terminals.all_open):
             try:
@@ -148,7 +150,7 @@ class TerminalService(Service):
 
 
 def _session(user: User, driver: str, cwd: str, now: datetime) -> Session:
-    """What becomes of a terminal that nobody knew."""
+    """The new session for a terminal that has none."""
     session_id = new_id()
     name = generated_name(session_id, Path(cwd).name[:LONGEST_FOLDER_NAME] or "terminal")
     return Session.new(user.id, driver, cwd, now, id=session_id, name=name)
