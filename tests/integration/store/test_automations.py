@@ -18,7 +18,7 @@ from navi.live.model.scheduling.automation import (
 )
 from navi.live.model.session import Session
 from navi.live.model.turn import Ending, Outcome, RunningTurn
-from navi.live.runtime.scheduler.system_jobs import SystemJobs, Wishes, hidden_session
+from navi.live.runtime.scheduler.system_jobs import SystemJobs, SystemSchedules, hidden_session
 from navi.live.store import input_queue, lanes, transcript, turns
 from navi.live.store.due.due_automations import DueAutomations
 from navi.live.store.engine import schema
@@ -280,9 +280,9 @@ async def test_two_servers_may_set_up_the_system_jobs_at_the_same_moment(
     both = [
         SystemJobs(each.store, Hands(each), Path("/nowhere"), "scripted", UTC) for each in worlds
     ]
-    wishes = Wishes(HOUR, None)
+    schedules = SystemSchedules(HOUR, None)
 
-    await asyncio.gather(*(each.set_up(wishes) for each in both))
+    await asyncio.gather(*(each.set_up(schedules) for each in both))
 
     listed = await stores[0].transact(automations.list_automations)
     for store in stores:
@@ -292,7 +292,7 @@ async def test_two_servers_may_set_up_the_system_jobs_at_the_same_moment(
 
 async def test_a_system_job_that_had_nothing_to_do_says_what_it_missed(world: World) -> None:
     jobs = SystemJobs(world.store, Hands(world), Path("/nowhere"), "scripted", UTC)
-    await jobs.set_up(Wishes(HOUR, None))
+    await jobs.set_up(SystemSchedules(HOUR, None))
     await fire(world, NOON + 3 * HOUR)
     turn = (await begin(world, "cron:heartbeat")).turn
     idle = RunningTurn(turn.id, turn.session.id, turn.fence, "me", world.now, None)

@@ -31,7 +31,7 @@ from navi.live.runtime.broadcast import Broadcast
 from navi.live.runtime.index_follower import IndexFollower
 from navi.live.runtime.scheduler.answer_posting import AnswerPosting
 from navi.live.runtime.scheduler.due_loop import DueLoop
-from navi.live.runtime.scheduler.system_jobs import SystemJobs, remembered, wishes_of
+from navi.live.runtime.scheduler.system_jobs import SystemJobs, remembered, schedules_of
 from navi.live.runtime.service import Service
 from navi.live.runtime.services.accounts import Accounts
 from navi.live.runtime.services.agent_tokens import AgentTokens
@@ -76,7 +76,7 @@ log = logging.getLogger("navi")
 
 @dataclass(frozen=True, slots=True)
 class Navi:
-    """A running Navi: what the HTTP server and the commands work with."""
+    """The services of a running Navi, for the HTTP server and the commands."""
 
     settings: Settings
     store: Store
@@ -97,7 +97,7 @@ class Navi:
     scheduler: DueLoop
     terminals: TerminalService
     tools: Mapping[str, Tool[Any]]
-    """What every agent is offered, Navi's own and others alike."""
+    """The tools that every agent gets."""
 
 
 @asynccontextmanager
@@ -111,15 +111,15 @@ async def running(
     address: str | None = None,
     follows_index: bool = False,
 ) -> AsyncIterator[Navi]:
-    """A running Navi. On leaving, running turns are closed and nothing is lost.
+    """Run Navi inside the `with` block; on leaving, close running turns and stop.
 
-    The agents it starts reach it at `address`. With `follows_index` it keeps the index up to date.
+    Agents reach it at `address`. With `follows_index` it keeps the index up to date.
     """
     navi, engine = _build(settings, database_url, token, clock or SystemClock(), drivers, address)
     store, admission = navi.store, navi.admission
     services = [*engine.services, navi.index_follower] if follows_index else engine.services
     store.start()
-    await engine.system_jobs.set_up(wishes_of(settings))
+    await engine.system_jobs.set_up(schedules_of(settings))
     await engine.recovery.check_turns()
     for service in services:
         service.start()
@@ -138,7 +138,7 @@ async def running(
 
 @dataclass(frozen=True, slots=True)
 class _Engine:
-    """What has to be started and stopped."""
+    """The parts that are started and stopped."""
 
     turns: TurnRunner
     drivers: Mapping[str, Driver]
@@ -261,7 +261,7 @@ def agent_tools(
     automations: AutomationService,
     messages: MessageService,
 ) -> list[Tool[Any]]:
-    """What every agent is offered: the built-in one as it is, others by MCP."""
+    """The tools that every agent gets: the built-in one directly, others by MCP."""
     return [
         ScheduleRecall(recalls),
         ManageRecall(recalls, clock, timezone),
@@ -273,7 +273,7 @@ def agent_tools(
 
 
 def machine_tools(settings: Settings, reach: Reach | None) -> list[Tool[Any]]:
-    """What Navi's own agent is offered besides: other agents have such tools themselves."""
+    """More tools for the built-in agent; other agents bring their own."""
 
     async def environment(session_id: str) -> Mapping[str, str]:
         visible = _visible_variables(settings.agents.pass_environment)
@@ -312,12 +312,12 @@ def built_in_driver(settings: Settings, tools: Sequence[Tool[Any]]) -> BuiltinDr
 def built_in_drivers(
     settings: Settings, builtin: BuiltinDriver, reach: Reach | None = None
 ) -> dict[str, Driver]:
-    # The same agent: a session with the driver `scripted` always plays the scripted model.
+    # The same agent: sessions with the driver `scripted` always use the scripted model.
     return {"builtin": builtin, "scripted": builtin, **_outside_drivers(settings, reach)}
 
 
 def _outside_drivers(settings: Settings, reach: Reach | None) -> dict[str, Driver]:
-    """Those of agents that are programs of their own."""
+    """The drivers of agents that are separate programs."""
     drivers: dict[str, Driver] = {}
     terminals: dict[str, PaneAgent] = {}
     for name, vendor in registry.vendors().items():

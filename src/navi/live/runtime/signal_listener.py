@@ -1,4 +1,4 @@
-"""What the signals of transactions mean here, whichever process committed them."""
+"""Reacts to the signals of committed transactions, our own and other processes'."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class SignalListener(Service):
         self._index_follower = index_follower
 
     async def step(self) -> None:
-        """Hear the other processes that share the store."""
+        """Listen to the other processes that share the store."""
         await signals.listen(self._store.url, self._store.id, self.on_signal)
 
     def on_own_signal(self, channel: str, payload: str) -> None:
-        """Our own events are published with their content; our own offers are for others."""
+        """Skip our own events, which are published directly, and our own offers of work."""
         if channel not in (signals.EVENTS, signals.WORK):
             self.on_signal(channel, payload)
 

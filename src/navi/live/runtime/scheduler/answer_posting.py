@@ -1,4 +1,4 @@
-"""Decides which answers of automations that run apart are worth a person's time."""
+"""Posts the answers of background automations that are worth a person's time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from navi.live.store.scheduling import automation_runs, background_answers
 
 LOOK_AGAIN_SECONDS = 30.0
 SILENCE = "NOTHING_TO_REPORT"
-"""What an agent that runs apart is asked to say if nobody needs to know anything."""
+"""What a background agent is told to answer if there is nothing a person needs to know."""
 
 Judge = Callable[[str, str], Awaitable[bool]]
 """Whether an answer (the second text) to a task (the first) is worth reading."""
@@ -32,14 +32,14 @@ log = logging.getLogger("navi.automations")
 
 
 async def evaluate_response(task: str, response: str, judge: Judge) -> bool:
-    """Whether a person should be told. In doubt they are."""
+    """Whether to post the response to a person. If in doubt, post it."""
     words = response.strip()
     if not words or words == NOTHING_TO_REPORT or words.strip("`*. ") == SILENCE:
         return False
     try:
         return await judge(task, words)
     except Exception:
-        log.exception("can't judge an answer, so it is delivered")
+        log.exception("can't judge an answer, so it is posted")
         return True
 
 
@@ -53,7 +53,7 @@ class AnswerPosting(Service):
         self._judge = judge
 
     def on_events(self, events: Sequence[Event]) -> None:
-        """Called with every stored event of this process."""
+        """Called with every event this process has stored."""
         if any(event.type == "stream_end" and is_hidden(event.session_id) for event in events):
             self._wake.set()
 
@@ -65,7 +65,7 @@ class AnswerPosting(Service):
     async def settle_all(self) -> None:
         while waiting := await self._store.transact(background_answers.list_pending):
             for each in waiting:
-                # Where it was to go is gone since then: decided anew at the next look.
+                # The target has been deleted meanwhile; the next pass decides again.
                 with suppress(NotFound):
                     await self._settle(each)
 

@@ -89,7 +89,7 @@ class Accounts:
         """Give the user a new token and end the browser logins made with the old one."""
         if name == LOCAL_USER_ID:
             raise InvalidInput(
-                "the token of the user local is the server's own", hint="`navi token rotate`"
+                "the user local has the server's own token", hint="run `navi token rotate`"
             )
         token = new_token(USER_TOKEN)
         await self._store.transact(users.replace_token, name, digest(token))

@@ -103,7 +103,7 @@ class RecallService:
     def preview(self, time: RecallTime) -> list[ReadTime]:
         """How Navi understands a time; for a recurring one, also the next few wake-ups."""
         if time.when is None:
-            raise InvalidInput("when is missing", hint="like 30m, 2h 15m or tomorrow at 09:00")
+            raise InvalidInput("when is missing", hint="for example 30m or tomorrow at 09:00")
         now = self._clock.now()
         timezone = self._timezone_of(time)
         times = [parse_when(time.when, now, timezone)]

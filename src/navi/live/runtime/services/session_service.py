@@ -219,16 +219,16 @@ class SessionService:
         self, user: User, session_id: str, requester_session_id: str | None = None
     ) -> Session:
         """Start a new context and end the running turn. The transcript stays complete."""
-        await self._mastered(user, session_id, requester_session_id, "clear")
+        await self._require_control(user, session_id, requester_session_id, "clear")
         if await self._store.transact(sessions.clear, session_id, self._clock.now()):
-            await self._turn_ends(session_id)
+            await self._wait_for_turn_end(session_id)
         return await self.get(user, session_id)
 
     async def kill(
         self, user: User, session_id: str, requester_session_id: str | None = None
     ) -> Session:
         """End the session for good."""
-        await self._mastered(user, session_id, requester_session_id, "kill")
+        await self._require_control(user, session_id, requester_session_id, "kill")
         session = await self._store.transact(sessions.kill, session_id, self._clock.now())
         await self._end_agent(session)
         return session
@@ -249,7 +249,7 @@ class SessionService:
         with_automations: bool = False,
     ) -> None:
         """Delete the session and everything in it. Its automations must be named to be deleted."""
-        await self._mastered(user, session_id, requester_session_id, "delete")
+        await self._require_control(user, session_id, requester_session_id, "delete")
         session = await self._store.transact(
             sessions.kill_for_removal,
             session_id,
@@ -264,10 +264,10 @@ class SessionService:
         if driver := self._drivers.get(session.driver):
             await driver.end(session)
 
-    async def _mastered(
+    async def _require_control(
         self, user: User, session_id: str, requester_session_id: str | None, verb: str
     ) -> None:
-        """The session, if the caller may clear or end it: an agent, only what it started."""
+        """Refuse an agent that did not start the session."""
         session = await self.get(user, session_id)
         if verb != "clear":
             require_open(session_id)
@@ -281,12 +281,12 @@ class SessionService:
     async def _stop_turn(self, session_id: str, reason: StopReason) -> bool:
         if not await self._store.transact(lanes.request_stop, session_id, reason):
             return False
-        await self._turn_ends(session_id)
+        await self._wait_for_turn_end(session_id)
         return True
 
-    async def _turn_ends(self, session_id: str) -> None:
+    async def _wait_for_turn_end(self, session_id: str) -> None:
         """After a stop request, wait until the turn has ended here or on another server."""
-        await self._turns.ended(session_id)
+        await self._turns.wait_for_end(session_id)
         give_up_at = time.monotonic() + STOP_PATIENCE_SECONDS
         while time.monotonic() < give_up_at:
             running = await self._store.transact(lanes.running, [session_id])

@@ -136,7 +136,7 @@ class TerminalService(Service):
             except NaviError:
                 raise
             except Exception as error:
-                log.exception("can't look after terminal %s", each.agent_session_id)
+                log.exception("can't check terminal %s", each.agent_session_id)
                 why, now = reason_of(error), self._clock.now()
                 await self._store.transact(terminals.set_aside_terminal, each, why, now)
 

@@ -1,8 +1,7 @@
-"""Stations 1 and 2: inputs are admitted, and sessions begin their turns when they may.
+"""Stations 1 and 2: admits inputs, and begins turns when they may begin.
 
-Sessions never wait for each other, except for a free slot, and there users take turns. Whatever may
-make a turn possible pokes the queue; for inputs that were admitted ahead of their instant it keeps
-the time itself.
+Sessions wait for each other only when all slots are taken, and then users take turns. Whatever may
+make a turn possible wakes this service; inputs admitted ahead of time it starts at their instants.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ from navi.live.store.due.contract import Claimed
 from navi.live.store.engine.transactions import Store
 
 LOOK_AGAIN_SECONDS = 1.0
-"""Upper bound of the delay for what no poke announced, such as another process's leftovers."""
+"""How late a turn may start if nothing woke us, as after another server has died."""
 
 FEWEST_READY = 8
-"""How many sessions to look for where all slots are taken: users may still have their own."""
+"""How many sessions to consider when all slots are taken: users may have reserved ones."""
 
 log = logging.getLogger("navi.admission")
 
 
 class Expected(NamedTuple):
-    """An input that was admitted, perhaps ahead of the instant at which it may be delivered."""
+    """An admitted input and the instant from which it may be delivered."""
 
     at: datetime
     session_id: str
@@ -60,16 +59,16 @@ class AdmissionService(Service):
         self._expected: list[Expected] = []
         self._is_open = True
         self.on_deliverable: Callable[[Sequence[Expected]], None] = lambda inputs: None
-        """Called when the instant of inputs that were admitted ahead has come."""
+        """Called with inputs admitted ahead of time when their instant has come."""
         turns.on_change = self.wake
 
     def wake(self) -> None:
-        """Something changed: look for sessions that can begin a turn."""
+        """Look for sessions that can begin a turn: something has changed."""
         self._has_changes = True
         self._wake.set()
 
     def expect(self, claimed: Claimed) -> None:
-        """These inputs were admitted: begin their turns at their instants."""
+        """Begin the turns of these admitted inputs at their instants."""
         now = self._clock.now()
         for each in claimed.inputs:
             owner = claimed.owners[each.session_id]
@@ -82,11 +81,11 @@ class AdmissionService(Service):
         self._is_open = False
 
     async def admit(self, sender: User, new: NewInput) -> Admission:
-        """When this returns, the input survives anything. It may have begun its turn already."""
+        """Store the input and, if its session is free, begin its turn."""
         require_text(new.text)
         limits = self._limits.of(sender)
         if self._is_open and new.origin in self._slots.free_origins(sender.id):
-            # The usual case: admitted and begun at once, for the price of one transaction.
+            # The usual case: one transaction admits the input and begins its turn.
             return await self._turns.admit(new, sender, limits)
         now = self._clock.now()
         admission = await self._store.transact(input_queue.admit, new, now, sender, limits)
@@ -99,7 +98,7 @@ class AdmissionService(Service):
         is_woken = self._wake.is_set
         self._wake.clear()
         expected = self._take_expected()
-        # After a wait that nothing ended, look for what no poke announced.
+        # After a wait that timed out, look for changes that nobody announced.
         has_changes, self._has_changes = self._has_changes or not (is_woken or expected), False
         if has_changes:
             await self._begin_ready()

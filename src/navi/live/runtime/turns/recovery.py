@@ -1,4 +1,4 @@
-"""Leases, requests to stop, turns whose process died, and agents whose session was ended."""
+"""Renews leases, passes on stop requests, closes dead servers' turns and ended sessions' agents."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Recovery(Service):
         self._lease = lease
 
     def wake(self) -> None:
-        """Somewhere a turn was asked to stop."""
+        """Check turns soon: one of them may have a stop request."""
         self._wake.set()
 
     def sessions_ended(self) -> None:
@@ -56,7 +56,7 @@ class Recovery(Service):
         self._wake.set()
 
     async def step(self) -> None:
-        """Look after the running turns, ours and others', several times per lease."""
+        """Check all running turns, ours and others', several times per lease."""
         await self._wake.wait(self._lease.total_seconds() / LOOKS_PER_LEASE)
         self._wake.clear()
         await self.check_turns()
@@ -85,17 +85,17 @@ class Recovery(Service):
         except NaviError:
             raise
         except Exception:
-            log.exception("a running turn can't be read; looking at each by itself")
+            log.exception("can't read the running turns together; reading them one by one")
             return await self._store.transact(bad_turns.set_aside, self._clock.now())
 
     def _is_dead(self, turn: RunningTurn) -> bool:
         if turn.owner == self._owner:
-            # Ours in the store but not in this process: its end could not be written.
+            # The store still has it as ours: its end could not be written.
             return not self._turns.is_ours(turn.id)
         return turn.lease_until < self._clock.now() or is_surely_dead(turn.owner)
 
     async def _close(self, turn: RunningTurn) -> None:
-        """Whatever is wrong with one turn, the others are looked after."""
+        """Take over or close a dead server's turn. A turn that can't be closed is set aside."""
         try:
             if await self._turns.take_over(turn):
                 log.warning("took over turn %s of session %s", turn.id, turn.session_id)

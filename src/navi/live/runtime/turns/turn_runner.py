@@ -42,13 +42,13 @@ from navi.live.store.engine.transactions import Store
 from navi.live.store.scheduling import automation_runs, compactions, reminders
 
 TERMINAL_SECONDS = 2.0
-"""How long a hook waits for the rest of what its agent said."""
+"""How long a hook waits for its session's last turn to be stored."""
 
 log = logging.getLogger("navi.turns")
 
 
 @dataclass(slots=True)
-class _Local:
+class _LocalTurn:
     """A turn that this process runs."""
 
     turn: Turn
@@ -58,16 +58,16 @@ class _Local:
     is_to_stop: bool = False
     hand_over: HandOver | None = None
     must_enter: bool = False
-    """Its agent is at work already, and only the driver, once entered, can stop it."""
+    """Its agent is already running, and only the driver, once started, can stop it."""
     is_finishing: bool = False
-    """Its end is being written: the store may know of it before we do."""
+    """Its end is being written, so the store may show it as ended before we do."""
 
 
 class JobPrompts(Protocol):
-    """Knows what Navi's own automations have to do."""
+    """Writes the prompts of Navi's own automations."""
 
     async def prompt(self, job: str, now: datetime) -> ScheduledPrompt | None:
-        """What the agent reads; None if there is nothing to do."""
+        """The job's prompt; None if there is nothing to do."""
 
 
 class TurnRunner:
@@ -94,22 +94,22 @@ class TurnRunner:
         self._zone = zone
         self._beginning: set[str] = set()
         self._stopped_early: set[str] = set()
-        """Turns that were asked to stop while their beginning was being written."""
-        self._local: dict[str, _Local] = {}
+        """Turns with a stop request that came while their beginning was being written."""
+        self._local: dict[str, _LocalTurn] = {}
         self._is_shutting_down = False
         self.on_change: Callable[[], None] = lambda: None
-        """Called when a turn ended, or made something wait in another session."""
+        """Called when a turn has ended, or has queued something in another session."""
 
     @property
     def count(self) -> int:
         return len(self._local) + len(self._beginning)
 
     def at_work(self) -> set[str]:
-        """The turns that this process runs and has not begun to finish."""
+        """The turns this process runs, without those whose end is being written."""
         return {local.turn.id for local in self._local.values() if not local.is_finishing}
 
     def is_ours(self, turn_id: str) -> bool:
-        """Whether this very process is at work on the turn."""
+        """Whether this process runs the turn."""
         return turn_id in self._beginning or any(
             local.turn.id == turn_id for local in self._local.values()
         )
@@ -117,7 +117,7 @@ class TurnRunner:
     async def begin(self, session_id: str, user_id: str) -> bool:
         """Start the next turn of the user's session.
 
-        False if nothing may be delivered, or a turn runs.
+        False if nothing may be delivered, or a turn is running.
         """
         with self._beginning_turn(new_id(), user_id) as claim:
             begun = await self._store.transact(turns.begin, session_id, claim)
@@ -125,9 +125,9 @@ class TurnRunner:
             return begun is not None
 
     async def hand_over(self, session: Session) -> str | None:
-        """Begin the session's next turn in the terminal that asks for it; returns the prompt.
+        """Begin the session's next turn in the terminal that asks for it, and return its prompt.
 
-        None if nothing waits, or the terminal's last turn is not over yet.
+        None if nothing is queued, or the terminal's last turn is not over yet.
         """
         session_id = session.id
         if not await self._store.transact(input_queue.waiting, session_id):
@@ -140,13 +140,13 @@ class TurnRunner:
             self._start(begun, hand_over)
         if begun is None:
             return None
-        # Done when the text is there, or when the turn ended without giving one.
+        # Done when the prompt is there, or when the turn ended without one.
         self._local[session_id].task.add_done_callback(lambda _: hand_over.text.cancel())
         await asyncio.wait({hand_over.text})
         return None if hand_over.text.cancelled() else hand_over.text.result()
 
     def terminal_stopped(self, session_id: str) -> None:
-        """The agent in its terminal has done what it was told."""
+        """The agent in the session's terminal has finished its turn."""
         if (local := self._local.get(session_id)) and local.hand_over is not None:
             local.hand_over.is_over = True
 
@@ -162,7 +162,7 @@ class TurnRunner:
             admission, begun = await self._store.transact(turns.admit, new, sender, claim, limits)
             self._start(begun)
         if not admission.delivered and admission.position == 0:
-            # Perhaps the session is not the sender's: then it begins in its own user's slot.
+            # The session may belong to another user, whose slots its turn needs.
             self.on_change()
         return admission
 
@@ -170,7 +170,7 @@ class TurnRunner:
     def _beginning_turn(
         self, turn_id: str, user_id: str, origins: Collection[Origin] = tuple(Origin)
     ) -> Iterator[turns.Claim]:
-        """Hold the user's slots for a turn until it is known whether it begins."""
+        """Hold the user's slots until the store has decided whether the turn begins."""
         now = self._clock.now()
         free = self._slots.reserve(turn_id, user_id, origins)
         self._beginning.add(turn_id)
@@ -194,9 +194,9 @@ class TurnRunner:
                 self._slots.settle(turn_id, None)
 
     async def take_over(self, dead: RunningTurn) -> bool:
-        """Go on with a dead server's turn whose agent may still be at work.
+        """Continue a dead server's turn if its agent may still be running.
 
-        False if it is none of that kind: then there is nothing left of it but its record.
+        False if agents of that kind die with their server.
         """
         session = await self._store.transact(sessions.get, dead.session_id)
         driver = self._drivers.get(session.driver)
@@ -204,7 +204,7 @@ class TurnRunner:
             return False
         with self._beginning_turn(dead.id, session.user_id) as claim:
             begun = await self._store.transact(turns.take_over, dead, claim)
-            # Perhaps it was handed over to a terminal, which will say when it has stopped.
+            # The turn may run in a terminal, which will report when it has stopped.
             hand_over = HandOver()
             hand_over.give("")
             self._start(begun, hand_over, must_enter=True)
@@ -217,7 +217,7 @@ class TurnRunner:
         if turn_id in self._beginning:
             self._stopped_early.add(turn_id)
         for local in self._local.values():
-            # Once is enough: a driver that is busy stopping its agent must not be cancelled again.
+            # Only once: a driver that is stopping its agent must not be cancelled again.
             if local.turn.id == turn_id and not local.is_to_stop:
                 local.is_to_stop = True
                 if local.driving is not None and not local.must_enter:
@@ -230,7 +230,7 @@ class TurnRunner:
                 log.warning("turn %s of session %s was taken over", turn_id, local.turn.session.id)
                 local.task.cancel()
 
-    async def ended(self, session_id: str) -> None:
+    async def wait_for_end(self, session_id: str) -> None:
         """Wait until this process runs no turn of the session."""
         if local := self._local.get(session_id):
             with suppress(asyncio.CancelledError):
@@ -243,7 +243,7 @@ class TurnRunner:
             for local in self._local.values():
                 if local.driving is not None:
                     local.driving.cancel()
-            # A turn whose beginning is being written appears among the local ones in a moment.
+            # A turn that is just beginning joins the local ones in a moment.
             await asyncio.wait([*self._tasks(), asyncio.create_task(asyncio.sleep(0.01))])
 
     def _tasks(self) -> list[asyncio.Task[None]]:
@@ -263,18 +263,18 @@ class TurnRunner:
         if begun.has_notified:
             self.on_change()
         if older := self._local.get(session_id):
-            # Somebody took that one from us, or this one could not have begun.
+            # This turn could begin only because another process took the older one over.
             self.abandon(older.turn.id)
         task = asyncio.create_task(self._run(begun), name=f"turn {begun.turn.id}")
         is_to_stop = begun.turn.id in self._stopped_early
-        local = _Local(
+        local = _LocalTurn(
             begun.turn, task, is_to_stop=is_to_stop, hand_over=hand_over, must_enter=must_enter
         )
         self._local[session_id] = local
 
         def forget(_task: asyncio.Task[None]) -> None:
             self._slots.settle(begun.turn.id, None)
-            # Not at the end of `_run`: a task that is cancelled early never gets there.
+            # Not at the end of `_run`, which a task cancelled early never reaches.
             if self._local.get(session_id) is local:
                 del self._local[session_id]
             self.on_change()
@@ -294,7 +294,7 @@ class TurnRunner:
                 and ending.outcome is Outcome.STOPPED
                 and not local.is_to_stop
             ):
-                # An agent that outlives us is still at work: the next server goes on with it.
+                # The next server continues with an agent that outlives us.
                 if not self._drivers[turn.session.driver].survives:
                     await self._close_as_dead(turn)
             else:
@@ -308,10 +308,12 @@ class TurnRunner:
         except FenceLost:
             log.warning("turn %s of session %s was taken over", turn.id, turn.session.id)
         except NaviError as error:
-            # The store is away for too long. The turn is closed as soon as it is back.
+            # The store was away too long. Recovery closes the turn when it is back.
             log.error("turn %s of session %s: %s", turn.id, turn.session.id, error.message)
 
-    async def _drive_to_end(self, begun: turns.Begun, local: _Local, writer: EventWriter) -> Ending:
+    async def _drive_to_end(
+        self, begun: turns.Begun, local: _LocalTurn, writer: EventWriter
+    ) -> Ending:
         """Run the driver and the event writer side by side until the driver is done."""
         driving = asyncio.create_task(self._drive(begun, local, writer))
         writing = asyncio.create_task(writer.run())
@@ -329,7 +331,7 @@ class TurnRunner:
                 task.cancel()
             await asyncio.gather(driving, writing, return_exceptions=True)
 
-    async def _drive(self, begun: turns.Begun, local: _Local, writer: EventWriter) -> None:
+    async def _drive(self, begun: turns.Begun, local: _LocalTurn, writer: EventWriter) -> None:
         session, user = begun.turn.session, begun.user
         driver = self._drivers[session.driver]
         conversation = None
@@ -384,10 +386,10 @@ class TurnRunner:
         except TimeoutError as error:
             if not deadline.expired():
                 raise
-            raise AgentFailed(f"it ran longer than {limit} seconds and was ended") from error
+            raise AgentFailed(f"the turn took longer than {limit} seconds and was ended") from error
 
     async def _prompt(self, turn: Turn) -> str:
-        """What the agent reads. Navi's own jobs find out only now what there is to do."""
+        """The turn's prompt. Those of Navi's own jobs are written only now."""
         first = turn.input
         job = first.metadata.get("automation_id")
         if first.prompt is None and job in (Kind.HEARTBEAT, Kind.DREAM):
@@ -398,19 +400,19 @@ class TurnRunner:
         return prompt_of((first, *turn.joined))
 
     async def _nudges(self, turn: Turn, tool_call_id: str) -> Sequence[str]:
-        """What waits for the agent of a running turn."""
+        """Queued inputs that the agent of a running turn should read now."""
         now = self._clock.now()
         try:
             return await self._store.transact(
                 steering.take, turn.session.id, new_id(), tool_call_id, now, fence=turn.fence
             )
         except NaviError as error:
-            # They wait for the next call, or for the end of the turn, which matters more.
+            # The turn matters more: nudges can wait for the next tool call or for its end.
             log.warning("no nudges for session %s: %s", turn.session.id, error.message)
             return ()
 
     async def _give_back(self, turn: Turn, reason: NotDelivered) -> None:
-        """Nothing reached the agent: the input waits again, for the terminal that has it open."""
+        """Requeue the turn's inputs: none of them reached the agent."""
         if isinstance(reason, OpenElsewhere):
             await self._store.transact(terminals.mark_open, turn.session, reason.name)
         await self._close_as_dead(turn, reason.sentence)
@@ -424,7 +426,7 @@ class TurnRunner:
 
 
 class NothingToDo(Exception):
-    """A turn of one of Navi's own jobs that found no work."""
+    """One of Navi's own jobs has no work to do."""
 
 
 async def _ending_of(driving: asyncio.Task[None], clock: Clock) -> Ending:
