@@ -442,7 +442,7 @@ async def test_a_run_that_takes_too_long_is_ended(world: World) -> None:
     await world.forward(hours=1)
     assert await world.outcomes(session, 1) == ["error"]
     assert (await world.messages(session))[-1].content == (
-        "(failed: it ran longer than 1 seconds and was ended)"
+        "(failed: the turn took longer than 1 seconds and was ended)"
     )
     assert (await now_of(world, automation)).last_status == "error"
 

@@ -1,4 +1,4 @@
-"""Answers that were made apart from where they are read."""
+"""Answers of background automations, to be posted where a person reads them."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from navi.live.store.scheduling import automation_runs, automations
 
 @dataclass(frozen=True, slots=True)
 class PendingAnswer:
-    """An answer about which somebody has to decide."""
+    """An answer that is not posted or dropped yet."""
 
     run: Run
     automation: Automation | None
     answer: Message | None
     target_id: str | None
-    """The session to which it would go."""
+    """The session in which it would be posted."""
 
     @property
     def text(self) -> str:
-        """What the person reads: the answer, or that there is none."""
+        """What a person would read: the answer, or why there is none."""
         if self.run.state is RunState.FAILED and self.automation is not None:
             why = (self.run.error or "").strip().splitlines()[-1:]
             return f"Automation {self.automation.name} failed: {''.join(why)}"
@@ -48,7 +48,7 @@ def list_pending(connection: Connection) -> list[PendingAnswer]:
 
 
 def deliver(connection: Connection, each: PendingAnswer, now: datetime) -> bool:
-    """Add the answer to the transcript in which it is read, once. False if somebody else did."""
+    """Post the answer in its target session, once. False if another process already has."""
     assert each.answer is not None
     assert each.automation is not None
     assert each.target_id is not None
@@ -80,7 +80,7 @@ def _pending(connection: Connection, run: Run) -> PendingAnswer:
 
 
 def _target(connection: Connection, automation: Automation) -> str | None:
-    """The session that a legacy automation names; for Navi's own, where the user was last."""
+    """The session a legacy automation names; for Navi's own, the user's latest session."""
     query = (
         select(sessions.c.id)
         .where(
