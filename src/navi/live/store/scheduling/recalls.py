@@ -79,7 +79,11 @@ def list_recalls(connection: Connection, session_id: str) -> list[Recall]:
     query = (
         select(session_recalls)
         .where(session_recalls.c.session_id == session_id)
-        .order_by(session_recalls.c.created_at.desc(), session_recalls.c.id)
+        .order_by(
+            session_recalls.c.created_at.desc(),
+            session_recalls.c.trigger_at.desc(),
+            session_recalls.c.id,
+        )
     )
     return [recall_of(row) for row in connection.execute(query)]
 
