@@ -71,7 +71,7 @@ class TerminalService(Service):
         self._limits = limits
 
     def dialect(self, driver: str) -> HookDialect:
-        """The reader of that agent's hook reports."""
+        """The hook protocol of that agent."""
         if driver not in self._dialects:
             raise InvalidInput(
                 f"there are no hooks for {driver!r}", hint=f"one of: {', '.join(self._dialects)}"
