@@ -1,8 +1,8 @@
-"""The memory, for whoever asks the server: the same values as `recall … --json`.
+"""Answers questions to the memory with the same values as `recall … --json`.
 
-The index is opened for each question and closed after it, because an open reader keeps the writer
-waiting; in a thread of its own, because its engines don't know the event loop. They are heavy to
-import, so only the first question does that.
+The index is opened for each question and then closed, because an open reader blocks the writer. Its
+engines block, so each question runs in a thread; they are slow to import, so the first question
+imports them.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from navi.live.model.access.user import User
 Json = dict[str, Any]
 Value = TypeVar("Value")
 Connection = Any
-"""To the index, whose engines only the index knows."""
+"""A connection to the index. Its type would mean importing the engines."""
 TOKEN_GROUPS = ("project", "day", "week", "month", "model")
 PERIODS = {"day", "week", "month"}
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilters:
-    """What a question to the memory is limited to."""
+    """What limits a question to the memory."""
 
     source: str | None = None
     project: str | None = None
@@ -45,14 +45,14 @@ class MemoryFilters:
 
 @dataclass(frozen=True, slots=True)
 class Resumable:
-    """A session of the memory, with what its agent needs to take it up again."""
+    """A past session, and what its agent needs to resume it."""
 
     source: str
     agent_session_id: str | None
-    """A sub-agent's is that of the session which started it."""
+    """A sub-agent's session has the id of the session that started it."""
     cwd: str | None
     is_archived: bool
-    """Its file is gone."""
+    """Whether its file is gone."""
 
 
 class MemoryService:
@@ -60,9 +60,9 @@ class MemoryService:
         self._clock = clock
 
     def filters(self, user: User, parameters: Mapping[str, str]) -> MemoryFilters:
-        """From a request; refuses users who may not look into the memory at all."""
+        """The filters of a request. Refuses users who may not search the memory."""
         if not user.is_admin:
-            # The index holds everything that was ever said on this machine, whoever said it.
+            # The index holds every user's sessions on this machine.
             raise NotAllowed(
                 "only an admin can search the memory", hint="ask the owner of this server"
             )
@@ -185,7 +185,7 @@ class MemoryService:
             return suggestions_json(suggest(lines))
 
         lines = await _read(lambda connection: _stats().commands(connection, _scope(filters)))
-        # Takes its time, and needs no open index.
+        # Slow, and needs no open index.
         return await asyncio.to_thread(judged, lines)
 
 
@@ -237,5 +237,5 @@ def _source(name: str | None) -> str | None:
     source = name.strip().lower().replace("-", "_")
     if source not in agents():
         names = ", ".join(each.replace("_", "-") for each in agents())
-        raise InvalidInput(f"there is no source {name[:40]!r}", hint=f"one of: {names}")
+        raise InvalidInput(f"unknown source {name[:40]!r}", hint=f"one of: {names}")
     return source
