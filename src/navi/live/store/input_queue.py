@@ -222,9 +222,7 @@ def edit(
             hint="remove it from the queue and schedule it again",
         )
     if agent_session_id not in (None, waiting.sender_session_id) and "text" in changes:
-        raise NotAllowed(
-            "an agent can't reword what somebody else has sent", hint="send an input of your own"
-        )
+        raise NotAllowed("an agent can only reword what it sent itself", hint="send your own input")
     connection.execute(
         update(message_queue).where(message_queue.c.id == input_id).values(**changes)
     )

@@ -187,7 +187,7 @@ def request_stop(connection: Connection, session_id: str, reason: StopReason) ->
         return False
     request = update(turns).where(turns.c.id == turn_id).values(stop_reason=reason)
     if reason is not StopReason.CLEARED:
-        # Keep the first reason, unless the new one means more work at the end of the turn.
+        # Keep the first reason; only clearing replaces it, because the turn's end must do it.
         request = request.where(turns.c.stop_reason.is_(None))
     connection.execute(request)
     signals.send(connection, signals.STOPS, turn_id)

@@ -147,7 +147,7 @@ def clear(connection: Connection, session_id: str, now: datetime) -> bool:
 
 
 def kill(connection: Connection, session_id: str, now: datetime) -> Session:
-    """End the session for good, and announce that its queue and schedules are removed."""
+    """End the session for good, with its running turn, its queue and its schedules."""
     lane = lock(connection, session_id)
     if lane.session.state is SessionState.STOPPED:
         return lane.session
@@ -178,7 +178,7 @@ def ended_among(connection: Connection, session_ids: Collection[str]) -> list[Se
 def kill_for_removal(
     connection: Connection, session_id: str, now: datetime, *, with_automations: bool
 ) -> Session:
-    """`kill`, unless the session has automations that the request does not name."""
+    """`kill`, but refuse if the session has automations, unless `with_automations`."""
     lock(connection, session_id)
     blocking = automations.blocking(connection, session_id)
     if blocking and not with_automations:

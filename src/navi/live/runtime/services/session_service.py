@@ -248,7 +248,7 @@ class SessionService:
         *,
         with_automations: bool = False,
     ) -> None:
-        """Delete the session and everything in it. Its automations must be named to be deleted."""
+        """Delete the session and its content. Needs `with_automations` if it has any."""
         await self._require_control(user, session_id, requester_session_id, "delete")
         session = await self._store.transact(
             sessions.kill_for_removal,

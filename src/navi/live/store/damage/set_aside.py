@@ -1,7 +1,7 @@
 """Rows that could not be read, computed or carried out.
 
-Such a row is removed from its table, so that it never stops the others. Its content and the reason
-are recorded here, posted in its session, and listed by `navi doctor`.
+Such a row is ended or deleted, so that it never stops the others. Its content and the reason are
+recorded here, posted in its session, and listed by `navi doctor`.
 """
 
 from __future__ import annotations

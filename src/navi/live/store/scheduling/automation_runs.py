@@ -297,7 +297,7 @@ def _following(plan: Plan) -> dict[str, Any]:
 def _count(
     connection: Connection, automation: Automation, ending: Ending, now: datetime
 ) -> str | None:
-    """Update the automation's counters and status after one of its runs."""
+    """Update the automation after a run. Returns a remark if this switches it off."""
     failures = failures_after(ending.outcome, automation.failures_in_row)
     status = status_after(ending.outcome)
     changed = automations.change(

@@ -36,7 +36,7 @@ class PendingAnswer:
 
     @property
     def text(self) -> str:
-        """What a person would read: the answer, or why there is none."""
+        """What a person would read: the answer, or the error of a failed run."""
         if self.run.state is RunState.FAILED and self.automation is not None:
             why = (self.run.error or "").strip().splitlines()[-1:]
             return f"Automation {self.automation.name} failed: {''.join(why)}"
