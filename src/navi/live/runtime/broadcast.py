@@ -27,7 +27,7 @@ from navi.live.store.engine.transactions import Store
 TAIL_LENGTH = 2048
 """Frames kept in memory per watched session; a watcher further behind reads the store."""
 READ_LIMIT = 500
-LOOK_AGAIN_SECONDS = 5.0
+CHECK_SECONDS = 5.0
 """How late an event may be sent if another process's signal got lost."""
 TRY_AGAIN_SECONDS = 1.0
 
@@ -152,7 +152,7 @@ class Broadcast(Service):
 
         One timer for all watchers: one each would cost more than all their frames.
         """
-        await self._wake.wait(LOOK_AGAIN_SECONDS)
+        await self._wake.wait(CHECK_SECONDS)
         position = await self.last_position()
         if position > self._position:
             self._position = position

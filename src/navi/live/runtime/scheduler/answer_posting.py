@@ -21,7 +21,7 @@ from navi.live.runtime.service import Service
 from navi.live.store.engine.transactions import Store
 from navi.live.store.scheduling import automation_runs, background_answers
 
-LOOK_AGAIN_SECONDS = 30.0
+CHECK_SECONDS = 30.0
 SILENCE = "NOTHING_TO_REPORT"
 """What a background agent is told to answer if there is nothing a person needs to know."""
 
@@ -60,7 +60,7 @@ class AnswerPosting(Service):
     async def step(self) -> None:
         self._wake.clear()
         await self.settle_all()
-        await self._wake.wait(LOOK_AGAIN_SECONDS)
+        await self._wake.wait(CHECK_SECONDS)
 
     async def settle_all(self) -> None:
         while waiting := await self._store.transact(background_answers.list_pending):

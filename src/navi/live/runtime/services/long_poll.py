@@ -41,31 +41,31 @@ class LongPoll:
     async def rest(self, user: User, session_id: str, seconds: float) -> Rest:
         """Return when the session has ended, is idle with an empty queue, or the time is up."""
 
-        async def look() -> tuple[Rest, bool]:
+        async def check() -> tuple[Rest, bool]:
             session = await self._sessions.get(user, session_id)
             is_idle = session.state is SessionState.STOPPED
             if session.state is SessionState.IDLE:
                 is_idle = not await self._store.transact(input_queue.waiting, session_id)
             return Rest(is_idle, session), is_idle
 
-        return await self._until(session_id, look, seconds)
+        return await self._until(session_id, check, seconds)
 
     async def answer(self, user: User, session_id: str, input_id: str, seconds: float) -> Answer:
         """Return the answer when the input's turn has ended, or its progress at the time limit."""
         await self._sessions.get(user, session_id)
 
-        async def look() -> tuple[Answer, bool]:
+        async def check() -> tuple[Answer, bool]:
             answer = await self._store.transact(turns.answer, session_id, input_id)
             return answer, answer.status == "done"
 
-        return await self._until(session_id, look, seconds)
+        return await self._until(session_id, check, seconds)
 
     async def _until(
-        self, session_id: str, look: Callable[[], Awaitable[tuple[Result, bool]]], seconds: float
+        self, session_id: str, check: Callable[[], Awaitable[tuple[Result, bool]]], seconds: float
     ) -> Result:
         # Taken before the first check, so that nothing after it is missed.
         after = await self._broadcast.last_seq(session_id)
-        result, is_done = await look()
+        result, is_done = await check()
         if is_done or seconds <= 0:
             return result
         try:
@@ -73,7 +73,7 @@ class LongPoll:
                 async with aclosing(self._broadcast.session(session_id, after)) as batches:
                     async for batch in batches:
                         if any(frame.text.startswith(_NEWS) for frame in batch):
-                            result, is_done = await look()
+                            result, is_done = await check()
                             if is_done:
                                 break
         except TimeoutError:

@@ -34,7 +34,7 @@ from navi.live.store.snapshot import Snapshot
 
 DEFAULT_DRIVER = "builtin"
 STOP_PATIENCE_SECONDS = 10.0
-REMOTE_LOOK_SECONDS = 0.05
+REMOTE_CHECK_SECONDS = 0.05
 QUOTED_CHARACTERS = 200
 """How many characters of a path an error message repeats."""
 
@@ -292,7 +292,7 @@ class SessionService:
             running = await self._store.transact(lanes.running, [session_id])
             if not any(turn.stop_reason is not None for turn in running):
                 return
-            await asyncio.sleep(REMOTE_LOOK_SECONDS)
+            await asyncio.sleep(REMOTE_CHECK_SECONDS)
 
 
 def require_open(session_id: str) -> None:

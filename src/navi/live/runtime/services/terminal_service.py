@@ -30,7 +30,7 @@ from navi.live.store.engine.transactions import Store
 from navi.vendors.hooks import HookDialect
 from navi.vendors.vendor import Vendor
 
-LOOK_SECONDS = 3.0
+CHECK_SECONDS = 3.0
 """How long a terminal that closed without a report may hold up its session's inputs."""
 
 LONGEST_FOLDER_NAME = 100
@@ -129,10 +129,10 @@ class TerminalService(Service):
 
     async def step(self) -> None:
         """Release the sessions of terminals that closed without a report."""
-        await self._wake.wait(LOOK_SECONDS)
+        await self._wake.wait(CHECK_SECONDS)
         for each in await self._store.transact(terminals.all_open):
             try:
-                await self._look(each)
+                await self._check(each)
             except NaviError:
                 raise
             except Exception as error:
@@ -140,7 +140,7 @@ class TerminalService(Service):
                 why, now = reason_of(error), self._clock.now()
                 await self._store.transact(terminals.set_aside_terminal, each, why, now)
 
-    async def _look(self, each: terminals.Open) -> None:
+    async def _check(self, each: terminals.Open) -> None:
         driver = self._drivers.get(each.driver)
         if driver is None:
             raise LookupError(f"there is no driver {each.driver!r}")

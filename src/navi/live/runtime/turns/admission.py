@@ -25,7 +25,7 @@ from navi.live.store.damage import bad_inputs
 from navi.live.store.due.contract import Claimed
 from navi.live.store.engine.transactions import Store
 
-LOOK_AGAIN_SECONDS = 1.0
+CHECK_SECONDS = 1.0
 """How late a turn may start if nothing woke us, as after another server has died."""
 
 FEWEST_READY = 8
@@ -109,9 +109,9 @@ class AdmissionService(Service):
 
     def _seconds_to_wait(self) -> float:
         if not self._expected:
-            return LOOK_AGAIN_SECONDS
+            return CHECK_SECONDS
         left = (self._expected[0].at - self._clock.now()).total_seconds()
-        return min(max(left, 0.0), LOOK_AGAIN_SECONDS)
+        return min(max(left, 0.0), CHECK_SECONDS)
 
     def _take_expected(self) -> list[Expected]:
         now = self._clock.now()

@@ -18,7 +18,7 @@ from navi.live.store.damage import bad_turns
 from navi.live.store.damage.set_aside import reason_of
 from navi.live.store.engine.transactions import Store
 
-LOOKS_PER_LEASE = 8
+CHECKS_PER_LEASE = 8
 
 log = logging.getLogger("navi.recovery")
 
@@ -57,7 +57,7 @@ class Recovery(Service):
 
     async def step(self) -> None:
         """Check all running turns, ours and others', several times per lease."""
-        await self._wake.wait(self._lease.total_seconds() / LOOKS_PER_LEASE)
+        await self._wake.wait(self._lease.total_seconds() / CHECKS_PER_LEASE)
         self._wake.clear()
         await self.check_turns()
         if self._has_ended_sessions:

@@ -67,7 +67,7 @@ def begin(
         end(connection, automation, Ended.SESSION_ENDED, now)
         return None
     if (active := _active(connection, automation.id)) is not None:
-        _meet(connection, automation, active, its, now)
+        _hold_or_miss(connection, automation, active, its, now)
         return None
     run = planned_run(automation, its, now)
     if find(connection, run.id) is not None or input_queue.exists(connection, run.id):
@@ -271,7 +271,7 @@ def settle_delivery(
     return bool(decided.rowcount)
 
 
-def _meet(
+def _hold_or_miss(
     connection: Connection,
     automation: Automation,
     active: Run,

@@ -169,7 +169,7 @@ def turn_ended(
         status = RecallStatus.CANCELLED if failed else RecallStatus.FIRED
         _change(connection, recall, now, status=status, **end)
     else:
-        _change(connection, recall, now, **_next_beat(recall, now), **end)
+        _change(connection, recall, now, **_next_wake_up(recall, now), **end)
 
 
 def input_removed(connection: Connection, removed: Input, why: str, now: datetime) -> None:
@@ -179,7 +179,9 @@ def input_removed(connection: Connection, removed: Input, why: str, now: datetim
         return
     if recall.interval_seconds is not None and why != SESSION_ENDED:
         is_ahead = _is_planned(removed, recall) and now < recall.due_at
-        _change(connection, recall, now, **_next_beat(recall, recall.due_at if is_ahead else now))
+        _change(
+            connection, recall, now, **_next_wake_up(recall, recall.due_at if is_ahead else now)
+        )
         return
     cancelled = {"status": RecallStatus.CANCELLED, "outcome": CANCELLED_OUTCOME, "error": why}
     _change(connection, recall, now, **cancelled)
@@ -223,7 +225,7 @@ def _is_planned(of: Input, recall: Recall) -> bool:
     return of.not_before == recall.due_at
 
 
-def _next_beat(recall: Recall, now: datetime) -> dict[str, Any]:
+def _next_wake_up(recall: Recall, now: datetime) -> dict[str, Any]:
     """The recall's next wake-up; those that passed during the turn count as missed."""
     assert recall.interval_seconds is not None
     at, missed = recall.due_at, 0
