@@ -97,7 +97,7 @@ def remember(
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class OpenTerminal:
     """A session that is open in a person's terminal."""
 
     driver: str
@@ -110,9 +110,9 @@ def is_open(connection: Connection, session: Session) -> bool:
     return bool(connection.execute(_IS_OPEN, {"session_id": session.id}).scalar())
 
 
-def all_open(connection: Connection) -> list[Open]:
+def list_open(connection: Connection) -> list[OpenTerminal]:
     rows = connection.execute(select(agent_sessions).where(agent_sessions.c.is_open))
-    return [Open(row.driver, row.agent_session_id, row.session_id) for row in rows]
+    return [OpenTerminal(row.driver, row.agent_session_id, row.session_id) for row in rows]
 
 
 def adopt(
@@ -217,7 +217,7 @@ def mark_open(connection: Connection, session: Session, agent_session_id: str) -
     )
 
 
-def close(connection: Connection, gone: Open, now: datetime) -> None:
+def close(connection: Connection, gone: OpenTerminal, now: datetime) -> None:
     """Mark a terminal as closed without a report, and release its session's queue."""
     lane = lock(connection, gone.session_id)
     connection.execute(
@@ -232,7 +232,7 @@ def close(connection: Connection, gone: Open, now: datetime) -> None:
         sessions.bring_to(connection, lane, SessionState.IDLE, now)
 
 
-def set_aside_terminal(connection: Connection, bad: Open, why: str, now: datetime) -> None:
+def set_aside_terminal(connection: Connection, bad: OpenTerminal, why: str, now: datetime) -> None:
     """Set aside a terminal that can't be checked, so that nothing waits for it."""
     reference = set_aside.Reference(bad.agent_session_id, bad.session_id)
     set_aside.record(connection, "terminal", reference, why, now)

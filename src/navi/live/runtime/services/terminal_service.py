@@ -130,7 +130,7 @@ class TerminalService(Service):
     async def step(self) -> None:
         """Release the sessions of terminals that closed without a report."""
         await self._wake.wait(CHECK_SECONDS)
-        for each in await self._store.transact(terminals.all_open):
+        for each in await self._store.transact(terminals.list_open):
             try:
                 await self._check(each)
             except NaviError:
@@ -140,7 +140,7 @@ class TerminalService(Service):
                 why, now = reason_of(error), self._clock.now()
                 await self._store.transact(terminals.set_aside_terminal, each, why, now)
 
-    async def _check(self, each: terminals.Open) -> None:
+    async def _check(self, each: terminals.OpenTerminal) -> None:
         driver = self._drivers.get(each.driver)
         if driver is None:
             raise LookupError(f"there is no driver {each.driver!r}")
