@@ -44,7 +44,7 @@ class World:
 
     async def say(self, session: Session, text: str, **fields: Any) -> Admission:
         new = NewInput(**{"id": new_id(), "session_id": session.id, "text": text, **fields})
-        return await self.navi.queue.admit(LOCAL, new)
+        return await self.navi.admission.admit(LOCAL, new)
 
     async def messages(self, session: Session) -> list[Message]:
         return await self.navi.sessions.messages(LOCAL, session.id, -1)
@@ -59,9 +59,9 @@ class World:
         async with asyncio.timeout(PATIENCE_SECONDS):
             while True:
                 self.navi.scheduler.wake()
-                self.navi.queue.poke()
+                self.navi.admission.wake()
                 await self.navi.scheduler.at_rest()
-                await self.navi.queue.at_rest()
+                await self.navi.admission.at_rest()
                 # Rows that another transaction holds are skipped; try them again.
                 if not any(at <= self.clock.moment for at in await self._instants()):
                     return
@@ -73,7 +73,7 @@ class World:
     async def until(self, look: Callable[[], Awaitable[Result]]) -> Result:
         """Call `look` now and after every event until it returns something true; return that."""
         async with asyncio.timeout(PATIENCE_SECONDS):
-            async with aclosing(self.navi.feed.all(LOCAL, 0)) as batches:
+            async with aclosing(self.navi.broadcast.all(LOCAL, 0)) as batches:
                 if seen := await look():
                     return seen
                 async for _ in batches:
@@ -87,7 +87,7 @@ class World:
         """The session's frames, up to and with the one that is waited for."""
         seen: list[Frame] = []
         async with asyncio.timeout(PATIENCE_SECONDS):
-            async with aclosing(self.navi.feed.session(session.id, after)) as batches:
+            async with aclosing(self.navi.broadcast.session(session.id, after)) as batches:
                 async for batch in batches:
                     for frame in batch:
                         seen.append(json.loads(frame.text))

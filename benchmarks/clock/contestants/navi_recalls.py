@@ -81,7 +81,7 @@ class NaviRecalls:
                         self._since_tidy += 1
                         note(self._numbers[each.session_id])
 
-            navi.queue.on_deliverable = on_deliverable
+            navi.admission.on_deliverable = on_deliverable
             yield
 
     async def schedule(self, jobs: Sequence[Job]) -> None:

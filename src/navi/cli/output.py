@@ -199,7 +199,7 @@ def _send(stream: TextIO, text: str) -> None:
     try:
         try:
             stream.write(text)
-        except UnicodeEncodeError:  # the terminal has no such characters, or nobody has
+        except UnicodeEncodeError:  # the terminal can't show these characters, or they are invalid
             encoding = stream.encoding or "utf-8"
             stream.write(text.encode(encoding, "replace").decode(encoding))
         stream.flush()

@@ -1,9 +1,9 @@
 """Claude Code's rules for Bash, and which commands they match.
 
 Measured with Claude Code 2.1.325 by tests/acceptance/clients/test_permission_rules.py. A rule is
-compared with each command of a line, with its words as the command receives them, so quotes hide
-nothing. `Bash(x:*)` matches `x` and `x` with any arguments; `*` stands for anything; `\\*` is a
-star; all other signs are themselves. Redirections are no part of what is compared.
+compared with each command of a line, using the words the command receives, so quotes hide nothing.
+`Bash(x:*)` matches `x` with or without arguments; `*` matches anything; `\\*` is a literal star;
+all other characters match themselves. Redirections are ignored.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from functools import cache
 
 
 def matches(rule: str, command: str) -> bool:
-    """Whether a rule matches a command, given as its words with a blank between them."""
+    """Whether a rule matches a command, written as its words separated by spaces."""
     return any_of((rule,)).search(command) is not None
 
 
 def covers(rule: str, other: str) -> bool:
-    """Whether everything that `other` matches is matched by `rule` as well."""
+    """Whether `rule` matches everything that `other` matches."""
     if rule == other or rule in ("Bash", "Bash(*)", "Bash(:*)"):
         return True
     if not rule.startswith("Bash(") or not other.startswith("Bash("):
@@ -32,7 +32,7 @@ def covers(rule: str, other: str) -> bool:
 
 @cache
 def any_of(rules: tuple[str, ...]) -> re.Pattern[str]:
-    """A pattern that finds something in the commands that at least one of the rules matches."""
+    """A pattern that matches a command if any of the rules does."""
     return re.compile("|".join(map(_expression, rules)) or r"(?!)", re.DOTALL)
 
 

@@ -1,9 +1,9 @@
 """The test and lint commands that may run without asking: the only ones that run other code.
 
-They run what the repository says, and a rule in the user's settings holds in every repository, a
-foreign one as well. So only commands are here that are a language's or a tool's own way to test or
-to check. What runs whatever a file calls "build" or "lint" is for people to decide (harm_table.py):
-make, just, tox, nox, gradle, mvn, `npm run x`; so is what is used to build.
+They run code from the repository, and a rule in the user's settings applies to every repository,
+even an untrusted one. So this table has only the standard test and check commands of languages and
+tools. Commands that run whatever a file calls "build" or "lint" (make, just, tox, nox, gradle, mvn,
+`npm run x`) and build commands are left to people (risk_table.py).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PYTEST = guards(
     f"{bundled('pco', behind='xvqsl')} @ --basetemp --junit --debug --log-file --pastebin --pdbcls "
     "--rootdir --confcutdir --config --override --cov-report --cov-config --html --json --report "
     "--benchmark --tx --px --rsync ~log_file ~cache_dir ~addopts ~pythonpath "
-    # Those of plugins that write or delete.
+    # Plugin options that write or delete.
     "--snapshot --inline-snapshot --update --regen --force-regen --output --allure --clean --csv "
     "--md --profile --memray --store",
 )
@@ -31,12 +31,12 @@ _RUFF = guards(
 )
 _MYPY = guards(
     "*mypy",
-    # argparse takes every beginning of an option that is not another one's as well.
+    # argparse also accepts unambiguous abbreviations of options.
     "@ --ins --an --co --ht --li --tx --ti --x --j --python-e --ca --cu",
 )
 _CARGO = guards(
     "cargo",
-    # The last ones are for rustc or for the tests, behind `--`.
+    # The last ones go to rustc or to the tests, after `--`.
     "--config --target --manifest-path --out --artifact --lockfile --fix --logfile --emit "
     "--codegen --extern --sysroot --print -C -L -Z -o @",
 )
@@ -46,7 +46,7 @@ _GO = guards(
     "~pkgdir ~-test. -exec --exec -o --o -trace --trace -C --C -c$ --c$ -mod --mod -fuzz --fuzz "
     "-fix --fix",
 )
-# With any arguments but those that the guards catch.
+# Allowed with any arguments except those that the guards catch.
 _GUARDED: list[tuple[str, str, tuple[str, ...]]] = [
     ("pytest", TESTS, _PYTEST),
     *((f"{python} -m pytest", TESTS, _PYTEST) for python in ("python", "python3")),
@@ -57,11 +57,11 @@ _GUARDED: list[tuple[str, str, tuple[str, ...]]] = [
     *((f"cargo {sub}", CHECKS, _CARGO) for sub in ("check", "clippy")),
     ("go test", TESTS, _GO),
     ("go vet", CHECKS, _GO),
-    # Which program gets these arguments is up to the repository: no option is safe with all.
+    # The repository decides which program gets these arguments, so no option is safe.
     *((f"{tool} test --", TESTS, guards(f"{tool} test --", "-")) for tool in ("npm", "pnpm")),
 ]
 _SCRIPT_OPTIONS = "-s --silent -- --run --watch=false --watchAll=false --ci --verbose --bail"
-# Only in the very form that was run, and with no other options than these.
+# Allowed only exactly as run, and with no options other than these.
 _EXACT_ONLY = [
     *((f"{tool} test", TESTS, _SCRIPT_OPTIONS) for tool in ("npm", "pnpm", "yarn")),
     ("npm t", TESTS, _SCRIPT_OPTIONS),
@@ -78,7 +78,7 @@ _EXACT_ONLY = [
     ("shellcheck", CHECKS, "-x -a -s --shell -S --severity -e --exclude -C --color"),
     ("golangci-lint run", CHECKS, "--timeout -v -E -D --enable --disable --fast"),
 ]  # fmt: skip
-# In the very form that was run, and only with one of the first options do they leave files alone.
+# Allowed only exactly as run: without one of the first options, they change files.
 _EXACT_NEEDS = [
     ("ruff format", "--check --diff", "-q --quiet"),
     ("black", "--check --diff", "-q --quiet -l --line-length"),

@@ -1,7 +1,7 @@
-"""Guards: `ask` rules beside a wide `allow` rule, for the arguments with which it could do harm.
+"""Guards: `ask` rules that catch the harmful arguments of a wide `allow` rule.
 
-Claude Code looks at `deny` first, then at `ask`, then at `allow`. A guard therefore narrows a rule
-such as `Bash(git log:*)`, which would also allow `git log --output=FILE`.
+Claude Code checks `deny` first, then `ask`, then `allow`. So a guard narrows a rule such as
+`Bash(git log:*)`, which would also allow `git log --output=FILE`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from navi.permissions.bash_rule import any_of
 
 
 def guards(tool: str, arguments: str) -> tuple[str, ...]:
-    """One for each argument: `--out` catches every word that begins so, `~x` every text with x in
-    it, and `-c$` only that very word."""
+    """One guard for each argument: `--out` catches words that begin with it, `~x` any text that
+    contains x, and `-c$` only the word itself."""
     rules: list[str] = []
     for argument in arguments.split():
         if argument[0] == "~":
@@ -24,11 +24,11 @@ def guards(tool: str, arguments: str) -> tuple[str, ...]:
 
 
 def bundled(letters: str, behind: str) -> str:
-    """Short options that are written together: `-qo` for the `-o` behind a `-q`."""
+    """Short options written together, such as `-qo` for `-q -o`."""
     return " ".join(f"-{first}{letter}" for letter in letters for first in ("", *behind))
 
 
-# A word that begins with `.e` may be `.env`, also as `.e*`; `.?`, `.[` and `.*` may be as well.
+# `.e…`, `.e*`, `.?`, `.[` and `.*` may all stand for `.env`.
 _ENV = [f"Bash(*{sign}.{name}*)" for sign in " /" for name in ("e", "E", "?", "[", r"\*")]
 _FILES = """
     =.e :.e .ssh .aws .gnupg .kube .azure .docker/ .dockercfg gcloud/ gh/hosts Keychains .netrc
@@ -47,11 +47,11 @@ SECRETS: tuple[str, ...] = (
     "Bash(*/etc/*shadow*)",
     "Bash(*/etc/sudoers*)",
 )
-"""For commands that name a file in which secrets are kept."""
+"""Guards for files that may hold secrets."""
 SHARED: tuple[str, ...] = (*SECRETS, "Bash(xargs *)")
-"""What every wide rule is written with. Nobody sees beforehand what xargs is going to add."""
+"""The guards of every wide rule. What xargs will add can't be seen in advance."""
 
 
 def names_a_secret(command: str) -> bool:
-    """Whether a command, given as its words with a blank between them, names such a file."""
+    """Whether a command, written as its words separated by spaces, names such a file."""
     return any_of(SECRETS).search(command) is not None

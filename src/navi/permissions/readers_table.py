@@ -1,8 +1,8 @@
-"""Commands that only read: with any arguments, with guards, or only in the form that was run.
+"""Commands that only read: with any arguments, with guards, or only exactly as run.
 
-A file's content may be shown by a wide rule only if Claude Code itself keeps the command to the
-folders of the session, as it does for cat, grep and most of their like (measured with 2.1.325).
-bat, xxd, zcat and others would read the whole disk: they are allowed in their very form only.
+A wide rule may show files only if Claude Code itself limits the command to the session's folders,
+as it does for cat, grep and similar ones (measured with 2.1.325). bat, xxd, zcat and others could
+read the whole disk, so they are allowed only exactly as run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from navi.permissions.verdict import Entry, Harm, Key
 
 READS = "only reads"
 
-# With any arguments whatsoever these change nothing, and show nothing but what they are about.
+# With any arguments, these change nothing and show nothing unexpected.
 _WIDE = """
     basename, cat, cd, cksum, cmp, column, comm, cut, df, dirname, echo, egrep, expand,
     expr, factor, false, fgrep, fold, free, grep, groups, head, id, ls, lsblk, lscpu, md5sum, nl,
@@ -30,12 +30,12 @@ _WIDE = """
 _GIT = guards("git", "--ou --ext")
 _KUBECTL = guards(
     "kubectl",
-    # -o json, yaml, a template or columns show all that is stored, passwords in variables as well.
+    # -o json, yaml, a template or columns show everything, including passwords in variables.
     "~secret ~json ~yaml ~template ~custom-col ~:// "
     "--raw --kubeconfig --cache-dir --profile --log --server --token "
     f"{bundled('fks', behind='Aw')}",
 )
-# What could write, run or show something is caught by the guards.
+# The guards catch arguments that could write, run or reveal something.
 _GUARDED: list[tuple[str, tuple[str, ...]]] = [
     *((f"git {sub}", _GIT) for sub in (
         *("log", "diff", "show", "shortlog", "rev-list", "whatchanged", "diff-tree", "diff-index"),
@@ -43,7 +43,7 @@ _GUARDED: list[tuple[str, tuple[str, ...]]] = [
     *((f"git {sub}", (*_GIT, *guards(f"git {sub}", "--con"))) for sub in ("blame", "annotate")),
     ("rg", guards("rg", "--pre$ --pre= --hostname-b")),
     ("find", guards("find", "-exec -ok -del -fprint -fls -files0")),
-    # Claude Code does not see that these name files, which may be outside of the folders.
+    # Claude Code does not notice that these name files, which may lie outside the folders.
     ("wc", guards("wc", "--f")),
     ("du", guards("du", "--f")),
     ("diff", guards("diff", "--fr --to")),
@@ -55,7 +55,7 @@ _BRANCH = (
     "--unset-upstream --edit-description --create-reflog"
 )
 _TAG = "-d --delete -a -s -u -f -m -F -e --annotate --sign --local-user --force --edit --trailer"
-# Only in the very form that was run, and only without these options.
+# Allowed only exactly as run, and only without these options.
 _EXACT_UNLESS = [
     *((f"git {sub}", _BRANCH) for sub in ("branch --list", "branch -l")),
     *((f"git {sub}", _TAG) for sub in ("tag --list", "tag -l")),
@@ -72,7 +72,7 @@ _EXACT_UNLESS = [
     ("readelf", ""),
     ("zcat", ""),
 ]
-# Only in the very form that was run, and with no other options than these.
+# Allowed only exactly as run, and with no options other than these.
 _EXACT_ONLY = [
     ("bat", "-n -p -pp -A --plain --number --show-all --style --language -l --line-range -r "
      "--color --no-pager"),
@@ -92,7 +92,7 @@ _EXACT_ONLY = [
     ("brew list", "--versions --formula --cask -1 -l"),
     ("docker info", ""),
 ]  # fmt: skip
-# What reads, if it is given no more than so many operands, and none of these options.
+# These only read if they have at most this many operands and none of these options.
 _EXACT_OPERANDS = [
     ("hostname", 0, "-F --file -b --boot"),
     ("uniq", 1, ""),
@@ -115,7 +115,7 @@ def readers() -> dict[Key, Entry]:
         table[tuple(key.split())] = Entry(Harm.NONE, READS, guards=())
     for key, rules in _GUARDED:
         table[tuple(key.split())] = Entry(Harm.NONE, READS, guards=rules)
-    # The document wants a rule for it: reading from a cluster is what people do all day.
+    # Allowed widely, because people read from clusters all day.
     table["kubectl", "get"] = Entry(Harm.NONE, "only reads from the cluster", guards=_KUBECTL)
     for key, unless in _EXACT_UNLESS:
         table[tuple(key.split())] = Entry(Harm.NONE, READS, names(unless))

@@ -1,4 +1,4 @@
-"""Whether a command can do harm, judged by what it is and by every argument it was given."""
+"""Judges whether a command can do harm, from its name and every argument."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from navi.permissions.verdict import Entry, Harm, Judgement, Key, caught_option,
 class JudgedLine(NamedTuple):
     commands: tuple[ShellCommand, ...]
     judgements: tuple[Judgement, ...]
-    """One for each command; a wrapper is as bad as the worst of what it runs."""
+    """One for each command; a wrapper is as harmful as the worst command it runs."""
     worst: Judgement
     is_understood: bool
 
@@ -41,7 +41,7 @@ NOTHING = Judgement(Harm.NONE, "runs nothing")
 NOT_UNDERSTOOD = Judgement(Harm.UNKNOWN, "could not be read with certainty")
 SHOWS_SECRETS = Judgement(Harm.DONE, "names a file that may hold secrets")
 WRITES_TO_FILE = "writes to a file"
-# They add nothing to what they run, and Claude Code looks through them too.
+# They add no risk to the command they run, and Claude Code ignores them too.
 LOOKED_THROUGH = names("timeout time nice nohup stdbuf")
 _TRANSPARENT = LOOKED_THROUGH | names("env gtimeout ionice command builtin exec setsid xargs")
 _INTERPRETERS = names(
@@ -65,7 +65,7 @@ def judge(line: ShellLine) -> JudgedLine:
     commands = line.commands
     judgements: list[Judgement] = [NOTHING] * len(commands)
     inner: dict[int, list[Judgement]] = {}
-    # What a command runs stands behind it in the list.
+    # A command comes before the commands it runs, so judge from the end.
     for place in range(len(commands) - 1, -1, -1):
         judgement = judge_command(commands[place], inner.get(place, []))
         judgements[place] = judgement
@@ -78,7 +78,7 @@ def judge(line: ShellLine) -> JudgedLine:
 
 
 def judge_command(command: ShellCommand, inner: list[Judgement]) -> Judgement:
-    """`inner` are the judgements of the commands that this one runs."""
+    """`inner` holds the judgements of the commands that this one runs."""
     own = _judge_words(command, inner) if command.words else NOTHING
     around = max(
         (_judge_redirections(command), _judge_assignments(command)),
@@ -87,7 +87,7 @@ def judge_command(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     if max(own.harm, around.harm) < Harm.DONE and _names_a_secret(command):
         return SHOWS_SECRETS
     if around.harm > Harm.NONE and around.harm >= own.harm:
-        # Claude Code asks about these on their own, whatever is allowed.
+        # Claude Code always asks about these.
         return around
     if command.is_unknown and own.harm < Harm.UNKNOWN:
         return Judgement(Harm.UNKNOWN, "may not be what it looks like")
@@ -139,7 +139,7 @@ def _judge_words(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     words = command.words
     if 0 in command.dynamic:
         return _worst_with(inner, Harm.UNKNOWN, "what it runs is decided at run time")
-    name = _known_name(words[0])
+    name = _table_name(words[0])
     if name is None:
         return _worst_with(inner, Harm.UNKNOWN, "runs an unknown program")
     if name in SHELLS:
@@ -179,7 +179,7 @@ def _judge_named(name: str, command: ShellCommand) -> Judgement:
         return Judgement(Harm.UNKNOWN, "what it does is decided at run time")
     judgement = _judge_entry(words, key, entry, bool(command.dynamic), is_direct)
     if judgement.harm > Harm.PROJECT and len(entries) > 1 and entries[1][1].only is not None:
-        # There is no rule for all that begins so, but the shorter entry may know this very form.
+        # No wide rule fits, but the shorter entry may allow this exact command.
         shorter = _judge_entry(words, *entries[1], bool(command.dynamic), is_direct)
         return min(shorter, judgement, key=lambda one: one.harm)
     return judgement
@@ -205,7 +205,7 @@ def _judge_entry(
             return Judgement(Harm.UNKNOWN, "has more arguments than are known to be harmless", head)
         if len(operands) > max(entry.operands, 0):
             return Judgement(Harm.DONE, "can change something with these arguments", head)
-    # `tsc --noEmit false` is no `tsc --noEmit`.
+    # `tsc --noEmit false` is not `tsc --noEmit`.
     if entry.needs and ("false" in arguments or not entry.needs.intersection(arguments)):
         needed = sorted(entry.needs, key=len)[-1]
         return Judgement(Harm.DONE, f"rewrites files without {needed}", head)
@@ -215,7 +215,7 @@ def _judge_entry(
 
 
 def _guarded(words: Key, key: Key, guards: tuple[str, ...]) -> str | None:
-    """The argument that a guard would ask about, or the whole command."""
+    """The argument that a guard would catch, or the whole command."""
     text = " ".join(words)
     guard = next((guard for guard in guards if matches(guard, text)), None)
     if guard is None:
@@ -224,7 +224,7 @@ def _guarded(words: Key, key: Key, guards: tuple[str, ...]) -> str | None:
     return next((word for word in words[len(key) :] if matches(guard, f"{head} {word}")), text)
 
 
-# Nobody is asked about these.
+# Claude Code never asks about these.
 _CONTROL_FLOW = names("exit return break continue wait set")
 _UNKNOWN = Entry(Harm.UNKNOWN, "runs another command")
 _UNKNOWN_COMMAND = Judgement(Harm.UNKNOWN, "is not known to be harmless")
@@ -235,8 +235,8 @@ def _worst_with(inner: list[Judgement], harm: Harm, reason: str) -> Judgement:
     return Judgement(worst.harm, worst.reason) if worst.harm > harm else Judgement(harm, reason)
 
 
-def _known_name(word: str) -> str | None:
-    """The name a table may know it by; None for a program at some place of its own."""
+def _table_name(word: str) -> str | None:
+    """The name to look up in the tables; None for a program in an unusual folder."""
     if "/" not in word:
         return word
     folder, name = word[: word.rfind("/") + 1], base_name(word)
@@ -252,7 +252,7 @@ def _known_name(word: str) -> str | None:
 
 
 def _without_leading_options(words: Key) -> Key | None:
-    """Without what stands before a subcommand; None if that can change what it does."""
+    """The words without options before the subcommand; None if one may change its effect."""
     if words[0] not in LEADING_OPTIONS:
         return words
     flags, valued = LEADING_OPTIONS[words[0]]
@@ -269,7 +269,7 @@ def _without_leading_options(words: Key) -> Key | None:
 
 
 def _entries(words: Key) -> list[tuple[Key, Entry]]:
-    """The table's entries for how the words begin, the longest one first."""
+    """The table's entries for the first words, longest first."""
     lengths = range(min(LONGEST_KEY, len(words)), 0, -1)
     return [
         (words[:length], TABLE[words[:length]]) for length in lengths if words[:length] in TABLE
@@ -319,11 +319,11 @@ def _judge_runner(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     if not inner:
         return Judgement(Harm.UNKNOWN, "runs an unknown program")
     worst = max(inner, key=lambda judgement: judgement.harm)
-    # The others run what the repository calls by that name.
-    is_known = command.words[0] in ("uv", "poetry", "pipenv") and worst.harm > Harm.NONE
+    # Other runners run whatever the repository calls by that name.
+    is_transparent = command.words[0] in ("uv", "poetry", "pipenv") and worst.harm > Harm.NONE
     flags = FLAGS.get(" ".join(command.words[:2]), frozenset())
     options = takewhile(lambda word: word.startswith("-"), command.words[2:])
-    if not is_known or not all(option in flags for option in options):
+    if not is_transparent or not all(option in flags for option in options):
         return Judgement(max(worst.harm, Harm.UNKNOWN), worst.reason)
     head = (*command.words[:2], *worst.head) if worst.head else None
     if head is None or command.words[: len(head)] != head:
@@ -333,7 +333,7 @@ def _judge_runner(command: ShellCommand, inner: list[Judgement]) -> Judgement:
 
 def _judge_interpreter(words: Key) -> Judgement:
     arguments = words[1:]
-    # Only what comes before the script's name is the interpreter's own.
+    # Only options before the script's name belong to the interpreter.
     for word in arguments:
         if word == "-" or (word[:1] == "-" and _is_code_option(word)):
             return Judgement(Harm.DONE, "runs code given as text")

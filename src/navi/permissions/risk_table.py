@@ -1,8 +1,8 @@
-"""What is known to do harm, and what is for people to decide, with the reason.
+"""Commands that do harm, and commands that people must decide about, with the reason.
 
-What may run unasked has tables of its own (readers_table.py, checks_table.py). A command that is in
-no table is unknown, never harmless. An entry's key is how the command begins: `git log` has one of
-its own beside `git`.
+Commands that may run unasked have their own tables (readers_table.py, checks_table.py). A command
+in no table is unknown, never harmless. An entry's key is the beginning of the command: `git log`
+has its own entry besides `git`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _HARM = {
         apt-get yum dnf pacman apk zypper snap flatpak port gem pipx choco winget rustup nvm pyenv
         rbenv asdf mise conda mamba""",
 }
-# One tool a line.
+# One tool per line.
 _HARMFUL_SUBCOMMANDS = {
     "changes the repository": """
         git: add commit merge rebase cherry-pick revert am apply stash checkout switch restore \
@@ -77,7 +77,7 @@ _HARMFUL_SUBCOMMANDS = {
         systemctl: start stop restart reload enable disable mask unmask kill daemon-reload \
         daemon-reexec set-property edit isolate reboot poweroff halt suspend revert""",
 }
-# Neither harmless nor beyond discussion: it is for people to decide, one command at a time.
+# Neither harmless nor clearly harmful: people decide, one command at a time.
 _OPEN = {
     "installs what a lock file or list names, from the network": [
         "npm install", "npm i", "npm ci", "yarn install", "pnpm install", "pnpm i", "bun install",
@@ -94,7 +94,7 @@ _OPEN = {
         "systemctl cat", "git var",
     ],
     "leaves the folders Claude Code confines commands to": ["pushd", "popd", "dirs"],
-    # Also code: `read 'a[$(x)]'` and their like run what stands between the brackets.
+    # They can run code: `read 'a[$(x)]'` runs what is between the brackets.
     "sets variables of the shell": [
         "export", "declare", "typeset", "local", "readonly", "read", "unset", "let", "mapfile",
         "readarray", "getopts",
@@ -131,7 +131,7 @@ def _table() -> dict[Key, Entry]:
 TABLE: dict[Key, Entry] = _table()
 LONGEST_KEY = max(len(key) for key in TABLE)
 
-# Options in front of the subcommand that change nothing of what it does.
+# Options before the subcommand that do not change its effect.
 LEADING_OPTIONS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "git": (names("--no-pager -P --no-optional-locks"), names("-C")),
     "npm": (names("-s --silent"), names("--prefix -w --workspace")),

@@ -1,4 +1,4 @@
-"""Commands whose arguments are a small language: sed, awk, jq and others."""
+"""Judges commands whose arguments are small programs: sed, awk, jq and others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FIND_WRITES = names("-delete -fprint -fprint0 -fprintf -fls -ok -okdir")
 
 
 def _judge_find(words: Key, dynamic: frozenset[int]) -> Judgement:
-    # What -exec runs is judged on its own.
+    # The command that -exec runs is judged separately.
     own = set(range(1, len(words)))
     inner = list(runs(words))
     for part in inner:
@@ -50,7 +50,7 @@ def _judge_fd(words: Key, dynamic: frozenset[int]) -> Judgement:
     return Judgement(Harm.NONE, "only lists files")
 
 
-# Everything is matched possessively: a script of blanks must not take for ever.
+# All quantifiers are possessive, so that a script of blanks can't take for ever.
 _ADDRESS = r"(?:\d++(?:~\d++)?|\$|/(?:[^/\\\n]|\\.)*+/I?)"
 _WHERE = rf"(?:{_ADDRESS}(?:,(?:{_ADDRESS}|[+~]\d++))?)?+[ \t]*+!?+[ \t]*+"
 _SUBSTITUTION = "|".join(
@@ -115,7 +115,7 @@ _OPTIONS = {
         "-r -c -s -n -e -S -a -j -M -C -rc -cr -rs -sr -nr -rn --raw-output --compact-output "
         "--slurp --null-input --exit-status --sort-keys --arg --argjson --tab --indent"
     ),
-    # Its -s writes a file for each document.
+    # -s is missing because it writes a file for each document.
     "yq": names("-r -e -P -M -C -N -o -p --output-format --input-format --prettyPrint"),
 }
 _READS_MORE_THAN_ITS_INPUT = re.compile(r"env|ENV|load|import|include|input_filename|system")
@@ -133,7 +133,7 @@ def _judge_jq(words: Key, dynamic: frozenset[int]) -> Judgement:
 
 
 def _judge_printf(words: Key, dynamic: frozenset[int]) -> Judgement:
-    """-v and %n set a variable, and run what stands in brackets behind its name."""
+    """-v and %n set a variable, and run code in brackets after its name."""
     if any(word.startswith("-v") or re.search("%[^%A-Za-z]*[hjlLtzq]*n", word) for word in words):
         return Judgement(Harm.DONE, "can run what is inside a variable's brackets")
     if dynamic:

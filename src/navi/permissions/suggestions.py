@@ -1,9 +1,9 @@
-"""Which commands an agent may run unasked: suggestions from what was run, never wider than that.
+"""Suggests rules for commands that an agent may run unasked, based on what it has run.
 
-Every command of every line counts and is judged on its own (harm.py). A rule for all arguments is
-suggested only where no argument can do harm, or where guards ask about those that can (guards.py);
-everything else only as the very command that was run. What needs a person's eye is `review`; what
-does harm is `skipped`, with the reason. No suggestion has a secret in it.
+Every command of every line is counted and judged separately (risk.py). A rule for all arguments is
+suggested only if no argument can do harm, or if guards catch those that can (guards.py); anything
+else only exactly as run. Commands that a person should look at are in `review`; harmful ones are in
+`skipped`, with the reason. No suggestion contains a secret.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HIGH_USES = 50
 MEDIUM_USES = 10
 EXAMPLES = 3
 PROJECTS = 5
-# A group of many different commands shows this many of the repeated ones.
+# How many repeated commands to show of a group of many different ones.
 MOST_REVIEWED = 5
 MOST_SURE = 10
 LONGEST_RULE = 200
@@ -43,7 +43,7 @@ class Confidence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CountedCommand:
-    """A shell line as it was run, how often, and where."""
+    """A shell line, how often it was run, and where."""
 
     command: str
     count: int
@@ -53,18 +53,18 @@ class CountedCommand:
 @dataclass(frozen=True, slots=True)
 class Suggestion:
     pattern: str
-    """As people read it: `git status *`, `npm test`."""
+    """For people: `git status *`, `npm test`."""
     rule: str
-    """As Claude Code's settings want it: `Bash(git status:*)`, `Bash(npm test)`."""
+    """For Claude Code's settings: `Bash(git status:*)`, `Bash(npm test)`."""
     count: int
     confidence: Confidence
     reason: str
     projects: tuple[str, ...]
     """Where it was used, most used first."""
     examples: tuple[str, ...]
-    """Lines that it was part of, most used first."""
+    """Lines that contained it, most used first."""
     guards: tuple[str, ...] = ()
-    """What has to be asked about nevertheless, as Claude Code's settings want it."""
+    """The `ask` rules that go with it, for Claude Code's settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Skipped:
 @dataclass(frozen=True, slots=True)
 class Suggestions:
     suggestions: list[Suggestion]
-    """The surest first, then the most used."""
+    """Most confident first, then most used."""
     skipped: list[Skipped]
 
 
@@ -94,7 +94,7 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
                 continue
             judgement = judged.judgements[place]
             if not judged.is_understood and judgement.harm < Harm.DONE:
-                # What was cut out of such a line may be only a part of what ran.
+                # A command cut out of such a line may be only a part of what ran.
                 judgement, command = NOT_UNDERSTOOD, command._replace(dynamic=frozenset((0,)))
             if judgement.harm >= Harm.DONE or secrets[place]:
                 reason = judgement.reason if judgement.harm >= Harm.DONE else "contains a secret"
@@ -105,7 +105,7 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
                     group = groups.setdefault(judgement.head, _Group(judgement.head))
                     group.is_seen_to_do_harm = True
             elif any(secrets):
-                continue  # what it was run with may be a part of the secret
+                continue  # its arguments may be part of the secret
             elif command.words and command.words[0] not in _NEVER_ASKED_FOR:
                 head = judgement.head or _group_head(command)
                 groups.setdefault(head, _Group(head)).add(command, judgement, counted)
@@ -122,7 +122,7 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
 
 
 def _secrets(line: str, commands: Sequence[ShellCommand]) -> list[bool]:
-    """Which of a line's commands have a secret; all of them if only the whole line shows one."""
+    """Which of a line's commands contain a secret; all, if only the whole line shows one."""
     if mask(line) is line:
         return [False] * len(commands)
     has_secret = [mask(text) is not text for text in map(_text, commands)]
@@ -134,7 +134,7 @@ def _text(command: ShellCommand) -> str:
 
 
 def _without_shadowed(suggestions: list[Suggestion]) -> list[Suggestion]:
-    """Without those that the guards of another make useless, or without that one if used less."""
+    """Drop suggestions that another one's guards make useless, or that one if it is used less."""
     sure = [each for each in suggestions if each.confidence is not Confidence.REVIEW]
     dropped = set()
     for exact in sure:
@@ -145,7 +145,7 @@ def _without_shadowed(suggestions: list[Suggestion]) -> list[Suggestion]:
 
 
 def _without_covered(suggestions: list[Suggestion]) -> list[Suggestion]:
-    """Without those that a wider one makes unnecessary."""
+    """Drop suggestions that a wider one makes unnecessary."""
     wide = [
         each
         for each in suggestions
@@ -158,7 +158,7 @@ def _without_covered(suggestions: list[Suggestion]) -> list[Suggestion]:
     ]
 
 
-# Words of the shell's own language, and those that do nothing: nobody is asked about them.
+# Shell keywords and commands without effect: Claude Code never asks about them.
 _NEVER_ASKED_FOR = frozenset(
     (
         *("[", "[[", "test", ":", "true", "false", "exit", "return", "break", "continue"),
@@ -168,7 +168,7 @@ _NEVER_ASKED_FOR = frozenset(
 
 
 def _is_judged_with_another(place: int, judged: JudgedLine) -> bool:
-    """Whether a rule would be about another command: the wrapper of this one, or what it wraps."""
+    """Whether a rule would name another command: this one's wrapper, or the one it wraps."""
     command = judged.commands[place]
     if command.name is not None and base_name(command.name) in LOOKED_THROUGH:
         return any(other.parent == place for other in judged.commands)
@@ -181,7 +181,7 @@ def _is_judged_with_another(place: int, judged: JudgedLine) -> bool:
 
 @dataclass(slots=True)
 class _Uses:
-    """How often, where and in which lines something was used."""
+    """How often, where and in which lines a command was used."""
 
     count: int = 0
     projects: Counter[str] = field(default_factory=Counter)
@@ -212,18 +212,18 @@ def _most_used(counter: Counter[str], most: int) -> tuple[str, ...]:
 
 
 class _Group:
-    """The commands that begin alike."""
+    """Commands with the same first words."""
 
     def __init__(self, head: Key) -> None:
         self.head = head
         self.forms: dict[str, tuple[Judgement, _Uses]] = {}
         self.is_seen_to_do_harm = False
-        """It was run with arguments that no guard would have asked about."""
+        """Whether it was run with harmful arguments that no guard would catch."""
 
     def add(self, command: ShellCommand, judgement: Judgement, counted: CountedCommand) -> None:
         text = "" if command.dynamic else command.text or shlex.join(command.words)
         if command.assignments and text:
-            # Claude Code looks through harmless ones such as CI=1.
+            # Claude Code ignores harmless assignments such as CI=1.
             text = shlex.join(command.words)
         form = self.forms.get(text)
         if form is None or form[0].harm < judgement.harm:
@@ -272,7 +272,7 @@ class _Group:
         )
 
     def _conclude_each(self, rest: dict[str, tuple[Judgement, _Uses]], result: Suggestions) -> None:
-        """The very commands: those often used, and a few that came more than once."""
+        """Add exact commands: frequent ones, and a few that were repeated."""
         ranked = sorted(rest, key=lambda text: (-rest[text][1].count, text))
         reviewed = sure = 0
         for text in ranked:
@@ -297,7 +297,7 @@ class _Group:
     def _conclude_others(
         self, rest: dict[str, tuple[Judgement, _Uses]], result: Suggestions
     ) -> None:
-        """What was run only once or twice in each form."""
+        """Summarise commands that were run only once or twice in each form."""
         uses = _Uses()
         for _, used in rest.values():
             uses.merge(used)
@@ -309,7 +309,7 @@ class _Group:
 
 
 def _confidence(harm: Harm, uses: _Uses) -> tuple[Confidence, str]:
-    """How sure, and what to add to the reason."""
+    """The confidence, and what to add to the reason."""
     if harm >= Harm.UNKNOWN:
         return Confidence.REVIEW, ""
     if uses.count >= HIGH_USES:
@@ -319,7 +319,7 @@ def _confidence(harm: Harm, uses: _Uses) -> tuple[Confidence, str]:
     return Confidence.REVIEW, "; seldom used"
 
 
-# A rule takes `*` for anything, brackets and backslashes in its own way, and has one line.
+# Characters that can't be written literally in a rule, which must be one line.
 _UNWRITABLE = re.compile(r"[*()\\\n\r\t\x00-\x1f]|:$|^\s|\s$")
 
 
@@ -328,16 +328,16 @@ def _is_writable(text: str) -> bool:
 
 
 def _group_head(command: ShellCommand) -> Key:
-    """How commands without an entry of their own are grouped: as `stats bash` does."""
+    """Group commands without their own entry as `stats bash` does."""
     words = command.words
     sub = subcommand(words, command.dynamic)
     head = words[:2] if sub is not None and words[1] == sub else words[:1]
-    # Masked before they are cut: half a secret would no longer be recognised.
+    # Mask before cutting: half a secret would no longer be recognised.
     return tuple(mask(word)[:LONGEST_WORD] if len(word) > LONGEST_WORD else word for word in head)
 
 
 def _refused_pattern(command: ShellCommand, judgement: Judgement, line: str) -> str:
-    """`rm -rf *` for `rm -rf build`: enough to know it by, without its arguments and secrets."""
+    """`rm -rf *` for `rm -rf build`: recognisable, without arguments and secrets."""
     if not command.words:
         return "> *"
     head = list(judgement.head or _group_head(command))
@@ -353,7 +353,7 @@ def _refused_pattern(command: ShellCommand, judgement: Judgement, line: str) -> 
 
 
 def _option_name(word: str) -> str:
-    """Without a value, which may be a password: `--token=`, `-p` of `-phunter2`."""
+    """The option without its value, which may be a password: `--token=`, `-p` of `-phunter2`."""
     name, equals, _ = word.partition("=")
     is_bundle = word[:2] == "--" or len(word) <= LONGEST_BUNDLE
     return f"{name}{equals}"[:LONGEST_WORD] if is_bundle else word[:2]

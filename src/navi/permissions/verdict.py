@@ -1,4 +1,4 @@
-"""What is thought of one command, and why."""
+"""The judgement of one command, and its reason."""
 
 from __future__ import annotations
 
@@ -9,45 +9,45 @@ Key = tuple[str, ...]
 
 
 class Harm(IntEnum):
-    """From best to worst, so that the worst of several is their maximum."""
+    """Ordered from best to worst, so that the worst of several is their maximum."""
 
     NONE = 0
-    """It only reads."""
+    """Only reads."""
     PROJECT = 1
-    """It runs the tests or checks of the repository it is in (checks_table.py)."""
+    """Runs the repository's tests or checks (checks_table.py)."""
     UNKNOWN = 2
     DONE = 3
-    """It writes, deletes, shows secrets, reaches out, changes rights, or runs any given code."""
+    """Writes, deletes, shows secrets, uses the network, changes rights, or runs arbitrary code."""
 
 
 class Entry(NamedTuple):
-    """What a table knows about the commands that begin in some way."""
+    """A table's entry for all commands with the same first words."""
 
     harm: Harm
     reason: str
     unless: frozenset[str] = frozenset()
     """Options with which it writes a file or runs something."""
     only: frozenset[str] | None = None
-    """The options that are known to be harmless; None where all but those of `unless` are."""
+    """The only harmless options; None if all are harmless except those in `unless`."""
     operands: int | None = None
-    """With more operands than this it writes. -1: nothing at all may follow."""
+    """With more operands than this, it writes; -1 if nothing may follow."""
     needs: frozenset[str] = frozenset()
-    """It is what the entry says only with one of these options."""
+    """The entry applies only with one of these options."""
     guards: tuple[str, ...] | None = None
-    """With these, whatever follows is as harmless; None if no guards can see to that."""
+    """Guards that make any arguments harmless; None if there are no such guards."""
 
 
 class Judgement(NamedTuple):
     harm: Harm
     reason: str
     head: Key | None = None
-    """How a rule for it and its like would begin; None if only the very command can be allowed."""
+    """The beginning of a wide rule; None if only the exact command can be allowed."""
     guards: tuple[str, ...] | None = None
-    """Those of a rule for everything that begins with the head; None if there is no such rule."""
+    """The guards of the wide rule; None if there is no such rule."""
 
 
 def caught_option(arguments: Key, unless: frozenset[str]) -> str | None:
-    """The first of `unless` among the arguments, abbreviated or bundled with others as well."""
+    """The first of `unless` among the arguments, also abbreviated or bundled."""
     for word in arguments:
         name = word.partition("=")[0]
         for option in unless:
@@ -64,7 +64,7 @@ def caught_option(arguments: Key, unless: frozenset[str]) -> str | None:
 
 
 def unknown_option(arguments: Key, only: frozenset[str]) -> str | None:
-    """The first option that is not among `only`; `-5`, `-` and `--` count as none."""
+    """The first option that is not in `only`; `-5`, `-` and `--` don't count."""
     for word in arguments:
         name = word.partition("=")[0]
         if word in ("-", "--") or name[1:].isdigit():

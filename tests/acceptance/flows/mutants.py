@@ -47,13 +47,13 @@ input_queue.admit_in_lane = admit_in_lane
 """
 
 IGNORES_THE_FENCE = """
-from navi.live.runtime.turns.turn_runner import Turns
+from navi.live.runtime.turns.turn_runner import TurnRunner
 from navi.live.store import events
 advance = events._next_numbers
 events._next_numbers = lambda connection, session_id, count, fence: advance(
     connection, session_id, count, None
 )
-Turns.abandon = lambda *arguments: None
+TurnRunner.abandon = lambda *arguments: None
 """
 
 
@@ -91,9 +91,9 @@ async def claim_batch(self, kind):
     now = self._clock.now()
     apart = await self._store.transact(claim, kind, now, now + kind.lead)
     if apart:
-        self._queue.expect(await self._store.transact(admit_claimed, apart, now))
+        self._admission.expect(await self._store.transact(admit_claimed, apart, now))
     return len(apart)
-due_loop.Scheduler._claim_batch = claim_batch
+due_loop.DueLoop._claim_batch = claim_batch
 """
 
 ENDS_RECALLS_BEFORE_THEIR_TURNS = """
@@ -119,18 +119,18 @@ def ready_ahead(connection, now, limit, *, full):
 def next_input_ahead(connection, session_id, origins, now):
     return next_input(connection, session_id, origins, now + lead)
 lanes.ready, input_queue.next_input = ready_ahead, next_input_ahead
-admission.Queue.expect = lambda self, claimed: self.poke()
+admission.AdmissionService.expect = lambda self, claimed: self.wake()
 """
 
 MOVES_ON_TWICE = """
 from navi.live.store.scheduling import recalls
-recalls.turn_given_back = lambda *arguments: None
+recalls.turn_undone = lambda *arguments: None
 recalls._is_planned = lambda of, recall: True
 """
 
 FORGETS_WHO_WAITS = """
 from navi.live.store import origins
-origins.turn_given_back = lambda *arguments: None
+origins.turn_undone = lambda *arguments: None
 """
 
 
@@ -165,9 +165,9 @@ async def claim_batch(self, kind):
     now = self._clock.now()
     apart = await self._store.transact(move_on, kind, now, now + kind.lead)
     if apart:
-        self._queue.expect(await self._store.transact(admit, apart, now))
+        self._admission.expect(await self._store.transact(admit, apart, now))
     return len(apart)
-due_loop.Scheduler._claim_batch = claim_batch
+due_loop.DueLoop._claim_batch = claim_batch
 """
 
 SAYS_HOW_IT_ENDED_WHEN_IT_BEGINS = """
@@ -184,7 +184,7 @@ automation_runs.turn_ended = lambda *arguments: None
 
 DELIVERS_IN_TWO_STEPS = """
 from navi.live.model.scheduling.automation import Delivery
-from navi.live.runtime.scheduler.answer_posting import Deliveries
+from navi.live.runtime.scheduler.answer_posting import AnswerPosting
 from navi.live.store.scheduling import automation_runs, background_answers
 settle_delivery = automation_runs.settle_delivery
 def mark(connection, run_id):
@@ -195,5 +195,5 @@ def tell(connection, each, now):
 async def settle(self, each):
     await self._store.transact(mark, each.run.id)
     await self._store.transact(tell, each, self._clock.now())
-Deliveries._settle = settle
+AnswerPosting._settle = settle
 """

@@ -38,9 +38,9 @@ SHORT_HEARTBEAT = """
 import os
 from datetime import timedelta
 from navi.live.runtime import app
-from navi.live.runtime.scheduler.system_jobs import Wishes
+from navi.live.runtime.scheduler.system_jobs import SystemSchedules
 beat = timedelta(seconds=1 if "FAILPOINT" in os.environ else 3600)
-app.wishes_of = lambda settings: Wishes(beat, None)
+app.schedules_of = lambda settings: SystemSchedules(beat, None)
 """
 RECORDS_SLOWLY = """
 import time

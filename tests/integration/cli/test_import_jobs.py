@@ -43,7 +43,9 @@ def stored(home: Path) -> list[tuple[str, str]]:
     schema.prepare(url)
     engine = open_engine(url)
     with engine.connect() as connection:
-        found = [(each.id, each.category.value) for each in automations.listing(connection)]
+        found = [
+            (each.id, each.category.value) for each in automations.list_automations(connection)
+        ]
     engine.dispose()
     return found
 

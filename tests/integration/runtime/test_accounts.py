@@ -13,7 +13,7 @@ from navi.base.system_clock import SystemClock
 from navi.live.model.access.user import Role, User
 from navi.live.model.session import Session
 from navi.live.runtime.services.accounts import Accounts
-from navi.live.runtime.services.agent_tokens import SessionTokens
+from navi.live.runtime.services.agent_tokens import AgentTokens
 from navi.live.runtime.services.server_token import ServerToken
 from navi.live.store import sessions
 from navi.live.store.access import session_tokens, users
@@ -25,7 +25,7 @@ class Server:
     """What one of several servers on the same store knows of tokens."""
 
     def __init__(self, store: Store) -> None:
-        self.tokens = SessionTokens(store, SystemClock())
+        self.tokens = AgentTokens(store, SystemClock())
         own = ServerToken("the token of the server")
         self.accounts = Accounts(store, SystemClock(), own, timedelta(days=1))
 

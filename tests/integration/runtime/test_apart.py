@@ -48,7 +48,7 @@ async def settled(world: World, automation_id: str, count: int = 1) -> list[Run]
         return len(runs) >= count and not is_open
 
     await world.until(have_ended)
-    await world.navi.deliveries.at_rest()
+    await world.navi.answer_posting.at_rest()
     return await world.navi.automations.runs(LOCAL, automation_id)
 
 
@@ -106,7 +106,7 @@ async def test_an_older_job_runs_apart_and_its_answer_goes_where_it_says(
         apart = await world.navi.sessions.messages(LOCAL, "cron:old", -1)
         assert [message.role for message in apart] == ["user", "assistant"]
         assert apart[1].id == run.response_message_id
-        listed = [each.id for each in await world.navi.sessions.listing(LOCAL)]
+        listed = [each.id for each in await world.navi.sessions.list_sessions(LOCAL)]
         assert sorted(listed) == sorted([session.id, other.id])
 
 
@@ -220,7 +220,7 @@ async def test_a_system_event_can_be_switched_off_and_removed(start: Start) -> N
         on = await automations.change(LOCAL, job, AutomationChange(enabled=True))
         assert on.next_run_at is not None
         await automations.remove(LOCAL, job)
-        assert job not in [each.id for each in await automations.listing(LOCAL)]
+        assert job not in [each.id for each in await automations.list_automations(LOCAL)]
         # Navi's own are switched by settings that exist.
         for own in ("heartbeat", "dream"):
             with pytest.raises(SystemAutomation) as refused:
@@ -240,7 +240,7 @@ async def test_the_session_of_such_a_job_takes_no_recalls_from_its_agent(start: 
         [call] = [call for message in apart for call in message.tool_calls]
         assert call.is_error
         assert "sm automation remove old" in (call.result or "")
-        assert await world.navi.recalls.listing(LOCAL, "cron:old") == []
+        assert await world.navi.recalls.list_recalls(LOCAL, "cron:old") == []
 
 
 async def test_a_job_that_the_store_refuses_does_not_stop_the_others(

@@ -276,21 +276,21 @@ async def test_deleting_its_session_is_blocked_until_confirmed(world: World) -> 
     await world.navi.sessions.remove(LOCAL, session.id, with_automations=True)
     with pytest.raises(SessionNotFound):
         await world.navi.sessions.get(LOCAL, session.id)
-    assert kept.id not in [each.id for each in await world.navi.automations.listing(LOCAL)]
+    assert kept.id not in [each.id for each in await world.navi.automations.list_automations(LOCAL)]
     await world.forward(hours=2)
 
 
 async def test_system_automations_never_block_and_can_not_be_changed(world: World) -> None:
     session = await world.session()
     await world.navi.sessions.remove(LOCAL, session.id)
-    listed = {each.id: each for each in await world.navi.automations.listing(LOCAL)}
+    listed = {each.id: each for each in await world.navi.automations.list_automations(LOCAL)}
     assert {"heartbeat", "dream"} <= listed.keys()
     assert not listed["heartbeat"].enabled
     with pytest.raises(SystemAutomation):
         await world.navi.automations.change(LOCAL, "heartbeat", AutomationChange(enabled=True))
     with pytest.raises(SystemAutomation):
         await world.navi.automations.remove(LOCAL, "dream")
-    assert await world.navi.sessions.listing(LOCAL) == []
+    assert await world.navi.sessions.list_sessions(LOCAL) == []
 
 
 async def test_an_ended_session_ends_its_automations(world: World) -> None:
@@ -320,7 +320,7 @@ async def test_listing_while_it_runs_does_not_make_it_run_twice(world: World) ->
     await world.forward(hours=1)
     await world.started(session)
     for _ in range(10):
-        await world.navi.automations.listing(LOCAL, session.id)
+        await world.navi.automations.list_automations(LOCAL, session.id)
         await world.at_rest()
     assert await runs(world, automation) == [("running", 0)]
     await world.navi.sessions.stop(LOCAL, session.id)
@@ -442,7 +442,7 @@ async def test_a_run_that_takes_too_long_is_ended(world: World) -> None:
     await world.forward(hours=1)
     assert await world.outcomes(session, 1) == ["error"]
     assert (await world.messages(session))[-1].content == (
-        "(failed: it ran longer than 1 seconds and was ended)"
+        "(failed: the turn took longer than 1 seconds and was ended)"
     )
     assert (await now_of(world, automation)).last_status == "error"
 
@@ -515,7 +515,7 @@ async def test_what_makes_no_sense_is_refused_with_a_hint_and_nothing_stored(
     with pytest.raises(InvalidInput) as refusal:
         await add(world, session, **fields)
     assert refusal.value.hint
-    assert await world.navi.automations.listing(LOCAL, session.id) == []
+    assert await world.navi.automations.list_automations(LOCAL, session.id) == []
 
 
 async def test_automations_of_others_can_not_be_seen_or_touched(world: World) -> None:
@@ -527,8 +527,8 @@ async def test_automations_of_others_can_not_be_seen_or_touched(world: World) ->
     with pytest.raises(NotYours):
         await world.navi.automations.remove(stranger, automation.id)
     with pytest.raises(NotYours):
-        await world.navi.automations.listing(stranger, session.id)
-    assert await world.navi.automations.listing(stranger) == []
+        await world.navi.automations.list_automations(stranger, session.id)
+    assert await world.navi.automations.list_automations(stranger) == []
 
 
 class Parrot(Driver):

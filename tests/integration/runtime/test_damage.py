@@ -235,5 +235,5 @@ async def schedule_the_others(
 
 
 async def all_are_set_aside(world: World) -> bool:
-    rows = await world.navi.store.transact(set_aside.listing)
+    rows = await world.navi.store.transact(set_aside.list_rows)
     return sorted(row.kind for row in rows) == sorted(damage.kind for damage in DAMAGES)

@@ -62,7 +62,7 @@ class Home:
 
     async def say(self, user: User, session: Session, text: str = "hello") -> Any:
         new = NewInput(id=new_id(), session_id=session.id, text=text)
-        return await self.navi.queue.admit(user, new)
+        return await self.navi.admission.admit(user, new)
 
 
 @pytest.fixture
@@ -83,13 +83,13 @@ async def test_sessions_are_limited_for_each_user_separately(home: Home) -> None
 
     assert "user bob has reached the limit of 5 sessions" in await refused(home.session(BOB))
     hook = hook_report("SessionStart", "x", EPOCH)
-    await refused(home.navi.adoption.report(Caller(BOB), hook))
+    await refused(home.navi.terminals.report(Caller(BOB), hook))
 
     await home.session(ADA)
     await home.navi.sessions.remove(BOB, sessions[0].id)
-    await home.navi.adoption.report(Caller(BOB), hook)
+    await home.navi.terminals.report(Caller(BOB), hook)
     # The hooks of a session that is known are taken, however many there are.
-    await home.navi.adoption.report(Caller(BOB), hook)
+    await home.navi.terminals.report(Caller(BOB), hook)
 
 
 @pytest.mark.parametrize(

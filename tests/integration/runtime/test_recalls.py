@@ -26,7 +26,7 @@ async def schedule(world: World, session: Session, when: str | None = "1h", **fi
 
 
 async def statuses(world: World, session: Session) -> list[tuple[str, str | None]]:
-    recalls = await world.navi.recalls.listing(LOCAL, session.id)
+    recalls = await world.navi.recalls.list_recalls(LOCAL, session.id)
     return [(recall.status.value, recall.outcome) for recall in recalls]
 
 
@@ -61,7 +61,7 @@ async def test_two_racing_schedules_leave_one(start: Start) -> None:
             return_exceptions=True,
         )
         assert len([each for each in results if not isinstance(each, Exception)]) == 1
-        assert len(await one.navi.recalls.listing(LOCAL, session.id)) == 1
+        assert len(await one.navi.recalls.list_recalls(LOCAL, session.id)) == 1
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ async def test_a_recall_that_makes_no_sense_is_refused_with_a_hint(
     with pytest.raises(InvalidInput) as refusal:
         await schedule(world, session, **{"when": "1h", **fields})
     assert refusal.value.hint
-    assert await world.navi.recalls.listing(LOCAL, session.id) == []
+    assert await world.navi.recalls.list_recalls(LOCAL, session.id) == []
 
 
 async def test_a_due_recall_of_a_busy_session_waits_unseen_and_fires_right_after(
@@ -126,7 +126,7 @@ async def test_the_fourth_recall_waits_for_one_of_the_three(world: World) -> Non
 
 async def _not_running(world: World) -> list[str]:
     """Ids: the rest of a session changes when its recall becomes an input."""
-    listed = await world.navi.sessions.listing(LOCAL)
+    listed = await world.navi.sessions.list_sessions(LOCAL)
     return [session.id for session in listed if session.state != "running"]
 
 
@@ -168,7 +168,7 @@ async def test_a_failed_recall_is_cancelled_with_its_error_and_says_so(world: Wo
     await schedule(world, session, call_type="immediate", additional_context_message=failing)
     await world.ended(session)
 
-    (recall,) = await world.navi.recalls.listing(LOCAL, session.id)
+    (recall,) = await world.navi.recalls.list_recalls(LOCAL, session.id)
     assert (recall.status, recall.outcome, recall.error) == (
         "cancelled",
         "error",
@@ -254,7 +254,7 @@ async def test_a_recall_of_a_killed_session_is_cancelled(world: World) -> None:
 async def test_sessions_that_will_wake_can_be_listed(world: World) -> None:
     idle, waking = await world.session(), await world.session()
     await schedule(world, waking, "1h")
-    listed = await world.navi.sessions.listing(LOCAL, with_recall=True)
+    listed = await world.navi.sessions.list_sessions(LOCAL, with_recall=True)
     assert [session.id for session in listed] == [waking.id]
     assert listed[0].pending is not None
     assert idle.id not in [session.id for session in listed]

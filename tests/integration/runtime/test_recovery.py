@@ -42,7 +42,7 @@ async def leave_a_turn(world: World, text: str, owner: str, lease_seconds: float
 
 async def pass_of_recovery(world: World, after_seconds: float = 0) -> None:
     world.clock.move(seconds=after_seconds)
-    world.navi.recovery.look_soon()
+    world.navi.recovery.wake()
     await world.navi.recovery.at_rest()
 
 

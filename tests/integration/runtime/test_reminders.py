@@ -69,7 +69,7 @@ class World(LiveWorld):
         moment = at or self.clock.moment
         await self.navi.store.transact(terminals.remember, session, session.name, moment)
         news = hook_report(event, session.name, moment, cwd=session.cwd)
-        await self.navi.adoption.report(Caller(LOCAL), news)
+        await self.navi.terminals.report(Caller(LOCAL), news)
 
 
 StartTimed = Callable[..., AbstractAsyncContextManager[World]]
@@ -308,7 +308,7 @@ async def test_a_hook_after_a_tool_is_answered_with_the_soft_nudge(
     report = {"event": "PostToolUse", "emitted_at": emitted_at, "tool_use_id": "call", **changes}
 
     news = hook_report(session_id="its-name", **report)
-    reached = await world.navi.adoption.nudges(Caller(LOCAL), news)
+    reached = await world.navi.terminals.nudges(Caller(LOCAL), news)
 
     assert reached == ([SOFT_TEXT] if is_reached else [])
     assert await world.waiting(session) == ([] if is_reached else [SOFT_TEXT])
@@ -320,7 +320,7 @@ async def test_nobody_takes_the_nudges_of_another_user(world: World) -> None:
     stranger = Caller(User("stranger", Role.ADMIN, NOW))
     news = hook_report("PostToolUse", "its-name", NOW, tool_use_id="call")
     with pytest.raises(NotAllowed):
-        await world.navi.adoption.nudges(stranger, news)
+        await world.navi.terminals.nudges(stranger, news)
 
 
 async def test_work_that_a_hard_nudge_interrupts_stays_in_the_agents_history(world: World) -> None:

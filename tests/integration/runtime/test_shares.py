@@ -24,7 +24,7 @@ async def session_of(world: World, user: User) -> Session:
 
 async def say(world: World, user: User, session: Session, text: str) -> bool:
     new = NewInput(id=new_id(), session_id=session.id, text=text)
-    return (await world.navi.queue.admit(user, new)).delivered
+    return (await world.navi.admission.admit(user, new)).delivered
 
 
 async def wake(world: World, user: User, text: str = LONG) -> Session:

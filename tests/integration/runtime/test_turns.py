@@ -260,7 +260,7 @@ async def test_a_deleted_session_ends_its_turn_first(world: World) -> None:
 
     await world.navi.sessions.remove(LOCAL, session.id)
 
-    assert await world.navi.sessions.listing(LOCAL) == []
+    assert await world.navi.sessions.list_sessions(LOCAL) == []
 
 
 async def test_what_no_database_can_hold_is_replaced_not_lost(world: World) -> None:

@@ -55,14 +55,14 @@ async def furnish(world: World, user: User) -> Session:
     )
     await navi.reminders.schedule(user, session.id, 9_000, "look")
     for text in (LONG, "and then"):
-        await navi.queue.admit(user, NewInput(id=new_id(), session_id=session.id, text=text))
+        await navi.admission.admit(user, NewInput(id=new_id(), session_id=session.id, text=text))
     await world.started(session)
     return session
 
 
 async def apart(world: World, user: User) -> Automation:
     """One that runs in a hidden session."""
-    (bound,) = await world.navi.automations.listing(user)
+    (bound,) = await world.navi.automations.list_automations(user)
     unbound = replace(bound, id=new_id(), kind=Kind.SYSTEM_EVENT, session_key=None)
     session = hidden_session(unbound, str(world.folder), "scripted", unbound.created_at)
     await world.navi.store.transact(hidden_sessions.keep, session, unbound, unbound.created_at)
@@ -87,7 +87,7 @@ async def test_removing_a_user_stops_everything_and_tells_what(
         assert (session.state, session.pending) == (SessionState.STOPPED, None)
         assert await navi.sessions.queue(LOCAL, bobs.id) == []
         assert await navi.reminders.upcoming(BOB) == []
-        for automation in await navi.automations.listing(BOB):
+        for automation in await navi.automations.list_automations(BOB):
             assert (automation.enabled, automation.next_run_at) == (False, None)
         stored = await navi.store.transact(automations.get, hidden_one.id)
         assert (stored.enabled, stored.next_run_at) == (False, None)

@@ -26,7 +26,7 @@ from navi.live.model.scheduling.recall import CallType, Recall, RecallStatus
 from navi.live.model.session import Session
 from navi.live.model.turn import Ending, Outcome
 from navi.live.runtime.scheduler import due_loop
-from navi.live.runtime.scheduler.due_loop import Scheduler
+from navi.live.runtime.scheduler.due_loop import DueLoop
 from navi.live.store import lanes, sessions, turns
 from navi.live.store.due.contract import Claimed
 from navi.live.store.due.due_recalls import DueRecalls
@@ -77,7 +77,7 @@ class Machine:
         self.store = Store(self.url)
         self.store.start()
         # Only `expect` is needed of a queue.
-        self.scheduler = Scheduler(self.store, self.clock, [DueRecalls()], self)  # type: ignore[arg-type]
+        self.scheduler = DueLoop(self.store, self.clock, [DueRecalls()], self)  # type: ignore[arg-type]
 
     def expect(self, claimed: Claimed) -> None:
         for each in claimed.inputs:
@@ -94,10 +94,10 @@ class Machine:
     async def live_until(self, end: datetime) -> None:
         outage = self.now + timedelta(days=10)
         while self.now < end:
-            next_at = await self.scheduler.look()
+            next_at = await self.scheduler.claim_due()
             while await self.work():
                 # The end of a turn wakes the scheduler.
-                next_at = await self.scheduler.look()
+                next_at = await self.scheduler.claim_due()
             if self.now >= outage:
                 # The first time it stays off so long that beats are missed.
                 hours = self.chance.uniform(0, 200) if self.restarts else 1_500
@@ -106,7 +106,7 @@ class Machine:
             else:
                 self.expected = [at for at in self.expected if at > self.now]
                 self.clock.moment = max(self.now, min([next_at, *self.expected]))
-        await self.scheduler.look()
+        await self.scheduler.claim_due()
         await self.work()
 
     async def work(self) -> bool:
@@ -225,7 +225,7 @@ async def check_beats(machine: Machine, recall: Recall) -> None:
         assert fire.missed == (fire.fired_at - fire.due_at) // interval
     for before, fire in pairwise(fires):
         assert fire.due_at == beat_after(before, interval)
-    (kept,) = await machine.store.transact(recalls.listing, recall.session_id)
+    (kept,) = await machine.store.transact(recalls.list_recalls, recall.session_id)
     assert kept.status is RecallStatus.PENDING
     assert kept.missed_count == sum((fire.ended_at - fire.due_at) // interval for fire in fires)
     assert kept.due_at == beat_after(fires[-1], interval) > machine.now
@@ -233,7 +233,7 @@ async def check_beats(machine: Machine, recall: Recall) -> None:
 
 async def check_mornings(machine: Machine, session_id: str, zone: ZoneInfo) -> None:
     """Nine in the morning by the local clock, on the day after the one before was done."""
-    listed = await machine.store.transact(recalls.listing, session_id)
+    listed = await machine.store.transact(recalls.list_recalls, session_id)
     newest, *fired = listed
     assert newest.status is RecallStatus.PENDING
     for recall in fired:

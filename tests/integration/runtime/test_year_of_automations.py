@@ -27,7 +27,7 @@ from navi.live.model.scheduling.schedule import At, Cron, Every, Schedule
 from navi.live.model.session import Session
 from navi.live.model.turn import Ending, Outcome
 from navi.live.runtime.scheduler import due_loop
-from navi.live.runtime.scheduler.due_loop import Scheduler
+from navi.live.runtime.scheduler.due_loop import DueLoop
 from navi.live.runtime.scheduler.system_jobs import hidden_session
 from navi.live.store import lanes, sessions, turns
 from navi.live.store.due.contract import Claimed
@@ -110,7 +110,7 @@ class Machine:
         self.store = Store(self.url)
         self.store.start()
         # Only `expect` is needed of a queue.
-        self.scheduler = Scheduler(self.store, self.clock, [DueAutomations(5)], self)  # type: ignore[arg-type]
+        self.scheduler = DueLoop(self.store, self.clock, [DueAutomations(5)], self)  # type: ignore[arg-type]
 
     def expect(self, claimed: Claimed) -> None:
         for each in claimed.inputs:
@@ -122,10 +122,10 @@ class Machine:
         outage = self.now + timedelta(days=self.chance.uniform(5, 12))
         while self.now < end:
             await self.end_turns()
-            next_at = await self.scheduler.look()
+            next_at = await self.scheduler.claim_due()
             while await self.begin_turns():
                 # The end of a turn wakes the scheduler.
-                next_at = await self.scheduler.look()
+                next_at = await self.scheduler.claim_due()
             self.expected = [at for at in self.expected if at > self.now]
             following = min([next_at, *self.expected, *(each.end_at for each in self.open), end])
             if following >= outage:

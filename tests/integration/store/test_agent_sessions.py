@@ -162,7 +162,7 @@ async def test_what_is_sent_to_an_open_terminal_waits_until_it_asks_or_is_gone(
     await world.store.transact(turns.close_dead, dead, world.later(), "not taken")
     [waiting] = await world.store.transact(input_queue.waiting, session.id)
     assert waiting.text == "for the terminal"
-    [open_one] = await world.store.transact(terminals.all_open)
+    [open_one] = await world.store.transact(terminals.list_open)
     await world.store.transact(terminals.close, open_one, world.later())
     assert await ready(world) == [session.id]
     assert await world.begin(session) is not None

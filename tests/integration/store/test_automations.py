@@ -18,7 +18,7 @@ from navi.live.model.scheduling.automation import (
 )
 from navi.live.model.session import Session
 from navi.live.model.turn import Ending, Outcome, RunningTurn
-from navi.live.runtime.scheduler.system_jobs import SystemJobs, Wishes, hidden_session
+from navi.live.runtime.scheduler.system_jobs import SystemJobs, SystemSchedules, hidden_session
 from navi.live.store import input_queue, lanes, transcript, turns
 from navi.live.store.due.due_automations import DueAutomations
 from navi.live.store.engine import schema
@@ -60,7 +60,7 @@ async def fire(world: World, now: datetime) -> int:
 
 
 async def runs_of(world: World, made: Automation) -> list[Run]:
-    return await world.store.transact(automation_runs.listing, made.id)
+    return await world.store.transact(automation_runs.list_runs, made.id)
 
 
 async def close_dead(world: World, session: Session) -> bool:
@@ -172,7 +172,7 @@ async def test_what_is_delivered_while_a_silent_turn_dies_keeps_its_place(world:
     await fire(world, NOON + HOUR)
     await finish(world, await begin(world, apart.session_id), "news")
     await world.begun(target, "hello")
-    (waiting,) = await world.store.transact(background_answers.waiting)
+    (waiting,) = await world.store.transact(background_answers.list_pending)
     assert await world.store.transact(background_answers.deliver, waiting, world.later())
     assert await close_dead(world, target)
 
@@ -191,7 +191,7 @@ async def test_an_answer_is_delivered_once_by_whichever_server(world: World) -> 
     apart = await add_apart(world, target)
     await fire(world, NOON + HOUR)
     await finish(world, await begin(world, apart.session_id), "news")
-    (waiting,) = await world.store.transact(background_answers.waiting)
+    (waiting,) = await world.store.transact(background_answers.list_pending)
     other = Store(world.url)
     other.start()
 
@@ -207,7 +207,7 @@ async def test_an_answer_is_delivered_once_by_whichever_server(world: World) -> 
     (message,) = await world.store.transact(transcript.read, target.id)
     assert (message.role, message.content, message.source) == ("assistant", "news", "automation")
     assert message.metadata["automation_id"] == apart.id
-    assert await world.store.transact(background_answers.waiting) == []
+    assert await world.store.transact(background_answers.list_pending) == []
     (run,) = await runs_of(world, apart)
     assert run.delivery is Delivery.DELIVERED
 
@@ -247,7 +247,7 @@ async def test_what_a_refused_or_limited_run_said_is_not_delivered_as_its_answer
     begun = await begin(world, apart.session_id)
     await finish(world, begun, "half of it", Ending(outcome, "why not"))
 
-    assert await world.store.transact(background_answers.waiting) == []
+    assert await world.store.transact(background_answers.list_pending) == []
     (run,) = await runs_of(world, apart)
     assert (run.outcome, run.delivery) == (outcome, None)
 
@@ -262,7 +262,7 @@ async def test_deciding_about_an_answer_does_not_forget_what_went_wrong(world: W
     await world.store.transact(
         turns.finish, begun.turn, 0, happened, drafts_of(happened), limit, Usage(), world.later()
     )
-    (waiting,) = await world.store.transact(background_answers.waiting)
+    (waiting,) = await world.store.transact(background_answers.list_pending)
     assert await world.store.transact(background_answers.deliver, waiting, world.later())
     (run,) = await runs_of(world, apart)
     assert run.error == "it took 25 steps and was ended"
@@ -280,11 +280,11 @@ async def test_two_servers_may_set_up_the_system_jobs_at_the_same_moment(
     both = [
         SystemJobs(each.store, Hands(each), Path("/nowhere"), "scripted", UTC) for each in worlds
     ]
-    wishes = Wishes(HOUR, None)
+    schedules = SystemSchedules(HOUR, None)
 
-    await asyncio.gather(*(each.set_up(wishes) for each in both))
+    await asyncio.gather(*(each.set_up(schedules) for each in both))
 
-    listed = await stores[0].transact(automations.listing)
+    listed = await stores[0].transact(automations.list_automations)
     for store in stores:
         await store.close()
     assert sorted(each.id for each in listed) == ["dream", "heartbeat"]
@@ -292,7 +292,7 @@ async def test_two_servers_may_set_up_the_system_jobs_at_the_same_moment(
 
 async def test_a_system_job_that_had_nothing_to_do_says_what_it_missed(world: World) -> None:
     jobs = SystemJobs(world.store, Hands(world), Path("/nowhere"), "scripted", UTC)
-    await jobs.set_up(Wishes(HOUR, None))
+    await jobs.set_up(SystemSchedules(HOUR, None))
     await fire(world, NOON + 3 * HOUR)
     turn = (await begin(world, "cron:heartbeat")).turn
     idle = RunningTurn(turn.id, turn.session.id, turn.fence, "me", world.now, None)
@@ -300,7 +300,7 @@ async def test_a_system_job_that_had_nothing_to_do_says_what_it_missed(world: Wo
     await world.store.transact(turns.drop, idle, world.later())
 
     assert await world.store.transact(input_queue.waiting, "cron:heartbeat") == []
-    assert await world.store.transact(automation_runs.listing, "heartbeat") == []
+    assert await world.store.transact(automation_runs.list_runs, "heartbeat") == []
     heartbeat = await world.store.transact(automations.get, "heartbeat")
     assert (heartbeat.last_status, heartbeat.missed_count) == ("ok", 2)
     assert heartbeat.next_run_at == NOON + 4 * HOUR

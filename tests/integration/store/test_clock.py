@@ -10,7 +10,7 @@ import pytest
 
 from navi.live.model.input import Input
 from navi.live.model.scheduling.recall import Recall
-from navi.live.runtime.scheduler.due_loop import FIRST_RETRY, LONGEST_SLEEP, USED_LEAD, Scheduler
+from navi.live.runtime.scheduler.due_loop import FIRST_RETRY, LONGEST_SLEEP, USED_LEAD, DueLoop
 from navi.live.store.due.contract import Claimed
 from navi.live.store.due.due_recalls import DueRecalls
 from navi.live.store.scheduling import recalls
@@ -28,7 +28,7 @@ class Machine:
 
     world: World
     clock: HandClock
-    scheduler: Scheduler
+    scheduler: DueLoop
     expected: list[tuple[datetime, Input]] = field(default_factory=list)
     """What was claimed, and when."""
     passes: int = 0
@@ -43,7 +43,7 @@ class Machine:
         return await self.world.store.transact(recalls.schedule, recall)
 
     async def live_until(self, end: datetime) -> None:
-        while (next_at := await self.scheduler.look()) <= end:
+        while (next_at := await self.scheduler.claim_due()) <= end:
             self.passes += 1
             self.clock.moment = max(self.clock.moment, next_at)
         self.clock.moment = end
@@ -59,8 +59,8 @@ class Machine:
 @pytest.fixture
 def machine(world: World) -> Machine:
     clock = HandClock(world.now)
-    machine = Machine(world, clock, Scheduler(world.store, clock, [DueRecalls()], None))  # type: ignore[arg-type]
-    machine.scheduler._queue = machine  # type: ignore[assignment]
+    machine = Machine(world, clock, DueLoop(world.store, clock, [DueRecalls()], None))  # type: ignore[arg-type]
+    machine.scheduler._admission = machine  # type: ignore[assignment]
     return machine
 
 
@@ -81,14 +81,14 @@ async def test_recalls_are_claimed_ahead_of_their_instants_and_those_close_toget
 async def test_a_recall_that_is_due_at_once_is_claimed_at_once(machine: Machine) -> None:
     recall = await machine.schedule(timedelta(0))
 
-    await machine.scheduler.look()
+    await machine.scheduler.claim_due()
 
     assert machine.claimed(recall) == [(recall.due_at, recall.due_at)]
 
 
 async def test_without_anything_due_the_scheduler_looks_once_a_minute(machine: Machine) -> None:
     await machine.schedule(3600 * SECOND)
-    assert await machine.scheduler.look() == machine.clock.moment + LONGEST_SLEEP
+    assert await machine.scheduler.claim_due() == machine.clock.moment + LONGEST_SLEEP
 
 
 async def test_a_recall_whose_session_is_being_written_to_is_claimed_a_moment_later(
@@ -102,7 +102,7 @@ async def test_a_recall_whose_session_is_being_written_to_is_claimed_a_moment_la
         await connection.execute(
             "SELECT * FROM lanes WHERE session_id = %s FOR UPDATE", (locked.session_id,)
         )
-        assert await machine.scheduler.look() == machine.clock.moment + FIRST_RETRY
+        assert await machine.scheduler.claim_due() == machine.clock.moment + FIRST_RETRY
         assert machine.claimed(locked) == []
         assert len(machine.claimed(other)) == 1
     await machine.live_until(locked.due_at)

@@ -42,7 +42,7 @@ async def test_expired_logins_are_deleted_when_one_begins(world: World) -> None:
     await world.store.transact(logins.begin, "old", old, OLDEST - MONTH)
     await world.store.transact(logins.begin, "new", login_of("bob"), OLDEST)
 
-    left = await world.store.transact(logins.listing, OLDEST - MONTH)
+    left = await world.store.transact(logins.list_logins, OLDEST - MONTH)
     assert [login.user_id for login in left] == ["bob"]
 
 
@@ -55,14 +55,14 @@ async def test_of_many_browsers_that_open_one_link_at_once_one_is_logged_in(worl
     ]
 
     assert sorted(await asyncio.gather(*tries)) == [False] * 7 + [True]
-    assert len(await world.store.transact(logins.listing, OLDEST)) == 1
+    assert len(await world.store.transact(logins.list_logins, OLDEST)) == 1
 
 
 async def test_a_code_that_is_redeemed_again_after_a_lost_answer_logs_in_once(world: World) -> None:
     await world.store.transact(logins.add_code, "code", "ada", NOON + MONTH, NOON)
     for _ in range(2):
         assert await world.store.transact(logins.redeem, "code", "browser", login_of("ada"), OLDEST)
-    assert len(await world.store.transact(logins.listing, OLDEST)) == 1
+    assert len(await world.store.transact(logins.list_logins, OLDEST)) == 1
 
 
 async def test_a_code_is_good_for_its_user_and_until_it_expires(world: World) -> None:

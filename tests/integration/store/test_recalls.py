@@ -49,7 +49,7 @@ async def end(world: World, begun: turns.Begun | None, ending: Ending) -> None:
 
 
 async def newest(world: World, session: Session) -> Recall:
-    return (await world.store.transact(recalls.listing, session.id))[0]
+    return (await world.store.transact(recalls.list_recalls, session.id))[0]
 
 
 async def test_a_recall_is_due_at_its_time_and_fires_once(world: World) -> None:
@@ -345,7 +345,7 @@ async def test_a_recurring_recall_makes_way_for_one_that_its_own_turn_scheduled(
 
     await end(world, begun, Ending(Outcome.OK))
 
-    kept = {each.id: each for each in await world.store.transact(recalls.listing, session.id)}
+    kept = {each.id: each for each in await world.store.transact(recalls.list_recalls, session.id)}
     assert kept[newer.id] == newer
     assert kept[beat.id].status is RecallStatus.FIRED
     assert (kept[beat.id].outcome, kept[beat.id].error) == ("replaced", None)
@@ -479,7 +479,9 @@ async def test_a_recall_that_met_a_limit_makes_way_for_one_that_its_turn_schedul
 
     await end(world, begun, Ending(Outcome.LIMIT, "limited"))
 
-    recorded = {each.id: each for each in await world.store.transact(recalls.listing, session.id)}
+    recorded = {
+        each.id: each for each in await world.store.transact(recalls.list_recalls, session.id)
+    }
     assert recorded[successor.id] == successor
     assert (recorded[recall.id].status, recorded[recall.id].outcome) == ("fired", "limit")
 
@@ -509,9 +511,9 @@ async def test_only_the_newest_finished_recalls_of_a_session_are_kept(world: Wor
     world.later()
     pending = await scheduled(world, session)
 
-    listed = await world.store.transact(recalls.listing, session.id)
+    listed = await world.store.transact(recalls.list_recalls, session.id)
 
     assert [each.id for each in listed] == [pending.id, *reversed(made[-3:])]
-    assert [each.id for each in await world.store.transact(recalls.listing, other.id)] == [
+    assert [each.id for each in await world.store.transact(recalls.list_recalls, other.id)] == [
         kept_elsewhere.id
     ]

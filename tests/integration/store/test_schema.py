@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -9,7 +12,9 @@ from sqlalchemy import text
 from navi.base.errors import StoreUnusable
 from navi.live.store.engine import schema
 from navi.live.store.engine.connection import open_engine
+from navi.live.store.engine.dialects import postgresql
 from navi.live.store.engine.tables import metadata
+from tests.postgres import PostgresServer
 
 
 def test_a_migrated_database_has_exactly_the_tables_the_code_expects(database_url: str) -> None:
@@ -30,6 +35,29 @@ def test_the_known_head_is_the_newest_migration() -> None:
 def test_preparing_twice_changes_nothing(database_url: str) -> None:
     schema.prepare(database_url)
     schema.prepare(database_url)
+
+
+def test_a_server_waits_while_another_one_prepares_the_database(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgresql, "LOCK_MILLISECONDS", 10)
+    url = postgres.create_database()
+    engine = open_engine(url)
+    with ThreadPoolExecutor() as threads, engine.connect() as first, engine.connect() as observer:
+        with first.begin():
+            postgresql.PostgreSQL().lock_schema(first)
+            second = threads.submit(schema.prepare, url)
+            # Far beyond the lock timeout of ordinary transactions.
+            waits = text(
+                "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
+                " WHERE datname = current_database() AND NOT granted"
+                " AND clock_timestamp() - waitstart > interval '100 milliseconds'"
+            )
+            while not second.done() and not observer.execute(waits).scalar():
+                time.sleep(0.01)
+        second.result()
+        assert schema.version(observer) == schema.HEAD
+    engine.dispose()
 
 
 def test_a_database_from_a_newer_version_is_refused_and_left_alone(database_url: str) -> None:

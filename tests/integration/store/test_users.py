@@ -31,9 +31,9 @@ async def test_sessions_are_listed_by_owner_and_parent_newest_activity_first(wor
     foreign = await world.session(user_id="bob")
     await world.admit(old)
 
-    of_ada = await world.store.transact(sessions.listing, user_id="ada")
+    of_ada = await world.store.transact(sessions.list_sessions, user_id="ada")
     assert [session.id for session in of_ada] == [old.id, child.id]
-    children = await world.store.transact(sessions.listing, user_id=None, parent_id=old.id)
+    children = await world.store.transact(sessions.list_sessions, user_id=None, parent_id=old.id)
     assert [session.id for session in children] == [child.id]
-    everyone = await world.store.transact(sessions.listing, user_id=None)
+    everyone = await world.store.transact(sessions.list_sessions, user_id=None)
     assert foreign.id in [session.id for session in everyone]

@@ -161,7 +161,7 @@ async def test_every_watcher_sees_every_event_once_however_the_news_come() -> No
                 case "pause":
                     await asyncio.sleep(0)
         stream.last = 100
-        tail.look_again()
+        tail.check_store()
         for start, task in watchers:
             (seen,) = await settle(task)
             assert seen == list(range(start + 1, 101)), f"seed {seed}"

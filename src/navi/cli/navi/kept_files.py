@@ -46,7 +46,7 @@ class KeptFiles:
 
 def kept_files() -> list[KeptFiles]:
     home, index = server_files.home(), index_places().database
-    listing = [
+    kinds = [
         KeptFiles(
             home,
             "sessions, the access token, the workspace of agents",
@@ -62,10 +62,10 @@ def kept_files() -> list[KeptFiles]:
     store = server_files.store_file(server_files.database_url())
     if store is not None and store.parent != home:
         paths = [store.with_name(name) for name in store_names(store.name)]
-        listing.append(KeptFiles(store.parent, f"sessions ({store.name})", paths))
+        kinds.append(KeptFiles(store.parent, f"sessions ({store.name})", paths))
     existing = [
         KeptFiles(each.folder, each.content, [path for path in each.paths if path.exists()])
-        for each in listing
+        for each in kinds
     ]
     return [each for each in existing if each.paths]
 

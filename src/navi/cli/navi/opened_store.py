@@ -10,7 +10,7 @@ from typing import TypeVar
 from navi.base.system_clock import SystemClock
 from navi.live.runtime import server_files, settings
 from navi.live.runtime.services.accounts import Accounts
-from navi.live.runtime.services.login_service import Logins
+from navi.live.runtime.services.login_service import LoginService
 from navi.live.runtime.services.server_token import ServerToken
 
 R = TypeVar("R")
@@ -20,11 +20,11 @@ def with_accounts(work: Callable[[Accounts], Awaitable[R]]) -> R:
     return asyncio.run(_run(lambda accounts, _: work(accounts)))
 
 
-def with_logins(work: Callable[[Logins], Awaitable[R]]) -> R:
+def with_logins(work: Callable[[LoginService], Awaitable[R]]) -> R:
     return asyncio.run(_run(lambda _, logins: work(logins)))
 
 
-async def _run(work: Callable[[Accounts, Logins], Awaitable[R]]) -> R:
+async def _run(work: Callable[[Accounts, LoginService], Awaitable[R]]) -> R:
     from navi.live.store.engine import schema
     from navi.live.store.engine.transactions import Store
 
@@ -36,6 +36,6 @@ async def _run(work: Callable[[Accounts, Logins], Awaitable[R]]) -> R:
     store.start()
     try:
         accounts = Accounts(store, clock, token, lifetime)
-        return await work(accounts, Logins(store, clock, accounts, lifetime))
+        return await work(accounts, LoginService(store, clock, accounts, lifetime))
     finally:
         await store.close()

@@ -66,7 +66,7 @@ class SourceName(click.ParamType[str]):
         sources = agents()
         if name not in sources:
             names = ", ".join(formats.source(each) for each in sources)
-            self.fail(f"there is no source {value!r}; choose from: {names}")
+            self.fail(f"unknown source {value!r}; choose from: {names}")
         return name
 
     def shell_complete(

@@ -56,7 +56,7 @@ class Answer:
         output.say(preview["schedule_words"])
         self._say_times(preview["next"])
 
-    def listing(self, session: str | None) -> None:
+    def list_automations(self, session: str | None) -> None:
         chosen = None if session is None else target.find(self.client, session)
         automations = self.client.automations(None if chosen is None else chosen["id"], tz=self._tz)
         if self._says_json(automations):

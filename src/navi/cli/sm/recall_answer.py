@@ -47,7 +47,7 @@ class Answer:
         task = lines.plain(cancelled["additional_context_message"], lines.LONGEST)
         output.say(f"cancelled; {lines.named(self.session)} no longer wakes for: {task}")
 
-    def listing(self) -> None:
+    def list_all(self) -> None:
         recalls = self.client.recalls(self.session["id"])
         if self.as_json:
             output.say_json(recalls)

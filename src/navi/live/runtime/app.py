@@ -27,31 +27,31 @@ from navi.live.model.input import Origin
 from navi.live.model.scheduling.reminder import Thresholds
 from navi.live.model.tool import Tool
 from navi.live.runtime import server_files
-from navi.live.runtime.broadcast import Feed
+from navi.live.runtime.broadcast import Broadcast
 from navi.live.runtime.index_follower import IndexFollower
-from navi.live.runtime.scheduler.answer_posting import Deliveries
-from navi.live.runtime.scheduler.due_loop import Scheduler
-from navi.live.runtime.scheduler.system_jobs import SystemJobs, remembered, wishes_of
+from navi.live.runtime.scheduler.answer_posting import AnswerPosting
+from navi.live.runtime.scheduler.due_loop import DueLoop
+from navi.live.runtime.scheduler.system_jobs import SystemJobs, remembered, schedules_of
 from navi.live.runtime.service import Service
 from navi.live.runtime.services.accounts import Accounts
-from navi.live.runtime.services.agent_tokens import SessionTokens
-from navi.live.runtime.services.automation_service import Automations, defaults_of
-from navi.live.runtime.services.login_service import Logins
-from navi.live.runtime.services.long_poll import Waiting
-from navi.live.runtime.services.memory_search import Library
-from navi.live.runtime.services.memory_service import Archive
-from navi.live.runtime.services.message_service import Messages
-from navi.live.runtime.services.recall_service import Recalls
-from navi.live.runtime.services.reminder_service import Reminders
+from navi.live.runtime.services.agent_tokens import AgentTokens
+from navi.live.runtime.services.automation_service import AutomationService, defaults_of
+from navi.live.runtime.services.login_service import LoginService
+from navi.live.runtime.services.long_poll import LongPoll
+from navi.live.runtime.services.memory_search import MemorySearch
+from navi.live.runtime.services.memory_service import MemoryService
+from navi.live.runtime.services.message_service import MessageService
+from navi.live.runtime.services.recall_service import RecallService
+from navi.live.runtime.services.reminder_service import ReminderService
 from navi.live.runtime.services.server_token import ServerToken
-from navi.live.runtime.services.session_service import DEFAULT_DRIVER, Sessions
-from navi.live.runtime.services.terminal_service import Adoption
+from navi.live.runtime.services.session_service import DEFAULT_DRIVER, SessionService
+from navi.live.runtime.services.terminal_service import TerminalService
 from navi.live.runtime.settings import Settings, limits_of, model_of, timezone_of
-from navi.live.runtime.signal_listener import Listener
-from navi.live.runtime.turns.admission import Queue
+from navi.live.runtime.signal_listener import SignalListener
+from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.runtime.turns.process_identity import own_identity
 from navi.live.runtime.turns.recovery import Recovery
-from navi.live.runtime.turns.turn_runner import Turns
+from navi.live.runtime.turns.turn_runner import TurnRunner
 from navi.live.runtime.turns.turn_slots import Pool, TurnSlots
 from navi.live.store.due.contract import DueKind
 from navi.live.store.due.due_automations import DueAutomations
@@ -76,28 +76,28 @@ log = logging.getLogger("navi")
 
 @dataclass(frozen=True, slots=True)
 class Navi:
-    """A running Navi: what the HTTP server and the commands work with."""
+    """The services of a running Navi, for the HTTP server and the commands."""
 
     settings: Settings
     store: Store
     accounts: Accounts
-    logins: Logins
-    sessions: Sessions
-    recalls: Recalls
-    automations: Automations
-    messages: Messages
-    queue: Queue
-    reminders: Reminders
-    waiting: Waiting
-    deliveries: Deliveries
+    logins: LoginService
+    sessions: SessionService
+    recalls: RecallService
+    automations: AutomationService
+    messages: MessageService
+    admission: AdmissionService
+    reminders: ReminderService
+    long_poll: LongPoll
+    answer_posting: AnswerPosting
     recovery: Recovery
-    feed: Feed
-    archive: Archive
+    broadcast: Broadcast
+    memory: MemoryService
     index_follower: IndexFollower
-    scheduler: Scheduler
-    adoption: Adoption
+    scheduler: DueLoop
+    terminals: TerminalService
     tools: Mapping[str, Tool[Any]]
-    """What every agent is offered, Navi's own and others alike."""
+    """The tools that every agent gets."""
 
 
 @asynccontextmanager
@@ -111,23 +111,23 @@ async def running(
     address: str | None = None,
     follows_index: bool = False,
 ) -> AsyncIterator[Navi]:
-    """A running Navi. On leaving, running turns are closed and nothing is lost.
+    """Run Navi inside the `with` block; on leaving, close running turns and stop.
 
-    The agents it starts reach it at `address`. With `follows_index` it keeps the index up to date.
+    Agents reach it at `address`. With `follows_index` it keeps the index up to date.
     """
     navi, engine = _build(settings, database_url, token, clock or SystemClock(), drivers, address)
-    store, queue = navi.store, navi.queue
+    store, admission = navi.store, navi.admission
     services = [*engine.services, navi.index_follower] if follows_index else engine.services
     store.start()
-    await engine.system_jobs.set_up(wishes_of(settings))
-    await engine.recovery.look()
+    await engine.system_jobs.set_up(schedules_of(settings))
+    await engine.recovery.check_turns()
     for service in services:
         service.start()
-    queue.poke()
+    admission.wake()
     try:
         yield navi
     finally:
-        queue.close()
+        admission.close()
         await engine.turns.shut_down()
         for service in services:
             await service.stop()
@@ -138,9 +138,9 @@ async def running(
 
 @dataclass(frozen=True, slots=True)
 class _Engine:
-    """What has to be started and stopped."""
+    """The parts that are started and stopped."""
 
-    turns: Turns
+    turns: TurnRunner
     drivers: Mapping[str, Driver]
     system_jobs: SystemJobs
     recovery: Recovery
@@ -158,29 +158,35 @@ def _build(
     lease = timedelta(seconds=settings.turns.lease_seconds)
     owner, zone, limits = own_identity(), timezone_of(settings), limits_of(settings)
     store = Store(database_url)
-    feed = Feed(store)
+    broadcast = Broadcast(store)
     system_jobs = SystemJobs(store, clock, server_files.workspace(), DEFAULT_DRIVER, zone)
     slots = _turn_slots(settings)
     chosen_drivers: dict[str, Driver] = {}
-    turns = Turns(store, clock, owner, chosen_drivers, lease, slots, system_jobs, zone)
-    queue = Queue(store, clock, turns, slots, limits)
-    sessions = Sessions(store, clock, turns, chosen_drivers, limits)
-    recalls = Recalls(store, clock, sessions, zone, settings.recalls.keep_finished, limits)
-    automations = Automations(store, clock, sessions, defaults_of(settings), limits)
+    turns = TurnRunner(store, clock, owner, chosen_drivers, lease, slots, system_jobs, zone)
+    admission = AdmissionService(store, clock, turns, slots, limits)
+    sessions = SessionService(store, clock, turns, chosen_drivers, limits)
+    recalls = RecallService(store, clock, sessions, zone, settings.recalls.keep_finished, limits)
+    automations = AutomationService(store, clock, sessions, defaults_of(settings), limits)
     thresholds = _thresholds(settings)
-    messages = Messages(store, clock, sessions, queue, thresholds)
+    messages = MessageService(store, clock, sessions, admission, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
     tools = agent_tools(clock, zone, sessions, recalls, automations, messages)
-    reach = None if address is None else Reach(address, SessionTokens(store, clock).of)
+    reach = None if address is None else Reach(address, AgentTokens(store, clock).of)
     builtin = built_in_driver(settings, [*machine_tools(settings, reach), *tools])
     chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
-    deliveries = Deliveries(store, clock, builtin.is_worth_telling)
-    scheduler = Scheduler(store, clock, due_kinds(settings), queue)
-    recovery = Recovery(store, clock, owner, turns, queue, sessions, lease)
-    adoption = Adoption(store, clock, turns, queue, chosen_drivers, registry.vendors(), limits)
+    answer_posting = AnswerPosting(store, clock, builtin.is_worth_telling)
+    scheduler = DueLoop(store, clock, due_kinds(settings), admission)
+    recovery = Recovery(store, clock, owner, turns, admission, sessions, lease)
+    terminals = TerminalService(
+        store, clock, turns, admission, chosen_drivers, registry.vendors(), limits
+    )
     index_follower = IndexFollower(database_url)
-    listener = Listener(store, feed, turns, queue, scheduler, recovery, index_follower)
-    store.on_events = _each_of(feed.publish, deliveries.notice, index_follower.notice)
+    listener = SignalListener(
+        store, broadcast, turns, admission, scheduler, recovery, index_follower
+    )
+    store.on_events = _each_of(
+        broadcast.publish, answer_posting.on_events, index_follower.on_events
+    )
     store.on_signal = listener.on_own_signal
     accounts, logins = _accounts(settings, store, clock, token)
     navi = Navi(
@@ -192,19 +198,19 @@ def _build(
         recalls=recalls,
         automations=automations,
         messages=messages,
-        queue=queue,
-        reminders=Reminders(store, clock, sessions, thresholds, limits),
-        waiting=Waiting(store, feed, sessions),
-        deliveries=deliveries,
+        admission=admission,
+        reminders=ReminderService(store, clock, sessions, thresholds, limits),
+        long_poll=LongPoll(store, broadcast, sessions),
+        answer_posting=answer_posting,
         recovery=recovery,
-        feed=feed,
-        archive=Archive(clock),
+        broadcast=broadcast,
+        memory=MemoryService(clock),
         index_follower=index_follower,
         scheduler=scheduler,
-        adoption=adoption,
+        terminals=terminals,
         tools={tool.name: tool for tool in tools},
     )
-    services = [feed, queue, recovery, scheduler, adoption, deliveries, listener]
+    services = [broadcast, admission, recovery, scheduler, terminals, answer_posting, listener]
     return navi, _Engine(turns, chosen_drivers, system_jobs, recovery, services)
 
 
@@ -231,11 +237,11 @@ def _each_of(*listeners: Callable[[Sequence[Event]], None]) -> Callable[[Sequenc
 
 def _accounts(
     settings: Settings, store: Store, clock: Clock, token: str | ServerToken
-) -> tuple[Accounts, Logins]:
+) -> tuple[Accounts, LoginService]:
     token = ServerToken(token) if isinstance(token, str) else token
     lifetime = timedelta(days=settings.server.login_days)
     accounts = Accounts(store, clock, token, lifetime)
-    return accounts, Logins(store, clock, accounts, lifetime)
+    return accounts, LoginService(store, clock, accounts, lifetime)
 
 
 def due_kinds(settings: Settings) -> list[DueKind]:
@@ -250,24 +256,24 @@ def due_kinds(settings: Settings) -> list[DueKind]:
 def agent_tools(
     clock: Clock,
     timezone: tzinfo,
-    sessions: Sessions,
-    recalls: Recalls,
-    automations: Automations,
-    messages: Messages,
+    sessions: SessionService,
+    recalls: RecallService,
+    automations: AutomationService,
+    messages: MessageService,
 ) -> list[Tool[Any]]:
-    """What every agent is offered: the built-in one as it is, others by MCP."""
+    """The tools that every agent gets: the built-in one directly, others by MCP."""
     return [
         ScheduleRecall(recalls),
         ManageRecall(recalls, clock, timezone),
         Cron(automations, clock, timezone),
-        SearchSessions(Library(), list(registry.sources())),
+        SearchSessions(MemorySearch(), list(registry.sources())),
         ReportStatus(messages),
         SendMessage(sessions, messages),
     ]
 
 
 def machine_tools(settings: Settings, reach: Reach | None) -> list[Tool[Any]]:
-    """What Navi's own agent is offered besides: other agents have such tools themselves."""
+    """More tools for the built-in agent; other agents bring their own."""
 
     async def environment(session_id: str) -> Mapping[str, str]:
         visible = _visible_variables(settings.agents.pass_environment)
@@ -306,12 +312,12 @@ def built_in_driver(settings: Settings, tools: Sequence[Tool[Any]]) -> BuiltinDr
 def built_in_drivers(
     settings: Settings, builtin: BuiltinDriver, reach: Reach | None = None
 ) -> dict[str, Driver]:
-    # The same agent: a session with the driver `scripted` always plays the scripted model.
+    # The same agent: sessions with the driver `scripted` always use the scripted model.
     return {"builtin": builtin, "scripted": builtin, **_outside_drivers(settings, reach)}
 
 
 def _outside_drivers(settings: Settings, reach: Reach | None) -> dict[str, Driver]:
-    """Those of agents that are programs of their own."""
+    """The drivers of agents that are separate programs."""
     drivers: dict[str, Driver] = {}
     terminals: dict[str, PaneAgent] = {}
     for name, vendor in registry.vendors().items():

@@ -1,8 +1,8 @@
-"""Stored events, told to whoever watches.
+"""Sends stored events to everyone who watches.
 
-A watcher pulls: it asks for what comes after the last event it has seen, is served from memory
-where possible and from the store where not, and waits when there is nothing. So a slow watcher
-holds up nobody, one that comes back misses nothing, and a frame is encoded once for all.
+Watchers pull: each asks for what follows the last event it has seen, is served from memory or else
+from the store, and waits if there is nothing. A slow watcher holds up nobody, one that reconnects
+misses nothing, and each frame is encoded once for all.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from navi.live.model.access.user import User
 from navi.live.model.event import Event
 from navi.live.model.wire_format import event_json
 from navi.live.runtime.service import Service
-from navi.live.store import events as stored
+from navi.live.store import events
 from navi.live.store.engine.transactions import Store
 
 TAIL_LENGTH = 2048
-"""Frames kept in memory per watched session; whoever is further behind reads the store."""
+"""Frames kept in memory per watched session; a watcher further behind reads the store."""
 READ_LIMIT = 500
-LOOK_AGAIN_SECONDS = 5.0
-"""Upper bound of the delay if another process's signal got lost."""
+CHECK_SECONDS = 5.0
+"""How late an event may be sent if another process's signal got lost."""
 TRY_AGAIN_SECONDS = 1.0
 
-log = logging.getLogger("navi.feed")
+log = logging.getLogger("navi.broadcast")
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """An event as it goes over the wire, at its place in a tail."""
+    """An event as sent over the wire, with its number in a tail."""
 
     number: int
     user_id: str
@@ -44,13 +44,14 @@ class Frame:
 
 
 Read = Callable[[int], Awaitable[list[Frame]]]
-"""The frames that follow a number, from the store; none if there are no more."""
+"""Reads the frames after a number from the store."""
 
 
 class Tail:
     """The newest frames of one stream, numbered without gaps.
 
-    What this process stores is appended. What another one stores is read once, for all watchers.
+    Events stored by this process are appended; those of other processes are read once for all
+    watchers.
     """
 
     def __init__(self, read: Read) -> None:
@@ -59,9 +60,9 @@ class Tail:
         self.generation = 0
         self._frames: deque[Frame] = deque(maxlen=TAIL_LENGTH)
         self._last: int | None = None
-        """Up to here nothing is missing. None before anything was heard of."""
+        """No frame up to this number is missing. None before the first one."""
         self._wanted = 0
-        """How often reading was asked for: what is asked during a read needs another one."""
+        """Counts requests to read, because one that comes during a read needs another read."""
         self._reading: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
 
@@ -69,30 +70,30 @@ class Tail:
         if self._last is None or frame.number == self._last + 1:
             self._add([frame])
         else:
-            # Known already, or another process's events lie between.
+            # A duplicate, or another process's events lie between.
             self.announce(frame.number)
 
     def announce(self, number: int) -> None:
-        """Something up to `number` is in the store."""
+        """The store has frames up to `number`."""
         if self._last is None:
             self._last = number - 1
         if number > self._last:
             self._start_reading()
 
-    def look_again(self) -> None:
-        """There may be something in the store that nobody told of."""
+    def check_store(self) -> None:
+        """Look for frames in the store that no signal announced."""
         if self._last is None:
             self._wake()
         else:
             self._start_reading()
 
     def after(self, number: int) -> list[Frame] | None:
-        """The frames that follow; None if memory can't tell."""
+        """The frames after `number`; None if they are no longer all in memory."""
         if self._last is None or number < self._last - len(self._frames):
             return None
         return list(islice(self._frames, max(0, number - self._last + len(self._frames)), None))
 
-    async def changed(self, generation: int) -> None:
+    async def wait_for_change(self, generation: int) -> None:
         """Wait for something new since `generation`."""
         if self.generation == generation:
             await self._changed.wait()
@@ -104,7 +105,7 @@ class Tail:
     def _start_reading(self) -> None:
         self._wanted += 1
         if self._reading is None:
-            self._reading = asyncio.create_task(self._read_on(), name="feed tail")
+            self._reading = asyncio.create_task(self._read_on(), name="broadcast tail")
 
     async def _read_on(self) -> None:
         while True:
@@ -123,7 +124,7 @@ class Tail:
     def _add(self, frames: Sequence[Frame]) -> None:
         for frame in frames:
             if frame.number - 1 != self._last:
-                # What lay before a session's last event was deleted with the session.
+                # The missing events were deleted with their session.
                 self._frames.clear()
             self._frames.append(frame)
             self._last = frame.number
@@ -136,8 +137,8 @@ class Tail:
         self._changed = asyncio.Event()
 
 
-class Feed(Service):
-    name = "feed"
+class Broadcast(Service):
+    name = "broadcast"
 
     def __init__(self, store: Store) -> None:
         super().__init__()
@@ -147,18 +148,18 @@ class Feed(Service):
         self._position = 0
 
     async def step(self) -> None:
-        """Now and then look whether something was stored that no signal announced.
+        """Look for stored events that no signal announced.
 
-        Once for all watchers: a timer for each would cost more than all their frames.
+        One timer for all watchers: one each would cost more than all their frames.
         """
-        await self._wake.wait(LOOK_AGAIN_SECONDS)
+        await self._wake.wait(CHECK_SECONDS)
         position = await self.last_position()
         if position > self._position:
             self._position = position
-            self.look_again()
+            self.check_store()
 
     def publish(self, events: Sequence[Event]) -> None:
-        """Called with every event right after its commit."""
+        """Called with events right after their commit."""
         self._position = max(self._position, events[-1].position)
         for event in events:
             tail = self._sessions.get(event.session_id)
@@ -171,29 +172,29 @@ class Feed(Service):
                 self._all.append(Frame(event.position, event.user_id, text))
 
     def announce(self, session_id: str, seq: int, position: int) -> None:
-        """Another process stored events."""
+        """Another process has stored events."""
         self._position = max(self._position, position)
         if tail := self._sessions.get(session_id):
             tail.announce(seq)
         if self._all.watchers:
             self._all.announce(position)
 
-    def look_again(self) -> None:
+    def check_store(self) -> None:
         for tail in [self._all, *self._sessions.values()]:
-            tail.look_again()
+            tail.check_store()
 
     async def last_seq(self, session_id: str) -> int:
-        return await self._store.transact(stored.last_seq, session_id)
+        return await self._store.transact(events.last_seq, session_id)
 
     async def last_position(self) -> int:
-        return await self._store.transact(stored.last_position)
+        return await self._store.transact(events.last_position)
 
     async def session(self, session_id: str, after: int) -> AsyncGenerator[Sequence[Frame], None]:
-        """Everything that happened in the session after this sequence number, and goes on."""
+        """Yield the session's events after this sequence number, and keep following it."""
 
         async def read(number: int) -> list[Frame]:
-            found = await self._store.transact(stored.read_session, session_id, number, READ_LIMIT)
-            return [_frame(event, event.seq) for event in found]
+            newer = await self._store.transact(events.read_session, session_id, number, READ_LIMIT)
+            return [_frame(event, event.seq) for event in newer]
 
         tail = self._sessions.setdefault(session_id, Tail(read))
         tail.watchers += 1
@@ -207,7 +208,7 @@ class Feed(Service):
                 self._sessions.pop(session_id, None)
 
     async def all(self, user: User, after: int) -> AsyncGenerator[Sequence[Frame], None]:
-        """Everything the user may see after this position, and goes on."""
+        """Yield all events after this position that the user may see, and keep following."""
         tail = self._all
         tail.watchers += 1
         try:
@@ -221,8 +222,8 @@ class Feed(Service):
                 self._all = Tail(self._read_all)
 
     async def _read_all(self, number: int) -> list[Frame]:
-        found = await self._store.transact(stored.read_all, number, READ_LIMIT)
-        return [_frame(event, event.position) for event in found]
+        newer = await self._store.transact(events.read_all, number, READ_LIMIT)
+        return [_frame(event, event.position) for event in newer]
 
 
 async def _follow(tail: Tail, after: int) -> AsyncGenerator[Sequence[Frame], None]:
@@ -236,7 +237,7 @@ async def _follow(tail: Tail, after: int) -> AsyncGenerator[Sequence[Frame], Non
             seen = frames[-1].number
             yield frames
         else:
-            await tail.changed(generation)
+            await tail.wait_for_change(generation)
 
 
 def _frame(event: Event, number: int) -> Frame:

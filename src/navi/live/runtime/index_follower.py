@@ -1,8 +1,7 @@
 """Keeps the search index up to date with every session's turns and every agent's files.
 
-A process of its own does the work, `recall watch`, at low priority: reading a thousand files must
-not slow down a turn. It ends with this server, however this server ends, because its standard
-input ends then.
+A separate process, `recall watch`, does the work at low priority: reading a thousand files must not
+slow down a turn. However this server ends, that process ends too, because its input closes.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from navi.memory.ingest.freshness import last_refresh
 
 COMMAND = (sys.executable, "-m", "navi.cli.recall.main", "watch", "--json")
 NICER_BY = 10
-"""How far below the server's own priority; the system stops at the lowest there is."""
+"""How far below the server's priority the process runs; the system caps it."""
 NEWS = frozenset(("session_sync", "session_update", "message_added"))
-"""Events after which a session has something new to find."""
+"""Events after which there is something new to index."""
 GATHER_SECONDS = 0.2
 
 log = logging.getLogger("navi.index")
@@ -52,7 +51,7 @@ class IndexState:
 
     is_following: bool = False
     refreshed_at: datetime | None = None
-    """When the index last held everything there was."""
+    """When the index was last complete."""
     problem: NaviError | None = None
 
 
@@ -72,22 +71,22 @@ class IndexFollower(Service):
         super().__init__()
         self._environment = {**os.environ, "NAVI_DATABASE_URL": database_url}
         self._process: Process | None = None
-        self._is_asked = False
+        self._is_refresh_due = False
         self._changed = asyncio.Event()
         self.announced = IndexState()
-        """The state as watchers know it; only `state` knows of passes that found nothing new."""
+        """The last state sent to watchers. Passes without changes update only `state`."""
         self._state = IndexState()
 
-    def notice(self, events: Sequence[Event]) -> None:
-        """Called with every event that this process stored."""
+    def on_events(self, events: Sequence[Event]) -> None:
+        """Called with every event this process has stored."""
         if any(event.type in NEWS for event in events):
-            self.ask()
+            self.refresh_soon()
 
-    def ask(self) -> None:
-        """Have the index look for news soon."""
-        if self._process is not None and not self._is_asked:
-            self._is_asked = True
-            asyncio.get_running_loop().call_later(GATHER_SECONDS, self._pass_on)
+    def refresh_soon(self) -> None:
+        """Ask for a refresh of the index, soon."""
+        if self._process is not None and not self._is_refresh_due:
+            self._is_refresh_due = True
+            asyncio.get_running_loop().call_later(GATHER_SECONDS, self._request_refresh)
 
     @property
     def state(self) -> IndexState:
@@ -95,9 +94,9 @@ class IndexFollower(Service):
             return self._state
         return replace(self._state, refreshed_at=last_refresh(places()))
 
-    async def changed(self, known: IndexState) -> IndexState:
-        """Wait until the index took something in or can't, since the state that is known."""
-        while self.announced is known:
+    async def wait_for_change(self, since: IndexState) -> IndexState:
+        """Wait until the announced state is no longer `since`."""
+        while self.announced is since:
             await self._changed.wait()
         return self.announced
 
@@ -108,12 +107,12 @@ class IndexFollower(Service):
         self._process = process
         try:
             niceness = os.getpriority(os.PRIO_PROCESS, 0) + NICER_BY
-            # Gone already: its end is reported below.
+            # It may be gone already; its end is reported below.
             with suppress(ProcessLookupError):
                 os.setpriority(os.PRIO_PROCESS, process.pid, niceness)
             assert process.stdout is not None
             async for line in process.stdout:
-                self._hear(json.loads(line))
+                self._on_report(json.loads(line))
             ended = IndexFollowerEnded(await process.wait())
             self._announce(replace(self._state, is_following=False, problem=ended))
             raise ended
@@ -121,12 +120,12 @@ class IndexFollower(Service):
             self._process = None
             await _end(process)
 
-    def _pass_on(self) -> None:
-        self._is_asked = False
+    def _request_refresh(self) -> None:
+        self._is_refresh_due = False
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.write(b"\n")
 
-    def _hear(self, report: dict[str, Any]) -> None:
+    def _on_report(self, report: dict[str, Any]) -> None:
         if problem := report.get("problem"):
             error = NaviError(problem["message"], hint=problem["hint"])
             self._announce(replace(self._state, is_following=True, problem=error))
@@ -143,7 +142,7 @@ class IndexFollower(Service):
 
 
 async def _end(process: Process) -> None:
-    """Nothing is lost: the next pass goes on where this one was stopped."""
+    """Stop the process at once: the next pass continues where this one stopped."""
     if process.returncode is not None:
         return
     with suppress(ProcessLookupError):

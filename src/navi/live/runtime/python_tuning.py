@@ -1,4 +1,4 @@
-"""How a process that serves uses Python's interpreter: for short waits, not for throughput."""
+"""Tunes Python's interpreter for short waits rather than throughput."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ GARBAGE_THRESHOLDS = (20_000, 50, 100)
 
 
 def prefer_short_waits() -> None:
-    # The store's threads and the event loop share one interpreter: hand it over more readily than
-    # every 5 ms, or each commit waits that long behind a busy agent.
+    # The store's threads and the event loop share one interpreter. At Python's default of 5 ms,
+    # each commit would wait that long behind a busy agent.
     sys.setswitchinterval(SWITCH_SECONDS)
-    # Every turn makes many short-lived objects; Python's default looks for garbage far too often.
+    # Turns make many short-lived objects, and Python's default collects far too often for that.
     gc.set_threshold(*GARBAGE_THRESHOLDS)
 
 
-def keep_what_is_loaded() -> None:
-    """Called when all is loaded: it stays, so looking through it for garbage is 60 ms of waiting
-    for nothing, each time."""
+def freeze_loaded_objects() -> None:
+    """Call when everything is loaded: searching these objects for garbage would take 60 ms each
+    time, and find nothing."""
     gc.collect()
     gc.freeze()

@@ -23,23 +23,23 @@ __all__ = [
 ]
 
 STORE_SUFFIXES = ("", "-wal", "-shm", "-journal", "-bell")
-"""The files of a SQLite store: the database, SQLite's own, and the bell that others ring."""
+"""The files of a SQLite store: the database, SQLite's own, and the bell of `signals.ring`."""
 
 
 def workspace(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where sessions work that name no folder: an empty one, not wherever the server started."""
+    """The folder of sessions that name none."""
     folder = home(environment) / "workspace"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
 
 def runs(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where runs of other agents' command lines keep what outlives the server."""
+    """Where agents run as separate programs keep the files that outlive the server."""
     return home(environment) / "runs"
 
 
 def prepare_home(environment: Mapping[str, str] = os.environ) -> Path:
-    """The home folder, there and writable; nobody else can read what Navi keeps."""
+    """Create the home folder and close Navi's files to other users."""
     folder = home(environment)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ def prepare_home(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def own_files(environment: Mapping[str, str] = os.environ) -> list[str]:
-    """What nobody else may read; not the workspace, which is for agents."""
+    """The files that other users may not read. The workspace is not among them."""
     files = [str(home(environment) / name) for name in ("token", "runs", "setup")]
     if store := store_file(database_url(environment)):
         files += [f"{store}{suffix}" for suffix in STORE_SUFFIXES]

@@ -17,10 +17,10 @@ log = logging.getLogger("navi.service")
 
 
 class Service(ABC):
-    """Calls `step` again and again, from `start` until `stop`.
+    """Calls `step` in a loop, from `start` until `stop`.
 
-    Whatever a step raises is logged, and after a pause that grows with each failure in a row the
-    next step is tried: a loop that ended would fail silently ever after.
+    A failed step is logged and retried after a pause that grows with each failure in a row, because
+    a loop that simply ended would fail silently.
     """
 
     name: ClassVar[str]
@@ -37,7 +37,7 @@ class Service(ABC):
         self._task = asyncio.create_task(self._run(), name=self.name)
 
     async def at_rest(self) -> None:
-        """Return once the service sleeps with nothing left to do, so that no test has to poll."""
+        """Wait until the service has nothing left to do, so that tests need not poll."""
         await self._wake.asleep()
 
     async def stop(self) -> None:
@@ -55,7 +55,7 @@ class Service(ABC):
             except NaviError as error:
                 log.warning("%s: %s", self.name, error.message)
             except Exception:
-                log.exception("%s failed and goes on in %.1f s", self.name, pause)
+                log.exception("%s failed; trying again in %.1f s", self.name, pause)
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
@@ -83,7 +83,7 @@ class Wake:
             return
         self._is_asleep.set()
         try:
-            # Not wait_for, which can swallow a cancellation that comes with the wake-up.
+            # Not wait_for, which can swallow a cancellation that arrives with the wake-up.
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self._event.wait()
@@ -91,6 +91,6 @@ class Wake:
             self._is_asleep.clear()
 
     async def asleep(self) -> None:
-        """Return once the service sleeps and nothing has woken it."""
+        """Wait until the service sleeps and nothing has woken it."""
         while not self._is_asleep.is_set():
             await self._is_asleep.wait()

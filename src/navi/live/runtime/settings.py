@@ -1,6 +1,6 @@
-"""What can be configured, and from where: the environment, then the settings file, then defaults.
+"""The settings, read from the environment, then the settings file, then defaults.
 
-The reference page of the settings is made from this file.
+docs/reference/settings.md is generated from this file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from navi.vendors.registry import vendors
 from navi.vendors.vendor import Vendor
 
 ELSEWHERE = {"fts"}
-"""Sections of the same file that other parts of Navi read."""
+"""Sections of the file that other parts of Navi read."""
 
 
 class Section(BaseModel):
@@ -105,7 +105,7 @@ class RecallSettings(Section):
 
     @field_validator("timezone")
     @classmethod
-    def _is_known(cls, value: str | None) -> str | None:
+    def _is_time_zone(cls, value: str | None) -> str | None:
         if value is not None and value not in available_timezones():
             raise ValueError("unknown time zone")
         return value
@@ -216,7 +216,7 @@ class AgentsSettings(Section):
 
 
 class ProgramSettings(Section):
-    """Sessions with an agent that is a program of its own."""
+    """Sessions with an agent that is a separate program."""
 
     command: str = ""
     arguments: list[str] = []
@@ -279,7 +279,7 @@ class Settings(Section):
 
 @cache
 def settings_model() -> type[Settings]:
-    """The settings with a section for each agent that is a program of its own."""
+    """The settings, with a section for each agent that is a separate program."""
     sections = {each.name: _program_section(each) for each in vendors().values() if each.command}
     fields: dict[str, Any] = {name: (section, section()) for name, section in sections.items()}
     return create_model("Settings", __base__=Settings, **fields)
@@ -326,7 +326,7 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
 
 
 def model_of(chosen: Settings, environment: Mapping[str, str] = os.environ) -> str:
-    """The model of sessions that name none."""
+    """The model for sessions that don't name one."""
     return default_model(environment, chosen.agent.model)
 
 
@@ -335,7 +335,7 @@ def limits_of(chosen: Settings) -> Limits:
 
 
 def timezone_of(chosen: Settings) -> tzinfo:
-    """The zone of times that name none."""
+    """The time zone for times that don't name one."""
     named = chosen.recalls.timezone
     return machine_timezone() if named is None else ZoneInfo(named)
 
@@ -367,12 +367,12 @@ def _from_file(path: Path, *, is_named: bool) -> dict[str, Any]:
 def _from_environment(
     section: str, model: type[Section], environment: Mapping[str, str]
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, field in model.model_fields.items():
         text = environment.get(f"NAVI_{section}_{key}".upper())
         if text is not None:
             is_list = "list" in str(field.annotation)
-            found[key] = (
+            values[key] = (
                 [each.strip() for each in text.split(",") if each.strip()] if is_list else text
             )
-    return found
+    return values

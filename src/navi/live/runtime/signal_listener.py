@@ -1,68 +1,68 @@
-"""What the signals of transactions mean here, whichever process committed them."""
+"""Reacts to the signals of committed transactions, our own and other processes'."""
 
 from __future__ import annotations
 
 import json
 
-from navi.live.runtime.broadcast import Feed
+from navi.live.runtime.broadcast import Broadcast
 from navi.live.runtime.index_follower import IndexFollower
-from navi.live.runtime.scheduler.due_loop import Scheduler
+from navi.live.runtime.scheduler.due_loop import DueLoop
 from navi.live.runtime.service import Service
-from navi.live.runtime.turns.admission import Queue
+from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.runtime.turns.recovery import Recovery
-from navi.live.runtime.turns.turn_runner import Turns
+from navi.live.runtime.turns.turn_runner import TurnRunner
 from navi.live.store.engine import signals
 from navi.live.store.engine.transactions import Store
 
 
-class Listener(Service):
+class SignalListener(Service):
     name = "signals"
 
     def __init__(
         self,
         store: Store,
-        feed: Feed,
-        turns: Turns,
-        queue: Queue,
-        scheduler: Scheduler,
+        broadcast: Broadcast,
+        turns: TurnRunner,
+        admission: AdmissionService,
+        scheduler: DueLoop,
         recovery: Recovery,
         index_follower: IndexFollower,
     ) -> None:
         super().__init__()
         self._store = store
-        self._feed = feed
+        self._broadcast = broadcast
         self._turns = turns
-        self._queue = queue
+        self._admission = admission
         self._scheduler = scheduler
         self._recovery = recovery
         self._index_follower = index_follower
 
     async def step(self) -> None:
-        """Hear the other processes that share the store."""
+        """Listen to the other processes that share the store."""
         await signals.listen(self._store.url, self._store.id, self.on_signal)
 
     def on_own_signal(self, channel: str, payload: str) -> None:
-        """Our own events are published with their content; our own offers are for others."""
+        """Skip our own events, which are published directly, and our own offers of work."""
         if channel not in (signals.EVENTS, signals.WORK):
             self.on_signal(channel, payload)
 
     def on_signal(self, channel: str, payload: str) -> None:
         match channel:
             case signals.EVENTS if payload:
-                self._index_follower.ask()
+                self._index_follower.refresh_soon()
                 numbers, position = json.loads(payload)
                 for session_id, seq in numbers:
-                    self._feed.announce(session_id, seq, position)
+                    self._broadcast.announce(session_id, seq, position)
             case signals.EVENTS:
-                self._index_follower.ask()
-                self._feed.look_again()
+                self._index_follower.refresh_soon()
+                self._broadcast.check_store()
             case signals.STOPS if payload:
                 self._turns.interrupt(payload)
             case signals.STOPS:
-                self._recovery.look_soon()
+                self._recovery.wake()
             case signals.ENDS:
                 self._recovery.sessions_ended()
             case signals.CLOCK:
                 self._scheduler.wake()
             case signals.WORK:
-                self._queue.poke()
+                self._admission.wake()

@@ -1,4 +1,4 @@
-"""Numbering, storing and reading events."""
+"""Numbers, stores and reads events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from navi.live.store.engine.tables import events, feed, lanes
 
 _OUTBOX = "navi_outbox"
 SESSIONS_PER_SIGNAL = 64
-"""A signal of PostgreSQL holds less than 8,000 bytes."""
+"""A PostgreSQL signal must be shorter than 8,000 bytes."""
 
 _INSERT = insert(events)
 _NEXT_SEQ = (
@@ -56,7 +56,7 @@ _READ_ALL = (
 
 @dataclass(slots=True)
 class _Numbers:
-    """Where a session's numbers stand, while its lane is locked: counted here, written once."""
+    """A locked session's numbers: counted here, written once."""
 
     last_seq: int
     user_id: str
@@ -64,7 +64,7 @@ class _Numbers:
 
 
 _Numbered = tuple[str, int, str, str | None, str, Payload, datetime]
-"""An event that has its place in its session, and none among all yet: what follows the position."""
+"""An event that has its `seq` but not its position yet: the columns after the position."""
 
 
 @dataclass(slots=True)
@@ -77,12 +77,12 @@ class _Outbox:
 
 
 def open_outbox(connection: Connection) -> None:
-    """A transaction of this process begins."""
+    """Begin collecting the events of a transaction."""
     connection.info[_OUTBOX] = _Outbox()
 
 
 def lane_locked(connection: Connection, session_id: str, last_seq: int, user_id: str) -> None:
-    """Until the transaction ends nobody else numbers events of this session."""
+    """Number this session's events from `last_seq`; its lock keeps others from doing so."""
     _outbox(connection).numbers.setdefault(session_id, _Numbers(last_seq, user_id))
 
 
@@ -109,9 +109,9 @@ def emit(
 
 
 def store_emitted(connection: Connection) -> list[Event]:
-    """Store what the transaction emitted; all its events, to be told after the commit.
+    """Store and return the transaction's events, to be published after the commit.
 
-    Comes last: it takes the lock that puts all commits with events in order.
+    Call it last: it takes the lock that orders all commits with events.
     """
     outbox = _outbox(connection)
     if outbox.numbered:
@@ -137,7 +137,7 @@ def read_session(
 
 
 def read_all(connection: Connection, after_position: int, limit: int) -> list[Event]:
-    """Events of all sessions, in the order of their commits."""
+    """Events of all sessions, in commit order."""
     store_emitted(connection)
     parameters = {"after": after_position, "page": limit}
     return [_event(row) for row in connection.execute(_READ_ALL, parameters)]
@@ -200,10 +200,10 @@ def _outbox(connection: Connection) -> _Outbox:
 
 
 def _stored(connection: Connection, outbox: _Outbox) -> list[Event]:
-    """Give the events their positions, store them and tell the other processes."""
+    """Give the events their positions, store them and signal the other processes."""
     count = len(outbox.numbered)
     position = connection.execute(_NEXT_POSITION, {"count": count}).scalar_one()
-    # An event has the fields of its row, in the same order.
+    # An event's fields are its row's columns, in the same order.
     stored = [
         Event(number, *rest) for number, rest in enumerate(outbox.numbered, position - count + 1)
     ]

@@ -1,7 +1,6 @@
-"""Inputs that wait: admit, list, edit, remove, deliver.
+"""The queue of each session: admits, lists, edits, removes and delivers inputs.
 
-`admit_all` is the only door: whatever wants a turn, a person's text or a due recall, is admitted
-there.
+`admit_all` is the only door: a person's text and a due recall are both admitted there.
 """
 
 from __future__ import annotations
@@ -124,9 +123,9 @@ _DELIVER = (
 def admit_all(
     connection: Connection, arrivals: Sequence[tuple[Lane, NewInput]], now: datetime
 ) -> list[Input]:
-    """Make inputs durable, at most one per lane. The lanes are locked and their sessions alive.
+    """Store inputs, at most one per lane. The lanes are locked, and their sessions have not ended.
 
-    An urgent input asks the running turn to end. An input that was admitted before is left out.
+    An urgent input asks the running turn to end. An input admitted before is skipped.
     """
     ids = [new.id for _, new in arrivals]
     existing = set(connection.execute(_EXISTING, {"input_ids": ids}).scalars())
@@ -156,7 +155,7 @@ def admit_in_lane(
     sender: User | None = None,
     limits: Limits = UNLIMITED,
 ) -> tuple[Admission, Input]:
-    """`admit_all` for one input, if the sender may and the session has not ended."""
+    """`admit_all` for one input, after checking the sender, the session and the limits."""
     if sender is not None and not sender.may_touch(lane.session.user_id):
         raise NotYours(new.session_id)
     if (existing := _find(connection, new.id)) is not None:
@@ -166,7 +165,7 @@ def admit_in_lane(
     (admitted,) = admit_all(connection, [(lane, new)], now)
     position = _position(connection, admitted)
     if position > 0:
-        # Only behind others: what is next has no queue to fill, and should begin without delay.
+        # An input that is next fills no queue, and need not pay for this check.
         _require_room(connection, lane.session, limits)
     return Admission(new.id, delivered=False, position=position), admitted
 
@@ -178,14 +177,14 @@ def admit(
     sender: User | None = None,
     limits: Limits = UNLIMITED,
 ) -> Admission:
-    """Make an input durable without beginning its turn."""
+    """Store an input without beginning its turn."""
     lane = lock(connection, new.session_id)
     admission, _ = admit_in_lane(connection, lane, new, now, sender, limits)
     return admission
 
 
 def waiting(connection: Connection, session_id: str, origin: Origin | None = None) -> list[Input]:
-    """The undelivered inputs, perhaps of one origin, in the order of delivery."""
+    """The undelivered inputs, optionally of one origin, in delivery order."""
     query = select(message_queue).where(*_IS_WAITING)
     if origin is not None:
         query = query.where(message_queue.c.origin == origin.value)
@@ -196,7 +195,7 @@ def waiting(connection: Connection, session_id: str, origin: Origin | None = Non
 def next_input(
     connection: Connection, session_id: str, origins: Collection[Origin], now: datetime
 ) -> Input | None:
-    """The input of these origins that is delivered next, if one may be delivered now."""
+    """The next input of these origins, if one may be delivered now."""
     values = {"session_id": session_id, "origins": sorted(origins), "now": now}
     row = connection.execute(_NEXT, values).one_or_none()
     return None if row is None else _input(row)
@@ -214,7 +213,7 @@ def edit(
     now: datetime,
     agent_session_id: str | None = None,
 ) -> Input:
-    """Change an input that was not delivered yet. An agent rewords only what it sent itself."""
+    """Change an undelivered input. Agents may reword only what they sent themselves."""
     lock(connection, session_id)
     waiting = _waiting_input(connection, session_id, input_id)
     if waiting.origin in SCHEDULED and "text" in changes:
@@ -223,9 +222,7 @@ def edit(
             hint="remove it from the queue and schedule it again",
         )
     if agent_session_id not in (None, waiting.sender_session_id) and "text" in changes:
-        raise NotAllowed(
-            "an agent can't reword what somebody else has sent", hint="send an input of your own"
-        )
+        raise NotAllowed("an agent can only reword what it sent itself", hint="send your own input")
     connection.execute(
         update(message_queue).where(message_queue.c.id == input_id).values(**changes)
     )
@@ -245,7 +242,7 @@ def remove(connection: Connection, session_id: str, input_id: str, now: datetime
 
 
 def remove_all(connection: Connection, session_id: str, now: datetime) -> list[Input]:
-    """Empty the queue of a session that ends."""
+    """Empty the queue of a session that is ending."""
     rows = connection.execute(
         delete(message_queue)
         .where(message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None))
@@ -258,7 +255,7 @@ def remove_all(connection: Connection, session_id: str, now: datetime) -> list[I
 
 
 def forget_session(connection: Connection, session_id: str) -> None:
-    """Delete all inputs of a session that is deleted: those that wait and those that had turns."""
+    """Delete all inputs of a session that is being deleted, delivered or not."""
     of_its_turns = select(turns.c.id).where(turns.c.session_id == session_id)
     is_waiting = and_(
         message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None)
@@ -282,7 +279,7 @@ def keep_prompt(connection: Connection, prompted: Input) -> None:
 
 
 def followers(connection: Connection, first: Input, now: datetime) -> list[Input]:
-    """What else waits and may join it, in the order of delivery."""
+    """Other queued inputs that may join the turn of `first`, in delivery order."""
     if not may_join(first):
         return []
     others = [
@@ -294,14 +291,14 @@ def followers(connection: Connection, first: Input, now: datetime) -> list[Input
 
 
 def delivered_to(connection: Connection, turn_id: str) -> list[Input]:
-    """The inputs that began a turn, in the order of delivery: at least one."""
+    """The inputs that began a turn, in delivery order; at least one."""
     query = select(message_queue).where(message_queue.c.turn_id == turn_id)
     delivered = [_input(row) for row in connection.execute(query)]
     return delivery_order([each for each in delivered if TOOL_CALL not in each.metadata])
 
 
 def find(connection: Connection, session_id: str, input_id: str) -> Input:
-    """Whether it waits or was delivered."""
+    """The input, delivered or not."""
     match = _find(connection, input_id)
     if match is None or match.session_id != session_id:
         raise InputNotFound(input_id)
@@ -323,7 +320,7 @@ def tell(connection: Connection, new: NewInput, now: datetime) -> bool:
 
 
 def give_back(connection: Connection, turn_id: str) -> list[Input]:
-    """The inputs of a turn that produced nothing wait again, in their old places."""
+    """Requeue the inputs of a turn that produced nothing, in their old places."""
     rows = connection.execute(
         update(message_queue)
         .where(message_queue.c.turn_id == turn_id)
@@ -340,7 +337,7 @@ def give_back(connection: Connection, turn_id: str) -> list[Input]:
 
 
 def _require_room(connection: Connection, session: Session, limits: Limits) -> None:
-    """Whether the input that was admitted just now is one too many."""
+    """Refuse if the input just admitted is one too many."""
     for quota, owner_id, most in (
         (quotas.INPUTS_OF_SESSION, session.id, limits.waiting_inputs_per_session),
         (quotas.INPUTS, session.user_id, limits.waiting_inputs),
@@ -351,15 +348,15 @@ def _require_room(connection: Connection, session: Session, limits: Limits) -> N
 def _second_lane(connection: Connection, session_id: str) -> Lane:
     """Lock a lane while another one is held.
 
-    The process that holds this one may be waiting for that one. Waiting only a moment and then
-    starting over is quicker than leaving the deadlock to the database.
+    The holder of the second lane may be waiting for the first. Giving up after a moment and
+    starting over is faster than leaving the deadlock to the database.
     """
     with dialect_of(connection.dialect).brief_lock_wait(connection):
         return lock(connection, session_id)
 
 
 def _repeated_admission(connection: Connection, existing: Input, new: NewInput) -> Admission:
-    """The answer to an input that was sent before."""
+    """The answer to an input that was admitted before."""
     if existing.session_id != new.session_id or existing.text != new.text:
         raise Conflict(
             f"an input {new.id} with another text or session was admitted before",

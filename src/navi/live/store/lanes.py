@@ -1,7 +1,7 @@
-"""Who owns which session.
+"""Which process owns which session.
 
-A session's lane is its only lock. Whoever runs its turn holds the lane under a lease, and every
-take-over raises the lane's fence, so that a process that was thought dead can't write any more.
+A session's lane is its only lock. The process that runs its turn holds the lane under a lease, and
+every take-over raises the lane's fence, so that a process believed dead can't write any more.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from navi.live.store.events import lane_locked
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A session and its lane, which nobody else changes until the transaction ends."""
+    """A session and its lane, locked until the transaction ends."""
 
     session: Session
     turn_id: str | None
@@ -52,7 +52,7 @@ class Lane:
     next_ordinal: int
 
     def not_before(self, now: datetime) -> datetime:
-        """Time as this session knows it: `now` was read before the lock was waited for."""
+        """`now`, but never before the session's last change: `now` was read before the lock."""
         return max(now, self.session.updated_at)
 
 
@@ -62,14 +62,14 @@ class Ready(NamedTuple):
 
 
 def with_lane(session_rows: Select[Any]) -> Select[Any]:
-    """The query of session rows, extended by what `lane_of` reads."""
+    """Extend a query of session rows by the columns that `lane_of` reads."""
     columns = (lanes.c.turn_id, lanes.c.fence, lanes.c.next_idx, lanes.c.next_ordinal)
     return session_rows.add_columns(*columns, lanes.c.last_seq).join(
         lanes, lanes.c.session_id == sessions.c.id
     )
 
 
-# Both rows are locked: PostgreSQL shows the newest version only of rows that the query locks.
+# Lock both rows: PostgreSQL returns the newest version only of rows that the query locks.
 _LOCK = (
     with_lane(SESSIONS)
     .where(lanes.c.session_id == bindparam("session_id"))
@@ -93,7 +93,7 @@ _WAITING = (
     .where(
         message_queue.c.delivered_at.is_(None),
         lanes.c.turn_id.is_(None),
-        # What waits for a terminal can't begin here.
+        # Sessions open in a terminal begin their turns there.
         ~exists().where(
             agent_sessions.c.session_id == message_queue.c.session_id, agent_sessions.c.is_open
         ),
@@ -106,7 +106,8 @@ _WAITING = (
     .group_by(message_queue.c.session_id, lanes.c.user_id)
     .cte("waiting")
 )
-# As if each of a user's sessions began in turn: the next slot is for the user who has the fewest.
+# Number each user's sessions as if they began in turn: the next slot goes to the user with the
+# fewest running turns.
 _READY = (
     select(_WAITING.c.session_id, _WAITING.c.user_id)
     .outerjoin(_RUNNING, _RUNNING.c.user_id == _WAITING.c.user_id)
@@ -137,8 +138,8 @@ def ready(
 ) -> list[Ready]:
     """Sessions that could begin a turn, in the order in which they should.
 
-    Users with the fewest running turns come first, then whoever waits longest. Left out are inputs
-    whose origin and user are `full`.
+    Users with the fewest running turns come first, then the longest waiting. Inputs whose origin
+    and user are `full` are left out.
     """
     values = {"full": sorted(full), "now": now, "most": limit}
     return [Ready(*row) for row in connection.execute(_READY, values)]
@@ -155,7 +156,7 @@ def renew(connection: Connection, owner: str, lease_until: datetime) -> None:
 def running(
     connection: Connection, session_ids: Collection[str] | None = None
 ) -> list[RunningTurn]:
-    """The turns that run anywhere, or those of the given sessions."""
+    """All running turns, on any server, or only those of these sessions."""
     query = select(lanes, turns.c.stop_reason).join(turns, turns.c.id == lanes.c.turn_id)
     if session_ids is not None:
         query = query.where(lanes.c.session_id.in_(session_ids))
@@ -173,20 +174,20 @@ def running(
 
 
 def running_origin(connection: Connection, session_id: str) -> Origin | None:
-    """What caused the session's running turn; None if none runs."""
+    """The origin of the session's running turn; None if none is running."""
     query = select(turns.c.origin).join(lanes, lanes.c.turn_id == turns.c.id)
     origin = connection.execute(query.where(lanes.c.session_id == session_id)).scalar()
     return None if origin is None else Origin(origin)
 
 
 def request_stop(connection: Connection, session_id: str, reason: StopReason) -> bool:
-    """Ask the process that runs the session's turn to end it. False if none runs."""
+    """Ask the process that runs the session's turn to end it. False if none is running."""
     turn_id = lock(connection, session_id).turn_id
     if turn_id is None:
         return False
     request = update(turns).where(turns.c.id == turn_id).values(stop_reason=reason)
     if reason is not StopReason.CLEARED:
-        # The first reason stays, unless the end of the turn has more to do because of it.
+        # Keep the first reason; only clearing replaces it, because the turn's end must do it.
         request = request.where(turns.c.stop_reason.is_(None))
     connection.execute(request)
     signals.send(connection, signals.STOPS, turn_id)
@@ -194,5 +195,5 @@ def request_stop(connection: Connection, session_id: str, reason: StopReason) ->
 
 
 def offer_work(connection: Connection) -> None:
-    """Tell the other processes that an input waits for which this one has no free slot."""
+    """Signal the other processes that an input is queued for which this one has no free slot."""
     signals.send(connection, signals.WORK)

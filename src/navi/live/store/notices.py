@@ -1,6 +1,6 @@
-"""What senders wanted to be told about their messages. Told as messages of the receiving session.
+"""Notices that senders asked for: their message was delivered, its turn ended, or it got lost.
 
-Each is admitted in the very transaction that makes it true, so none is lost and none comes twice.
+Each is admitted in the transaction that makes it true, so none is lost or sent twice.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from navi.live.store import input_queue
 
 QUOTED = 80
 ANSWER = 1000
-"""Characters of the last answer that a notice repeats; the rest is in the transcript."""
+"""How many characters of the last answer a notice quotes."""
 
 
 def delivered(
     connection: Connection, receiver: Session, inputs: Sequence[Input], now: datetime
 ) -> bool:
-    """True if somebody was told."""
-    has_told = False
+    """Notify senders that their messages were delivered. True if any notice was queued."""
+    has_notice = False
     for each in inputs:
         if each.notify_on_delivery:
             text = f"[sm] {_named(receiver)} received your message: {_quoted(each.text)}"
-            has_told |= _tell(connection, receiver, each, "delivered", text, now)
-    return has_told
+            has_notice |= _tell(connection, receiver, each, "delivered", text, now)
+    return has_notice
 
 
 def stopped(
@@ -40,23 +40,23 @@ def stopped(
     answer: str,
     now: datetime,
 ) -> bool:
-    has_told = False
+    has_notice = False
     for each in _one_per_sender(inputs):
         text = f"[sm] {_named(receiver)} {_end(ending)} after your message: {_quoted(each.text)}"
         if answer:
             text += f"\nIt said last:\n{_shortened(answer, ANSWER)}"
-        has_told |= _tell(connection, receiver, each, "stopped", text, now)
-    return has_told
+        has_notice |= _tell(connection, receiver, each, "stopped", text, now)
+    return has_notice
 
 
 def lost(connection: Connection, receiver: Session, inputs: Sequence[Input], now: datetime) -> bool:
-    """The session was killed before these messages reached it."""
-    has_told = False
+    """Notify senders whose messages a killed session never received."""
+    has_notice = False
     for each in inputs:
         if each.notify_on_delivery or each.notify_on_stop:
             text = f"[sm] {_named(receiver)} was killed and never received: {_quoted(each.text)}"
-            has_told |= _tell(connection, receiver, each, "lost", text, now)
-    return has_told
+            has_notice |= _tell(connection, receiver, each, "lost", text, now)
+    return has_notice
 
 
 def _tell(
@@ -65,7 +65,7 @@ def _tell(
     if about.sender_session_id is None:
         return False
     notice = NewInput(
-        # Made from the message, so that the same news can't come twice.
+        # Derived from the message's id, so that the same notice can't be sent twice.
         id=f"{about.id}.{what}",
         session_id=about.sender_session_id,
         text=text,
@@ -78,7 +78,7 @@ def _tell(
 
 
 def _one_per_sender(inputs: Sequence[Input]) -> list[Input]:
-    """Of several messages that one turn answered, the last of each sender."""
+    """The last message of each sender, of several that one turn answered."""
     last = {each.sender_session_id: each for each in inputs if each.notify_on_stop}
     return list(last.values())
 

@@ -1,5 +1,5 @@
-"""What the source of an input learns about it: its turn began, was given back or ended, or it was
-removed from the queue. Only scheduled inputs have a source that cares."""
+"""Tells the recall or automation behind an input that its turn began, was undone or ended, or that
+the input was removed from the queue."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Source(Protocol):
         self, connection: Connection, begun: Input, now: datetime, zone: tzinfo, /
     ) -> Input: ...
 
-    def turn_given_back(self, connection: Connection, waiting: Input, now: datetime, /) -> None: ...
+    def turn_undone(self, connection: Connection, waiting: Input, now: datetime, /) -> None: ...
 
     def turn_ended(
         self,
@@ -51,22 +51,22 @@ _KINDS: dict[Origin, tuple[DueKind, str]] = {
 
 
 def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo) -> Input:
-    """The input as its turn takes it: a scheduled one has its prompt now."""
+    """The input as its turn gets it; a scheduled one now has its prompt."""
     source = _SOURCES.get(begun.origin)
     return begun if source is None else source.turn_began(connection, begun, now, zone)
 
 
-def turn_given_back(connection: Connection, waiting: Input, now: datetime) -> None:
+def turn_undone(connection: Connection, waiting: Input, now: datetime) -> None:
     if (source := _SOURCES.get(waiting.origin)) is not None:
-        source.turn_given_back(connection, waiting, now)
+        source.turn_undone(connection, waiting, now)
 
 
 def turn_ended(
     connection: Connection, ended: Input, ending: Ending, message_id: str | None, now: datetime
 ) -> str | None:
-    """Returns what the session should be told, if anything.
+    """Record the end of the turn. Returns a remark for the session, if there is one.
 
-    The turn ends whatever state its source is in: a source that fails is set aside.
+    A source that fails is set aside, so that the turn can end in any case.
     """
     source = _SOURCES.get(ended.origin)
     if source is None:
@@ -86,7 +86,7 @@ def input_removed(connection: Connection, removed: Input, why: str, now: datetim
 
 
 def withdraw(connection: Connection, session_id: str, input_id: str, now: datetime) -> None:
-    """Remove an input that was not delivered yet."""
+    """Remove an undelivered input."""
     removed = input_queue.remove(connection, session_id, input_id, now)
     input_removed(connection, removed, BY_PERSON, now)
 

@@ -1,4 +1,4 @@
-"""Sessions as the memory reads them: which changed, and what their turns cost."""
+"""Sessions as the memory reads them: what has changed, and what their turns cost."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from navi.live.store.engine.tables import lanes, sessions, turns
 
 
 class Extent(NamedTuple):
-    """How far a session has come: another value whenever there is more to read."""
+    """How much a session contains; changes whenever there is more to read."""
 
     session_id: str
     updated_at: datetime
     next_idx: int
-    """How many messages it has, those taken back included."""
+    """How many messages it has had, including those taken back."""
 
 
 class TurnCost(NamedTuple):
@@ -34,7 +34,7 @@ class TurnCost(NamedTuple):
 
 @contextmanager
 def reading(url: str) -> Iterator[Connection]:
-    """A transaction that only reads."""
+    """A read-only transaction."""
     engine = open_for_reading(url)
     try:
         with engine.connect() as connection, connection.begin():
@@ -46,7 +46,7 @@ def reading(url: str) -> Iterator[Connection]:
 
 
 def extents(connection: Connection, without_drivers: Sequence[str]) -> list[Extent]:
-    """Every session in which anything was said, but for those of the drivers left out."""
+    """Every session that has messages, except those of the excluded drivers."""
     query = (
         select(sessions.c.id, sessions.c.updated_at, lanes.c.next_idx)
         .join(lanes, lanes.c.session_id == sessions.c.id)
@@ -56,13 +56,13 @@ def extents(connection: Connection, without_drivers: Sequence[str]) -> list[Exte
 
 
 def next_idx(connection: Connection, session_id: str) -> int:
-    """The place of the message that comes next; 0 if there is no such session."""
+    """The index of the session's next message; 0 if there is no such session."""
     query = select(lanes.c.next_idx).where(lanes.c.session_id == session_id)
     return connection.execute(query).scalar() or 0
 
 
 def costs(connection: Connection, session_id: str, since: datetime | None) -> list[TurnCost]:
-    """Of the turns that began then or later, oldest first."""
+    """The costs of turns that began at `since` or later, oldest first."""
     query = (
         select(
             turns.c.id,

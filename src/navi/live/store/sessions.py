@@ -1,4 +1,4 @@
-"""Sessions: create, read, change, delete."""
+"""Creates, reads, changes and deletes sessions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MOVE = (
 
 
 def create(connection: Connection, session: Session, most: int | None = None) -> Session:
-    """Refused if the user has `most` sessions already."""
+    """Create the session, unless its user already has `most`."""
     if (existing := connection.execute(_GET, {"session_id": session.id}).one_or_none()) is not None:
         return session_of(existing)
     quotas.require_room(connection, quotas.SESSIONS, session.user_id, most)
@@ -65,16 +65,16 @@ def get(connection: Connection, session_id: str) -> Session:
     return session_of(row)
 
 
-def listing(
+def list_sessions(
     connection: Connection,
     *,
     user_id: str | None,
     parent_id: str | None = None,
     with_recall: bool = False,
 ) -> list[Session]:
-    """Newest activity first; of one user, or of all with None. Without the hidden ones."""
-    is_shown = sessions.c.id.not_like(f"{HIDDEN_PREFIX}%")
-    query = SESSIONS.where(is_shown).order_by(sessions.c.updated_at.desc(), sessions.c.id)
+    """Visible sessions of one user, or of all users, most recently active first."""
+    is_visible = sessions.c.id.not_like(f"{HIDDEN_PREFIX}%")
+    query = SESSIONS.where(is_visible).order_by(sessions.c.updated_at.desc(), sessions.c.id)
     if user_id is not None:
         query = query.where(sessions.c.user_id == user_id)
     if parent_id is not None:
@@ -98,9 +98,9 @@ def change(
 
 
 def descendants(connection: Connection, session_id: str) -> list[Session]:
-    """The sessions that this one made, and those that they made; newest activity first."""
+    """The sessions started by this one, directly or not, most recently active first."""
     below = select(sessions.c.id).where(sessions.c.parent_id == session_id).cte(recursive=True)
-    # UNION, not UNION ALL: whatever parents are written there, this comes to an end.
+    # UNION, not UNION ALL: a cycle of parents must not loop for ever.
     below = below.union(select(sessions.c.id).where(sessions.c.parent_id == below.c.id))
     query = SESSIONS.where(sessions.c.id.in_(select(below.c.id)), sessions.c.id != session_id)
     rows = connection.execute(query.order_by(sessions.c.updated_at.desc(), sessions.c.id))
@@ -108,7 +108,7 @@ def descendants(connection: Connection, session_id: str) -> list[Session]:
 
 
 def report(connection: Connection, session_id: str, text: str | None, now: datetime) -> Session:
-    """What the agent says it does. A report answers reminders; taking one back does not."""
+    """Set the agent's status. A report answers reminders; clearing the status does not."""
     lane = lock(connection, session_id)
     now = lane.not_before(now)
     at = None if text is None else now
@@ -122,9 +122,9 @@ def report(connection: Connection, session_id: str, text: str | None, now: datet
 def complete_task(
     connection: Connection, session_id: str, notice: NewInput | None, now: datetime
 ) -> bool:
-    """The agent says that it is done: nobody reminds it any more, and `told` goes to its parent.
+    """Stop the session's reminders and send the notice, if any, to its parent.
 
-    True if the parent could be told.
+    True if the notice was queued.
     """
     lane = lock(connection, session_id)
     if lane.session.task is not None:
@@ -134,9 +134,9 @@ def complete_task(
 
 
 def clear(connection: Connection, session_id: str, now: datetime) -> bool:
-    """The agent starts afresh; the transcript keeps everything.
+    """Start a new context for the agent; the transcript keeps everything.
 
-    A running turn is asked to end, and its end begins the new context: then True.
+    True if a turn is running: it is asked to end, and the new context begins when it does.
     """
     lane = lock(connection, session_id)
     reminders.cancel(connection, session_id, lane.not_before(now))
@@ -147,7 +147,7 @@ def clear(connection: Connection, session_id: str, now: datetime) -> bool:
 
 
 def kill(connection: Connection, session_id: str, now: datetime) -> Session:
-    """End the session for good. What it still had to do is removed, and said to be."""
+    """End the session for good, with its running turn, its queue and its schedules."""
     lane = lock(connection, session_id)
     if lane.session.state is SessionState.STOPPED:
         return lane.session
@@ -170,7 +170,7 @@ def kill(connection: Connection, session_id: str, now: datetime) -> Session:
 
 
 def ended_among(connection: Connection, session_ids: Collection[str]) -> list[Session]:
-    """Those of the given sessions that have ended."""
+    """Those of these sessions that have ended."""
     is_one = sessions.c.id.in_(session_ids), sessions.c.state == SessionState.STOPPED.value
     return [session_of(row) for row in connection.execute(SESSIONS.where(*is_one))]
 
@@ -178,7 +178,7 @@ def ended_among(connection: Connection, session_ids: Collection[str]) -> list[Se
 def kill_for_removal(
     connection: Connection, session_id: str, now: datetime, *, with_automations: bool
 ) -> Session:
-    """`kill`, unless automations of people would be lost that nobody spoke of."""
+    """`kill`, but refuse if the session has automations, unless `with_automations`."""
     lock(connection, session_id)
     blocking = automations.blocking(connection, session_id)
     if blocking and not with_automations:
@@ -187,7 +187,7 @@ def kill_for_removal(
 
 
 def remove(connection: Connection, session_id: str, now: datetime) -> None:
-    """Delete the session and all it had. Its last event says that it is gone."""
+    """Delete the session and everything in it. Its last event announces this."""
     lane = lock(connection, session_id)
     if lane.turn_id is not None:
         raise SessionBusy(session_id)
@@ -199,14 +199,14 @@ def remove(connection: Connection, session_id: str, now: datetime) -> None:
 
 
 def title(connection: Connection, session_id: str) -> str:
-    """What people see as the session's title."""
+    """The session's title, as people see it."""
     return get(connection, session_id).title
 
 
 def open_with(
     connection: Connection, session: Session, texts: Iterable[tuple[str, Origin]], now: datetime
 ) -> Session:
-    """An unnamed session may get its title from what is said in it, and by whom.
+    """Derive the title of an unnamed session from these texts and their origins.
 
     The caller holds the session's lane.
     """

@@ -1,4 +1,4 @@
-"""A session as it is at one moment, and from which event on it changes."""
+"""A session at one moment, and the event number from which to follow it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from navi.live.store.lanes import lock
 class Snapshot:
     session: Session
     messages: list[Message]
-    """The last ones of the turns that have ended. A running turn is told by its events."""
+    """The latest messages of ended turns. A running turn's content is in its events."""
     queue: list[Input]
     after: int
-    """The events that follow this number tell the running turn from its beginning, and the rest."""
+    """Events after this number include the whole running turn, and everything later."""
 
 
 def take(connection: Connection, session_id: str, limit: int) -> Snapshot:
-    # Whoever holds the lane's lock sees all parts at the same moment, on both databases.
+    # The lane's lock makes all parts belong to the same moment, on both databases.
     lane = lock(connection, session_id)
     after = events.last_seq(connection, session_id)
     before_idx = None

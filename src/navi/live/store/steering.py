@@ -18,9 +18,9 @@ from navi.live.store.lanes import Lane, lock
 from navi.live.store.scheduling import compactions
 
 DELIVERY = "delivery_id"
-"""In the metadata of a nudge: the run of `take` that delivered it."""
+"""The metadata key of the `take` call that delivered a nudge."""
 RECENT_MESSAGES = 8
-"""Where a nudge is looked for that was taken just now. Little can be said in between."""
+"""How many messages to search for a nudge that was taken just now."""
 
 _DELIVER = (
     update(message_queue)
@@ -51,11 +51,11 @@ def take(
     *,
     fence: int | None = None,
 ) -> list[str]:
-    """Deliver the soft nudges that wait to the agent that has just called a tool; their texts.
+    """Deliver queued soft nudges to an agent that has just called a tool. Returns their texts.
 
-    They become part of the running turn. Run again with the same `delivery_id`, this returns the
-    same; ids of tool calls are not unique with every model. With `fence`, nothing is taken once
-    another process runs the session's turns.
+    They become part of the running turn. A repeated call with the same `delivery_id` returns the
+    same texts; tool call ids would not do, because some models repeat them. With `fence`, nothing
+    is taken once another process runs the session's turns.
     """
     if not _waiting(connection, session_id):
         return _taken(connection, session_id, delivery_id)
@@ -94,7 +94,7 @@ def _waiting(connection: Connection, session_id: str) -> list[Input]:
 
 
 def _taken(connection: Connection, session_id: str, delivery_id: str) -> list[str]:
-    """What was delivered before under this id, in a commit whose answer got lost."""
+    """What was delivered under this id before, by a commit whose reply got lost."""
     recent = connection.execute(_RECENT, {"session_id": session_id}).all()
     return [row.content for row in reversed(recent) if row.metadata.get(DELIVERY) == delivery_id]
 
@@ -103,19 +103,19 @@ def _can_receive(connection: Connection, lane: Lane, fence: int | None) -> bool:
     if compactions.held_until(connection, lane.session.id) is not None:
         return False
     if lane.turn_id is None:
-        # A person's own work in a terminal is no turn of ours.
+        # A person's own work in a terminal is not a turn of ours.
         return fence is None and terminals.is_open(connection, lane.session)
     if fence is not None and lane.fence != fence:
         return False
-    # A turn that has produced nothing may be given back, and its nudges would come twice. One that
-    # was asked to stop may never read them.
+    # A turn that has produced nothing may be undone, and its nudges would be delivered twice. A
+    # turn with a stop request may never read them.
     turn = connection.execute(_PROGRESS, {"turn_id": lane.turn_id}).one()
     return turn.event_count > 0 and turn.stop_reason is None
 
 
 def _deliver(connection: Connection, delivered: Input, idx: int, now: datetime) -> None:
     if delivered.turn_id is None:
-        # Delivered inputs belong to turns. Without one, the transcript alone keeps it.
+        # Delivered inputs belong to turns. Without a turn, only the transcript keeps it.
         connection.execute(delete(message_queue).where(message_queue.c.id == delivered.id))
     else:
         values = {

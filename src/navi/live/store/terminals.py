@@ -1,4 +1,4 @@
-"""What agents themselves call their sessions."""
+"""Agents' own ids for sessions, and the terminals in which people run them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _IS_OPEN = select(
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The agent's own name for what a session sees now, and what its turns have used."""
+    """The agent's id for the session's current context, and the usage of its turns."""
 
     agent_session_id: str
     spent: Usage
@@ -60,7 +60,7 @@ def conversation(connection: Connection, session: Session) -> Conversation | Non
 
 
 def session_of(connection: Connection, agent_session_id: str) -> str | None:
-    """Our session of that name; the newest, should two agents ever choose the same one."""
+    """Our session with that agent id; the newest, should two agents ever use the same one."""
     session_id: str | None = connection.execute(
         select(agent_sessions.c.session_id)
         .where(agent_sessions.c.agent_session_id == agent_session_id)
@@ -73,16 +73,16 @@ def session_of(connection: Connection, agent_session_id: str) -> str | None:
 def remember(
     connection: Connection, session: Session, agent_session_id: str, now: datetime
 ) -> None:
-    """Keep the name. The first one stays: an agent that is woken is woken by its own name."""
+    """Store the agent's id for the session, unless there is one: waking an agent keeps its id."""
     lock(connection, session.id)
-    known_name = connection.execute(
+    existing = connection.execute(
         select(agent_sessions.c.session_id).where(
             agent_sessions.c.session_id == session.id,
             agent_sessions.c.driver == session.driver,
             agent_sessions.c.context_from_idx == session.context_from_idx,
         )
     ).one_or_none()
-    if known_name is not None:
+    if existing is not None:
         return
     connection.execute(
         insert(agent_sessions).values(
@@ -97,8 +97,8 @@ def remember(
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
-    """A session that somebody has open in a terminal."""
+class OpenTerminal:
+    """A session that is open in a person's terminal."""
 
     driver: str
     agent_session_id: str
@@ -106,13 +106,13 @@ class Open:
 
 
 def is_open(connection: Connection, session: Session) -> bool:
-    """Whether its next input has to wait for a terminal: two writers would fork it."""
+    """Whether its next input must wait for a terminal: two writers would fork the session."""
     return bool(connection.execute(_IS_OPEN, {"session_id": session.id}).scalar())
 
 
-def all_open(connection: Connection) -> list[Open]:
+def list_open(connection: Connection) -> list[OpenTerminal]:
     rows = connection.execute(select(agent_sessions).where(agent_sessions.c.is_open))
-    return [Open(row.driver, row.agent_session_id, row.session_id) for row in rows]
+    return [OpenTerminal(row.driver, row.agent_session_id, row.session_id) for row in rows]
 
 
 def adopt(
@@ -123,7 +123,7 @@ def adopt(
     now: datetime,
     most: int | None = None,
 ) -> Session:
-    """Our session of that name. If there is none, it becomes one of ours: `new`."""
+    """Our session with that agent id; `new` if there is none yet."""
     session_id = session_of(connection, agent_session_id)
     if session_id is None:
         sessions.create(connection, new, most)
@@ -136,10 +136,10 @@ def adopt(
 
 
 def require_reporter(sender: Caller, session: Session) -> None:
-    """Hooks report for their own user only, and those of an agent of ours for its session only.
+    """Allow hooks to report only for their own user, and Navi's agents only for their own session.
 
-    That holds for admins, too. Anybody can be the first to report a session, and what waits in it
-    is handed to the terminal that reports it next: strangers must not speak into that one.
+    This applies to admins too. Anyone can be the first to report a session, and its queued inputs
+    go to the terminal that reports next, so strangers must not be able to write there.
     """
     if session.user_id != sender.user.id:
         raise NotYours(session.id)
@@ -154,16 +154,16 @@ def report(
     now: datetime,
     most: int | None = None,
 ) -> Session:
-    """Keep what a hook said. Its session becomes `new` if the user has fewer than `most`."""
+    """Store a hook's report. An unknown session becomes `new` if the user has fewer than `most`."""
     session = adopt(connection, sender.user, news.agent_session_id, new, now, most)
     require_reporter(sender, session)
     session_id = session.id
     lane = lock(connection, session_id)
     name = agent_sessions.c.agent_session_id == news.agent_session_id
-    known_at = connection.execute(select(agent_sessions.c.news_at).where(name)).scalar()
-    if known_at is not None and news.emitted_at < known_at:
-        return lane.session  # older news never overrides newer
-    # A session that another driver runs, in a pane for one, does not wait for a person's terminal.
+    latest_at = connection.execute(select(agent_sessions.c.news_at).where(name)).scalar()
+    if latest_at is not None and news.emitted_at < latest_at:
+        return lane.session  # an older report never overrides a newer one
+    # A session that another driver runs, such as tmux, does not wait for a person's terminal.
     is_open = news.is_open and news.driver == session.driver
     connection.execute(
         update(agent_sessions)
@@ -176,12 +176,12 @@ def report(
         lane = replace(lane, session=session)
     _tell_reminders(connection, lane, news, now)
     if news.state is None or (lane.turn_id is not None and news.state is SessionState.IDLE):
-        return lane.session  # a turn of ours says itself when it has ended
+        return lane.session  # our own turn reports its end itself
     return sessions.bring_to(connection, lane, news.state, now)
 
 
 def report_compaction(connection: Connection, sender: Caller, news: News) -> None:
-    """Keep what the hook of an agent said that Navi runs: its driver tells everything else."""
+    """Store a compaction report from an agent run by Navi; its driver reports everything else."""
     session_id = session_of(connection, news.agent_session_id)
     if session_id is None:
         return
@@ -200,12 +200,12 @@ def _tell_reminders(connection: Connection, lane: Lane, news: News, now: datetim
     session_id = lane.session.id
     _tell_compaction(connection, session_id, news)
     if news.asks_what_next and lane.turn_id is None:
-        # At rest, outside of a turn of ours, which would say so itself.
-        reminders.cancel(connection, session_id, now, known_at=news.emitted_at)
+        # Idle outside a turn of ours, which would report this itself.
+        reminders.cancel(connection, session_id, now, true_at=news.emitted_at)
 
 
 def mark_open(connection: Connection, session: Session, agent_session_id: str) -> None:
-    """Somebody has it open, though no hook said so."""
+    """Mark the session as open in a terminal, although no hook reported it."""
     lock(connection, session.id)
     connection.execute(
         update(agent_sessions)
@@ -217,8 +217,8 @@ def mark_open(connection: Connection, session: Session, agent_session_id: str) -
     )
 
 
-def close(connection: Connection, gone: Open, now: datetime) -> None:
-    """Its terminal is gone, though no hook said so. What waits for it may go on."""
+def close(connection: Connection, gone: OpenTerminal, now: datetime) -> None:
+    """Mark a terminal as closed without a report, and release its session's queue."""
     lane = lock(connection, gone.session_id)
     connection.execute(
         update(agent_sessions)
@@ -232,8 +232,8 @@ def close(connection: Connection, gone: Open, now: datetime) -> None:
         sessions.bring_to(connection, lane, SessionState.IDLE, now)
 
 
-def set_aside_terminal(connection: Connection, bad: Open, why: str, now: datetime) -> None:
-    """The report of this terminal makes no sense: nothing waits for it any more."""
+def set_aside_terminal(connection: Connection, bad: OpenTerminal, why: str, now: datetime) -> None:
+    """Set aside a terminal that can't be checked, so that nothing waits for it."""
     reference = set_aside.Reference(bad.agent_session_id, bad.session_id)
     set_aside.record(connection, "terminal", reference, why, now)
     name = agent_sessions.c.agent_session_id == bad.agent_session_id

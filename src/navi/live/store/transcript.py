@@ -1,4 +1,4 @@
-"""Messages: what was said in a session, for ever."""
+"""The transcript: a session's messages."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from navi.live.store.engine.tables import lanes, messages, sessions
 from navi.live.store.events import emit
 from navi.live.store.lanes import Lane
 
-TOLD_OF_SOURCE = ("automation_id", "automation_name", "automation_run_id")
-"""What an answer says of the input that caused it, so that it can be shown with it."""
+SOURCE_FIELDS = ("automation_id", "automation_name", "automation_run_id")
+"""Metadata that an answer takes over from its input, so that clients can show its source."""
 
 _INSERT = insert(messages)
 _OF_CONTEXT = (
@@ -36,7 +36,7 @@ _BEFORE_TURN = (
         *_OF_CONTEXT,
         messages.c.idx > bindparam("after"),
         messages.c.compacted_up_to.is_(None),
-        # A message outside of turns has none.
+        # Messages outside turns have no turn id.
         messages.c.turn_id.is_distinct_from(bindparam("turn_id")),
     )
     .order_by(messages.c.idx)
@@ -44,7 +44,7 @@ _BEFORE_TURN = (
 
 
 def add_input(connection: Connection, delivered: Input, idx: int, now: datetime) -> None:
-    """The input's words, as the message that the turn answers. It keeps the input's id."""
+    """Add the input's text as the message that the turn answers, with the input's id."""
     connection.execute(
         _INSERT,
         {
@@ -74,11 +74,11 @@ def add_drafts(
     first_idx: int,
     now: datetime,
 ) -> str:
-    """What the agent said, at least one message; returns the id of the last."""
-    source = {name: cause.metadata[name] for name in TOLD_OF_SOURCE if name in cause.metadata}
+    """Add the agent's messages, at least one. Returns the id of the last."""
+    source = {name: cause.metadata[name] for name in SOURCE_FIELDS if name in cause.metadata}
     rows = [
         {
-            # Made from the turn, so that the same turn can't leave its messages twice.
+            # Derived from the turn's id, so that a turn can't store its messages twice.
             "id": f"{turn_id}.{number}",
             "session_id": session_id,
             "idx": first_idx + number - 1,
@@ -102,7 +102,7 @@ def add_drafts(
 def add_notice(
     connection: Connection, session_id: str, notice: Notice, idx: int, now: datetime
 ) -> Message:
-    """Something that the session is told outside of any turn."""
+    """Add a notice outside any turn."""
     connection.execute(
         _INSERT,
         {
@@ -126,7 +126,7 @@ def add_notice(
 
 
 def post(connection: Connection, lane: Lane, notice: Notice, now: datetime) -> None:
-    """Add a notice at the end of the transcript, and show it."""
+    """Add a notice at the end of the transcript and announce it."""
     session_id = lane.session.id
     message = add_notice(connection, session_id, notice, lane.next_idx, now)
     connection.execute(
@@ -136,14 +136,14 @@ def post(connection: Connection, lane: Lane, notice: Notice, now: datetime) -> N
 
 
 def change_metadata(connection: Connection, message_id: str, metadata: Mapping[str, Any]) -> None:
-    """No message of that id yet: nothing to change."""
+    """Replace the message's metadata, if there is such a message yet."""
     connection.execute(
         update(messages).where(messages.c.id == message_id).values(metadata=dict(metadata))
     )
 
 
 def take_back(connection: Connection, turn_id: str) -> Sequence[int]:
-    """Remove the messages of a turn that is as if it had never begun; returns their places."""
+    """Remove the messages of a turn that is being undone. Returns their indexes."""
     return (
         connection.execute(
             delete(messages).where(messages.c.turn_id == turn_id).returning(messages.c.idx)
@@ -160,7 +160,7 @@ def read(
     before_idx: int | None = None,
     limit: int | None = None,
 ) -> list[Message]:
-    """Those between the two, oldest first; with a limit the last ones of them."""
+    """Messages between the two indexes, oldest first; with a limit, only the last of them."""
     query = select(messages).where(messages.c.session_id == session_id, messages.c.idx > after_idx)
     if before_idx is not None:
         query = query.where(messages.c.idx < before_idx)
@@ -176,10 +176,10 @@ def first_idx(connection: Connection, turn_id: str) -> int | None:
     return idx
 
 
-def said_since(
+def messages_since(
     connection: Connection, user_id: str, since: datetime, limit: int, message_limit: int
 ) -> str:
-    """What was said in the user's sessions, as plain text; the newest, if it is too much."""
+    """The messages of the user's sessions as plain text; only the newest if they exceed `limit`."""
     query = (
         select(messages, sessions.c.name)
         .join(sessions, sessions.c.id == messages.c.session_id)
@@ -218,7 +218,7 @@ def content(connection: Connection, message_id: str) -> str | None:
 def visible(
     connection: Connection, session_id: str, context_from_idx: int, turn_id: str
 ) -> list[Message]:
-    """What the agent still sees before this turn: the last summary, and all since then."""
+    """The history the agent gets for this turn: the last summary and everything since."""
     parameters = {"session_id": session_id, "context_from_idx": context_from_idx}
     latest = connection.execute(_LAST_SUMMARY, parameters).one_or_none()
     summary = [] if latest is None else [_message(latest)]
@@ -228,7 +228,7 @@ def visible(
 
 
 def _message(row: Row[*tuple[Any, ...]]) -> Message:
-    # Unpacked by position, in the table's order: a long history has thousands of them per turn.
+    # Unpacked by position, in table order, because a turn may read thousands of messages.
     (
         id_, session_id, idx, _turn_id, role, content, thinking, tool_calls, is_recall, source,
         metadata, compacted_up_to, timestamp,

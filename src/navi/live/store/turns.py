@@ -1,7 +1,7 @@
-"""Turns: begin, extend, finish; and close one whose process died.
+"""Begins, extends and finishes turns, and closes those whose process died.
 
 A turn belongs to the process that holds its session's lane. Every write names the fence of that
-ownership and fails with `FenceLost` once another process took over.
+ownership, and fails with `FenceLost` once another process has taken over.
 """
 
 from __future__ import annotations
@@ -70,20 +70,20 @@ _FINISH = (
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A turn that is ours now, and what its agent needs to know."""
+    """A turn that this process has begun, and what its agent needs."""
 
     turn: Turn
     user: User
     history: Sequence[Message]
     stored_events: Sequence[TurnEvent] = ()
-    """What is stored of it already, if it was taken over."""
+    """The turn's events so far, if it was taken over."""
     has_notified: bool = False
-    """Whether something waits in other sessions because of it."""
+    """Whether it queued notices in other sessions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a process would begin a turn with."""
+    """How a process would begin a turn."""
 
     turn_id: str
     owner: str
@@ -92,13 +92,13 @@ class Claim:
     origins: frozenset[Origin] = frozenset(Origin)
     """The origins for which the process holds a free slot."""
     user_id: str | None = None
-    """The user whose slots these are; None for whoever the session belongs to."""
+    """The user whose slots these are; None for the session's own user."""
     zone: tzinfo = UTC
-    """The zone of the times in prompts."""
+    """The time zone of prompts."""
     is_hand_over: bool = False
-    """The session's own terminal asks for it."""
+    """Whether the session's own terminal asks for the turn."""
     shared_drivers: Collection[str] | None = None
-    """The drivers whose sessions people may have open in terminals of their own; None: any."""
+    """The drivers whose sessions may be open in people's terminals; None for any."""
 
 
 def admit(
@@ -108,7 +108,7 @@ def admit(
     claim: Claim,
     limits: Limits = UNLIMITED,
 ) -> tuple[Admission, Begun | None]:
-    """Make the input durable and, if its session is free, begin the next turn."""
+    """Store the input and, if its session is free, begin the next turn."""
     lane = lock(connection, new.session_id)
     admission, admitted = input_queue.admit_in_lane(
         connection, lane, new, claim.now, sender, limits
@@ -131,8 +131,8 @@ def _begin(
     connection: Connection,
     lane: Lane,
     claim: Claim,
-    known_next: Input | None = None,
-    known_user: User | None = None,
+    admitted: Input | None = None,
+    user: User | None = None,
 ) -> Begun | None:
     session_id, turn_id = lane.session.id, claim.turn_id
     if lane.turn_id == turn_id:
@@ -141,15 +141,15 @@ def _begin(
         return None
     if not claim.is_hand_over and _is_open_elsewhere(connection, lane.session, claim):
         return None
-    chosen = known_next
+    chosen = admitted
     if chosen is None or chosen.origin not in claim.origins:
         chosen = input_queue.next_input(
             connection, session_id, claim.origins, lane.not_before(claim.now)
         )
     if chosen is None:
         return None
-    # What was admitted just now, and is next, has nobody behind it in its mode.
-    joined = [] if chosen is known_next else input_queue.followers(connection, chosen, claim.now)
+    # An input that was admitted just now has no followers.
+    joined = [] if chosen is admitted else input_queue.followers(connection, chosen, claim.now)
     fence = lane.fence + 1
     now = max(
         [lane.not_before(claim.now), *(each.queued_at or claim.now for each in (chosen, *joined))]
@@ -173,7 +173,7 @@ def _begin(
     session = sessions.move(connection, lane.session, Step.TURN_BEGINS, now)
     texts = [(each.text, each.origin) for each in delivered if "notice" not in each.metadata]
     session = sessions.open_with(connection, session, texts, now)
-    begun = _begun(connection, session, delivered, turn_id, fence, now, known_user)
+    begun = _begun(connection, session, delivered, turn_id, fence, now, user)
     is_recall = chosen.origin is Origin.RECALL
     events.emit(
         connection,
@@ -192,10 +192,10 @@ def _begin(
 def extend(
     connection: Connection, turn: Turn, counted: int, happened: Sequence[TurnEvent], now: datetime
 ) -> None:
-    """Store what happened. `counted` is how many events of this turn were stored before."""
+    """Store new events of the turn. `counted` is how many were stored before."""
     count = {"turn_id": turn.id, "counted": counted, "more": len(happened)}
     if not connection.execute(_COUNT, count).rowcount:
-        # Stored before, by a commit whose answer got lost.
+        # Already stored by a commit whose reply got lost.
         return
     events.emit(connection, turn.session.id, turn.id, _items(happened), now, fence=turn.fence)
     if any(isinstance(event, HistoryCompacted) for event in happened):
@@ -203,7 +203,7 @@ def extend(
 
 
 def show_asking(connection: Connection, turn: Turn, is_asking: bool, now: datetime) -> None:
-    """The session waits for a person, or no longer does."""
+    """Set whether the session waits for a person."""
     state = SessionState.WAITING if is_asking else SessionState.RUNNING
     lane = lock(connection, turn.session.id)
     if lane.turn_id == turn.id:
@@ -220,7 +220,7 @@ def finish(
     usage: Usage,
     now: datetime,
 ) -> None:
-    """Store the last events and the turn's messages, free the lane, and say how it ended."""
+    """Store the last events and the turn's messages, free the lane, and announce the end."""
     lane = lock(connection, turn.session.id)
     if lane.turn_id != turn.id:
         if _ending(connection, turn.id) != ending:
@@ -231,15 +231,15 @@ def finish(
 
 
 def take_over(connection: Connection, dead: RunningTurn, claim: Claim) -> Begun | None:
-    """Go on with a turn whose process is gone and whose agent is not.
+    """Continue a turn whose process is gone but whose agent is not.
 
-    None if another process was faster, or if this one has no free slot for it.
+    None if another process was faster, or this one has no free slot.
     """
     lane = lock(connection, dead.session_id)
     owner = connection.execute(
         select(lanes.c.owner).where(lanes.c.session_id == dead.session_id)
     ).scalar_one()
-    # The second case is our own take-over, after a commit whose answer got lost.
+    # The second case is our own take-over, by a commit whose reply got lost.
     if lane.turn_id != dead.id or (lane.fence, owner) not in (
         (dead.fence, dead.owner),
         (dead.fence + 1, claim.owner),
@@ -266,7 +266,7 @@ def close_dead(
 ) -> bool:
     """End a turn whose process is gone, or whose input did not reach its agent.
 
-    If it produced nothing, its inputs wait again. False if another process was faster.
+    If it produced nothing, its inputs are queued again. False if another process was faster.
     """
     lane = lock(connection, dead.session_id)
     if lane.turn_id != dead.id or lane.fence != dead.fence:
@@ -274,7 +274,7 @@ def close_dead(
     row = connection.execute(
         select(turns.c.event_count, turns.c.stop_reason).where(turns.c.id == dead.id)
     ).one()
-    # A turn that was asked to stop ended as wanted, and must not come back.
+    # A turn with a stop request has ended as wanted, and must not run again.
     was_to_stop = row.stop_reason is not None
     ending = Ending(Outcome.STOPPED) if was_to_stop else Ending(Outcome.ERROR, why)
     last = _Last(row.event_count)
@@ -290,11 +290,11 @@ def close_dead(
 
 
 def drop(connection: Connection, idle: RunningTurn, now: datetime) -> None:
-    """End a turn that found nothing to do, and remove its input: it is as if neither had been."""
+    """Remove a turn that found nothing to do, and its input, without a trace."""
     inputs = input_queue.delivered_to(connection, idle.id)
     is_closed = close_dead(connection, idle, now, NOTHING_TO_DO)
     if not is_closed or input_queue.delivered_to(connection, idle.id):
-        # Another process was faster; or it was asked to stop, and has ended as such.
+        # Another process was faster, or the turn has ended because of a stop request.
         return
     for each in inputs:
         input_queue.remove(connection, each.session_id, each.id, now)
@@ -302,7 +302,7 @@ def drop(connection: Connection, idle: RunningTurn, now: datetime) -> None:
 
 
 def answer(connection: Connection, session_id: str, input_id: str) -> Answer:
-    """How far an input has come, and what the agent said to it."""
+    """The input's progress, and the agent's answer to it."""
     turn_id = input_queue.find(connection, session_id, input_id).turn_id
     if turn_id is None:
         return Answer(input_id, "queued")
@@ -315,7 +315,7 @@ def answer(connection: Connection, session_id: str, input_id: str) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Last:
-    """What is left to store of a turn that ends."""
+    """What is left to store when a turn ends."""
 
     counted: int
     """How many of its events are stored."""
@@ -327,16 +327,16 @@ class _Last:
 def _give_back(
     connection: Connection, lane: Lane, turn_id: str, last: _Last, ending: Ending, now: datetime
 ) -> None:
-    """As if the turn had never begun: its messages go, its inputs wait again."""
+    """Undo the turn: remove its messages and queue its inputs again."""
     now = lane.not_before(now)
     freed = transcript.take_back(connection, turn_id)
-    # Notices may have come since. They keep their places, and no place is used twice.
+    # Notices added since then keep their indexes, and no index is used twice.
     next_idx = min(freed) if max(freed) + 1 == lane.next_idx else lane.next_idx
     waiting = input_queue.give_back(connection, turn_id)
     for each in waiting:
-        origins.turn_given_back(connection, each, now)
+        origins.turn_undone(connection, each, now)
     lane = replace(lane, next_idx=next_idx)
-    _conclude(connection, lane, (), turn_id, last, ending, now, given_back=waiting)
+    _conclude(connection, lane, (), turn_id, last, ending, now, undone=waiting)
     queued = [("input_queued", {"input": input_json(each)}) for each in waiting]
     events.emit(connection, lane.session.id, None, queued, now)
 
@@ -349,9 +349,9 @@ def _conclude(
     last: _Last,
     ending: Ending,
     now: datetime,
-    given_back: Sequence[Input] = (),
+    undone: Sequence[Input] = (),
 ) -> None:
-    """The one ending of every turn: store what is left of it, settle its inputs, free the lane."""
+    """End any turn: store what is left of it, settle its inputs, free the lane."""
     now = lane.not_before(now)
     session_id, idx, message_id, answer = lane.session.id, lane.next_idx, None, ""
     if last.drafts:
@@ -370,11 +370,11 @@ def _conclude(
     if lane.session.state is SessionState.STOPPED:
         # The session was killed meanwhile: a recurring recall has no next beat.
         recalls.session_ended(connection, session_id, now)
-    # Read again: the lane's lock does not cover what the lane's row showed of the recall.
+    # Read the recall again: the lane's lock does not cover it.
     session = replace(lane.session, pending=recalls.pending(connection, session_id))
     _close(connection, session, turn_id, last.items, ending, message_id, idx, now)
-    if given_back:
-        reminders.turn_given_back(connection, session_id, given_back, now)
+    if undone:
+        reminders.turn_undone(connection, session_id, undone, now)
     else:
         reminders.turn_ended(connection, session_id, ending, reason, now)
     notices.stopped(connection, session, inputs, ending, answer, now)
@@ -383,7 +383,7 @@ def _conclude(
 def _add_remark(
     connection: Connection, session_id: str, about: Input, text: str, idx: int, now: datetime
 ) -> int:
-    """Returns the next free place in the transcript."""
+    """Add a remark to the transcript. Returns the next free index."""
     metadata = {key: value for key, value in about.metadata.items() if not key.startswith("_")}
     notice = Notice(f"{about.id}.ended", text, about.origin, metadata)
     message = transcript.add_notice(connection, session_id, notice, idx, now)
@@ -401,7 +401,7 @@ def _end(
     message_id: str | None,
     now: datetime,
 ) -> str | None:
-    """Complete the turn's row. Returns why it was asked to stop, if it was."""
+    """Complete the turn's row. Returns the reason of a stop request, if there was one."""
     usage = last.usage
     values = {
         "turn_id": turn_id,
@@ -470,7 +470,7 @@ def _is_open_elsewhere(connection: Connection, session: Session, claim: Claim) -
 
 
 def _begun_before(connection: Connection, lane: Lane, turn_id: str) -> Begun:
-    """The same turn again, after a commit whose answer got lost."""
+    """The turn again, after a commit whose reply got lost."""
     query = select(turns.c.started_at).where(turns.c.id == turn_id)
     started_at = connection.execute(query).scalar_one()
     delivered = input_queue.delivered_to(connection, turn_id)
@@ -484,9 +484,8 @@ def _begun(
     turn_id: str,
     fence: int,
     started_at: datetime,
-    known_user: User | None = None,
+    user: User | None = None,
 ) -> Begun:
-    user = known_user
     if user is None or user.id != session.user_id:
         user = users.get(connection, session.user_id, started_at)
     return Begun(

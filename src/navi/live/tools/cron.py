@@ -58,7 +58,9 @@ class Automations(Protocol):
         calling_session_id: str | None = ...,
     ) -> Automation: ...
 
-    async def listing(self, user: User, session_id: str | None = ...) -> Sequence[Automation]: ...
+    async def list_automations(
+        self, user: User, session_id: str | None = ...
+    ) -> Sequence[Automation]: ...
 
     async def remove(self, user: User, automation_id: str) -> Automation: ...
 
@@ -106,7 +108,7 @@ class Cron:
     async def _remove(self, context: ToolContext, job_id: str | None) -> str:
         if not job_id:
             raise InvalidInput("job_id is missing", hint="action=list shows the ids")
-        for automation in await self.automations.listing(context.user, context.session_id):
+        for automation in await self.automations.list_automations(context.user, context.session_id):
             if automation.id == job_id:
                 await self.automations.remove(context.user, job_id)
                 return f"Removed {automation.name}."
@@ -115,7 +117,7 @@ class Cron:
         )
 
     async def _list(self, context: ToolContext, tz: str | None) -> str:
-        automations = await self.automations.listing(context.user, context.session_id)
+        automations = await self.automations.list_automations(context.user, context.session_id)
         lines = [f"{each.id} {each.name}: {self._in_words(each, tz)}" for each in automations]
         return "\n".join(lines) or "This session has no automations."
 

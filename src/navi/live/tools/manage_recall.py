@@ -32,7 +32,7 @@ class Recalls(Protocol):
 
     async def skip(self, user: User, session_id: str) -> Recall: ...
 
-    async def listing(self, user: User, session_id: str) -> Sequence[Recall]: ...
+    async def list_recalls(self, user: User, session_id: str) -> Sequence[Recall]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class ManageRecall:
                 at = describe(recall.trigger_at, self.clock.now(), timezone)
                 return ToolResult(f"Skipped; next {at}.")
             case "list":
-                recalls = await self.recalls.listing(user, session_id)
+                recalls = await self.recalls.list_recalls(user, session_id)
                 lines = [_line(recall, self.clock.now(), timezone) for recall in recalls]
                 return ToolResult("\n".join(lines) or "No recalls.")
 

@@ -26,7 +26,7 @@ class SearchArguments(Arguments):
     limit: int = Field(10, ge=1)
 
 
-class Library(Protocol):
+class MemorySearch(Protocol):
     """What this tool needs of the runtime's `Library`."""
 
     async def find(self, query: str, source: str | None, project: str | None, limit: int) -> str:
@@ -42,7 +42,7 @@ class SearchSessions:
         "Use it before you solve something that may have been solved before."
     )
 
-    def __init__(self, library: Library, sources: Sequence[str]) -> None:
+    def __init__(self, library: MemorySearch, sources: Sequence[str]) -> None:
         self._library = library
         choice: Any = Annotated[Literal[tuple(sources)] | None, EmptyIsNone]
         self.arguments: type[SearchArguments] = create_model(

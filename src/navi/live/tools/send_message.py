@@ -25,7 +25,7 @@ class SendMessageArguments(Arguments):
 class Sessions(Protocol):
     """What this tool needs of the runtime's `Sessions`."""
 
-    async def listing(self, user: User) -> Sequence[Session]: ...
+    async def list_sessions(self, user: User) -> Sequence[Session]: ...
 
 
 class Messages(Protocol):
@@ -59,7 +59,7 @@ class SendMessage:
     async def run(self, context: ToolContext, arguments: SendMessageArguments) -> ToolResult:
         user = context.user
         session = choose(
-            await self.sessions.listing(user),
+            await self.sessions.list_sessions(user),
             arguments.target,
             lambda each: (each.id, each.name, each.title),
         )

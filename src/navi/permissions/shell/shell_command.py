@@ -1,7 +1,7 @@
 """One simple command of a shell line, and the commands that it runs in turn.
 
-`sudo rm x` runs `rm x`; `find . -exec grep y {} +` runs `grep y`; `bash -lc "a && b"` runs a text
-that has to be read again. `runs` says which; the tables say how each of them takes its arguments.
+`sudo rm x` runs `rm x`; `find . -exec grep y {} +` runs `grep y`; `bash -lc "a && b"` runs a script
+that must be parsed in turn. `runs` finds these commands; the tables describe each one's arguments.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 def names(text: str) -> frozenset[str]:
-    """A table of short words, written as one text to stay readable."""
+    """A set of words, written as one string to stay readable."""
     return frozenset(text.split())
 
 
@@ -19,42 +19,42 @@ class Redirection(NamedTuple):
     operator: str
     """`>`, `>>`, `2>&`, `<`, `<<` … with the descriptor in front if one was written."""
     target: str | None
-    """None if it is known only when the line runs."""
+    """None if it is decided only when the line runs."""
 
 
 class ShellCommand(NamedTuple):
     words: tuple[str, ...]
-    """As the command would receive them. Empty for a mere assignment or redirection."""
+    """As the command receives them; empty for a lone assignment or redirection."""
     dynamic: frozenset[int] = frozenset()
-    """Places of the words known only when the line runs; such a word is its source text."""
+    """Indexes of words decided only when the line runs; such a word is its source text."""
     text: str = ""
     """As written, without redirections; empty if it can't be cut out of the line."""
     assignments: tuple[tuple[str, str | None], ...] = ()
-    """`A=b` in front of it, or on its own; None for a value known only when the line runs."""
+    """`A=b` before the command or alone; None for a value decided only when the line runs."""
     redirections: tuple[Redirection, ...] = ()
     is_piped: bool = False
     parent: int = -1
-    """The place in the line's commands of the one that runs this one, as sudo does; -1 for none."""
+    """The index of the command that runs this one, as sudo does; -1 for none."""
     is_unknown: bool = False
-    """True if it may not be what it looks like."""
+    """Whether it may be something other than it appears."""
 
     @property
     def name(self) -> str | None:
-        """What is run, as written; None if nothing is, or if it is known only then."""
+        """The program, as written; None if there is none or it is decided at run time."""
         return self.words[0] if self.words and 0 not in self.dynamic else None
 
 
 class Inner(NamedTuple):
-    """What a command runs: its own words from `start` to `stop`, or the text of a script."""
+    """What a command runs: its words from `start` to `stop`, or a script."""
 
     start: int = 0
     stop: int = 0
     script: str | None = None
     is_sure: bool = True
-    """False if an option in front was not known, so that its value may have been taken for it."""
+    """False after an unknown option, whose value may have been taken for the command."""
 
 
-# Commands in front of another one: the options that take a value, and how many operands come first.
+# Commands that precede another one: their options with a value, and their number of operands.
 PREFIXES: dict[str, tuple[frozenset[str], int]] = {
     name: (names(options), operands)
     for name, options, operands in [
@@ -96,7 +96,7 @@ PREFIXES: dict[str, tuple[frozenset[str], int]] = {
         ("flock", "-w -E --wait --timeout --conflict-exit-code", 1),
     ]
 }  # fmt: skip
-# Their options without a value. After any other option one can't be sure where the command begins.
+# Their options without a value. After any other option, it is unclear where the command begins.
 FLAGS: dict[str, frozenset[str]] = {
     name: names(flags)
     for name, flags in [
@@ -115,7 +115,7 @@ FLAGS: dict[str, frozenset[str]] = {
         ("npx", "-y --yes --no -q --quiet"),
     ]
 }  # fmt: skip
-# Two words that together stand in front of another command, as `uv run`.
+# Pairs of words that precede another command, such as `uv run`.
 RUNNERS: dict[tuple[str, str], frozenset[str]] = {
     (name, sub): names(options)
     for name, sub, options in [
@@ -146,7 +146,7 @@ FD_RUNS = frozenset(("-x", "-X", "--exec", "--exec-batch"))
 
 
 def runs(words: tuple[str, ...]) -> Iterator[Inner]:
-    """What a command with these words runs besides itself."""
+    """The commands and scripts that a command with these words runs."""
     name = base_name(words[0])
     if name in PREFIXES:
         yield from _after_prefix(name, words)
@@ -217,7 +217,7 @@ def _after_prefix(name: str, words: tuple[str, ...]) -> Iterator[Inner]:
     if at >= len(words):
         return
     if name in ("watch", "parallel") or (name == "flock" and words[at] == "-c"):
-        # They hand their words, joined, to a shell.
+        # They join their words and pass them to a shell.
         yield Inner(script=" ".join(words[at:]))
     else:
         yield Inner(at, len(words), is_sure=is_sure)

@@ -1,8 +1,8 @@
-"""What a shell line runs: its first command in short, and every command anywhere in it.
+"""What a shell line runs: a summary of its first command, and every command anywhere in it.
 
-An index reads hundreds of thousands of lines, most of them plain: those are split by one pattern
-here, and only the rest is read with the bash grammar (shell_tree.py). What the grammar can't read
-is cut at everything that could start a command, and said to be not understood.
+The index reads hundreds of thousands of lines, most of them simple: one pattern here splits those,
+and only the rest goes through the bash grammar (shell_tree.py). Lines that the grammar can't read
+are cut wherever a command could start, and marked as not understood.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from navi.permissions.shell.shell_command import (
 
 __all__ = ["ShellCommand", "ShellLine", "read_command", "subcommand"]
 
-# Longer lines are read as well, but rarely come twice: they are not worth the memory.
+# Longer lines rarely repeat, so caching them is not worth the memory.
 LONGEST_KEPT = 1_000
 LINES_KEPT = 16_384
-# `bash -c "bash -c …"` deeper than this is nobody's honest command.
+# No honest command nests `bash -c "bash -c …"` deeper than this.
 DEEPEST_SCRIPT = 6
 
-# The options before the subcommand that take a value, by tool.
+# For each tool, the options before the subcommand that take a value.
 SUBCOMMAND_TOOLS: dict[str, frozenset[str]] = {
     name: names(options)
     for name, options in [
@@ -62,12 +62,12 @@ _TOKENS = re.compile(rf"(&&|\|\|?|;|\n)|({_REDIRECTION})|{_WORD}")
 _WORDS = re.compile(_WORD)
 _HEAD_WORDS = re.compile(rf"({_REDIRECTION})|{_WORD}")
 _QUOTES = re.compile(r"'([^']*)'|\"([^\"]*)\"")
-# A character that bash reads otherwise than people and grammars do.
+# Characters that bash reads differently from people and grammars.
 _ODD = re.compile(r"[^\S \t\n]|[\x00-\x08\x0e-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060\ufeff]")
 _KEYWORDS = names(
     "if then else elif fi for while until do done case esac select function time coproc in"
 )
-# The grammar gives these commands nodes of their own.
+# The grammar has special nodes for these commands.
 _DECLARATIONS = names("export declare local readonly typeset unset unsetenv")
 _GLOBS = re.compile(r"[*?~]")
 _SPLIT_REDIRECTION = re.compile(r"([0-9&]?(?:>&|>>?|<))[ \t]*(.+)")
@@ -75,7 +75,7 @@ _NONE: frozenset[int] = frozenset()
 
 
 class ShellLine:
-    """A line as it would run. `commands` is worked out when first asked for."""
+    """A line as the shell would run it. `commands` is computed on first use."""
 
     def __init__(
         self,
@@ -87,9 +87,9 @@ class ShellLine:
     ) -> None:
         self.text = text
         self.base: str | None
-        """The first command's name, seen through `sudo`, `env A=b`, `bash -lc` and their like."""
+        """The first command's name, looking through `sudo`, `env A=b`, `bash -lc` and the like."""
         self.sub: str | None
-        """Its subcommand, for the tools that have them."""
+        """Its subcommand, for tools that have them."""
         self.is_compound: bool
         self.base, self.sub, self.is_compound = summary
         self._parts = parts
@@ -98,7 +98,7 @@ class ShellLine:
 
     @cached_property
     def commands(self) -> tuple[ShellCommand, ...]:
-        """Every simple command that may run, a wrapper directly followed by what it runs."""
+        """Every simple command that may run, each wrapper followed by what it runs."""
         if self._parts is None:
             self._parts, _, self._is_understood = _read_whole(self.text)
         commands: list[ShellCommand] = []
@@ -108,7 +108,7 @@ class ShellLine:
 
     @property
     def is_understood(self) -> bool:
-        """False if it may run more than `commands` says."""
+        """False if the line may run more than `commands`."""
         if self._is_understood is None:
             self._parts, _, self._is_understood = _read_whole(self.text)
         return self._is_understood
@@ -118,7 +118,7 @@ class ShellLine:
 
 
 def read_command(text: str) -> ShellLine:
-    """What the shell would run for `text`; never fails."""
+    """Parse what the shell would run for `text`; never fails."""
     return _read_kept(text) if len(text) <= LONGEST_KEPT else _read(text, 0)
 
 
@@ -134,7 +134,7 @@ def _read(text: str, depth: int) -> ShellLine:
         words = _head_words(text)
         is_compound = True
     if words is not None:
-        # The rest need not be read to know what comes first, and whether there is more.
+        # The summary needs only the first command and whether more follow.
         return ShellLine(text, _summary(words, _NONE, is_compound, depth), depth=depth)
     commands, is_compound, is_understood = _read_whole(text)
     first = next((command for command in commands if command.words), ShellCommand(()))
@@ -143,7 +143,7 @@ def _read(text: str, depth: int) -> ShellLine:
 
 
 def _plain_words(text: str) -> tuple[str, ...] | None:
-    """The words of a line that is nothing but words; None if it may be more than that."""
+    """The words of a line that has only plain words; None if it may have more."""
     if _PLAIN.fullmatch(text) is None:
         return None
     words = tuple(_WORDS.findall(text))
@@ -186,7 +186,7 @@ def _plain_parts(text: str) -> list[ShellCommand] | None:
             redirections.append(Redirection(operator, target))
         else:
             if redirections:
-                # A redirection among the words: the text can't be cut out without it.
+                # A redirection between the words can't be cut out of the text.
                 return None
             start = start if words else token.start()
             stop = token.end()
@@ -223,7 +223,7 @@ _RUN_OTHERS = names(
     "su script nix-shell eval trap find fd fdfind git docker podman kubectl oc uv poetry pdm "
     "pipenv hatch rye pixi bundle npm pnpm yarn bun direnv conda mise devbox"
 )
-# Of these, the ones whose first command is the one that matters to people: `sudo x` is about x.
+# Wrappers that the summary looks through: `sudo x` is about x.
 _SEEN_THROUGH = (
     SHELLS
     | names("eval su")
@@ -234,7 +234,7 @@ _SEEN_THROUGH = (
 def _summary(
     words: tuple[str, ...], dynamic: frozenset[int], is_compound: bool, depth: int
 ) -> tuple[str | None, str | None, bool]:
-    """Base, sub and is_compound of a line whose first command has these words."""
+    """The summary of a line whose first command has these words."""
     if not words:
         return None, None, is_compound
     while base_name(words[0]) in _SEEN_THROUGH and 0 not in dynamic:
@@ -252,7 +252,7 @@ def _summary(
 
 
 def subcommand(words: tuple[str, ...], dynamic: frozenset[int] = frozenset()) -> str | None:
-    """The word that says what a tool with subcommands is to do; None if there is none."""
+    """The subcommand of a tool that has them; None if there is none."""
     valued = SUBCOMMAND_TOOLS.get(base_name(words[0]))
     if valued is None:
         return None
@@ -289,7 +289,7 @@ def _append(command: ShellCommand, commands: list[ShellCommand], depth: int, wra
 def _append_script(
     command: ShellCommand, inner: Inner, commands: list[ShellCommand], depth: int, place: int
 ) -> None:
-    """The commands of a script that is given as a word; unknown if the word itself is."""
+    """Add the commands of a script passed as a word; unknown if that word is."""
     is_unknown = command.is_unknown or bool(command.dynamic) or depth >= DEEPEST_SCRIPT
     if depth < DEEPEST_SCRIPT and inner.script is not None:
         line = _read(inner.script, depth + 1)
@@ -305,7 +305,7 @@ def _append_script(
 
 
 def _read_whole(text: str) -> tuple[list[ShellCommand], bool, bool]:
-    """The commands of any text, whether it is compound, and whether that is all of it."""
+    """The commands of any text, whether it is compound, and whether they are complete."""
     plain = _plain_words(text)
     if plain is not None:
         return [ShellCommand(plain, text=text.strip())], False, True
@@ -322,9 +322,9 @@ def _read_whole(text: str) -> tuple[list[ShellCommand], bool, bool]:
     return reading.commands, reading.is_compound, is_understood
 
 
-# Everything after which bash may start a command, even inside quotes: better one too many.
+# Everything after which bash may start a command, even inside quotes: too many is safer.
 _CUTS = re.compile(r"[;&|\n(){}`]+")
-# Beyond this the rest of an unreadable line is left alone; it is not understood anyway.
+# After this many cuts, ignore the rest of an unreadable line; it is not understood anyway.
 _MOST_CUTS = 1_000
 
 

@@ -1,4 +1,4 @@
-"""A shell line's simple commands, found in the tree that the bash grammar makes of it."""
+"""Finds a shell line's simple commands in its syntax tree."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from navi.permissions.shell.shell_command import Redirection, ShellCommand, name
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-# More than this is data rather than a command, and not worth a tree.
+# Longer lines are data rather than commands, and not worth parsing.
 LONGEST_TREE = 100_000
-# The grammar takes more than linear time for many of these; nobody writes as many.
+# The grammar needs more than linear time for many of these; nobody writes more.
 MOST_OPENINGS = 500
-# A character without a meaning of its own to bash.
+# A character that has no special meaning to bash.
 STAND_IN = "%"
 
-# Whoever sees one of these, sees more than one plain command.
+# Nodes that make a line more than one plain command.
 COMPOUNDS = names(
     "list pipeline subshell compound_statement for_statement c_style_for_statement while_statement "
     "if_statement case_statement function_definition command_substitution "
@@ -30,7 +30,7 @@ WORDS = names(
     "translated_string extglob_pattern"
 )
 REDIRECTS = frozenset(("file_redirect", "heredoc_redirect", "herestring_redirect"))
-# What may stand in a here-document's node besides further commands.
+# What a here-document's node may contain besides further commands.
 HEREDOC_PARTS = names(
     "<< <<- heredoc_start heredoc_body heredoc_end file_descriptor file_redirect pipeline && || | "
     "|& command redirected_statement list herestring_redirect ;"
@@ -41,15 +41,15 @@ class TreeReading(NamedTuple):
     commands: list[ShellCommand]
     is_compound: bool
     is_understood: bool
-    """False if the grammar saw less than bash would run."""
+    """False if bash may run more than the grammar found."""
 
 
 def read_tree(text: str) -> TreeReading | None:
-    """The commands in the order they are written; None if the grammar can't make sense of it."""
+    """The commands in the order they are written; None if the grammar can't parse the text."""
     if len(text) > LONGEST_TREE or text.count("<<") + text.count("${") > MOST_OPENINGS:
         return None
-    # For letters outside Latin-1 the grammar's scanner reads beyond its tables, and may crash.
-    # A stand-in for each keeps every place in the text the same.
+    # The grammar's scanner may crash on letters outside Latin-1. A stand-in for each keeps all
+    # positions in the text the same.
     shadow = text if text.isascii() else _BEYOND_ASCII.sub(STAND_IN, text)
     root = _parser().parse(shadow.encode("ascii")).root_node
     return None if root.has_error else _Walk(text).read(root)
@@ -57,7 +57,7 @@ def read_tree(text: str) -> TreeReading | None:
 
 @cache
 def _parser() -> Parser:
-    # Loaded with the first line that needs a tree: most commands of recall never do.
+    # Imported on use: most recall commands never need a tree.
     import tree_sitter
     import tree_sitter_bash
 
@@ -65,7 +65,7 @@ def _parser() -> Parser:
 
 
 class _Walk:
-    """One pass over a tree, with a stack of its own: long lists are deep trees."""
+    """One pass over a tree, with an explicit stack because long lists are deep trees."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -110,7 +110,7 @@ class _Walk:
                 is_piped = is_piped or any(child.type in ("|", "pipeline") for child in children)
                 redirections = ()
             elif kind not in ("program", "negated_command", "list", "pipeline") and redirections:
-                # The redirection of a whole loop or group belongs to none of its commands.
+                # A redirection of a whole loop or group belongs to none of its commands.
                 self._add(ShellCommand((), redirections=redirections))
                 redirections = ()
             for child in reversed(children):
@@ -119,15 +119,15 @@ class _Walk:
                 elif child.child_count:
                     stack.append((child, is_piped, redirections))
                     if kind in ("list", "pipeline"):
-                        # The grammar hangs `a && b > f` on both, bash on the last.
+                        # In `a && b > f` the grammar redirects both, bash only the last.
                         redirections = ()
         return TreeReading(self.commands, self.is_compound, self.is_understood)
 
     def _check_gaps(self, node: Node, children: list[Node]) -> None:
-        """Notice what the grammar drops, joins or cuts apart where bash does not.
+        """Detect text that the grammar drops, joins or splits where bash does not.
 
-        Between the parts of a node there is nothing but blank space, between a command's words
-        there is some, and within a word there is none.
+        There is only white space between the parts of a node, at least some between a command's
+        words, and none within a word.
         """
         kind = node.type
         is_whole = kind == "program"
@@ -175,7 +175,7 @@ class _Walk:
                     dynamic.append(len(words))
                 words.append(value)
             else:
-                # `$"…"`, `=~` and whatever else the grammar lets stand among the words.
+                # `$"…"`, `=~` and anything else the grammar allows among the words.
                 dynamic.append(len(words))
                 words.append(self._text(child))
         self._add(
@@ -219,7 +219,7 @@ class _Walk:
         return tuple(
             self._redirection(child) for child in children if child.type in REDIRECTS
         ) + tuple(
-            # `cat <<EOF > file`: the second stands inside the first.
+            # `cat <<EOF > file`: the second redirection is a child of the first.
             self._redirection(inner)
             for child in children
             if child.type == "heredoc_redirect"
@@ -241,7 +241,7 @@ class _Walk:
                 if is_dynamic:
                     break
             else:
-                # More than one target is more than a redirection: `> a b` swallowed an argument.
+                # More than one target: in `> a b`, the redirection swallowed an argument.
                 self.is_understood = False
         return Redirection(operator, target)
 
@@ -253,19 +253,19 @@ class _Walk:
             elif child.type == "heredoc_start":
                 delimiter = self._text(child)
                 is_quoted = delimiter[:1] in ("'", '"', "\\")
-                # Two such delimiters look the same to the grammar.
+                # With stand-ins, two different delimiters may look the same to the grammar.
                 self.is_understood &= delimiter.isascii()
             elif child.type == "heredoc_body" and not is_quoted and "`" in self._text(child):
-                # The grammar takes backquotes in here-documents for text; bash runs them.
+                # The grammar treats backquotes in here-documents as text; bash runs them.
                 self.is_understood = False
 
     def _word(self, node: Node) -> tuple[str, bool]:
-        """The word that the command receives, and whether that is known only when it runs."""
+        """The word that the command receives, and whether it is decided only at run time."""
         kind = node.type
         text = self._text(node)
         if kind in ("word", "number"):
             if _BLANK.search(_ESCAPED.sub("", text)):
-                # bash would have ended the word there.
+                # bash would end the word here.
                 self.is_understood = False
             return _ESCAPED.sub(_unescaped, text) if "\\" in text else text, _is_dynamic_word(text)
         if kind == "raw_string":
@@ -304,12 +304,12 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _is_dynamic_word(text: str) -> bool:
-    """Whether braces multiply an unquoted word: `{rm,-rf,x}` is three."""
+    """Whether brace expansion multiplies an unquoted word: `{rm,-rf,x}` is three words."""
     return "{" in text and text != "{}" and ("," in text or ".." in text)
 
 
 def _is_pattern(node: Node, value: str) -> bool:
-    """Whether a file name is to be found for it: `/bin/r?` may well be rm."""
+    """Whether bash would expand it to file names: `/bin/r?` may be rm."""
     return node.type in ("word", "concatenation") and any(sign in value for sign in "*?[~{")
 
 

@@ -38,7 +38,7 @@ def _claim(connection: Connection, now: datetime, count: int, ahead: timedelta =
 
 
 def _deliver(connection: Connection, now: datetime) -> None:
-    for each in background_answers.waiting(connection):
+    for each in background_answers.list_pending(connection):
         assert background_answers.deliver(connection, each, now)
 
 

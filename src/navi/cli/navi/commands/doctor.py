@@ -123,7 +123,7 @@ def _set_aside() -> Finding:
     engine = open_engine(server_files.database_url())
     try:
         with engine.connect() as connection:
-            rows = set_aside.listing(connection)
+            rows = set_aside.list_rows(connection)
     finally:
         engine.dispose()
     if not rows:

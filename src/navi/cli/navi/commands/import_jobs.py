@@ -64,7 +64,7 @@ def command(context: click.Context, file: Path, sessions: tuple[str, ...], as_js
         output.say_json(
             {
                 "imported": [each.id for each in result.taken],
-                "known": [each.id for each in result.known],
+                "known": [each.id for each in result.existing],
                 "refused": [{"job": each.job, "reason": each.reason} for each in result.refused],
                 "notes": result.notes,
             }
@@ -72,7 +72,7 @@ def command(context: click.Context, file: Path, sessions: tuple[str, ...], as_js
     else:
         for each in result.taken:
             output.say(f"imported {each.name} ({each.id}), {each.category}")
-        for each in result.known:
+        for each in result.existing:
             output.say(f"already imported: {each.name} ({each.id})")
         for refusal in result.refused:
             output.note(f"not imported: {refusal.job}: {refusal.reason}")

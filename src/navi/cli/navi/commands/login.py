@@ -39,7 +39,7 @@ def command(user: str | None, no_open: bool, lists: bool) -> None:
 
 
 def _list(user: str | None) -> None:
-    logins = with_logins(lambda logins: logins.listing())
+    logins = with_logins(lambda logins: logins.list_logins())
     rows = [
         [each.user_id, formats.local_time(each.created_at), formats.local_time(each.last_used_at)]
         for each in logins

@@ -114,7 +114,7 @@ async def _serve(
         chosen, url, token, address=address, follows_index=chosen.index.follow
     ) as navi:
         server = Server(navi)
-        python_tuning.keep_what_is_loaded()
+        python_tuning.freeze_loaded_objects()
         _tell_model(chosen)
         await _announce(navi, address, opens)
         await server.serve_on(listening)

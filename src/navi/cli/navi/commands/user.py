@@ -33,8 +33,8 @@ def add(name: str, role: str) -> None:
 
 @command.command("list", help="List all users.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def listing(as_json: bool) -> None:
-    users = with_accounts(lambda accounts: accounts.listing())
+def list_users(as_json: bool) -> None:
+    users = with_accounts(lambda accounts: accounts.list_users())
     if as_json:
         output.say_json([user_json(user) for user in users])
         return

@@ -90,7 +90,7 @@ def _is_closed(path: str) -> bool:
         with open(path, "rb"):
             return False
     except FileNotFoundError:
-        return False  # not every source's sessions are files, and some are known by another place
+        return False  # not every source keeps each session in a file of that path
     except OSError:
         return True
 

@@ -53,7 +53,7 @@ def _obey(follower: Follower) -> None:
     for _ in sys.stdin:
         follower.ask()
     follower.end()
-    interrupt_main()  # a long pass is not waited for: the next one goes on where it stopped
+    interrupt_main()  # don't wait for a long pass: the next one continues where it stopped
 
 
 def _print_pass(result: Refreshed) -> None:

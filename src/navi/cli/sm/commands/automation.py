@@ -186,8 +186,8 @@ def _guards(
 @command.command("list", help="List SESSION's automations, or all of them.")
 @click.argument("session", required=False)
 @as_json_option
-def listing(session: str | None, as_json: bool) -> None:
-    _answer(as_json).listing(session)
+def list_automations(session: str | None, as_json: bool) -> None:
+    _answer(as_json).list_automations(session)
 
 
 @command.command("show", help="Show an automation and its next runs.")

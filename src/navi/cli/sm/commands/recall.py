@@ -32,7 +32,7 @@ turn then comes after one interval.
 @click.option("--timezone", metavar="±HH:MM", help="Time zone as an offset from UTC.")
 @click.option("--skip", is_flag=True, help="Skip the next wake-up.")
 @click.option("--cancel", is_flag=True, help="Cancel the pending recall.")
-@click.option("--list", "listing", is_flag=True, help="List all recalls, including past ones.")
+@click.option("--list", "list_all", is_flag=True, help="List all recalls, including past ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     session: str,
@@ -44,7 +44,7 @@ def command(
     timezone: str | None,
     skip: bool,
     cancel: bool,
-    listing: bool,
+    list_all: bool,
     as_json: bool,
 ) -> None:
     # Imported here, so that --help and completions start quickly.
@@ -60,7 +60,7 @@ def command(
     from navi.live.model.scheduling.recall_request import RecallRequest
 
     zone = timezone_options.read(tz, timezone) or own_timezone()
-    chosen = {"skip": skip, "cancel": cancel, "list": listing}
+    chosen = {"skip": skip, "cancel": cancel, "list": list_all}
     actions = [name for name, is_chosen in chosen.items() if is_chosen]
     wanted = read(session, texts, actions, every=every, is_now=is_now, comment=comment)
     client = Client(find_server())
@@ -74,6 +74,6 @@ def command(
         case "cancel":
             answer.cancel()
         case "list":
-            answer.listing()
+            answer.list_all()
         case _:
             answer.show()

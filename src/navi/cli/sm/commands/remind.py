@@ -53,7 +53,7 @@ def command(
             "--list, --cancel and --stop take one argument and nothing else", hint=WAYS
         )
     elif is_list:
-        listing(first, as_json=as_json)
+        list_reminders(first, as_json=as_json)
     elif first is None:
         raise UsageError("the session or reminder is missing", hint=WAYS)
     elif is_cancel:
@@ -92,7 +92,7 @@ def once(delay: str, words: tuple[str, ...], to: str | None, *, as_json: bool) -
     output.say(f"reminder {made['reminder_id']} comes in {away}, {at}")
 
 
-def listing(session: str | None, *, as_json: bool) -> None:
+def list_reminders(session: str | None, *, as_json: bool) -> None:
     from navi.cli.sm import lines, target
     from navi.client import Client, find_server
 

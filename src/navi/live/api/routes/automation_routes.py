@@ -23,7 +23,7 @@ def routes() -> list[Route]:
     return [
         Route("/sessions/{id}/automations", of_session, methods=["GET"]),
         Route("/sessions/{id}/automations", add, methods=["POST"]),
-        Route("/automations", listing, methods=["GET"]),
+        Route("/automations", list_automations, methods=["GET"]),
         Route("/automations/preview", preview, methods=["POST"]),
         Route("/automations/{id}", read, methods=["GET"]),
         Route("/automations/{id}", change, methods=["PATCH"]),
@@ -35,7 +35,7 @@ def routes() -> list[Route]:
 
 async def of_session(request: Request) -> Response:
     navi, user = await caller(request)
-    found = await navi.automations.listing(user, request.path_params["id"])
+    found = await navi.automations.list_automations(user, request.path_params["id"])
     timezone = request_bodies.timezone(request)
     return answer([automation_json(each, timezone) for each in found])
 
@@ -50,10 +50,10 @@ async def add(request: Request) -> Response:
     return answer(automation_json(made, timezone), 201)
 
 
-async def listing(request: Request) -> Response:
+async def list_automations(request: Request) -> Response:
     navi, user = await caller(request)
     timezone = request_bodies.timezone(request)
-    found = await navi.automations.listing(user)
+    found = await navi.automations.list_automations(user)
     return answer([automation_json(each, timezone) for each in found])
 
 

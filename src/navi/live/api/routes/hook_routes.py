@@ -36,18 +36,18 @@ def routes() -> list[Route]:
 async def report(request: Request) -> Response:
     await _read_early(request)
     navi, who = await identify(request)
-    dialect = navi.adoption.dialect(request.path_params["driver"])
+    dialect = navi.terminals.dialect(request.path_params["driver"])
     body = await request_bodies.read(request, Report)
     hook = validate(dialect.fields, body.hook)
     news = dialect.news(hook, datetime.fromtimestamp(body.emitted_at, UTC))
     text = None
     if not body.is_run_by_navi:
-        text = await navi.adoption.report(who, news)
+        text = await navi.terminals.report(who, news)
     elif not news.takes_nudges:
-        await navi.adoption.report_compaction(who, news)
+        await navi.terminals.report_compaction(who, news)
     if text is not None:
         return answer(dialect.next_input(text))
-    if nudges := await navi.adoption.nudges(who, news):
+    if nudges := await navi.terminals.nudges(who, news):
         return answer(dialect.beside_result(nudges))
     return answer({})
 

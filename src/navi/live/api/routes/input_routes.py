@@ -36,7 +36,7 @@ async def how_far(request: Request) -> Response:
     navi, user = await caller(request)
     path = request.path_params
     wait = request_bodies.seconds(request, "wait")
-    found = await navi.waiting.answer(user, path["id"], path["input_id"], wait)
+    found = await navi.long_poll.answer(user, path["id"], path["input_id"], wait)
     return answer(answer_json(found))
 
 

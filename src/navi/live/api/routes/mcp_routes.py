@@ -137,7 +137,7 @@ async def _session(navi: Navi, who: Caller, headers: Mapping[str, str], meta: ob
     user = who.user
     if session_id := who.session_id or headers.get("navi-session"):
         return await navi.sessions.get(user, session_id)
-    agent_session_id = headers.get("navi-agent-session") or navi.adoption.calling_session(meta)
+    agent_session_id = headers.get("navi-agent-session") or navi.terminals.calling_session(meta)
     if agent_session_id is None:
         raise InvalidInput(
             "Navi can't tell which session this call comes from",

@@ -11,7 +11,7 @@ from navi.live.api.access import caller
 from navi.live.api.responses import answer
 from navi.live.model.wire_format import session_json
 from navi.live.runtime.index_follower import index_state_json
-from navi.live.runtime.services.memory_service import Archive, MemoryFilters
+from navi.live.runtime.services.memory_service import MemoryFilters, MemoryService
 
 SEARCH_LIMIT = 20
 LIST_LIMIT = 50
@@ -22,7 +22,7 @@ def routes() -> list[Route]:
     return [
         Route("/index", index_state, methods=["GET"]),
         Route("/search", search, methods=["GET"]),
-        Route("/archive/sessions", listing, methods=["GET"]),
+        Route("/archive/sessions", list_sessions, methods=["GET"]),
         Route("/archive/sessions/{id}", read, methods=["GET"]),
         Route("/archive/sessions/{id}/adopt", adopt, methods=["POST"]),
         Route("/stats", overview, methods=["GET"]),
@@ -42,65 +42,65 @@ async def index_state(request: Request) -> Response:
 
 
 async def search(request: Request) -> Response:
-    archive, filters = await _filtered(request)
+    memory, filters = await _filtered(request)
     words = request.query_params.get("q", "")
     limit = request_bodies.limit(request)
     wanted = SEARCH_LIMIT if limit is None else max(1, min(MOST, limit))
-    return answer(await archive.search(words, filters, wanted))
+    return answer(await memory.search(words, filters, wanted))
 
 
-async def listing(request: Request) -> Response:
-    archive, filters = await _filtered(request)
+async def list_sessions(request: Request) -> Response:
+    memory, filters = await _filtered(request)
     limit = request_bodies.limit(request)
-    return answer(await archive.sessions(filters, LIST_LIMIT if limit is None else limit))
+    return answer(await memory.sessions(filters, LIST_LIMIT if limit is None else limit))
 
 
 async def read(request: Request) -> Response:
-    archive, _ = await _filtered(request)
-    return answer(await archive.session(request.path_params["id"]))
+    memory, _ = await _filtered(request)
+    return answer(await memory.session(request.path_params["id"]))
 
 
 async def adopt(request: Request) -> Response:
     """Another agent's session becomes one of Navi's, to be woken like any other."""
     navi, user = await caller(request)
-    archive, _ = await _filtered(request)
-    past = await archive.resumable(request.path_params["id"])
-    return answer(session_json(await navi.adoption.adopt(user, past)))
+    memory, _ = await _filtered(request)
+    past = await memory.resumable(request.path_params["id"])
+    return answer(session_json(await navi.terminals.adopt(user, past)))
 
 
 async def overview(request: Request) -> Response:
-    archive, filters = await _filtered(request)
-    return answer(await archive.overview(filters))
+    memory, filters = await _filtered(request)
+    return answer(await memory.overview(filters))
 
 
 async def tools(request: Request) -> Response:
-    archive, filters = await _filtered(request)
-    return answer(await archive.tools(filters))
+    memory, filters = await _filtered(request)
+    return answer(await memory.tools(filters))
 
 
 async def bash(request: Request) -> Response:
-    archive, filters = await _filtered(request)
+    memory, filters = await _filtered(request)
     if request_bodies.flag(request, "suggest"):
-        return answer(await archive.suggestions(filters))
-    return answer(await archive.bash(filters))
+        return answer(await memory.suggestions(filters))
+    return answer(await memory.bash(filters))
 
 
 async def tokens(request: Request) -> Response:
-    archive, filters = await _filtered(request)
+    memory, filters = await _filtered(request)
     by = request.query_params.get("by", "project,day,model")
-    return answer(await archive.tokens(filters, by))
+    return answer(await memory.tokens(filters, by))
 
 
 async def projects(request: Request) -> Response:
-    archive, filters = await _filtered(request)
-    return answer(await archive.projects(filters))
+    memory, filters = await _filtered(request)
+    return answer(await memory.projects(filters))
 
 
 async def activity(request: Request) -> Response:
-    archive, filters = await _filtered(request)
-    return answer(await archive.activity(filters))
+    memory, filters = await _filtered(request)
+    return answer(await memory.activity(filters))
 
 
-async def _filtered(request: Request) -> tuple[Archive, MemoryFilters]:
+async def _filtered(request: Request) -> tuple[MemoryService, MemoryFilters]:
     navi, user = await caller(request)
-    return navi.archive, navi.archive.filters(user, request.query_params)
+    return navi.memory, navi.memory.filters(user, request.query_params)

@@ -20,7 +20,7 @@ def routes() -> list[Route]:
         Route("/sessions/{id}/recall", schedule, methods=["POST"]),
         Route("/sessions/{id}/recall", cancel, methods=["DELETE"]),
         Route("/sessions/{id}/recall/skip", skip, methods=["POST"]),
-        Route("/sessions/{id}/recalls", listing, methods=["GET"]),
+        Route("/sessions/{id}/recalls", list_recalls, methods=["GET"]),
         Route("/recalls/preview", preview, methods=["POST"]),
     ]
 
@@ -62,7 +62,7 @@ async def preview(request: Request) -> Response:
     return answer({**first, "interval_seconds": body.interval_seconds, "beats": beats})
 
 
-async def listing(request: Request) -> Response:
+async def list_recalls(request: Request) -> Response:
     navi, user = await caller(request)
-    found = await navi.recalls.listing(user, request.path_params["id"])
+    found = await navi.recalls.list_recalls(user, request.path_params["id"])
     return answer([recall_json(recall) for recall in found])

@@ -19,7 +19,7 @@ SNAPSHOT_MESSAGES = 100
 
 def routes() -> list[Route]:
     return [
-        Route("/sessions", listing, methods=["GET"]),
+        Route("/sessions", list_sessions, methods=["GET"]),
         Route("/sessions", create, methods=["POST"]),
         Route("/sessions/{id}", read, methods=["GET"]),
         Route("/sessions/{id}", change, methods=["PATCH"]),
@@ -36,9 +36,9 @@ def routes() -> list[Route]:
     ]
 
 
-async def listing(request: Request) -> Response:
+async def list_sessions(request: Request) -> Response:
     navi, user = await caller(request)
-    found = await navi.sessions.listing(
+    found = await navi.sessions.list_sessions(
         user,
         request.query_params.get("parent_id"),
         with_recall=request_bodies.flag(request, "pending_recall"),
@@ -119,7 +119,7 @@ async def children(request: Request) -> Response:
 async def wait(request: Request) -> Response:
     navi, user = await caller(request)
     seconds = request_bodies.seconds(request, "seconds")
-    rest = await navi.waiting.rest(user, request.path_params["id"], seconds)
+    rest = await navi.long_poll.rest(user, request.path_params["id"], seconds)
     return answer({"idle": rest.is_idle, "session": session_json(rest.session)})
 
 

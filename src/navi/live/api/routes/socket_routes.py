@@ -124,15 +124,15 @@ class _Watch:
         if self._session_id is not None:
             require_storable("session_id", self._session_id)
             await self._navi.sessions.get(user, self._session_id)
-            after = await self._navi.feed.last_seq(self._session_id)
+            after = await self._navi.broadcast.last_seq(self._session_id)
         else:
-            after = await self._navi.feed.last_position()
+            after = await self._navi.broadcast.last_position()
         if asked is not None:
             # Never from the future: whoever asks for that would wait for ever.
             after = min(after, max(0, request_bodies.whole_number("after", asked)))
         if self._session_id is not None:
-            return self._navi.feed.session(self._session_id, after)
-        return self._navi.feed.all(user, after)
+            return self._navi.broadcast.session(self._session_id, after)
+        return self._navi.broadcast.all(user, after)
 
     async def _serve(self, frames: AsyncGenerator[Sequence[Frame], None]) -> None:
         tasks = {
@@ -167,7 +167,7 @@ class _Watch:
         follower = self._navi.index_follower
         state = follower.announced
         while True:
-            state = await follower.changed(state)
+            state = await follower.wait_for_change(state)
             await self._say({"type": "index_refreshed", "index": index_state_json(state)})
 
     async def _receive(self) -> None:

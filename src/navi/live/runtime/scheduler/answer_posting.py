@@ -1,4 +1,4 @@
-"""Decides which answers of automations that run apart are worth a person's time."""
+"""Posts the answers of background automations that are worth a person's time."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from navi.live.runtime.service import Service
 from navi.live.store.engine.transactions import Store
 from navi.live.store.scheduling import automation_runs, background_answers
 
-LOOK_AGAIN_SECONDS = 30.0
+CHECK_SECONDS = 30.0
 SILENCE = "NOTHING_TO_REPORT"
-"""What an agent that runs apart is asked to say if nobody needs to know anything."""
+"""What a background agent is told to answer if there is nothing a person needs to know."""
 
 Judge = Callable[[str, str], Awaitable[bool]]
 """Whether an answer (the second text) to a task (the first) is worth reading."""
@@ -32,19 +32,19 @@ log = logging.getLogger("navi.automations")
 
 
 async def evaluate_response(task: str, response: str, judge: Judge) -> bool:
-    """Whether a person should be told. In doubt they are."""
+    """Whether to post the response to a person. If in doubt, post it."""
     words = response.strip()
     if not words or words == NOTHING_TO_REPORT or words.strip("`*. ") == SILENCE:
         return False
     try:
         return await judge(task, words)
     except Exception:
-        log.exception("can't judge an answer, so it is delivered")
+        log.exception("can't judge an answer, so it is posted")
         return True
 
 
-class Deliveries(Service):
-    name = "deliveries"
+class AnswerPosting(Service):
+    name = "answer posting"
 
     def __init__(self, store: Store, clock: Clock, judge: Judge) -> None:
         super().__init__()
@@ -52,31 +52,31 @@ class Deliveries(Service):
         self._clock = clock
         self._judge = judge
 
-    def notice(self, events: Sequence[Event]) -> None:
-        """Called with every stored event of this process."""
+    def on_events(self, events: Sequence[Event]) -> None:
+        """Called with every event this process has stored."""
         if any(event.type == "stream_end" and is_hidden(event.session_id) for event in events):
             self._wake.set()
 
     async def step(self) -> None:
         self._wake.clear()
         await self.settle_all()
-        await self._wake.wait(LOOK_AGAIN_SECONDS)
+        await self._wake.wait(CHECK_SECONDS)
 
     async def settle_all(self) -> None:
-        while waiting := await self._store.transact(background_answers.waiting):
+        while waiting := await self._store.transact(background_answers.list_pending):
             for each in waiting:
-                # Where it was to go is gone since then: decided anew at the next look.
+                # The target has been deleted meanwhile; the next pass decides again.
                 with suppress(NotFound):
                     await self._settle(each)
 
-    async def _settle(self, each: background_answers.Waiting) -> None:
+    async def _settle(self, each: background_answers.PendingAnswer) -> None:
         delivery, why = await self._decide(each)
         if delivery is Delivery.DELIVERED:
             await self._store.transact(background_answers.deliver, each, self._clock.now())
         else:
             await self._store.transact(automation_runs.settle_delivery, each.run.id, delivery, why)
 
-    async def _decide(self, each: background_answers.Waiting) -> tuple[Delivery, str | None]:
+    async def _decide(self, each: background_answers.PendingAnswer) -> tuple[Delivery, str | None]:
         automation = each.automation
         if automation is None or each.answer is None:
             return Delivery.IMPOSSIBLE, "the automation or its answer is gone"
@@ -88,7 +88,9 @@ class Deliveries(Service):
             return Delivery.IMPOSSIBLE, f"there is no session {target.channel}:{target.to}"
         return Delivery.DELIVERED, None
 
-    async def _is_news(self, each: background_answers.Waiting, automation: Automation) -> bool:
+    async def _is_news(
+        self, each: background_answers.PendingAnswer, automation: Automation
+    ) -> bool:
         if each.run.state is RunState.FAILED:
             return True
         task = each.run.rendered_prompt or automation.message

@@ -1,8 +1,8 @@
-"""The clock: one loop for everything that comes due. It admits inputs and never starts a turn.
+"""One loop for everything that comes due. It admits inputs and never starts a turn.
 
-It claims rows a little ahead of their instants, in short transactions, and hands their inputs to
-the queue, which keeps the instants. It sleeps until the next row is near, a minute at most, and is
-woken by every change that could make something due earlier.
+It claims rows a little early, in short transactions, and hands their inputs to admission, which
+starts them on time. It sleeps until the next row is near, a minute at most; every change that could
+make something due earlier wakes it.
 """
 
 from __future__ import annotations
@@ -14,46 +14,48 @@ from datetime import datetime, timedelta
 from navi.base.clock import Clock
 from navi.base.errors import NaviError
 from navi.live.runtime.service import Service
-from navi.live.runtime.turns.admission import Queue
+from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.store.due.contract import Claimed, DueKind, claim_one, next_instants, next_of_each
 from navi.live.store.engine.transactions import Store
 
 BATCH = 128
-"""Rows per transaction: enough to be quick, few enough that others wait only a moment."""
+"""Rows per transaction: enough to be fast, few enough not to hold up other transactions."""
 LONGEST_SLEEP = timedelta(seconds=60)
 LONGEST_STEP_SECONDS = 1.0
-"""Sleep in steps, to notice a suspended machine or a clock that was set."""
+"""Sleep in steps, to notice that the machine was suspended or its clock was set."""
 USED_LEAD = 0.75
-"""Rows are claimed within this part of their lead, so that those close together share a pass."""
+"""Wake at this fraction of the lead, so that rows due close together share a pass."""
 FIRST_RETRY = timedelta(milliseconds=5)
 LONGEST_RETRY = timedelta(seconds=1)
-"""A due row that could not be claimed is in use; it is tried again soon, then less often."""
+"""A due row that could not be claimed is in use; retry soon, then less often."""
 
 log = logging.getLogger("navi.clock")
 
 
-class Scheduler(Service):
+class DueLoop(Service):
     name = "clock"
 
-    def __init__(self, store: Store, clock: Clock, kinds: Sequence[DueKind], queue: Queue) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, kinds: Sequence[DueKind], admission: AdmissionService
+    ) -> None:
         super().__init__()
         self._store = store
         self._clock = clock
         self._kinds = kinds
-        self._queue = queue
+        self._admission = admission
         self._next_instants = next_instants(kinds)
         self._retry = FIRST_RETRY
 
     def wake(self) -> None:
-        """Something may be due earlier than expected."""
+        """Look again: something may be due earlier than expected."""
         self._wake.set()
 
     async def step(self) -> None:
         self._wake.clear()
-        await self._sleep_until(await self.look())
+        await self._sleep_until(await self.claim_due())
 
-    async def look(self) -> datetime:
-        """Claim all that may be claimed now; returns when to look again."""
+    async def claim_due(self) -> datetime:
+        """Claim everything that may be claimed now. Returns when to look again."""
         while True:
             now = self._clock.now()
             instants = await self._instants(now)
@@ -74,7 +76,7 @@ class Scheduler(Service):
         except NaviError:
             raise
         except Exception:
-            log.exception("can't read when the next rows are due; looking at all of them")
+            log.exception("can't read when the next rows are due; checking every kind")
             return dict.fromkeys(self._kinds, now)
         return {self._kinds[number]: at for number, at in numbered.items()}
 
@@ -86,7 +88,7 @@ class Scheduler(Service):
         return total
 
     async def _claim_batch(self, kind: DueKind) -> int:
-        """Claim as many rows as fit into one transaction; if that fails, one after the other."""
+        """Claim a batch of rows in one transaction; if that fails, claim them one by one."""
         now = self._clock.now()
         until = now + kind.lead
         try:
@@ -96,7 +98,7 @@ class Scheduler(Service):
         except Exception:
             log.exception("can't claim due rows of kind %s together", kind.name)
             return await self._claim_singly(kind, now, until)
-        self._queue.expect(claimed)
+        self._admission.expect(claimed)
         return claimed.count
 
     async def _claim_singly(self, kind: DueKind, now: datetime, until: datetime) -> int:
@@ -104,7 +106,7 @@ class Scheduler(Service):
             claimed: Claimed = await self._store.transact(claim_one, kind, now, until)
             if not claimed.count:
                 return count
-            self._queue.expect(claimed)
+            self._admission.expect(claimed)
         return BATCH
 
     async def _sleep_until(self, end: datetime) -> None:

@@ -1,4 +1,4 @@
-"""Taking over the jobs of an older system, each as what it was."""
+"""Imports the jobs of an older system as automations of the same kind."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ log = logging.getLogger("navi.automations")
 @dataclass(slots=True)
 class Imported:
     taken: list[Automation] = field(default_factory=list)
-    known: list[Automation] = field(default_factory=list)
-    """They were here already, and are left as they are."""
+    existing: list[Automation] = field(default_factory=list)
+    """Already imported earlier; left unchanged."""
     refused: list[Unreadable] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -34,7 +34,7 @@ class Imported:
 async def import_jobs(
     store: Store, clock: Clock, text: str, timezone_name: str, session_names: Mapping[str, str]
 ) -> Imported:
-    """`session_names` says which session of Navi a session of the file is."""
+    """Import what `text` lists. `session_names` maps the file's sessions to Navi's."""
     jobs = read_jobs(text, clock.now(), LOCAL_USER_ID, timezone_name)
     result = Imported(refused=list(jobs.unreadable), notes=list(jobs.notes))
     for job in jobs.readable:
@@ -45,12 +45,12 @@ async def import_jobs(
         except NaviError as error:
             result.refused.append(Unreadable(f"{job.name} ({job.id})", _reason(error, job)))
         except Exception as error:
-            # Whatever is wrong with this one, the others are taken.
+            # One bad job must not stop the others.
             log.debug("job %s can't be stored", job.id, exc_info=True)
             reason = f"it can't be stored: {error!r:.200}"
             result.refused.append(Unreadable(f"{job.name} ({job.id})", reason))
         else:
-            (result.taken if is_new else result.known).append(automation)
+            (result.taken if is_new else result.existing).append(automation)
     if result.taken:
         signals.ring(store.url)
     return result
@@ -58,13 +58,13 @@ async def import_jobs(
 
 async def _keep(store: Store, clock: Clock, automation: Automation) -> bool:
     if automation.is_own:
-        # The server makes it, as its settings say.
+        # The server creates its own jobs from its settings.
         return False
-    known = await store.transact(automations.find, automation.id)
-    if known is not None:
+    existing = await store.transact(automations.find, automation.id)
+    if existing is not None:
         return False
     if automation.category is Category.BOUND:
-        # It belongs to whoever has the session; what it delivered to before is of no use any more.
+        # It belongs to the session's owner and reports there, so its old target is dropped.
         session = await store.transact(sessions.get, automation.session_id)
         bound = replace(automation, user_id=session.user_id, target=type(automation.target)())
         await store.transact(automations.add, bound)

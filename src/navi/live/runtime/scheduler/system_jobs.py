@@ -1,4 +1,4 @@
-"""Navi's own automations: the heartbeat, and the dream that makes memories."""
+"""Navi's own automations: the heartbeat, and the nightly dream that updates MEMORY.md."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ HEARTBEAT_FILE = "HEARTBEAT.md"
 MEMORY_FILE = "MEMORY.md"
 DAY = timedelta(days=1)
 DAY_LIMIT = 60_000
-"""Characters of a day's conversations that are looked at."""
+"""How many characters of the day's conversations a dream reads."""
 MESSAGE_LIMIT = 2_000
 NOTES_LIMIT = 20_000
 NEVER_GIVES_UP = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """What the settings say of system jobs; without a schedule a job is switched off."""
+class SystemSchedules:
+    """When Navi's own jobs run; None switches a job off."""
 
     heartbeat: timedelta | None
     dream: Cron | None
 
 
-def wishes_of(settings: Settings) -> Wishes:
+def schedules_of(settings: Settings) -> SystemSchedules:
     chosen = settings.automations
-    return Wishes(
+    return SystemSchedules(
         timedelta(minutes=chosen.heartbeat_minutes) if chosen.heartbeat else None,
         Cron(chosen.dream_at, zone_name(timezone_of(settings))) if chosen.dream else None,
     )
@@ -61,17 +61,17 @@ class SystemJobs:
         self._workspace = workspace
         self._driver = driver
 
-    async def set_up(self, wishes: Wishes) -> None:
-        """Make the jobs, or change them to what the settings say by now."""
+    async def set_up(self, schedules: SystemSchedules) -> None:
+        """Create the jobs, or update them to the current settings."""
         now = self._clock.now()
-        beat = wishes.heartbeat or timedelta(minutes=30)
+        beat = schedules.heartbeat or timedelta(minutes=30)
         heartbeat = Every(int(beat.total_seconds()), now)
-        dream = wishes.dream or Cron("0 3 * * *", "UTC")
-        await self._keep(Kind.HEARTBEAT, heartbeat, wishes.heartbeat is not None, now)
-        await self._keep(Kind.DREAM, dream, wishes.dream is not None, now)
+        dream = schedules.dream or Cron("0 3 * * *", "UTC")
+        await self._keep(Kind.HEARTBEAT, heartbeat, schedules.heartbeat is not None, now)
+        await self._keep(Kind.DREAM, dream, schedules.dream is not None, now)
 
     async def prompt(self, job: str, now: datetime) -> ScheduledPrompt | None:
-        """What the agent reads; None if there is nothing to do."""
+        """The job's prompt; None if there is nothing to do."""
         if job == Kind.HEARTBEAT:
             return await asyncio.to_thread(self._heartbeat, now)
         if job == Kind.DREAM:
@@ -91,18 +91,18 @@ class SystemJobs:
 
     async def _dream(self, now: datetime) -> ScheduledPrompt | None:
         since = now - DAY
-        said = await self._store.transact(
-            transcript.said_since, LOCAL_USER_ID, since, DAY_LIMIT, MESSAGE_LIMIT
+        messages = await self._store.transact(
+            transcript.messages_since, LOCAL_USER_ID, since, DAY_LIMIT, MESSAGE_LIMIT
         )
-        if not said:
+        if not messages:
             return None
         memory = await asyncio.to_thread(read_notes, self._workspace / MEMORY_FILE)
         variables = {
             "folder": str(self._workspace),
             "since": describe_moment(since, self._zone),
             "memory": memory or "(empty)",
-            # A script in what was said would be played by the scripted model.
-            "day": said.replace("[[", "[ ["),
+            # The scripted model would run a script quoted from a conversation.
+            "day": messages.replace("[[", "[ ["),
         }
         return ScheduledPrompt(render("system.dream", 1, variables), variables)
 
@@ -127,26 +127,26 @@ class SystemJobs:
         try:
             await self._store.transact(hidden_sessions.keep, session, job, now)
         except Conflict:
-            # Another server that starts at this moment has made it.
+            # Another server that is starting has just created it.
             await self._store.transact(hidden_sessions.keep, session, job, now)
 
 
 def hidden_session(automation: Automation, cwd: str, driver: str, now: datetime) -> Session:
-    """Where an automation runs that belongs to no session."""
+    """The session of an automation that has none of its own."""
     return Session.new(
         automation.user_id, driver, cwd, now, id=automation.session_id, name=automation.name
     )
 
 
 def remembered(context: ToolContext) -> str:
-    """What the dreams condensed; it is about one user's sessions, and for nobody else."""
+    """The summary written by dreams; only its own user's sessions get it."""
     if context.current_user_id != LOCAL_USER_ID:
         return ""
     return read_notes(server_files.workspace() / MEMORY_FILE)
 
 
 def read_notes(file: Path) -> str:
-    """A file that people and agents write for each other; missing is the same as empty."""
+    """A notes file shared by people and agents; empty if it is missing."""
     try:
         return file.read_text(errors="replace")[:NOTES_LIMIT].strip()
     except OSError:
@@ -154,7 +154,7 @@ def read_notes(file: Path) -> str:
 
 
 def has_tasks(notes: str) -> bool:
-    """Headings and comments alone ask for nothing."""
+    """Whether the notes have more than headings and comments."""
     without_comments = re.sub(r"<!--.*?-->", "", notes, flags=re.DOTALL)
     lines = (line.strip() for line in without_comments.splitlines())
     return any(line and not line.startswith("#") for line in lines)

@@ -55,26 +55,26 @@ class Accounts:
         return await self._store.transact(users.get, session.user_id, self._clock.now())
 
     async def holder(self, token_sha256: str) -> User | None:
-        """The user whose own token this is."""
+        """The user with this token, if any; browser logins don't count."""
         if hmac.compare_digest(token_sha256, self._token.sha256):
             return User(LOCAL_USER_ID, Role.ADMIN, self._clock.now())
         return await self._store.transact(users.by_token, token_sha256)
 
     async def token_digest(self, user_id: str) -> str | None:
-        """Of the user's own token; None if there is no such user."""
+        """The digest of the user's own token; None if there is no such user."""
         if user_id == LOCAL_USER_ID:
             return self._token.sha256
         return await self._store.transact(users.token_digest, user_id)
 
     async def _logged_in(self, token_sha256: str) -> User | None:
-        """The user of a browser login, if the token that it was made with is still theirs."""
+        """The user of a browser login, if they still have the token they logged in with."""
         now = self._clock.now()
         oldest = now - self._login_lifetime
         login = await self._store.transact(logins.use, token_sha256, now, oldest)
         return None if login is None else await self.holder(login.owner_sha256)
 
     async def add(self, name: str, role: Role) -> tuple[User, str]:
-        """A new user and their token, which is shown this once and not stored."""
+        """Add a user. Returns their token, which is not stored and can't be shown again."""
         if not USER_NAME.fullmatch(name):
             raise InvalidInput(
                 f"{name!r} is not a valid user name",
@@ -86,21 +86,21 @@ class Accounts:
         return user, token
 
     async def replace_token(self, name: str) -> str:
-        """A new token for this user, shown this once. Their browser logins end with the old one."""
+        """Give the user a new token and end the browser logins made with the old one."""
         if name == LOCAL_USER_ID:
             raise InvalidInput(
-                "the token of the user local is the server's own", hint="`navi token rotate`"
+                "the user local has the server's own token", hint="run `navi token rotate`"
             )
         token = new_token(USER_TOKEN)
         await self._store.transact(users.replace_token, name, digest(token))
         return token
 
-    async def listing(self) -> list[User]:
+    async def list_users(self) -> list[User]:
         local = User(LOCAL_USER_ID, Role.ADMIN, self._clock.now())
-        return [local, *await self._store.transact(users.listing)]
+        return [local, *await self._store.transact(users.list_users)]
 
     async def survey(self, name: str) -> Belongings:
-        """What removing a user would stop."""
+        """What removing the user would stop."""
         _require_removable(name)
         return await self._store.transact(user_removal.survey, name)
 

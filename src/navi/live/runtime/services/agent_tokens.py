@@ -1,17 +1,19 @@
-"""The token with which the agents of a session call this server."""
+"""The tokens that sessions' agents use to call this server."""
 
 from __future__ import annotations
 
 from navi.base.clock import Clock
 from navi.base.token import SESSION_TOKEN
 from navi.live.runtime.services.server_token import digest, new_token
-from navi.live.store.access import session_tokens as stored
+from navi.live.store.access import session_tokens
 from navi.live.store.engine.transactions import Store
 
 
-class SessionTokens:
-    """Plain tokens are kept in memory only. A server that starts makes new ones, and those that
-    agents got from an earlier one stay valid: agents outlive servers."""
+class AgentTokens:
+    """Plain tokens stay in memory, so a restarted server makes new ones.
+
+    Agents outlive servers: tokens issued before a restart stay valid.
+    """
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
@@ -22,9 +24,11 @@ class SessionTokens:
         token = self._tokens.get(session_id)
         if token is None or not await self._is_valid(token):
             token = new_token(SESSION_TOKEN)
-            await self._store.transact(stored.add, session_id, digest(token), self._clock.now())
+            await self._store.transact(
+                session_tokens.add, session_id, digest(token), self._clock.now()
+            )
             self._tokens[session_id] = token
         return token
 
     async def _is_valid(self, token: str) -> bool:
-        return await self._store.transact(stored.session_of, digest(token)) is not None
+        return await self._store.transact(session_tokens.session_of, digest(token)) is not None

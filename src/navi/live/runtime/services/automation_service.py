@@ -1,4 +1,4 @@
-"""What people and agents do with automations: add, list, change, remove, look at runs."""
+"""Adds, lists, changes and removes automations, and shows their runs."""
 
 from __future__ import annotations
 
@@ -42,12 +42,11 @@ from navi.live.model.scheduling.schedule import (
     says_again,
 )
 from navi.live.model.scheduling.schedule_request import SCHEDULE_FIELDS, ScheduleRequest
-from navi.live.runtime.services.session_service import Sessions
+from navi.live.runtime.services.session_service import SessionService
 from navi.live.runtime.settings import Settings, timezone_of
 from navi.live.store import lanes
 from navi.live.store.engine.transactions import Store
-from navi.live.store.scheduling import automation_runs
-from navi.live.store.scheduling import automations as stored
+from navi.live.store.scheduling import automation_runs, automations
 
 GUARD_FIELDS = frozenset({"max_runs", "expires_at", "max_failures", "time_limit_seconds"})
 
@@ -70,12 +69,12 @@ def defaults_of(settings: Settings) -> Defaults:
     return Defaults(timezone_of(settings), chosen.max_failures, chosen.time_limit_seconds)
 
 
-class Automations:
+class AutomationService:
     def __init__(
         self,
         store: Store,
         clock: Clock,
-        sessions: Sessions,
+        sessions: SessionService,
         defaults: Defaults,
         limits: Limits,
     ) -> None:
@@ -115,31 +114,31 @@ class Automations:
             updated_at=now,
         )
         require_open_guards(automation, next_run_at)
-        return await self._store.transact(stored.add, automation, self._limits.of(user))
+        return await self._store.transact(automations.add, automation, self._limits.of(user))
 
     def preview(self, request: ScheduleRequest, count: int) -> Preview:
-        """What a schedule would mean; nothing is stored."""
+        """Compute when a schedule would run; store nothing."""
         now = self._clock.now()
         schedule = require_schedule(now, self._defaults.timezone, request)
         return Preview(schedule, preview(schedule, now, count))
 
-    async def listing(self, user: User, session_id: str | None = None) -> list[Automation]:
-        """Those of a session, or all that the user may see: also Navi's own, for an admin."""
+    async def list_automations(self, user: User, session_id: str | None = None) -> list[Automation]:
+        """One session's automations, or all that the user may see; admins also see Navi's own."""
         if session_id is not None:
             await self._sessions.get(user, session_id)
-            return await self._store.transact(stored.listing, session_id=session_id)
+            return await self._store.transact(automations.list_automations, session_id=session_id)
         owner = None if user.is_admin else user.id
-        return await self._store.transact(stored.listing, user_id=owner)
+        return await self._store.transact(automations.list_automations, user_id=owner)
 
     async def get(self, user: User, automation_id: str) -> Automation:
-        automation = await self._store.transact(stored.get, automation_id)
+        automation = await self._store.transact(automations.get, automation_id)
         if not user.may_touch(automation.user_id):
             raise NotYours(automation.session_id)
         return automation
 
     async def runs(self, user: User, automation_id: str) -> list[Run]:
-        """Those of a removed automation, too."""
-        runs = await self._store.transact(automation_runs.listing, automation_id)
+        """The automation's runs, even if it has been removed."""
+        runs = await self._store.transact(automation_runs.list_runs, automation_id)
         if not runs:
             await self.get(user, automation_id)
         for run in runs:
@@ -171,7 +170,7 @@ class Automations:
         return await self._store.transact(automation_runs.amend, automation_id, values, now)
 
     async def _require_unscheduled(self, calling_session_id: str | None) -> None:
-        """Schedules can't create schedules, whichever way their agents call."""
+        """Refuse a call from a scheduled turn: schedules can't create schedules."""
         if calling_session_id is None:
             return
         origin = await self._store.transact(lanes.running_origin, calling_session_id)
@@ -179,7 +178,7 @@ class Automations:
             raise InsideScheduledTurn
 
     async def remove(self, user: User, automation_id: str) -> Automation:
-        """A run that waits is cancelled; one that runs goes on to its end."""
+        """Remove the automation and cancel its queued run; a running one may finish."""
         await self._editable(user, automation_id)
         return await self._store.transact(automation_runs.discard, automation_id, self._clock.now())
 
@@ -208,9 +207,9 @@ class Automations:
             schedule = self._moved_schedule(automation.schedule, changes["tz"], now)
         if schedule != automation.schedule:
             values["schedule"] = schedule
-        # A time shown in another zone stays the same time.
+        # The same instant in another zone is not a new time.
         is_new_time = not is_same_beat(schedule, automation.schedule)
-        # A new time for an automation that has ended means: run it again.
+        # Giving an ended automation a new time starts it again.
         is_revived = is_new_time and automation.ended is not None
         is_enabled = changes.get("enabled", automation.enabled or is_revived)
         if not is_enabled:
@@ -218,7 +217,7 @@ class Automations:
                 values |= {"enabled": False, "next_run_at": None, "held_at": None}
             return values
         next_run_at = automation.next_run_at
-        # Without a next time its run is under way, and goes on.
+        # Without a next time, its last run is still under way and may finish.
         is_resumed = not automation.enabled or ("enabled" in changes and next_run_at is not None)
         if is_resumed or is_new_time:
             next_run_at = first_run(schedule, now)
@@ -232,7 +231,7 @@ class Automations:
     def _changed_schedule(
         self, schedule: Schedule, changes: Mapping[str, Any], now: datetime
     ) -> Schedule:
-        """A form that sends everything as it was shown changes nothing."""
+        """The new schedule, or the old one if a form sent back what it displayed."""
         fields = {name: changes.get(name) for name in SCHEDULE_FIELDS}
         tz = changes.get("tz")
         chosen = [name for name, value in fields.items() if value is not None]
@@ -244,7 +243,7 @@ class Automations:
             tz = tz or schedule.tz
         request = ScheduleRequest(**fields, tz=tz)
         changed = require_schedule(now, self._defaults.timezone, request)
-        # An interval goes on counting from where it began.
+        # An unchanged interval keeps its anchor.
         return schedule if is_same_beat(schedule, changed) else changed
 
     def _moved_schedule(self, schedule: Schedule, tz: str | None, now: datetime) -> Schedule:
@@ -267,15 +266,17 @@ class Automations:
         )
 
     def _changed_guards(self, guards: Guards, changes: Mapping[str, Any], now: datetime) -> Guards:
-        given = {name: changes[name] for name in GUARD_FIELDS & changes.keys()}
-        if "expires_at" in given:
-            given["expires_at"] = self._instant(given["expires_at"], now, changes.get("tz"))
-        changed = replace(guards, **given)
-        # Not the old expires_at: it may have passed, and is nobody's mistake.
+        new_guards = {name: changes[name] for name in GUARD_FIELDS & changes.keys()}
+        if "expires_at" in new_guards:
+            new_guards["expires_at"] = self._instant(
+                new_guards["expires_at"], now, changes.get("tz")
+            )
+        changed = replace(guards, **new_guards)
+        # Check only a new expires_at: the old one may have passed since it was set.
         require_guards(
             now,
             max_runs=changed.max_runs,
-            expires_at=given.get("expires_at"),
+            expires_at=new_guards.get("expires_at"),
             max_failures=changed.max_failures,
             time_limit_seconds=changed.time_limit_seconds,
         )

@@ -1,4 +1,4 @@
-"""Browser logins: made with a token or a one-time code, ended by hand or by not being used."""
+"""Browser logins: begun with a token or a one-time code, ended on request or by disuse."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def join(cookie: str, page_secret: str) -> str:
     return f"{cookie}.{page_secret}"
 
 
-class Logins:
-    """Expire when they are not used for `lifetime`."""
+class LoginService:
+    """Begins and ends logins. A login unused for `lifetime` expires."""
 
     def __init__(self, store: Store, clock: Clock, accounts: Accounts, lifetime: timedelta) -> None:
         self._store = store
@@ -45,7 +45,7 @@ class Logins:
         self._lifetime = lifetime
 
     async def make_code(self, user_id: str) -> str:
-        """A code that logs one browser in as this user, once, within a few minutes."""
+        """Make a code that logs one browser in as this user, once, within a few minutes."""
         if await self._accounts.token_digest(user_id) is None:
             raise UserNotFound(user_id)
         code = secrets.token_urlsafe(TOKEN_BYTES)
@@ -55,7 +55,7 @@ class Logins:
         return code
 
     async def with_code(self, code: str, user_id: str) -> NewLogin:
-        """`user_id` is whom the person expects to log in as; somebody else's code is refused."""
+        """Log in as `user_id`, refusing a code made for anyone else."""
         owner_sha256 = await self._accounts.token_digest(user_id)
         new = _new_login(user_id)
         if owner_sha256 is None or not await self._store.transact(
@@ -69,7 +69,7 @@ class Logins:
         return new
 
     async def with_token(self, token: str) -> NewLogin:
-        """Only a user's own token begins a login: no session's, and no other login's."""
+        """Log in with a user's own token. Tokens of sessions and of other logins are refused."""
         owner_sha256 = digest(token)
         user = await self._accounts.holder(owner_sha256)
         if user is None:
@@ -83,12 +83,12 @@ class Logins:
         return await self._store.transact(logins.end, digest(token))
 
     async def end_all(self, user_id: str | None) -> int:
-        """All of this user's, or everybody's. Returns how many there were."""
+        """End all logins of one user, or of everyone. Returns how many there were."""
         return await self._store.transact(logins.end_all, user_id)
 
-    async def listing(self) -> list[Login]:
-        """Those that are valid, the last used first."""
-        recent = await self._store.transact(logins.listing, self._oldest())
+    async def list_logins(self) -> list[Login]:
+        """The valid logins, most recently used first."""
+        recent = await self._store.transact(logins.list_logins, self._oldest())
         return [each for each in recent if await self._accounts.holder(each.owner_sha256)]
 
     def _login(self, user_id: str, owner_sha256: str) -> Login:

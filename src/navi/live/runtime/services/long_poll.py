@@ -1,4 +1,4 @@
-"""Waiting for a session to come to rest, or for the answer to one input."""
+"""Waits until a session is idle, or until an input has its answer."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import TypeVar
 from navi.live.model.access.user import User
 from navi.live.model.input import Answer
 from navi.live.model.session import Session, SessionState
-from navi.live.runtime.broadcast import Feed
-from navi.live.runtime.services.session_service import Sessions
+from navi.live.runtime.broadcast import Broadcast
+from navi.live.runtime.services.session_service import SessionService
 from navi.live.store import input_queue, turns
 from navi.live.store.engine.transactions import Store
 
 LONGEST_SECONDS = 25.0
-"""Of one request; whoever wants to wait longer asks again. Clients give up after 30 seconds."""
+"""How long one request may wait: less than the 30 seconds after which clients give up."""
 # Only these events can end a wait.
 _NEWS = tuple(
     f'{{"type":"{type_}"' for type_ in ("session_sync", "session_update", "input_removed")
 )
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,50 +32,50 @@ class Rest:
     session: Session
 
 
-class Waiting:
-    def __init__(self, store: Store, feed: Feed, sessions: Sessions) -> None:
+class LongPoll:
+    def __init__(self, store: Store, broadcast: Broadcast, sessions: SessionService) -> None:
         self._store = store
-        self._feed = feed
+        self._broadcast = broadcast
         self._sessions = sessions
 
     async def rest(self, user: User, session_id: str, seconds: float) -> Rest:
-        """The session as soon as it is idle with nothing to do, or ended; or the time is up."""
+        """Return when the session has ended, is idle with an empty queue, or the time is up."""
 
-        async def look() -> tuple[Rest, bool]:
+        async def check() -> tuple[Rest, bool]:
             session = await self._sessions.get(user, session_id)
             is_idle = session.state is SessionState.STOPPED
             if session.state is SessionState.IDLE:
                 is_idle = not await self._store.transact(input_queue.waiting, session_id)
             return Rest(is_idle, session), is_idle
 
-        return await self._until(session_id, look, seconds)
+        return await self._until(session_id, check, seconds)
 
     async def answer(self, user: User, session_id: str, input_id: str, seconds: float) -> Answer:
-        """The answer to the input, as soon as its turn has ended; or how far it is by then."""
+        """Return the answer when the input's turn has ended, or its progress at the time limit."""
         await self._sessions.get(user, session_id)
 
-        async def look() -> tuple[Answer, bool]:
+        async def check() -> tuple[Answer, bool]:
             answer = await self._store.transact(turns.answer, session_id, input_id)
             return answer, answer.status == "done"
 
-        return await self._until(session_id, look, seconds)
+        return await self._until(session_id, check, seconds)
 
     async def _until(
-        self, session_id: str, look: Callable[[], Awaitable[tuple[Found, bool]]], seconds: float
-    ) -> Found:
-        # Before the first look: what happens after it is not missed.
-        after = await self._feed.last_seq(session_id)
-        found, is_done = await look()
+        self, session_id: str, check: Callable[[], Awaitable[tuple[Result, bool]]], seconds: float
+    ) -> Result:
+        # Taken before the first check, so that nothing after it is missed.
+        after = await self._broadcast.last_seq(session_id)
+        result, is_done = await check()
         if is_done or seconds <= 0:
-            return found
+            return result
         try:
             async with asyncio.timeout(min(seconds, LONGEST_SECONDS)):
-                async with aclosing(self._feed.session(session_id, after)) as batches:
+                async with aclosing(self._broadcast.session(session_id, after)) as batches:
                     async for batch in batches:
                         if any(frame.text.startswith(_NEWS) for frame in batch):
-                            found, is_done = await look()
+                            result, is_done = await check()
                             if is_done:
                                 break
         except TimeoutError:
             pass
-        return found
+        return result

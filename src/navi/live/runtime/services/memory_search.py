@@ -1,4 +1,4 @@
-"""The memory, for agents that ask."""
+"""Searches the memory for agents."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from navi.memory.read.search import Hit
 
 
-class Library:
+class MemorySearch:
     async def find(self, query: str, source: str | None, project: str | None, limit: int) -> str:
         return await asyncio.to_thread(self._find, query, source, project, limit)
 
     def _find(self, query: str, source: str | None, project: str | None, limit: int) -> str:
-        # Only here: a server whose agents never ask need not load the index.
+        # Imported on use: a server whose agents never search need not load the index.
         from navi.memory.index_paths import places
         from navi.memory.read.search import Filters, Search
 
-        found = Search(places()).find(query, Filters(source=source, project=project), limit)
-        if not found.hits:
+        results = Search(places()).find(query, Filters(source=source, project=project), limit)
+        if not results.hits:
             return "Nothing found."
-        lines = [_passage(hit) for hit in found.hits]
-        if not found.has_all_words:
+        lines = [_passage(hit) for hit in results.hits]
+        if not results.has_all_words:
             lines.insert(0, "No passage has all these words; these have some of them.")
         return "\n".join(lines)
 

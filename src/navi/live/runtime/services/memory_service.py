@@ -1,8 +1,8 @@
-"""The memory, for whoever asks the server: the same values as `recall … --json`.
+"""Answers questions to the memory with the same values as `recall … --json`.
 
-The index is opened for each question and closed after it, because an open reader keeps the writer
-waiting; in a thread of its own, because its engines don't know the event loop. They are heavy to
-import, so only the first question does that.
+The index is opened for each question and then closed, because an open reader blocks the writer. Its
+engines block, so each question runs in a thread; they are slow to import, so the first question
+imports them.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from navi.live.model.access.user import User
 Json = dict[str, Any]
 Value = TypeVar("Value")
 Connection = Any
-"""To the index, whose engines only the index knows."""
+"""A connection to the index. Its type would mean importing the engines."""
 TOKEN_GROUPS = ("project", "day", "week", "month", "model")
 PERIODS = {"day", "week", "month"}
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilters:
-    """What a question to the memory is limited to."""
+    """What limits a question to the memory."""
 
     source: str | None = None
     project: str | None = None
@@ -45,24 +45,24 @@ class MemoryFilters:
 
 @dataclass(frozen=True, slots=True)
 class Resumable:
-    """A session of the memory, with what its agent needs to take it up again."""
+    """A past session, and what its agent needs to resume it."""
 
     source: str
     agent_session_id: str | None
-    """A sub-agent's is that of the session which started it."""
+    """A sub-agent's session has the id of the session that started it."""
     cwd: str | None
     is_archived: bool
-    """Its file is gone."""
+    """Whether its file is gone."""
 
 
-class Archive:
+class MemoryService:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
     def filters(self, user: User, parameters: Mapping[str, str]) -> MemoryFilters:
-        """From a request; refuses users who may not look into the memory at all."""
+        """The filters of a request. Refuses users who may not search the memory."""
         if not user.is_admin:
-            # The index holds everything that was ever said on this machine, whoever said it.
+            # The index holds every user's sessions on this machine.
             raise NotAllowed(
                 "only an admin can search the memory", hint="ask the owner of this server"
             )
@@ -95,15 +95,15 @@ class Archive:
                 until=filters.until,
                 file=filters.file,
             )
-            found = Search(places()).find(words, wanted, limit)
+            results = Search(places()).find(words, wanted, limit)
             return [
                 {
                     **hit_json(hit),
                     "highlights": hit.snippet.highlights,
-                    "has_all_words": found.has_all_words,
+                    "has_all_words": results.has_all_words,
                     "resume": _resume_line(hit.resume_command, hit.cwd),
                 }
-                for hit in found.hits
+                for hit in results.hits
             ]
 
         if filters.role not in (None, "user", "assistant", "system"):
@@ -120,8 +120,8 @@ class Archive:
             wanted = Wanted(
                 filters.source, filters.since, filters.project, filters.tag, filters.until
             )
-            found = sessions(places(), wanted, limit or None)
-            return [{**each, "title": masked(each["title"])} for each in found]
+            rows = sessions(places(), wanted, limit or None)
+            return [{**each, "title": masked(each["title"])} for each in rows]
 
         return await asyncio.to_thread(work)
 
@@ -132,10 +132,10 @@ class Archive:
             from navi.memory.read.session_transcript import transcript
             from navi.memory.resume import resume_command
 
-            found = transcript(connection, resolve(connection, id))
-            session = found.session
+            past = transcript(connection, resolve(connection, id))
+            session = past.session
             resume = _resume_line(resume_command(session), session["cwd"])
-            return {**transcript_json(found), "resume": resume}
+            return {**transcript_json(past), "resume": resume}
 
         return await _read(work)
 
@@ -144,16 +144,16 @@ class Archive:
             from navi.memory.read.session_lookup import resolve, session
             from navi.memory.resume import speaking_session
 
-            found = session(connection, resolve(connection, id))
+            past = session(connection, resolve(connection, id))
             return Resumable(
-                found["source"], speaking_session(found), found["cwd"], found["is_archived"]
+                past["source"], speaking_session(past), past["cwd"], past["is_archived"]
             )
 
         return await _read(work)
 
     async def overview(self, filters: MemoryFilters) -> Json:
-        found = await _read(lambda connection: _stats().overview(connection, _scope(filters)))
-        return {**found, "first": instant(found["first"]), "last": instant(found["last"])}
+        totals = await _read(lambda connection: _stats().overview(connection, _scope(filters)))
+        return {**totals, "first": instant(totals["first"]), "last": instant(totals["last"])}
 
     async def tools(self, filters: MemoryFilters) -> list[Json]:
         return await _read(lambda connection: _stats().tools(connection, _scope(filters)))
@@ -165,8 +165,8 @@ class Archive:
         return await _read(lambda connection: _stats().projects(connection, _scope(filters)))
 
     async def activity(self, filters: MemoryFilters) -> list[Json]:
-        found = await _read(lambda connection: _stats().activity(connection, _scope(filters)))
-        return [{**row, "hour": instant(row["hour"])} for row in found]
+        rows = await _read(lambda connection: _stats().activity(connection, _scope(filters)))
+        return [{**row, "hour": instant(row["hour"])} for row in rows]
 
     async def tokens(self, filters: MemoryFilters, by: str) -> list[Json]:
         groups = [each.strip() for each in by.split(",") if each.strip()]
@@ -185,7 +185,7 @@ class Archive:
             return suggestions_json(suggest(lines))
 
         lines = await _read(lambda connection: _stats().commands(connection, _scope(filters)))
-        # Takes its time, and needs no open index.
+        # Slow, and needs no open index.
         return await asyncio.to_thread(judged, lines)
 
 
@@ -234,8 +234,8 @@ def _source(name: str | None) -> str | None:
         return None
     from navi.memory.resume import agents
 
-    known = name.strip().lower().replace("-", "_")
-    if known not in agents():
-        shown = ", ".join(each.replace("_", "-") for each in agents())
-        raise InvalidInput(f"there is no source {name[:40]!r}", hint=f"one of: {shown}")
-    return known
+    source = name.strip().lower().replace("-", "_")
+    if source not in agents():
+        names = ", ".join(each.replace("_", "-") for each in agents())
+        raise InvalidInput(f"unknown source {name[:40]!r}", hint=f"one of: {names}")
+    return source

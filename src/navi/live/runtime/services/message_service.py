@@ -1,4 +1,4 @@
-"""What sessions and people say to sessions, and what agents say about their work."""
+"""Messages to sessions, from people and from other sessions; agents' status reports."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from navi.live.model.access.user import User
 from navi.live.model.input import Admission, DeliveryMode, NewInput, Origin, require_text
 from navi.live.model.scheduling.reminder import Thresholds
 from navi.live.model.session import Session, require_status
-from navi.live.runtime.services.session_service import Sessions, require_open
-from navi.live.runtime.turns.admission import Queue
-from navi.live.store import sessions as stored
+from navi.live.runtime.services.session_service import SessionService, require_open
+from navi.live.runtime.turns.admission import AdmissionService
+from navi.live.store import sessions
 from navi.live.store.engine.transactions import Store
 
 
-class Messages:
+class MessageService:
     def __init__(
         self,
         store: Store,
         clock: Clock,
-        sessions: Sessions,
-        queue: Queue,
+        sessions: SessionService,
+        admission: AdmissionService,
         thresholds: Thresholds,
     ) -> None:
         self._store = store
         self._clock = clock
         self._sessions = sessions
-        self._queue = queue
+        self._admission = admission
         self._thresholds = thresholds
 
     async def send(
@@ -45,7 +45,7 @@ class Messages:
         notify_on_delivery: bool = False,
         notify_on_stop: bool = False,
     ) -> Admission:
-        """The one way in for people and agents alike."""
+        """Send a message to a session, from a person or from another session."""
         require_open(session_id)
         thresholds = None
         if remind or remind_soft_threshold is not None:
@@ -70,23 +70,23 @@ class Messages:
             notify_on_stop=notify_on_stop,
             metadata=metadata,
         )
-        return replace(await self._queue.admit(user, new), thresholds=thresholds)
+        return replace(await self._admission.admit(user, new), thresholds=thresholds)
 
     async def report(self, user: User, session_id: str, text: str | None) -> Session:
-        """What the agent says it does right now. None takes it back, and answers no reminder."""
+        """Set the agent's status. None clears it, and does not answer a reminder."""
         await self._sessions.get(user, session_id)
         if text is not None:
             require_status(text)
-        return await self._store.transact(stored.report, session_id, text, self._clock.now())
+        return await self._store.transact(sessions.report, session_id, text, self._clock.now())
 
     async def complete_task(self, user: User, session_id: str, text: str | None) -> bool:
-        """The agent is done: no more reminders, and its parent is told. False if it has none."""
+        """Stop the agent's reminders and notify its parent session. False if it has no parent."""
         session = await self._sessions.get(user, session_id)
         words = f": {require_text(text)}" if text is not None else ""
         task = f" ({session.task})" if session.task is not None else ""
-        told = None
+        notice = None
         if session.parent_id is not None:
-            told = NewInput(
+            notice = NewInput(
                 id=new_id(),
                 session_id=session.parent_id,
                 text=f"[sm task-complete] {session.name} ({session.id}) has completed its task"
@@ -96,8 +96,8 @@ class Messages:
                 sender_session_id=session.id,
                 metadata={"notice": "task-complete"},
             )
-        was_told = await self._store.transact(
-            stored.complete_task, session_id, told, self._clock.now()
+        has_parent = await self._store.transact(
+            sessions.complete_task, session_id, notice, self._clock.now()
         )
-        self._queue.poke()
-        return was_told
+        self._admission.wake()
+        return has_parent

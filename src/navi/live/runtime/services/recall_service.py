@@ -1,4 +1,4 @@
-"""What people and agents do with recalls: schedule, cancel, skip, list."""
+"""Schedules, cancels, skips and lists recalls."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ from navi.live.model.scheduling.recall import (
     require_when,
 )
 from navi.live.model.scheduling.recall_request import RecallRequest, RecallTime
-from navi.live.runtime.services.session_service import Sessions
+from navi.live.runtime.services.session_service import SessionService
 from navi.live.store.engine.transactions import Store
-from navi.live.store.scheduling import recalls as stored
+from navi.live.store.scheduling import recalls
 
 PREVIEWED_BEATS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ReadTime:
-    """An instant, and how it is said back."""
+    """An instant, and the words that confirm it."""
 
     at: datetime
     reading: str
 
 
-class Recalls:
+class RecallService:
     def __init__(
         self,
         store: Store,
         clock: Clock,
-        sessions: Sessions,
+        sessions: SessionService,
         timezone: tzinfo,
         keep_finished: int,
         limits: Limits,
@@ -94,16 +94,16 @@ class Recalls:
         )
         try:
             kept = await self._store.transact(
-                stored.schedule, recall, self._keep_finished, self._limits.of(user).recalls
+                recalls.schedule, recall, self._keep_finished, self._limits.of(user).recalls
             )
         except RecallAlreadyPending as error:
             raise RecallAlreadyPending(session_id, error.trigger_at, timezone) from error
         return ScheduledRecall(kept, describe(at, now, timezone), instruction_warning(instruction))
 
     def preview(self, time: RecallTime) -> list[ReadTime]:
-        """How a time would be read, and of a recurring one the beats that follow."""
+        """How Navi understands a time; for a recurring one, also the next few wake-ups."""
         if time.when is None:
-            raise InvalidInput("when is missing", hint="like 30m, 2h 15m or tomorrow at 09:00")
+            raise InvalidInput("when is missing", hint="for example 30m or tomorrow at 09:00")
         now = self._clock.now()
         timezone = self._timezone_of(time)
         times = [parse_when(time.when, now, timezone)]
@@ -114,22 +114,22 @@ class Recalls:
 
     async def pending(self, user: User, session_id: str) -> Recall:
         await self._sessions.get(user, session_id)
-        recall = await self._store.transact(stored.pending, session_id)
+        recall = await self._store.transact(recalls.pending, session_id)
         if recall is None:
             raise NoPendingRecall(session_id)
         return recall
 
-    async def listing(self, user: User, session_id: str) -> list[Recall]:
+    async def list_recalls(self, user: User, session_id: str) -> list[Recall]:
         await self._sessions.get(user, session_id)
-        return await self._store.transact(stored.listing, session_id)
+        return await self._store.transact(recalls.list_recalls, session_id)
 
     async def cancel(self, user: User, session_id: str) -> Recall:
         await self._sessions.get(user, session_id)
-        return await self._store.transact(stored.cancel, session_id, self._clock.now())
+        return await self._store.transact(recalls.cancel, session_id, self._clock.now())
 
     async def skip(self, user: User, session_id: str) -> Recall:
         await self._sessions.get(user, session_id)
-        return await self._store.transact(stored.skip, session_id, self._clock.now())
+        return await self._store.transact(recalls.skip, session_id, self._clock.now())
 
     def _timezone_of(self, time: RecallTime) -> tzinfo:
         return request_timezone(self._timezone, time.tz, time.timezone_offset)

@@ -1,4 +1,4 @@
-"""What people and agents do with reminders, and what drivers and hooks report about them."""
+"""Starts, stops and lists reminders."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ from navi.live.model.scheduling.reminder import (
     Thresholds,
     require_delay,
 )
-from navi.live.runtime.services.session_service import Sessions
+from navi.live.runtime.services.session_service import SessionService
 from navi.live.store.engine.transactions import Store
-from navi.live.store.scheduling import one_time_reminders, reminder_list
-from navi.live.store.scheduling import reminders as stored
+from navi.live.store.scheduling import one_time_reminders, reminder_list, reminders
 
 
-class Reminders:
+class ReminderService:
     def __init__(
         self,
         store: Store,
         clock: Clock,
-        sessions: Sessions,
+        sessions: SessionService,
         thresholds: Thresholds,
         limits: Limits,
     ) -> None:
@@ -40,28 +39,28 @@ class Reminders:
     async def register(
         self, user: User, session_id: str, soft: int | None = None, hard: int | None = None
     ) -> Registration:
-        """Remind the session from now on, in place of what reminded it before."""
+        """Remind the session from now on, replacing its earlier registration."""
         self._sessions.require_reporter(await self._sessions.open_to(user, session_id))
         soft, hard = self.thresholds.of(soft, hard)
         now = self._clock.now()
         new = Registration(new_id(), session_id, soft, hard, registered_at=now, last_reset_at=now)
-        return await self._store.transact(stored.register, new)
+        return await self._store.transact(reminders.register, new)
 
     async def registered(self, user: User, session_id: str) -> Registration:
         await self._sessions.get(user, session_id)
-        found = await self._store.transact(stored.active, session_id)
-        if found is None:
+        reminder = await self._store.transact(reminders.active, session_id)
+        if reminder is None:
             raise NoRegistration(session_id)
-        return found
+        return reminder
 
     async def stop(self, user: User, session_id: str) -> Registration:
         await self._sessions.get(user, session_id)
-        return await self._store.transact(stored.stop, session_id, self._clock.now())
+        return await self._store.transact(reminders.stop, session_id, self._clock.now())
 
     async def schedule(
         self, user: User, session_id: str, delay_seconds: float, message: str
     ) -> Reminder:
-        """A message that comes once, and interrupts."""
+        """Schedule a one-time message that interrupts the session."""
         await self._sessions.open_to(user, session_id)
         now = self._clock.now()
         new = Reminder(
@@ -79,7 +78,7 @@ class Reminders:
     async def upcoming(
         self, user: User, session_id: str | None = None
     ) -> list[Registration | Reminder]:
-        """Those of one session, or of all that the user may see. The next one first."""
+        """Pending reminders of one session or of all the user may see, soonest first."""
         if session_id is not None:
             await self._sessions.get(user, session_id)
         owner = None if user.is_admin else user.id
@@ -88,8 +87,8 @@ class Reminders:
         )
 
     async def cancel(self, user: User, reminder_id: str) -> Reminder:
-        known = await self._store.transact(one_time_reminders.find, reminder_id)
-        if known is None:
+        reminder = await self._store.transact(one_time_reminders.find, reminder_id)
+        if reminder is None:
             raise ReminderNotFound(reminder_id)
-        await self._sessions.get(user, known.session_id)
+        await self._sessions.get(user, reminder.session_id)
         return await self._store.transact(one_time_reminders.cancel, reminder_id, self._clock.now())

@@ -1,4 +1,4 @@
-"""The server's own token: whoever has it is the user `local`."""
+"""The server's own token, which belongs to the user `local`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from navi.base.token import SERVER_TOKEN, SESSION_TOKEN
 
 TOKEN_BYTES = 32
 SHORTEST_TOKEN = 20
-"""In characters. A shorter one could be guessed by trying."""
+"""In characters; shorter tokens can be guessed."""
 
 log = logging.getLogger("navi.accounts")
 
@@ -24,12 +24,12 @@ def new_token(beginning: str) -> str:
 
 
 def digest(token: str) -> str:
-    """What is stored and compared in place of a token."""
+    """The form in which tokens are stored and compared."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
 class ServerToken:
-    """The token as it is now: a file that `navi token rotate` has replaced is read again."""
+    """The current token; reads the file again after `navi token rotate`."""
 
     def __init__(self, value: str, path: Path | None = None) -> None:
         self._path = path
@@ -39,9 +39,9 @@ class ServerToken:
 
     @classmethod
     def find(cls, home: Path) -> ServerToken:
-        """`NAVI_TOKEN`, else the file in the home folder, which is made at the first start."""
+        """Take `NAVI_TOKEN`, or the file in the home folder, which the first start creates."""
         token = os.environ.get("NAVI_TOKEN")
-        # An agent that starts a server of its own has its session's token there.
+        # If an agent starts a server, the variable holds its session's token.
         if token and not token.startswith(SESSION_TOKEN):
             return cls(_long_enough(token, "NAVI_TOKEN"))
         path = home / "token"
@@ -77,7 +77,7 @@ class ServerToken:
 
 
 def rotate(home: Path) -> Path:
-    """A new token in place of the old one; returns its file. Nobody sees half of it."""
+    """Replace the token atomically. Returns its file."""
     path = home / "token"
     try:
         handle, new = tempfile.mkstemp(prefix=".token-", dir=home)  # for the owner only: 0600
@@ -95,7 +95,7 @@ def rotate(home: Path) -> Path:
 
 
 def _version(path: Path | None) -> tuple[int, int] | None:
-    """Changes whenever the file is replaced or written to; None if there is none."""
+    """A value that changes whenever the file does; None if there is no file."""
     try:
         status = None if path is None else path.stat()
     except OSError:

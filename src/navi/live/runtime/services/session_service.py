@@ -1,4 +1,4 @@
-"""What people and agents do with sessions. Everybody touches only what they may."""
+"""Creates, changes and ends sessions, within what the caller may do."""
 
 from __future__ import annotations
 
@@ -27,25 +27,24 @@ from navi.live.model.session import (
 )
 from navi.live.model.turn import StopReason
 from navi.live.runtime import server_files
-from navi.live.runtime.turns.turn_runner import Turns
-from navi.live.store import input_queue, lanes, origins, snapshot, terminals, transcript
-from navi.live.store import sessions as stored
+from navi.live.runtime.turns.turn_runner import TurnRunner
+from navi.live.store import input_queue, lanes, origins, sessions, snapshot, terminals, transcript
 from navi.live.store.engine.transactions import Store
 from navi.live.store.snapshot import Snapshot
 
 DEFAULT_DRIVER = "builtin"
 STOP_PATIENCE_SECONDS = 10.0
-REMOTE_LOOK_SECONDS = 0.05
-SHOWN_PATH = 200
-"""Characters of a path in an error."""
+REMOTE_CHECK_SECONDS = 0.05
+QUOTED_CHARACTERS = 200
+"""How many characters of a path an error message repeats."""
 
 
-class Sessions:
+class SessionService:
     def __init__(
         self,
         store: Store,
         clock: Clock,
-        turns: Turns,
+        turns: TurnRunner,
         drivers: Mapping[str, Driver],
         limits: Limits,
     ) -> None:
@@ -85,7 +84,7 @@ class Sessions:
             program=None if program is None else self._require_program(chosen, program),
             parent_id=parent_id,
         )
-        return await self._store.transact(stored.create, session, self._limits.of(user).sessions)
+        return await self._store.transact(sessions.create, session, self._limits.of(user).sessions)
 
     def _runs_programs(self, driver: str) -> bool:
         return driver in self._drivers and self._drivers[driver].runs_programs
@@ -100,26 +99,26 @@ class Sessions:
         return require_program(program)
 
     async def get(self, user: User, session_id: str) -> Session:
-        session = await self._store.transact(stored.get, session_id)
+        session = await self._store.transact(sessions.get, session_id)
         if not user.may_touch(session.user_id):
             raise NotYours(session_id)
         return session
 
     async def open_to(self, user: User, session_id: str) -> Session:
-        """One that people and agents may give work to."""
+        """The session, if people and agents may send it work."""
         require_open(session_id)
         return await self.get(user, session_id)
 
     def require_reporter(self, session: Session) -> None:
-        """Only an agent that can report may be reminded to."""
+        """Refuse to remind an agent that has no way to report."""
         driver = self._drivers.get(session.driver)
         if driver is not None and not driver.can_report(session):
             raise CannotReport(session.title)
 
     async def of_agent(self, user: User, agent_session_id: str) -> Session:
-        """One of the user's own, by the name that its agent has for it.
+        """The user's own session whose agent uses this id.
 
-        Not even an admin gets somebody else's: anybody can be the first to report such a name.
+        Even admins get only their own: anyone can be the first to report such an id.
         """
         session_id = await self._store.transact(terminals.session_of, agent_session_id)
         if session_id is None:
@@ -129,13 +128,13 @@ class Sessions:
             raise NotYours(session_id)
         return session
 
-    async def listing(
+    async def list_sessions(
         self, user: User, parent_id: str | None = None, *, with_recall: bool = False
     ) -> list[Session]:
-        """The sessions the user may see: an admin sees all. Perhaps only those that will wake."""
+        """The sessions the user may see; with `with_recall`, only those that will wake up."""
         owner = None if user.is_admin else user.id
         return await self._store.transact(
-            stored.listing, user_id=owner, parent_id=parent_id, with_recall=with_recall
+            sessions.list_sessions, user_id=owner, parent_id=parent_id, with_recall=with_recall
         )
 
     async def change(self, user: User, session_id: str, changes: Mapping[str, Any]) -> Session:
@@ -152,7 +151,7 @@ class Sessions:
             if value is not None:
                 _CHECKS[field](value)
         return await self._store.transact(
-            stored.change, session_id, dict(changes), self._clock.now()
+            sessions.change, session_id, dict(changes), self._clock.now()
         )
 
     async def messages(
@@ -167,7 +166,7 @@ class Sessions:
         return await self._store.transact(transcript.read, session_id, after_idx, before_idx, limit)
 
     async def snapshot(self, user: User, session_id: str, limit: int) -> Snapshot:
-        """The session as it is now, for whoever begins to watch it."""
+        """The session's current state, for a client that starts watching it."""
         await self.get(user, session_id)
         return await self._store.transact(snapshot.take, session_id, limit)
 
@@ -202,43 +201,43 @@ class Sessions:
         await self._store.transact(origins.withdraw, session_id, input_id, self._clock.now())
 
     async def stop(self, user: User, session_id: str) -> bool:
-        """End the running turn, wherever it runs. False if none does."""
+        """End the running turn, on whichever server it runs. False if there is none."""
         await self.get(user, session_id)
         return await self._stop_turn(session_id, StopReason.PERSON)
 
     async def children(
         self, user: User, session_id: str, *, recursive: bool = False
     ) -> list[Session]:
-        """The sessions that it made; perhaps also those that they made, and so on."""
+        """The sessions this one started, optionally with all their descendants."""
         await self.get(user, session_id)
         if not recursive:
-            return await self.listing(user, session_id)
-        found = await self._store.transact(stored.descendants, session_id)
-        return [each for each in found if user.may_touch(each.user_id)]
+            return await self.list_sessions(user, session_id)
+        descendants = await self._store.transact(sessions.descendants, session_id)
+        return [each for each in descendants if user.may_touch(each.user_id)]
 
     async def clear(
         self, user: User, session_id: str, requester_session_id: str | None = None
     ) -> Session:
-        """A new context: the agent forgets, the transcript doesn't. Ends a running turn."""
-        await self._mastered(user, session_id, requester_session_id, "clear")
-        if await self._store.transact(stored.clear, session_id, self._clock.now()):
-            await self._turn_ends(session_id)
+        """Start a new context and end the running turn. The transcript stays complete."""
+        await self._require_control(user, session_id, requester_session_id, "clear")
+        if await self._store.transact(sessions.clear, session_id, self._clock.now()):
+            await self._wait_for_turn_end(session_id)
         return await self.get(user, session_id)
 
     async def kill(
         self, user: User, session_id: str, requester_session_id: str | None = None
     ) -> Session:
         """End the session for good."""
-        await self._mastered(user, session_id, requester_session_id, "kill")
-        session = await self._store.transact(stored.kill, session_id, self._clock.now())
+        await self._require_control(user, session_id, requester_session_id, "kill")
+        session = await self._store.transact(sessions.kill, session_id, self._clock.now())
         await self._end_agent(session)
         return session
 
     async def end_agents(self) -> None:
-        """Let go of agents on this machine whose sessions were ended by another process."""
+        """Close this machine's agents whose sessions another process has ended."""
         for driver in set(self._drivers.values()):
             if session_ids := await driver.open_sessions():
-                for session in await self._store.transact(stored.ended_among, session_ids):
+                for session in await self._store.transact(sessions.ended_among, session_ids):
                     await driver.end(session)
 
     async def remove(
@@ -249,26 +248,26 @@ class Sessions:
         *,
         with_automations: bool = False,
     ) -> None:
-        """Delete the session with everything it had; its automations only if they are named."""
-        await self._mastered(user, session_id, requester_session_id, "delete")
+        """Delete the session and its content. Needs `with_automations` if it has any."""
+        await self._require_control(user, session_id, requester_session_id, "delete")
         session = await self._store.transact(
-            stored.kill_for_removal,
+            sessions.kill_for_removal,
             session_id,
             self._clock.now(),
             with_automations=with_automations,
         )
         await self._end_agent(session)
-        await self._store.transact(stored.remove, session_id, self._clock.now())
+        await self._store.transact(sessions.remove, session_id, self._clock.now())
 
     async def _end_agent(self, session: Session) -> None:
         await self._stop_turn(session.id, StopReason.KILLED)
         if driver := self._drivers.get(session.driver):
             await driver.end(session)
 
-    async def _mastered(
+    async def _require_control(
         self, user: User, session_id: str, requester_session_id: str | None, verb: str
     ) -> None:
-        """People may do anything with what is theirs; an agent only with what it started."""
+        """Refuse an agent that did not start the session."""
         session = await self.get(user, session_id)
         if verb != "clear":
             require_open(session_id)
@@ -282,22 +281,22 @@ class Sessions:
     async def _stop_turn(self, session_id: str, reason: StopReason) -> bool:
         if not await self._store.transact(lanes.request_stop, session_id, reason):
             return False
-        await self._turn_ends(session_id)
+        await self._wait_for_turn_end(session_id)
         return True
 
-    async def _turn_ends(self, session_id: str) -> None:
-        """A stop was requested: wait until this process, or another one, has ended the turn."""
-        await self._turns.ended(session_id)
+    async def _wait_for_turn_end(self, session_id: str) -> None:
+        """After a stop request, wait until the turn has ended here or on another server."""
+        await self._turns.wait_for_end(session_id)
         give_up_at = time.monotonic() + STOP_PATIENCE_SECONDS
         while time.monotonic() < give_up_at:
             running = await self._store.transact(lanes.running, [session_id])
             if not any(turn.stop_reason is not None for turn in running):
                 return
-            await asyncio.sleep(REMOTE_LOOK_SECONDS)
+            await asyncio.sleep(REMOTE_CHECK_SECONDS)
 
 
 def require_open(session_id: str) -> None:
-    """Only its automation gives work to a hidden session."""
+    """Refuse hidden sessions: they take work only from their automation."""
     if is_hidden(session_id):
         raise HiddenSession(session_id)
 
@@ -312,7 +311,7 @@ _CHECKS = {
 
 def _folder(cwd: str | None) -> str:
     no_folder = InvalidInput(
-        f"there is no folder {(cwd or '')[:SHOWN_PATH]}",
+        f"there is no folder {(cwd or '')[:QUOTED_CHARACTERS]}",
         hint="use the absolute path of an existing folder",
     )
     try:
@@ -321,7 +320,7 @@ def _folder(cwd: str | None) -> str:
         )
         is_folder = folder.is_absolute() and folder.is_dir()
     except (OSError, RuntimeError) as error:
-        # A name that is too long, or the home of somebody who does not exist.
+        # The name is too long, or `~user` names nobody.
         raise no_folder from error
     if not is_folder:
         raise no_folder

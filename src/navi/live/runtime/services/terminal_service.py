@@ -1,5 +1,7 @@
-"""Sessions that people started in their own terminals become sessions of Navi: by their hooks, or
-because somebody wants one woken that the memory knows."""
+"""Turns agents that people started in their own terminals into sessions of Navi.
+
+Their hooks report to the server, or a person adopts a session from the memory.
+"""
 
 from __future__ import annotations
 
@@ -20,37 +22,36 @@ from navi.live.model.hook_report import News
 from navi.live.model.session import Session, generated_name
 from navi.live.runtime.service import Service
 from navi.live.runtime.services.memory_service import Resumable
-from navi.live.runtime.turns.admission import Queue
-from navi.live.runtime.turns.turn_runner import Turns
-from navi.live.store import steering
-from navi.live.store import terminals as stored
+from navi.live.runtime.turns.admission import AdmissionService
+from navi.live.runtime.turns.turn_runner import TurnRunner
+from navi.live.store import steering, terminals
 from navi.live.store.damage.set_aside import reason_of
 from navi.live.store.engine.transactions import Store
 from navi.vendors.hooks import HookDialect
 from navi.vendors.vendor import Vendor
 
-LOOK_SECONDS = 3.0
-"""How long a terminal that was closed without a word may keep its session's inputs waiting."""
+CHECK_SECONDS = 3.0
+"""How long a terminal that closed without a report may hold up its session's inputs."""
 
 LONGEST_FOLDER_NAME = 100
-"""Characters of a folder's name in the name of its session."""
+"""How many characters of a folder's name the session's name takes."""
 
 NUDGE_PATIENCE = timedelta(seconds=0.5)
-"""A hook that reported longer ago may have given up (`NUDGE_SECONDS` in hook.py). What it was
-given would be lost, so it waits for the next report."""
+"""A hook that reported longer ago may have given up (`NUDGE_SECONDS` in hook.py). Its nudges would
+be lost, so they wait for the next report."""
 
-log = logging.getLogger("navi.adoption")
+log = logging.getLogger("navi.terminals")
 
 
-class Adoption(Service):
-    name = "adoption"
+class TerminalService(Service):
+    name = "terminals"
 
     def __init__(
         self,
         store: Store,
         clock: Clock,
-        turns: Turns,
-        queue: Queue,
+        turns: TurnRunner,
+        admission: AdmissionService,
         drivers: Mapping[str, Driver],
         vendors: Mapping[str, Vendor],
         limits: Limits,
@@ -59,7 +60,7 @@ class Adoption(Service):
         self._store = store
         self._clock = clock
         self._turns = turns
-        self._queue = queue
+        self._admission = admission
         self._drivers = drivers
         self._vendors = vendors
         self._dialects = {
@@ -78,38 +79,38 @@ class Adoption(Service):
         return self._dialects[driver]
 
     def calling_session(self, metadata: object) -> str | None:
-        """The agent's name for the session that calls a tool, if the call's metadata has it."""
+        """The agent's id of the session that calls a tool, if the call names it."""
         if not isinstance(metadata, dict):
             return None
         names = (vendor.calling_session(metadata) for vendor in self._vendors.values())
         return next((name for name in names if name is not None), None)
 
     async def report(self, sender: Caller, news: News) -> str | None:
-        """Keep what a hook said. If its agent asks what to do next: what waits for it."""
+        """Store a hook's report. Returns the next prompt if the agent asks what to do next."""
         now = self._clock.now()
         new = _session(sender.user, news.driver, news.cwd, now)
         most = self._limits.of(sender.user).sessions
-        session = await self._store.transact(stored.report, sender, news, new, now, most)
+        session = await self._store.transact(terminals.report, sender, news, new, now, most)
         if news.asks_what_next:
             self._turns.terminal_stopped(session.id)
             return await self._turns.hand_over(session)
         if not news.is_open:
-            self._queue.poke()
+            self._admission.wake()
         return None
 
     async def report_compaction(self, sender: Caller, news: News) -> None:
-        """Of an agent that Navi runs: whether it summarises its history."""
-        await self._store.transact(stored.report_compaction, sender, news)
+        """Store that an agent run by Navi begins or ends a compaction."""
+        await self._store.transact(terminals.report_compaction, sender, news)
 
     async def nudges(self, sender: Caller, news: News) -> list[str]:
-        """What the agent should read with the result of the tool that it has just used."""
+        """What to show the agent with the result of the tool it just used."""
         now = self._clock.now()
         if not news.takes_nudges or now - news.emitted_at > NUDGE_PATIENCE:
             return []
         return await self._store.transact(steering.take_for_agent, sender, news, new_id(), now)
 
     async def adopt(self, user: User, past: Resumable) -> Session:
-        """A session that the memory knows; the one of ours that it is already, if so."""
+        """Make a session for one from the memory, or return the one it already has."""
         driver = self._drivers.get(past.source)
         if driver is None or not driver.shares_sessions or past.agent_session_id is None:
             shared = [name for name, each in self._drivers.items() if each.shares_sessions]
@@ -124,32 +125,32 @@ class Adoption(Service):
         now = self._clock.now()
         new = _session(user, past.source, past.cwd, now)
         name, most = past.agent_session_id, self._limits.of(user).sessions
-        return await self._store.transact(stored.adopt, user, name, new, now, most)
+        return await self._store.transact(terminals.adopt, user, name, new, now, most)
 
     async def step(self) -> None:
-        """Notice terminals that were closed without a report."""
-        await self._wake.wait(LOOK_SECONDS)
-        for each in await self._store.transact(stored.all_open):
+        """Release the sessions of terminals that closed without a report."""
+        await self._wake.wait(CHECK_SECONDS)
+        for each in await self._store.transact(terminals.list_open):
             try:
-                await self._look(each)
+                await self._check(each)
             except NaviError:
                 raise
             except Exception as error:
-                log.exception("can't look after terminal %s", each.agent_session_id)
+                log.exception("can't check terminal %s", each.agent_session_id)
                 why, now = reason_of(error), self._clock.now()
-                await self._store.transact(stored.set_aside_terminal, each, why, now)
+                await self._store.transact(terminals.set_aside_terminal, each, why, now)
 
-    async def _look(self, each: stored.Open) -> None:
+    async def _check(self, each: terminals.OpenTerminal) -> None:
         driver = self._drivers.get(each.driver)
         if driver is None:
             raise LookupError(f"there is no driver {each.driver!r}")
         if not await asyncio.to_thread(driver.is_open_elsewhere, each.agent_session_id):
-            await self._store.transact(stored.close, each, self._clock.now())
-            self._queue.poke()
+            await self._store.transact(terminals.close, each, self._clock.now())
+            self._admission.wake()
 
 
 def _session(user: User, driver: str, cwd: str, now: datetime) -> Session:
-    """What becomes of a terminal that nobody knew."""
+    """The new session for a terminal that has none."""
     session_id = new_id()
     name = generated_name(session_id, Path(cwd).name[:LONGEST_FOLDER_NAME] or "terminal")
     return Session.new(user.id, driver, cwd, now, id=session_id, name=name)

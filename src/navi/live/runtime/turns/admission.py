@@ -1,8 +1,7 @@
-"""Stations 1 and 2: inputs are admitted, and sessions begin their turns when they may.
+"""Stations 1 and 2: admits inputs, and begins turns when they may begin.
 
-Sessions never wait for each other, except for a free slot, and there users take turns. Whatever may
-make a turn possible pokes the queue; for inputs that were admitted ahead of their instant it keeps
-the time itself.
+Sessions wait for each other only when all slots are taken, and then users take turns. Whatever may
+make a turn possible wakes this service; inputs admitted ahead of time it starts at their instants.
 """
 
 from __future__ import annotations
@@ -19,25 +18,24 @@ from navi.live.model.access.quota import Limits
 from navi.live.model.access.user import User
 from navi.live.model.input import Admission, NewInput, Origin, require_text
 from navi.live.runtime.service import Service
-from navi.live.runtime.turns.turn_runner import Turns
+from navi.live.runtime.turns.turn_runner import TurnRunner
 from navi.live.runtime.turns.turn_slots import TurnSlots
-from navi.live.store import input_queue as stored
-from navi.live.store import lanes
+from navi.live.store import input_queue, lanes
 from navi.live.store.damage import bad_inputs
 from navi.live.store.due.contract import Claimed
 from navi.live.store.engine.transactions import Store
 
-LOOK_AGAIN_SECONDS = 1.0
-"""Upper bound of the delay for what no poke announced, such as another process's leftovers."""
+CHECK_SECONDS = 1.0
+"""How late a turn may start if nothing woke us, as after another server has died."""
 
 FEWEST_READY = 8
-"""How many sessions to look for where all slots are taken: users may still have their own."""
+"""How many sessions to consider when all slots are taken: users may have reserved ones."""
 
-log = logging.getLogger("navi.queue")
+log = logging.getLogger("navi.admission")
 
 
 class Expected(NamedTuple):
-    """An input that was admitted, perhaps ahead of the instant at which it may be delivered."""
+    """An admitted input and the instant from which it may be delivered."""
 
     at: datetime
     session_id: str
@@ -45,11 +43,11 @@ class Expected(NamedTuple):
     user_id: str
 
 
-class Queue(Service):
-    name = "queue"
+class AdmissionService(Service):
+    name = "admission"
 
     def __init__(
-        self, store: Store, clock: Clock, turns: Turns, slots: TurnSlots, limits: Limits
+        self, store: Store, clock: Clock, turns: TurnRunner, slots: TurnSlots, limits: Limits
     ) -> None:
         super().__init__()
         self._store = store
@@ -57,20 +55,20 @@ class Queue(Service):
         self._turns = turns
         self._slots = slots
         self._limits = limits
-        self._is_poked = False
+        self._has_changes = False
         self._expected: list[Expected] = []
         self._is_open = True
         self.on_deliverable: Callable[[Sequence[Expected]], None] = lambda inputs: None
-        """Called when the instant of inputs that were admitted ahead has come."""
-        turns.on_change = self.poke
+        """Called with inputs admitted ahead of time when their instant has come."""
+        turns.on_change = self.wake
 
-    def poke(self) -> None:
-        """Something changed: look for sessions that can begin a turn."""
-        self._is_poked = True
+    def wake(self) -> None:
+        """Look for sessions that can begin a turn: something has changed."""
+        self._has_changes = True
         self._wake.set()
 
     def expect(self, claimed: Claimed) -> None:
-        """These inputs were admitted: begin their turns at their instants."""
+        """Begin the turns of these admitted inputs at their instants."""
         now = self._clock.now()
         for each in claimed.inputs:
             owner = claimed.owners[each.session_id]
@@ -83,16 +81,16 @@ class Queue(Service):
         self._is_open = False
 
     async def admit(self, sender: User, new: NewInput) -> Admission:
-        """When this returns, the input survives anything. It may have begun its turn already."""
+        """Store the input and, if its session is free, begin its turn."""
         require_text(new.text)
         limits = self._limits.of(sender)
         if self._is_open and new.origin in self._slots.free_origins(sender.id):
-            # The usual case: admitted and begun at once, for the price of one transaction.
+            # The usual case: one transaction admits the input and begins its turn.
             return await self._turns.admit(new, sender, limits)
         now = self._clock.now()
-        admission = await self._store.transact(stored.admit, new, now, sender, limits)
+        admission = await self._store.transact(input_queue.admit, new, now, sender, limits)
         await self._store.transact(lanes.offer_work)
-        self.poke()
+        self.wake()
         return admission
 
     async def step(self) -> None:
@@ -100,9 +98,9 @@ class Queue(Service):
         is_woken = self._wake.is_set
         self._wake.clear()
         expected = self._take_expected()
-        # After a wait that nothing ended, look for what no poke announced.
-        is_poked, self._is_poked = self._is_poked or not (is_woken or expected), False
-        if is_poked:
+        # After a wait that timed out, look for changes that nobody announced.
+        has_changes, self._has_changes = self._has_changes or not (is_woken or expected), False
+        if has_changes:
             await self._begin_ready()
             return
         for each in expected:
@@ -111,9 +109,9 @@ class Queue(Service):
 
     def _seconds_to_wait(self) -> float:
         if not self._expected:
-            return LOOK_AGAIN_SECONDS
+            return CHECK_SECONDS
         left = (self._expected[0].at - self._clock.now()).total_seconds()
-        return min(max(left, 0.0), LOOK_AGAIN_SECONDS)
+        return min(max(left, 0.0), CHECK_SECONDS)
 
     def _take_expected(self) -> list[Expected]:
         now = self._clock.now()

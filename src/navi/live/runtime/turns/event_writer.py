@@ -1,7 +1,7 @@
-"""How a turn's events get stored without slowing its agent.
+"""Stores a turn's events without slowing its agent.
 
-While one write is under way the next events gather, and neighbouring deltas become one, so a fast
-agent costs few transactions and a slow one is shown at once.
+While one write is under way, further events gather and adjacent deltas are merged: a fast agent
+costs few transactions, and a slow one is shown at once.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from navi.live.store import turns
 from navi.live.store.engine.transactions import Store
 
 PENDING_LIMIT = 10_000
-"""An agent that talks faster than the store writes is made to wait."""
+"""An agent that is faster than the store has to wait here."""
 PATIENCE_SECONDS = 60.0
-"""A turn outlasts a restart of PostgreSQL."""
+"""Long enough for a turn to survive a restart of PostgreSQL."""
 
 
-class Pump:
-    """`told` is what is stored of the turn already; when it is told again, it is passed over."""
+class EventWriter:
+    """Skips events that are in `stored` already, when a surviving agent's turn is replayed."""
 
     def __init__(
-        self, store: Store, clock: Clock, turn: Turn, told: Sequence[TurnEvent] = ()
+        self, store: Store, clock: Clock, turn: Turn, stored: Sequence[TurnEvent] = ()
     ) -> None:
         self._store = store
         self._clock = clock
         self._turn = turn
         self._pending: list[TurnEvent] = []
-        self._stored: list[TurnEvent] = list(told)
-        self._retelling = Retelling(told)
+        self._stored: list[TurnEvent] = list(stored)
+        self._retelling = Retelling(stored)
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
         self._room.set()
@@ -85,21 +85,21 @@ class Pump:
                     self._calls_stored[event.tool_call_id].set()
 
     async def on_record(self, tool_call_id: str) -> None:
-        """Wait until the call of a tool is stored.
+        """Wait until the tool call is stored.
 
-        A turn that died without a trace is run again, so nothing may act without one.
+        A turn that leaves no trace is run again, so no tool may act before its call is stored.
         """
         await self._calls_stored[tool_call_id].wait()
 
     def close(self) -> None:
-        """Let `run` come to its end. What is still pending is stored by `finish`."""
+        """Let `run` return. `finish` stores what is still pending."""
         self._closing = True
         self._wake.set()
         self._room.set()
 
     async def finish(self, ending: Ending, usage: Usage) -> None:
         last = merge_deltas(self._pending)
-        # Nobody looks on when an automation runs: it must not end without a word.
+        # Nobody watches an automation run, so it must leave a final message.
         must_speak = self._turn.origin is Origin.AUTOMATION
         drafts = closed(drafts_of([*self._stored, *last]), ending, must_speak=must_speak)
         await self._store.transact_patiently(
@@ -116,7 +116,7 @@ class Pump:
 
 
 def _clean(event: TurnEvent) -> TurnEvent:
-    """Databases hold neither NUL nor half a surrogate pair; tools print both."""
+    """Replace NULs and lone surrogates: tools print them, databases refuse them."""
     match event:
         case TextDelta(delta):
             return TextDelta(_clean_text(delta))

@@ -1,7 +1,7 @@
-"""Who this process is, and whether another one still lives.
+"""Identifies this process, and tells whether another one is still alive.
 
-A lease names its owner as host boot, process id, process start and a random part. A server that
-was killed is thus known to be gone as soon as the next one looks, long before its lease ends.
+A lease names its owner by host boot, process id, process start and a random part. So the next
+server on the same host sees at once that a killed one is gone, before its lease ends.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def own_identity() -> str:
 
 
 def is_surely_dead(owner: str) -> bool:
-    """True only if the owner ran on this machine and does so no longer."""
+    """True only if the owner ran on this machine and is gone."""
     try:
         boot, pid, start, _ = owner.split("/")
     except ValueError:
@@ -34,24 +34,24 @@ def _boot_id() -> str:
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
-        # Without a boot id the host's own id does: process starts tell reboots apart.
+        # The host's id will do: process start times change after a reboot.
         return f"{uuid.getnode():x}"
 
 
 def _start_of(pid: int) -> str:
-    """When the process started, in the system's own words; empty if there is no such process."""
+    """When the process started, as the system writes it; empty if there is no such process."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return "" if Path("/proc/self/stat").exists() else _start_by_ps(pid)
-    # The name in parentheses may contain anything; what follows is split by spaces.
+    # The name in parentheses may contain anything, even spaces and parentheses.
     fields = status[status.rindex(")") + 2 :].split()
     state, start = fields[0], fields[19]
     return "" if state in "ZX" else start
 
 
 def _start_by_ps(pid: int) -> str:
-    listing = subprocess.run(
+    process = subprocess.run(
         ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
     )
-    return listing.stdout.strip().replace("/", "-")
+    return process.stdout.strip().replace("/", "-")

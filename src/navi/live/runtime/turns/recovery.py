@@ -1,4 +1,4 @@
-"""Leases, requests to stop, turns whose process died, and agents whose session was ended."""
+"""Renews leases, passes on stop requests, closes dead servers' turns and ended sessions' agents."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from navi.base.clock import Clock
 from navi.base.errors import NaviError
 from navi.live.model.turn import RunningTurn
 from navi.live.runtime.service import Service
-from navi.live.runtime.services.session_service import Sessions
-from navi.live.runtime.turns.admission import Queue
+from navi.live.runtime.services.session_service import SessionService
+from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.runtime.turns.process_identity import is_surely_dead
-from navi.live.runtime.turns.turn_runner import Turns
-from navi.live.store import lanes
-from navi.live.store import turns as stored
+from navi.live.runtime.turns.turn_runner import TurnRunner
+from navi.live.store import lanes, turns
 from navi.live.store.damage import bad_turns
 from navi.live.store.damage.set_aside import reason_of
 from navi.live.store.engine.transactions import Store
 
-LOOKS_PER_LEASE = 8
+CHECKS_PER_LEASE = 8
 
 log = logging.getLogger("navi.recovery")
 
@@ -32,9 +31,9 @@ class Recovery(Service):
         store: Store,
         clock: Clock,
         owner: str,
-        turns: Turns,
-        queue: Queue,
-        sessions: Sessions,
+        turns: TurnRunner,
+        admission: AdmissionService,
+        sessions: SessionService,
         lease: timedelta,
     ) -> None:
         super().__init__()
@@ -42,13 +41,13 @@ class Recovery(Service):
         self._clock = clock
         self._owner = owner
         self._turns = turns
-        self._queue = queue
+        self._admission = admission
         self._sessions = sessions
         self._has_ended_sessions = False
         self._lease = lease
 
-    def look_soon(self) -> None:
-        """Somewhere a turn was asked to stop."""
+    def wake(self) -> None:
+        """Check turns soon: one of them may have a stop request."""
         self._wake.set()
 
     def sessions_ended(self) -> None:
@@ -57,15 +56,15 @@ class Recovery(Service):
         self._wake.set()
 
     async def step(self) -> None:
-        """Look after the running turns, ours and others', several times per lease."""
-        await self._wake.wait(self._lease.total_seconds() / LOOKS_PER_LEASE)
+        """Check all running turns, ours and others', several times per lease."""
+        await self._wake.wait(self._lease.total_seconds() / CHECKS_PER_LEASE)
         self._wake.clear()
-        await self.look()
+        await self.check_turns()
         if self._has_ended_sessions:
             self._has_ended_sessions = False
             await self._sessions.end_agents()
 
-    async def look(self) -> None:
+    async def check_turns(self) -> None:
         now = self._clock.now()
         at_work = self._turns.at_work()
         await self._store.transact(lanes.renew, self._owner, now + self._lease)
@@ -86,22 +85,22 @@ class Recovery(Service):
         except NaviError:
             raise
         except Exception:
-            log.exception("a running turn can't be read; looking at each by itself")
+            log.exception("can't read the running turns together; reading them one by one")
             return await self._store.transact(bad_turns.set_aside, self._clock.now())
 
     def _is_dead(self, turn: RunningTurn) -> bool:
         if turn.owner == self._owner:
-            # Ours in the store but not in this process: its end could not be written.
+            # The store still has it as ours: its end could not be written.
             return not self._turns.is_ours(turn.id)
         return turn.lease_until < self._clock.now() or is_surely_dead(turn.owner)
 
     async def _close(self, turn: RunningTurn) -> None:
-        """Whatever is wrong with one turn, the others are looked after."""
+        """Take over or close a dead server's turn. A turn that can't be closed is set aside."""
         try:
             if await self._turns.take_over(turn):
                 log.warning("took over turn %s of session %s", turn.id, turn.session_id)
                 return
-            is_closed = await self._store.transact(stored.close_dead, turn, self._clock.now())
+            is_closed = await self._store.transact(turns.close_dead, turn, self._clock.now())
         except NaviError:
             raise
         except Exception as error:
@@ -113,4 +112,4 @@ class Recovery(Service):
             log.warning(
                 "closed turn %s of session %s: its server is gone", turn.id, turn.session_id
             )
-            self._queue.poke()
+            self._admission.wake()

@@ -35,21 +35,20 @@ from navi.live.model.scheduling.scheduled_prompt import ScheduledPrompt
 from navi.live.model.session import Session
 from navi.live.model.tool import ToolContext
 from navi.live.model.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, Turn
-from navi.live.runtime.turns.event_writer import Pump
+from navi.live.runtime.turns.event_writer import EventWriter
 from navi.live.runtime.turns.turn_slots import TurnSlots
-from navi.live.store import input_queue, sessions, steering, terminals
-from navi.live.store import turns as stored
+from navi.live.store import input_queue, sessions, steering, terminals, turns
 from navi.live.store.engine.transactions import Store
 from navi.live.store.scheduling import automation_runs, compactions, reminders
 
 TERMINAL_SECONDS = 2.0
-"""How long a hook waits for the rest of what its agent said."""
+"""How long a hook waits for its session's last turn to be stored."""
 
 log = logging.getLogger("navi.turns")
 
 
 @dataclass(slots=True)
-class _Local:
+class _LocalTurn:
     """A turn that this process runs."""
 
     turn: Turn
@@ -59,19 +58,19 @@ class _Local:
     is_to_stop: bool = False
     hand_over: HandOver | None = None
     must_enter: bool = False
-    """Its agent is at work already, and only the driver, once entered, can stop it."""
+    """Its agent is already running, and only the driver, once started, can stop it."""
     is_finishing: bool = False
-    """Its end is being written: the store may know of it before we do."""
+    """Its end is being written, so the store may show it as ended before we do."""
 
 
 class JobPrompts(Protocol):
-    """Knows what Navi's own automations have to do."""
+    """Writes the prompts of Navi's own automations."""
 
     async def prompt(self, job: str, now: datetime) -> ScheduledPrompt | None:
-        """What the agent reads; None if there is nothing to do."""
+        """The job's prompt; None if there is nothing to do."""
 
 
-class Turns:
+class TurnRunner:
     """The turns of this process."""
 
     def __init__(
@@ -95,22 +94,22 @@ class Turns:
         self._zone = zone
         self._beginning: set[str] = set()
         self._stopped_early: set[str] = set()
-        """Turns that were asked to stop while their beginning was being written."""
-        self._local: dict[str, _Local] = {}
+        """Turns with a stop request that came while their beginning was being written."""
+        self._local: dict[str, _LocalTurn] = {}
         self._is_shutting_down = False
         self.on_change: Callable[[], None] = lambda: None
-        """Called when a turn ended, or made something wait in another session."""
+        """Called when a turn has ended, or has queued something in another session."""
 
     @property
     def count(self) -> int:
         return len(self._local) + len(self._beginning)
 
     def at_work(self) -> set[str]:
-        """The turns that this process runs and has not begun to finish."""
+        """The turns this process runs, without those whose end is being written."""
         return {local.turn.id for local in self._local.values() if not local.is_finishing}
 
     def is_ours(self, turn_id: str) -> bool:
-        """Whether this very process is at work on the turn."""
+        """Whether this process runs the turn."""
         return turn_id in self._beginning or any(
             local.turn.id == turn_id for local in self._local.values()
         )
@@ -118,17 +117,17 @@ class Turns:
     async def begin(self, session_id: str, user_id: str) -> bool:
         """Start the next turn of the user's session.
 
-        False if nothing may be delivered, or a turn runs.
+        False if nothing may be delivered, or a turn is running.
         """
         with self._beginning_turn(new_id(), user_id) as claim:
-            begun = await self._store.transact(stored.begin, session_id, claim)
+            begun = await self._store.transact(turns.begin, session_id, claim)
             self._start(begun)
             return begun is not None
 
     async def hand_over(self, session: Session) -> str | None:
-        """Begin the session's next turn in the terminal that asks for it; returns the prompt.
+        """Begin the session's next turn in the terminal that asks for it, and return its prompt.
 
-        None if nothing waits, or the terminal's last turn is not over yet.
+        None if nothing is queued, or the terminal's last turn is not over yet.
         """
         session_id = session.id
         if not await self._store.transact(input_queue.waiting, session_id):
@@ -137,17 +136,17 @@ class Turns:
         hand_over = HandOver()
         with self._beginning_turn(new_id(), session.user_id) as claim:
             claim = replace(claim, is_hand_over=True)
-            begun = await self._store.transact(stored.begin, session_id, claim)
+            begun = await self._store.transact(turns.begin, session_id, claim)
             self._start(begun, hand_over)
         if begun is None:
             return None
-        # Done when the text is there, or when the turn ended without giving one.
+        # Done when the prompt is there, or when the turn ended without one.
         self._local[session_id].task.add_done_callback(lambda _: hand_over.text.cancel())
         await asyncio.wait({hand_over.text})
         return None if hand_over.text.cancelled() else hand_over.text.result()
 
     def terminal_stopped(self, session_id: str) -> None:
-        """The agent in its terminal has done what it was told."""
+        """The agent in the session's terminal has finished its turn."""
         if (local := self._local.get(session_id)) and local.hand_over is not None:
             local.hand_over.is_over = True
 
@@ -160,25 +159,25 @@ class Turns:
     async def admit(self, new: NewInput, sender: User, limits: Limits) -> Admission:
         """Make the input durable and start its session's next turn, in one transaction."""
         with self._beginning_turn(new_id(), sender.id, [new.origin]) as claim:
-            admission, begun = await self._store.transact(stored.admit, new, sender, claim, limits)
+            admission, begun = await self._store.transact(turns.admit, new, sender, claim, limits)
             self._start(begun)
         if not admission.delivered and admission.position == 0:
-            # Perhaps the session is not the sender's: then it begins in its own user's slot.
+            # The session may belong to another user, whose slots its turn needs.
             self.on_change()
         return admission
 
     @contextmanager
     def _beginning_turn(
         self, turn_id: str, user_id: str, origins: Collection[Origin] = tuple(Origin)
-    ) -> Iterator[stored.Claim]:
-        """Hold the user's slots for a turn until it is known whether it begins."""
+    ) -> Iterator[turns.Claim]:
+        """Hold the user's slots until the store has decided whether the turn begins."""
         now = self._clock.now()
         free = self._slots.reserve(turn_id, user_id, origins)
         self._beginning.add(turn_id)
         try:
             until = now + self._lease
             shared = {name for name, driver in self._drivers.items() if driver.shares_sessions}
-            yield stored.Claim(
+            yield turns.Claim(
                 turn_id,
                 self._owner,
                 until,
@@ -195,17 +194,17 @@ class Turns:
                 self._slots.settle(turn_id, None)
 
     async def take_over(self, dead: RunningTurn) -> bool:
-        """Go on with a dead server's turn whose agent may still be at work.
+        """Continue a dead server's turn if its agent may still be running.
 
-        False if it is none of that kind: then there is nothing left of it but its record.
+        False if agents of that kind die with their server.
         """
         session = await self._store.transact(sessions.get, dead.session_id)
         driver = self._drivers.get(session.driver)
         if driver is None or not driver.survives:
             return False
         with self._beginning_turn(dead.id, session.user_id) as claim:
-            begun = await self._store.transact(stored.take_over, dead, claim)
-            # Perhaps it was handed over to a terminal, which will say when it has stopped.
+            begun = await self._store.transact(turns.take_over, dead, claim)
+            # The turn may run in a terminal, which will report when it has stopped.
             hand_over = HandOver()
             hand_over.give("")
             self._start(begun, hand_over, must_enter=True)
@@ -218,7 +217,7 @@ class Turns:
         if turn_id in self._beginning:
             self._stopped_early.add(turn_id)
         for local in self._local.values():
-            # Once is enough: a driver that is busy stopping its agent must not be cancelled again.
+            # Only once: a driver that is stopping its agent must not be cancelled again.
             if local.turn.id == turn_id and not local.is_to_stop:
                 local.is_to_stop = True
                 if local.driving is not None and not local.must_enter:
@@ -231,7 +230,7 @@ class Turns:
                 log.warning("turn %s of session %s was taken over", turn_id, local.turn.session.id)
                 local.task.cancel()
 
-    async def ended(self, session_id: str) -> None:
+    async def wait_for_end(self, session_id: str) -> None:
         """Wait until this process runs no turn of the session."""
         if local := self._local.get(session_id):
             with suppress(asyncio.CancelledError):
@@ -244,7 +243,7 @@ class Turns:
             for local in self._local.values():
                 if local.driving is not None:
                     local.driving.cancel()
-            # A turn whose beginning is being written appears among the local ones in a moment.
+            # A turn that is just beginning joins the local ones in a moment.
             await asyncio.wait([*self._tasks(), asyncio.create_task(asyncio.sleep(0.01))])
 
     def _tasks(self) -> list[asyncio.Task[None]]:
@@ -252,7 +251,7 @@ class Turns:
 
     def _start(
         self,
-        begun: stored.Begun | None,
+        begun: turns.Begun | None,
         hand_over: HandOver | None = None,
         *,
         must_enter: bool = False,
@@ -264,78 +263,80 @@ class Turns:
         if begun.has_notified:
             self.on_change()
         if older := self._local.get(session_id):
-            # Somebody took that one from us, or this one could not have begun.
+            # This turn could begin only because another process took the older one over.
             self.abandon(older.turn.id)
         task = asyncio.create_task(self._run(begun), name=f"turn {begun.turn.id}")
         is_to_stop = begun.turn.id in self._stopped_early
-        local = _Local(
+        local = _LocalTurn(
             begun.turn, task, is_to_stop=is_to_stop, hand_over=hand_over, must_enter=must_enter
         )
         self._local[session_id] = local
 
         def forget(_task: asyncio.Task[None]) -> None:
             self._slots.settle(begun.turn.id, None)
-            # Not at the end of `_run`: a task that is cancelled early never gets there.
+            # Not at the end of `_run`, which a task cancelled early never reaches.
             if self._local.get(session_id) is local:
                 del self._local[session_id]
             self.on_change()
 
         task.add_done_callback(forget)
 
-    async def _run(self, begun: stored.Begun) -> None:
+    async def _run(self, begun: turns.Begun) -> None:
         turn = begun.turn
         local = self._local[turn.session.id]
-        pump = Pump(self._store, self._clock, turn, begun.stored_events)
+        writer = EventWriter(self._store, self._clock, turn, begun.stored_events)
         log.info("turn %s of session %s begins (%s)", turn.id, turn.session.id, turn.origin)
         try:
-            ending = await self._drive_to_end(begun, local, pump)
+            ending = await self._drive_to_end(begun, local, writer)
             local.is_finishing = True
             if (
                 self._is_shutting_down
                 and ending.outcome is Outcome.STOPPED
                 and not local.is_to_stop
             ):
-                # An agent that outlives us is still at work: the next server goes on with it.
+                # The next server continues with an agent that outlives us.
                 if not self._drivers[turn.session.driver].survives:
                     await self._close_as_dead(turn)
             else:
-                await pump.finish(ending, local.usage)
+                await writer.finish(ending, local.usage)
                 log.info("turn %s of session %s: %s", turn.id, turn.session.id, ending.outcome)
         except NothingToDo:
-            await self._store.transact(stored.drop, self._as_dead(turn), self._clock.now())
+            await self._store.transact(turns.drop, self._as_dead(turn), self._clock.now())
         except NotDelivered as reason:
             log.warning("turn %s of session %s: %s", turn.id, turn.session.id, reason.message)
             await self._give_back(turn, reason)
         except FenceLost:
             log.warning("turn %s of session %s was taken over", turn.id, turn.session.id)
         except NaviError as error:
-            # The store is away for too long. The turn is closed as soon as it is back.
+            # The store was away too long. Recovery closes the turn when it is back.
             log.error("turn %s of session %s: %s", turn.id, turn.session.id, error.message)
 
-    async def _drive_to_end(self, begun: stored.Begun, local: _Local, pump: Pump) -> Ending:
-        """Run the driver and the pump side by side until the driver is done."""
-        driving = asyncio.create_task(self._drive(begun, local, pump))
-        pumping = asyncio.create_task(pump.run())
+    async def _drive_to_end(
+        self, begun: turns.Begun, local: _LocalTurn, writer: EventWriter
+    ) -> Ending:
+        """Run the driver and the event writer side by side until the driver is done."""
+        driving = asyncio.create_task(self._drive(begun, local, writer))
+        writing = asyncio.create_task(writer.run())
         local.driving = driving
         if (local.is_to_stop or self._is_shutting_down) and not local.must_enter:
             driving.cancel()
         try:
-            await asyncio.wait({driving, pumping}, return_when=asyncio.FIRST_COMPLETED)
-            pump.close()
-            await asyncio.shield(pumping)
+            await asyncio.wait({driving, writing}, return_when=asyncio.FIRST_COMPLETED)
+            writer.close()
+            await asyncio.shield(writing)
             return await _ending_of(driving, self._clock)
         finally:
-            # Reached early only if the pump failed or this turn is abandoned.
-            for task in (driving, pumping):
+            # Reached early only if the writer failed or this turn is abandoned.
+            for task in (driving, writing):
                 task.cancel()
-            await asyncio.gather(driving, pumping, return_exceptions=True)
+            await asyncio.gather(driving, writing, return_exceptions=True)
 
-    async def _drive(self, begun: stored.Begun, local: _Local, pump: Pump) -> None:
+    async def _drive(self, begun: turns.Begun, local: _LocalTurn, writer: EventWriter) -> None:
         session, user = begun.turn.session, begun.user
         driver = self._drivers[session.driver]
-        known = None
+        conversation = None
         if driver.survives:
-            known = await self._store.transact(terminals.conversation, session)
+            conversation = await self._store.transact(terminals.conversation, session)
         limit = begun.turn.input.metadata.get(TIME_LIMIT)
         deadline = asyncio.timeout(limit)
         request = TurnRequest(
@@ -349,14 +350,14 @@ class Turns:
                 current_user_role=user.role,
                 current_user_info=user.info,
                 origin=begun.turn.origin,
-                on_record=pump.on_record,
+                on_record=writer.on_record,
                 nudges=partial(self._nudges, begun.turn),
             ),
             turn_id=begun.turn.id,
             started_at=begun.turn.started_at,
             zone=self._zone,
-            conversation=None if known is None else known.agent_session_id,
-            spent=Usage() if known is None else known.spent,
+            conversation=None if conversation is None else conversation.agent_session_id,
+            spent=Usage() if conversation is None else conversation.spent,
             is_to_stop=lambda: local.is_to_stop or deadline.expired(),
             hand_over=local.hand_over,
         )
@@ -374,21 +375,21 @@ class Turns:
                         tell = compactions.begin if began else reminders.compaction_ended
                         await self._store.transact(tell, session.id, self._clock.now())
                     elif isinstance(event, Asking):
-                        asked, now = event.is_asking, self._clock.now()
-                        await self._store.transact(stored.show_asking, begun.turn, asked, now)
+                        is_asking, now = event.is_asking, self._clock.now()
+                        await self._store.transact(turns.show_asking, begun.turn, is_asking, now)
                     elif isinstance(event, Conversation):
-                        if known is None:
+                        if conversation is None:
                             name, now = event.agent_session_id, self._clock.now()
                             await self._store.transact(terminals.remember, session, name, now)
                     else:
-                        await pump.put(event)
+                        await writer.put(event)
         except TimeoutError as error:
             if not deadline.expired():
                 raise
-            raise AgentFailed(f"it ran longer than {limit} seconds and was ended") from error
+            raise AgentFailed(f"the turn took longer than {limit} seconds and was ended") from error
 
     async def _prompt(self, turn: Turn) -> str:
-        """What the agent reads. Navi's own jobs find out only now what there is to do."""
+        """The turn's prompt. Those of Navi's own jobs are written only now."""
         first = turn.input
         job = first.metadata.get("automation_id")
         if first.prompt is None and job in (Kind.HEARTBEAT, Kind.DREAM):
@@ -399,25 +400,25 @@ class Turns:
         return prompt_of((first, *turn.joined))
 
     async def _nudges(self, turn: Turn, tool_call_id: str) -> Sequence[str]:
-        """What waits for the agent of a running turn."""
+        """Queued inputs that the agent of a running turn should read now."""
         now = self._clock.now()
         try:
             return await self._store.transact(
                 steering.take, turn.session.id, new_id(), tool_call_id, now, fence=turn.fence
             )
         except NaviError as error:
-            # They wait for the next call, or for the end of the turn, which matters more.
+            # The turn matters more: nudges can wait for the next tool call or for its end.
             log.warning("no nudges for session %s: %s", turn.session.id, error.message)
             return ()
 
     async def _give_back(self, turn: Turn, reason: NotDelivered) -> None:
-        """Nothing reached the agent: the input waits again, for the terminal that has it open."""
+        """Requeue the turn's inputs: none of them reached the agent."""
         if isinstance(reason, OpenElsewhere):
             await self._store.transact(terminals.mark_open, turn.session, reason.name)
         await self._close_as_dead(turn, reason.sentence)
 
     async def _close_as_dead(self, turn: Turn, why: str = SERVER_STOPPED) -> None:
-        await self._store.transact(stored.close_dead, self._as_dead(turn), self._clock.now(), why)
+        await self._store.transact(turns.close_dead, self._as_dead(turn), self._clock.now(), why)
 
     def _as_dead(self, turn: Turn) -> RunningTurn:
         now = self._clock.now()
@@ -425,7 +426,7 @@ class Turns:
 
 
 class NothingToDo(Exception):
-    """A turn of one of Navi's own jobs that found no work."""
+    """One of Navi's own jobs has no work to do."""
 
 
 async def _ending_of(driving: asyncio.Task[None], clock: Clock) -> Ending:

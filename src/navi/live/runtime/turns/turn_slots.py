@@ -14,8 +14,8 @@ class Pool:
 
     size: int
     per_user: int
-    """A user who holds fewer may take another one even if all are taken, so that nobody waits only
-    for others' turns."""
+    """A user with fewer slots than this gets another one even if all are taken, so that nobody is
+    blocked by other users' turns alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class _Hold:
 
 
 class TurnSlots:
-    """Some origins have a pool of their own; all others share one."""
+    """Who may start how many turns. Some origins have their own pool; the others share one."""
 
     def __init__(self, shared: Pool, own: Mapping[Origin, Pool]) -> None:
         self._pools: dict[Origin | None, Pool] = {None: shared, **dict(own.items())}
@@ -44,16 +44,16 @@ class TurnSlots:
         return sum(max(0, pool.size - self._count(name)) for name, pool in self._pools.items())
 
     def reserve(self, turn_id: str, user_id: str, wanted: Collection[Origin]) -> frozenset[Origin]:
-        """Hold a slot for each wanted origin, where the user may; the origins that have one.
+        """Hold a slot for each wanted origin that has one free. Returns those origins.
 
-        `settle` follows when it is clear which of them the turn has, if it begins at all.
+        Call `settle` when the turn has begun with one of them, or has not begun.
         """
         pools = {pool for pool in map(self._pool_of, wanted) if self._has_room(pool, user_id)}
         self._holds[turn_id] = _Hold(user_id, frozenset(pools))
         return frozenset(origin for origin in Origin if self._pool_of(origin) in pools)
 
     def settle(self, turn_id: str, origin: Origin | None) -> None:
-        """Keep only the slot of the origin with which the turn began; none if it did not."""
+        """Keep only the slot of the turn's origin; none if it did not begin."""
         hold = self._holds.pop(turn_id, None)
         if hold is not None and origin is not None:
             self._holds[turn_id] = _Hold(hold.user_id, frozenset({self._pool_of(origin)}))

@@ -1,4 +1,4 @@
-"""Browsers that are logged in, and the one-time codes that log them in. Digests only."""
+"""Browser logins and one-time login codes, stored only as digests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from navi.live.model.access.login import Login
 from navi.live.store.engine.tables import login_codes, logins
 
 TOUCH_AFTER = timedelta(hours=1)
-"""How old `last_used_at` may be: most calls of a page need not write anything."""
+"""How old `last_used_at` may be, so that most requests of a page write nothing."""
 
 
 def add_code(
@@ -28,7 +28,7 @@ def add_code(
 def redeem(
     connection: Connection, code_sha256: str, token_sha256: str, login: Login, oldest: datetime
 ) -> bool:
-    """Begin the login if the code is its user's and still valid; each code works once."""
+    """Begin the login if the code is valid and belongs to its user. Each code works once."""
     if _find(connection, token_sha256) is not None:
         return True
     spent = connection.execute(
@@ -45,7 +45,7 @@ def redeem(
 
 
 def begin(connection: Connection, token_sha256: str, login: Login, oldest: datetime) -> None:
-    """Logins that were last used before `oldest` have expired and are deleted."""
+    """Store the login, and delete those that were last used before `oldest`."""
     connection.execute(delete(logins).where(logins.c.last_used_at < oldest))
     if _find(connection, token_sha256) is None:
         connection.execute(insert(logins).values(token_sha256=token_sha256, **asdict(login)))
@@ -68,7 +68,7 @@ def end(connection: Connection, token_sha256: str) -> int:
 
 
 def end_all(connection: Connection, user_id: str | None) -> int:
-    """Of this user, or of everybody. Links that nobody has opened yet stop working too."""
+    """End the logins of one user, or of everyone, and void their unused login links."""
     ended, unused = delete(logins), delete(login_codes)
     if user_id is not None:
         ended = ended.where(logins.c.user_id == user_id)
@@ -77,8 +77,8 @@ def end_all(connection: Connection, user_id: str | None) -> int:
     return connection.execute(ended).rowcount
 
 
-def listing(connection: Connection, oldest: datetime) -> list[Login]:
-    """Those used since `oldest`, the last used first."""
+def list_logins(connection: Connection, oldest: datetime) -> list[Login]:
+    """The logins used since `oldest`, most recently used first."""
     rows = connection.execute(
         select(*_COLUMNS)
         .where(logins.c.last_used_at >= oldest)

@@ -1,6 +1,6 @@
 """Whether a user or a session may have one more of something.
 
-Two transactions at the same moment may both take the last place: a limit is not exact.
+Limits are not exact: two simultaneous transactions may both take the last place.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Quota:
 
 
 def _bounded(rows: Select[Any]) -> Select[Any]:
-    """Count no further than the limit, so that the cost does not grow with the number of rows."""
+    """Stop counting at the limit, so that the cost does not grow with the number of rows."""
     return select(func.count()).select_from(rows.limit(bindparam("most")).subquery())
 
 
@@ -99,7 +99,7 @@ INPUTS_OF_SESSION = Quota(
 def require_room(
     connection: Connection, quota: Quota, owner_id: str, most: int | None, *, used: int = 0
 ) -> None:
-    """Refuse one more than `most`. `used` is 1 if it was stored already, in this transaction."""
+    """Refuse more than `most`. `used` is 1 if this transaction has already stored the new one."""
     if most is None:
         return
     values = {"owner": owner_id, "most": most + used}

@@ -1,4 +1,4 @@
-"""Tokens of sessions, with which their agents call the server. Only digests are stored."""
+"""The tokens that sessions' agents use to call the server, stored only as digests."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from navi.live.store.engine.tables import session_tokens, sessions
 from navi.live.store.lanes import lock
 
 KEPT = 8
-"""Tokens per session. Each start of a server may add one, and agents outlive servers."""
+"""Tokens per session. Agents outlive servers, and each server start may add a token."""
 
 
 def add(connection: Connection, session_id: str, token_sha256: str, now: datetime) -> None:
-    """Make a token valid, unless its session has ended. Of many, the oldest is dropped."""
+    """Store a token, unless its session has ended, and drop the oldest surplus ones."""
     if lock(connection, session_id).session.state is SessionState.STOPPED:
         return
     if session_of(connection, token_sha256) is not None:
@@ -54,5 +54,5 @@ def session_of(connection: Connection, token_sha256: str) -> Owner | None:
 
 
 def void(connection: Connection, session_id: str) -> None:
-    """The session has ended."""
+    """Delete all tokens of a session that has ended."""
     connection.execute(delete(session_tokens).where(session_tokens.c.session_id == session_id))

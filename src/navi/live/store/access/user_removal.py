@@ -1,4 +1,4 @@
-"""Removing a user: their access, and everything they have running. Transcripts are kept."""
+"""Removes a user's access and everything they have running. Transcripts stay."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from navi.live.store.engine.tables import sessions as session_rows
 from navi.live.store.scheduling import automation_runs, automations, reminder_list
 
 ACCESS = (logins, login_codes)
-"""Besides `users`: tables whose rows let somebody in as the user in their column `user_id`."""
+"""Tables besides `users` whose rows let someone in as the user in `user_id`."""
 
 
 def survey(connection: Connection, user_id: str) -> Belongings:
@@ -27,7 +27,7 @@ def survey(connection: Connection, user_id: str) -> Belongings:
     owned = select(session_rows.c.id).where(session_rows.c.user_id == user_id)
     is_waiting = message_queue.c.delivered_at.is_(None), message_queue.c.session_id.in_(owned)
     is_running = lane_rows.c.user_id == user_id, lane_rows.c.turn_id.is_not(None)
-    of_user = automations.listing(connection, user_id=user_id)
+    of_user = automations.list_automations(connection, user_id=user_id)
 
     def count(table: Table, *conditions: object) -> int:
         query = select(func.count()).select_from(table).where(*conditions)  # type: ignore[arg-type]
@@ -44,7 +44,7 @@ def survey(connection: Connection, user_id: str) -> Belongings:
 
 
 def remove(connection: Connection, user_id: str, now: datetime) -> Belongings:
-    """End the user's access and sessions, and with them all that would still happen in them."""
+    """End the user's access, their sessions, and everything scheduled in them."""
     belongings = survey(connection, user_id)
     connection.execute(delete(users).where(users.c.id == user_id))
     for table in ACCESS:
@@ -57,8 +57,8 @@ def remove(connection: Connection, user_id: str, now: datetime) -> Belongings:
     )
     for session_id in connection.execute(alive).scalars().all():
         sessions.kill(connection, session_id, now)
-    # Automations that run apart do not end with a session of the user's.
-    for automation in automations.listing(connection, user_id=user_id):
+    # Background automations do not end with any of the user's own sessions.
+    for automation in automations.list_automations(connection, user_id=user_id):
         if automation.enabled:
             lanes.lock(connection, automation.session_id)
             automation_runs.end(connection, automation, Ended.SESSION_ENDED, now)

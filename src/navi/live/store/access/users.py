@@ -1,4 +1,4 @@
-"""Who may log in. The user `local` is whoever holds the server's own token."""
+"""The users. `local`, who has the server's own token, is not stored."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def add(connection: Connection, user: User, token_sha256: str) -> None:
     )
 
 
-def listing(connection: Connection) -> list[User]:
+def list_users(connection: Connection) -> list[User]:
     rows = connection.execute(select(users).order_by(users.c.created_at))
     return [_user(row) for row in rows]
 
 
 def replace_token(connection: Connection, user_id: str, token_sha256: str) -> None:
-    """The old token is void, and so are browser logins made with it and links not yet opened."""
+    """Replace the token; void browser logins made with the old one and unused login links."""
     changed = connection.execute(
         update(users).where(users.c.id == user_id).values(token_sha256=token_sha256)
     )
@@ -44,7 +44,7 @@ def replace_token(connection: Connection, user_id: str, token_sha256: str) -> No
 
 
 def token_digest(connection: Connection, user_id: str) -> str | None:
-    """None for a user who does not exist."""
+    """The digest of the user's token; None if there is no such user."""
     query = select(users.c.token_sha256).where(users.c.id == user_id)
     return connection.execute(query).scalar_one_or_none()
 
@@ -57,7 +57,7 @@ def by_token(connection: Connection, token_sha256: str) -> User | None:
 
 
 def by_session_token(connection: Connection, token_sha256: str, now: datetime) -> Caller | None:
-    """The agent that has this token. Agents of removed users have no access."""
+    """The agent with this token; None if its user was removed."""
     session = session_tokens.session_of(connection, token_sha256)
     if session is None:
         return None
@@ -67,7 +67,7 @@ def by_session_token(connection: Connection, token_sha256: str, now: datetime) -
 
 
 def get(connection: Connection, user_id: str, now: datetime) -> User:
-    """The user a session belongs to. One that was removed is left with the least rights."""
+    """The user; one that was removed gets the fewest rights."""
     if user_id == LOCAL_USER_ID:
         return User(LOCAL_USER_ID, Role.ADMIN, now)
     return _find(connection, user_id) or User(user_id, Role.USER, now)

@@ -1,4 +1,4 @@
-"""Waiting inputs that can't be read are set aside, so that those behind them get their turns."""
+"""Sets unreadable queued inputs aside, so that those behind them get their turns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from navi.live.store.engine.tables import message_queue
 
 
 def set_aside(connection: Connection, session_id: str, now: datetime) -> int:
-    """Take the unreadable inputs out of the session's queue; returns how many there were."""
+    """Take unreadable inputs out of the session's queue. Returns how many there were."""
     waiting = select(message_queue.c.id).where(
         message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None)
     )

@@ -1,4 +1,4 @@
-"""Turns that can't be read or closed are set aside, so that their sessions and all others go on."""
+"""Sets turns aside that can't be read or closed, so that their sessions can continue."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger("navi.store")
 
 
 def set_aside(connection: Connection, now: datetime) -> list[RunningTurn]:
-    """Set aside the running turns that can't be read; returns the others."""
+    """Set unreadable running turns aside. Returns the others."""
     running: list[RunningTurn] = []
     query = select(lanes.c.session_id, lanes.c.turn_id).where(lanes.c.turn_id.is_not(None))
     for session_id, turn_id in connection.execute(query).all():
@@ -30,7 +30,7 @@ def set_aside(connection: Connection, now: datetime) -> list[RunningTurn]:
 
 
 def end(connection: Connection, turn_id: str, session_id: str, why: str, now: datetime) -> None:
-    """End the turn and free its lane, without reading what can't be read."""
+    """End the turn and free its lane without reading its row."""
     aside.record(connection, "turn", aside.Reference(turn_id, session_id), why, now)
     ended = {"outcome": Outcome.ERROR, "error": why, "ended_at": now, "stop_reason": None}
     connection.execute(update(turns).where(turns.c.id == turn_id).values(**ended))
@@ -44,7 +44,7 @@ def end(connection: Connection, turn_id: str, session_id: str, why: str, now: da
 
 
 def _settle(connection: Connection, turn_id: str, session_id: str, why: str, now: datetime) -> None:
-    """Bring the session to rest and end what scheduled the turn, as far as they can be read."""
+    """Make the session idle and end what scheduled the turn, if they can be read."""
     try:
         with connection.begin_nested():
             lane = stored_lanes.lock(connection, session_id)

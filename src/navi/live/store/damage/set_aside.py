@@ -1,7 +1,7 @@
 """Rows that could not be read, computed or carried out.
 
-Such a row is taken out of the way, so that it never stops the others. What it held and what is
-wrong with it stay on record here, are shown in its session, and by `navi doctor`.
+Such a row is ended or deleted, so that it never stops the others. Its content and the reason are
+recorded here, posted in its session, and listed by `navi doctor`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from navi.live.store.lanes import lock
 log = logging.getLogger("navi.store")
 
 QUOTED_CHARACTERS = 10_000
-"""How much of a bad row is kept for the person who looks into it."""
+"""How much of a bad row is kept for inspection."""
 
 _TABLES: dict[str, tuple[Table, str]] = {
     "recall": (tables.session_recalls, "id"),
@@ -57,7 +57,7 @@ class SetAside:
 def record(
     connection: Connection, kind: str, reference: Reference, error: str, now: datetime
 ) -> None:
-    """Keep the row as it is now, with what is wrong with it."""
+    """Record the row's content and what is wrong with it."""
     connection.execute(
         insert(tables.set_aside).values(
             id=new_id(),
@@ -78,7 +78,7 @@ def take_out(
     ended: Mapping[str, Any],
     read: Callable[[Row[Any]], object],
 ) -> None:
-    """End the row, so that it is never due again. If it can't even be read then, delete it."""
+    """End the row so that it is never due again; delete it if it is still unreadable."""
     is_row = table.c.id == row_id
     try:
         with connection.begin_nested():
@@ -91,7 +91,7 @@ def take_out(
 def show(
     connection: Connection, kind: str, reference: Reference, error: str, now: datetime
 ) -> None:
-    """Say so in the row's session, unless that can't be read either."""
+    """Post a notice in the row's session, unless that can't be read either."""
     if reference.session_id is None:
         return
     notice = Notice(
@@ -108,7 +108,7 @@ def show(
         log.exception("can't show in session %s what was set aside", reference.session_id)
 
 
-def listing(connection: Connection, limit: int = 100) -> list[SetAside]:
+def list_rows(connection: Connection, limit: int = 100) -> list[SetAside]:
     """Newest first."""
     query = select(tables.set_aside).order_by(tables.set_aside.c.created_at.desc()).limit(limit)
     return [SetAside(*row) for row in connection.execute(query)]
@@ -120,7 +120,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def _content(connection: Connection, kind: str, row_id: str) -> str:
-    """The row's columns as plain text: reading them as values is what failed."""
+    """The row's columns as plain text, because reading them as values failed."""
     table, key = _TABLES[kind]
     columns = ", ".join(f'CAST("{column.name}" AS text)' for column in table.columns)
     query = text(f"SELECT {columns} FROM {table.name} WHERE {key} = :row_id")

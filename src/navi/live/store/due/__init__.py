@@ -1,4 +1,4 @@
-"""Things that come due. Each kind answers: when is the next one? And: claim what is due.
+"""What comes due. Each kind says when its next row is due, and claims rows that are.
 
 contract.py         what every kind offers to the scheduler
 due_recalls.py      recalls

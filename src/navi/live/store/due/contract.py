@@ -18,11 +18,11 @@ from navi.live.store.damage import set_aside
 @dataclass(frozen=True, slots=True)
 class Claimed:
     count: int
-    """How many due rows were dealt with; as many as the limit means there may be more."""
+    """How many due rows were handled; if it equals the limit, there may be more."""
     inputs: Sequence[Input] = ()
-    """What was admitted for them."""
+    """The inputs admitted for them."""
     owners: Mapping[str, str] = field(default_factory=dict)
-    """Whose sessions the inputs are for: user ids by session id."""
+    """The inputs' users: user ids by session id."""
 
 
 class DueKind(Protocol):
@@ -32,20 +32,20 @@ class DueKind(Protocol):
     lead: timedelta
     """How long before its instant a row may be claimed."""
     instants: Select[tuple[datetime]]
-    """The instants of the rows that were not claimed yet, the earliest first."""
+    """The instants of unclaimed rows, earliest first."""
 
     def claim(self, connection: Connection, now: datetime, until: datetime, limit: int) -> Claimed:
         """Claim the rows due at `until` or earlier and admit their inputs, all or none."""
 
     def first_due(self, connection: Connection, until: datetime) -> set_aside.Reference | None:
-        """The row that `claim` takes first, named without reading the rest of it."""
+        """The row that `claim` would take first, without reading its other columns."""
 
     def give_up(self, connection: Connection, row_id: str, why: str) -> None:
-        """Take a row that can't be handled out of the way, so that it is never due again."""
+        """End a row that can't be handled, so that it is never due again."""
 
 
 def next_instants(kinds: Sequence[DueKind]) -> Executable:
-    """One query for the next instant of every kind. Built once: building it is the slow part."""
+    """One query for the next instant of every kind. Build it once: that is the slow part."""
     firsts = [kind.instants.limit(1).subquery() for kind in kinds]
     return union_all(
         *(select(literal_column(str(number)), *first.c) for number, first in enumerate(firsts))
@@ -59,7 +59,7 @@ def next_of_each(connection: Connection, query: Executable) -> dict[int, datetim
 
 
 def claim_one(connection: Connection, kind: DueKind, now: datetime, until: datetime) -> Claimed:
-    """Claim a single row. If that is impossible, set the row aside and say why."""
+    """Claim a single row; if that fails, set it aside with the reason."""
     try:
         with connection.begin_nested():
             return kind.claim(connection, now, until, limit=1)

@@ -21,7 +21,7 @@ _SESSION_ID = func.coalesce(
 )
 _IS_DUE = (
     automations.c.next_run_at <= bindparam("until", type_=Instant),
-    # The run before it may end in time: whether this one is missed is known at its instant.
+    # Not early while a run is active: that one may still end before this one is due.
     or_(
         automations.c.active_run_state.is_(None),
         automations.c.next_run_at <= bindparam("now", type_=Instant),
@@ -30,7 +30,7 @@ _IS_DUE = (
 
 
 def _claimable(*columns: Any) -> Any:
-    # A session that is being written to is skipped; the scheduler looks again in a moment.
+    # Skip sessions that are being written to; the scheduler retries in a moment.
     return (
         select(*columns)
         .join(sessions, sessions.c.id == _SESSION_ID)

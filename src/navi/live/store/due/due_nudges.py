@@ -1,4 +1,4 @@
-"""Agents that have not reported, and are nudged."""
+"""Nudges for agents that have not reported."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from navi.live.store.scheduling import compactions, reminders
 
 
 def _claimable(*columns: Any) -> Any:
-    # A session that is being written to is skipped; the scheduler looks again in a moment.
+    # Skip sessions that are being written to; the scheduler retries in a moment.
     target = remind_registrations.c.target_session_id
     return (
         select(*columns)
@@ -49,7 +49,7 @@ _FIRST = _claimable(remind_registrations.c.id, remind_registrations.c.target_ses
 
 class DueNudges:
     name = "nudge"
-    lead = timedelta(0)  # A hard nudge interrupts, and a report in the last second makes it void.
+    lead = timedelta(0)  # A report in the last second must still prevent the interruption.
     instants = (
         select(remind_registrations.c.due_at)
         .where(remind_registrations.c.is_active)
@@ -103,7 +103,7 @@ def _nudge(
     inputs: list[Input] = []
     if nudge is not Nudge.NONE and not reminders.waits(connection, registration, nudge):
         if nudge is Nudge.HARD:
-            # It says all that the soft one would, which came too late.
+            # The hard nudge includes what the undelivered soft one says.
             reminders.remove_nudges(connection, registration, now)
         new = nudge_input(registration, nudge, interrupts=lane.turn_id is not None)
         inputs = input_queue.admit_all(connection, [(lane, new)], now)

@@ -18,7 +18,7 @@ from navi.live.store.scheduling import recalls
 
 _IS_UNCLAIMED = (IS_PENDING, session_recalls.c.input_id.is_(None))
 _IS_DUE = (*_IS_UNCLAIMED, session_recalls.c.trigger_at <= bindparam("until", type_=Instant))
-# A session that is being written to is skipped; the scheduler looks again in a moment.
+# Skip sessions that are being written to; the scheduler retries in a moment.
 _CLAIMABLE = (
     with_lane(SESSIONS_WITH_RECALL)
     .where(*_IS_DUE)
@@ -58,7 +58,7 @@ class DueRecalls:
         self._time_limit_seconds = time_limit_seconds
 
     def claim(self, connection: Connection, now: datetime, until: datetime, limit: int) -> Claimed:
-        """The recall stays pending, and from now on names its input."""
+        """Claim due recalls. A claimed recall stays pending and names its input."""
         rows = connection.execute(_CLAIMABLE, {"until": until, "limit": limit}).all()
         lanes_of_rows = [lane_of(connection, row) for row in rows]
         arrivals, claims = [], []
@@ -68,8 +68,8 @@ class DueRecalls:
             new = recall_input(recall, self._time_limit_seconds)
             arrivals.append((lane, new))
             is_busy = lane.turn_id is not None
-            shown_at = recall.trigger_at + DEFERRED_BY if is_busy else recall.trigger_at
-            claims.append({"recall_id": recall.id, "to_input": new.id, "at": shown_at, "now": now})
+            fires_at = recall.trigger_at + DEFERRED_BY if is_busy else recall.trigger_at
+            claims.append({"recall_id": recall.id, "to_input": new.id, "at": fires_at, "now": now})
         if not claims:
             return Claimed(0)
         connection.execute(_CLAIM, claims)

@@ -1,4 +1,4 @@
-"""One-off reminders that are due."""
+"""One-time reminders that are due."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from navi.live.store.scheduling import compactions, one_time_reminders
 
 
 def _claimable(*columns: Any) -> Any:
-    # A session that is being written to is skipped; the scheduler looks again in a moment.
+    # Skip sessions that are being written to; the scheduler retries in a moment.
     return (
         select(*columns)
         .join(sessions, sessions.c.id == table.c.session_id)
@@ -38,7 +38,7 @@ _FIRST = _claimable(table.c.id, table.c.session_id)
 
 class DueReminders:
     name = "reminder"
-    lead = timedelta(0)  # It interrupts.
+    lead = timedelta(0)  # It interrupts the session, so it must not be early.
     instants = select(table.c.due_at).where(one_time_reminders.IS_PENDING).order_by(table.c.due_at)
 
     def claim(self, connection: Connection, now: datetime, until: datetime, limit: int) -> Claimed:

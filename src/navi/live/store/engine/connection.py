@@ -1,4 +1,4 @@
-"""Opening a database by its URL."""
+"""Opens a database by its URL."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ def open_engine(url: str) -> Engine:
 
 
 def open_for_reading(url: str) -> Engine:
-    """Cannot write, never waits for a writer, and sees one moment in each transaction."""
+    """Open read-only: each transaction sees one snapshot and never waits for writers."""
     return dialect_for(url).open_for_reading(url)
 
 
 def public_address(url: str) -> str:
-    """Which store it is, without the name and password that open it."""
+    """The store's address without user name and password."""
     return dialect_for(url).public_address(url)

@@ -1,4 +1,4 @@
-"""Rows as values of the domain, where more than one file reads them."""
+"""Turns rows into values, for rows that more than one file reads."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from navi.live.store.engine.tables import session_recalls, sessions
 _RECALL_FIELDS = tuple(field.name for field in fields(Recall))
 _PENDING = "pending_"
 
-# Written out, not a parameter: else a prepared statement can't know that the index of pending
-# recalls will do, and is planned anew each time it runs.
+# A literal, not a parameter: with a parameter, PostgreSQL can't use the partial index of pending
+# recalls in a prepared statement, and plans it anew for each run.
 IS_PENDING = session_recalls.c.status == literal_column(f"'{RecallStatus.PENDING.value}'")
 
 _COLUMNS: tuple[Any, ...] = (
@@ -27,7 +27,7 @@ _HAS_PENDING = and_(session_recalls.c.session_id == sessions.c.id, IS_PENDING)
 SESSIONS = select(*_COLUMNS).join_from(sessions, session_recalls, _HAS_PENDING, isouter=True)
 """Sessions, each with its pending recall."""
 SESSIONS_WITH_RECALL = select(*_COLUMNS).join_from(sessions, session_recalls, _HAS_PENDING)
-"""Only those that have one."""
+"""Only sessions that have a pending recall."""
 
 
 def session_of(row: Row[Any]) -> Session:

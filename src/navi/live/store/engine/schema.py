@@ -1,4 +1,4 @@
-"""Bringing a database to the current version."""
+"""Creates a database, or migrates it to the current version."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from navi.base.errors import StoreUnusable
 from navi.live.store.engine.dialects.registry import dialect_for
 
 HEAD = "0011"
-"""The newest migration. Known here so that an up-to-date database needs no migration library."""
+"""The newest migration, repeated here so that an up-to-date database needs no Alembic."""
 
 
 def prepare(url: str) -> None:
@@ -55,4 +55,4 @@ def _upgrade(connection: Connection) -> None:
     try:
         command.upgrade(config, "head")
     except CommandError as error:
-        raise StoreUnusable(f"the database can't be brought up to date: {error}") from error
+        raise StoreUnusable(f"the database can't be migrated: {error}") from error

@@ -1,6 +1,6 @@
-"""Signals: what a committed transaction tells the processes that share a store, its own included.
+"""Signals that a committed transaction sends to all processes sharing the store, its own included.
 
-They only save waiting. A process that misses one notices a little later, when it looks.
+They only save time: a process that misses one finds the change at its next regular check.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ STOPS = "navi_stops"
 WORK = "navi_work"
 CLOCK = "navi_clock"
 ENDS = "navi_ends"
-"""Sessions were ended: whoever has their agents open lets them go."""
+"""Sessions have ended; processes close the agents they have open for them."""
 CHANNELS = (EVENTS, STOPS, WORK, CLOCK, ENDS)
 
 _SENT = "navi_signals"
 
 
 def clear(connection: Connection) -> None:
-    """A transaction begins."""
+    """Forget earlier signals: a transaction begins."""
     connection.info[_SENT] = {}
 
 
 def send(connection: Connection, channel: str, payload: str = "") -> None:
-    """Tell every process once the transaction has committed."""
+    """Signal every process once the transaction has committed."""
     connection.info.setdefault(_SENT, {})[channel, payload] = None
 
 
 def flush(connection: Connection, sender: str) -> list[Signal]:
-    """Hand the signals to the database, which passes them on; return them for our own process."""
+    """Pass the signals to the database for other processes; return them for our own."""
     sent: list[Signal] = list(connection.info.get(_SENT, {}))
     if sent:
         dialect_of(connection.dialect).notify(connection, sender, sent)
@@ -47,7 +47,7 @@ def ring(url: str) -> None:
 async def listen(url: str, own_id: str, on_signal: OnSignal) -> None:
     """Call `on_signal(channel, payload)` for every signal of other processes, until cancelled.
 
-    After a lost connection it calls `on_signal` once with an empty payload per channel: something
-    may have been missed. The same after a ring.
+    After a lost connection or a ring, it calls `on_signal` once per channel with an empty payload,
+    because signals may have been missed.
     """
     await dialect_for(url).listen(url, CHANNELS, own_id, on_signal)

@@ -68,8 +68,8 @@ users = Table(
     Column("created_at", Instant, nullable=False),
 )
 
-# Browsers that are logged in. `owner_sha256` is the digest of the user's own token: a login is
-# valid for as long as that token is.
+# Browser logins. `owner_sha256` is the digest of the user's token: a login is valid as long as that
+# token is.
 logins = Table(
     "logins",
     metadata,
@@ -105,7 +105,7 @@ sessions = Table(
     Column("context_from_idx", Integer, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
-    # The first line said in it and by whom, of sessions that nobody gave a name.
+    # The first line of an unnamed session, and who wrote it.
     Column("opening", Text),
     Column("opening_origin", Text),
     # What runs in its pane.
@@ -128,7 +128,7 @@ lanes = Table(
     Column("turn_id", Text),
     Column("owner", Text),
     Column("lease_until", Instant),
-    # Room on each page for the next version of its rows, so that no index changes with them.
+    # Leave room on each page for updated rows, so that indexes need not change with them.
     postgresql_with={"fillfactor": 70},
 )
 Index(
@@ -138,8 +138,8 @@ Index(
     postgresql_where=lanes.c.turn_id.is_not(None),
 )
 
-# No reference to `sessions`: whoever inserts holds the session's lane, and asking again for each
-# row costs as much as the row. Few indexes, and none but the key that grows with the past.
+# No foreign key to `sessions`: inserting requires the session's lane, and checking again would cost
+# as much as the row. Only the primary key grows with delivered inputs; other indexes stay small.
 message_queue = Table(
     "message_queue",
     metadata,
@@ -214,7 +214,7 @@ Index(
     postgresql_where=_IS_UNCLAIMED,
 )
 
-# What an automation is; its runs have a table of their own, so that this row never grows.
+# The automation itself. Its runs have their own table, so this row never grows.
 automations = Table(
     "automations",
     metadata,
@@ -263,7 +263,7 @@ Index(
     postgresql_where=automations.c.next_run_at.is_not(None),
 )
 
-# No reference to `automations`: what a transcript names stays readable without them.
+# No foreign key to `automations`: transcripts may name runs of removed automations.
 automation_runs = Table(
     "automation_runs",
     metadata,
@@ -288,7 +288,7 @@ automation_runs = Table(
     Index("automation_runs_by_session", "session_id"),
 )
 _IS_ACTIVE = automation_runs.c.state.in_(["queued", "running"])
-# Never two runs of one automation at a time, whoever starts them.
+# At most one active run per automation.
 Index(
     "automation_runs_one_active",
     automation_runs.c.automation_id,
@@ -303,7 +303,7 @@ Index(
     postgresql_where=automation_runs.c.delivery == "pending",
 )
 
-# `due_at` is derived from the other columns and kept for the clock, which looks for the earliest.
+# `due_at` is derived from the other columns and stored for the scheduler, which seeks the earliest.
 remind_registrations = Table(
     "remind_registrations",
     metadata,
@@ -356,7 +356,7 @@ Index(
     postgresql_where=scheduled_reminders.c.status == "pending",
 )
 
-# One row for each session whose agent is summarising its history right now.
+# One row for each session whose agent is compacting its history right now.
 compactions = Table(
     "compactions",
     metadata,
@@ -413,7 +413,7 @@ Index(
 
 Index("messages_by_turn", messages.c.turn_id)
 
-# What agents themselves call their sessions. A session that was cleared has one more each time.
+# Agents' own ids for sessions. Each clearing of a session adds one.
 agent_sessions = Table(
     "agent_sessions",
     metadata,
@@ -421,7 +421,7 @@ agent_sessions = Table(
     Column("agent_session_id", Text, primary_key=True),
     session_reference(),
     Column("context_from_idx", Integer, nullable=False),
-    # What its hooks said last, and when they said it: older news never overrides newer.
+    # The latest hook report and its time; an older report never overrides a newer one.
     Column("is_open", Boolean, nullable=False),
     Column("news_at", Instant),
     Column("transcript_path", Text),
@@ -429,7 +429,7 @@ agent_sessions = Table(
     Index("agent_sessions_by_session", "session_id", "context_from_idx"),
 )
 
-# With which the agents of a session call the server.
+# Agents call the server with these.
 session_tokens = Table(
     "session_tokens",
     metadata,
@@ -439,7 +439,7 @@ session_tokens = Table(
     Index("session_tokens_by_session", "session_id", "created_at"),
 )
 
-# Rows that could not be read, computed or carried out, kept until somebody has looked at them.
+# Rows that could not be read, computed or carried out, kept for inspection.
 set_aside = Table(
     "set_aside",
     metadata,
@@ -452,7 +452,7 @@ set_aside = Table(
     Column("created_at", Instant, nullable=False),
 )
 
-# No reference to `sessions`: the last event of a deleted session says that it is gone.
+# No foreign key to `sessions`: a deleted session's last event announces its deletion.
 events = Table(
     "events",
     metadata,

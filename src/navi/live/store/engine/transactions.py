@@ -1,7 +1,7 @@
-"""Running operations in transactions, off the event loop.
+"""Runs operations in transactions, off the event loop.
 
-The dialect says how many workers there are, each with its own connection, and whether operations
-that wait during a commit share the next one.
+The dialect sets the number of workers, each with its own connection, and how many waiting
+operations may share a commit.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 PATIENCE_SECONDS = 5.0
-"""How long an operation is tried again while the database is locked or away."""
+"""How long to retry an operation while the database is locked or unreachable."""
 SETTLE_SECONDS = 0.25
-"""How long the store has to be idle before the database is settled."""
+"""How long the store must be idle before the database is settled."""
 SETTLED_CHANGES = 1000
-"""Fewer changed rows are not worth it."""
+"""Fewer changed rows are not worth settling."""
 
 log = logging.getLogger("navi.store")
 
@@ -52,7 +52,7 @@ class _Job:
 
 
 class _NotTogether(Exception):
-    """An operation failed that shared its transaction with others."""
+    """An operation failed that shares its transaction with others."""
 
 
 class Store:
@@ -72,7 +72,7 @@ class Store:
         self.dialect = dialect_for(url)
         self.url = url
         self.id = new_id()
-        """Tells this store's own signals from those of other processes."""
+        """Distinguishes this store's signals from those of other processes."""
         self.on_events = on_events
         self.on_signal = on_signal
         self._engine = self.dialect.open(url)
@@ -87,7 +87,7 @@ class Store:
         self._settled_changes = 0
 
     def start(self) -> None:
-        """Begin to work for the running event loop."""
+        """Start the workers, for the running event loop."""
         self._loop = asyncio.get_running_loop()
         for thread in self._threads:
             thread.start()
@@ -112,7 +112,7 @@ class Store:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> R:
-        """Like `transact`, for work that must outlast a longer outage."""
+        """Like `transact`, for work that must survive a longer outage."""
         return await self._submit(patience, operation, args, kwargs)
 
     async def _submit(
@@ -126,7 +126,7 @@ class Store:
         future.add_done_callback(_consume)
         give_up_at = time.monotonic() + patience
         self._jobs.put(_Job(operation, args, kwargs, future, give_up_at))
-        # Shielded: the transaction runs to its end even if nobody waits for it any more.
+        # Shielded: the transaction completes even if nobody waits for it any more.
         return await asyncio.shield(future)
 
     # Below: the workers' side.
@@ -154,23 +154,23 @@ class Store:
         return self._jobs.get()
 
     def _settle(self) -> None:
-        """Do what a commit would otherwise have to do, while nobody waits for one."""
+        """Do a commit's deferred work while nobody waits for a commit."""
         self._settled_changes = self._changes
         try:
             self.dialect.settle(self._engine)
         except Exception as error:
-            # Nothing is lost: a later one, or a commit that finds too much to do, catches up.
+            # Nothing is lost: the next settling, or a commit, catches up.
             log.warning("can't settle the database: %s", error)
 
     def _run(self, batch: list[_Job]) -> None:
-        """Bring every job of the batch to a result or an error, trying again while it may help."""
+        """Run every job of the batch to a result or an error, retrying while that can help."""
         attempt = 0
         while True:
             try:
                 self._tell(batch, *self._run_once(batch))
                 return
             except _NotTogether:
-                # Undone as a whole. Each by itself: only the one that fails keeps its error.
+                # The batch was rolled back. Run each job alone, so that only one fails.
                 for job in batch:
                     self._run([job])
                 return
@@ -184,7 +184,7 @@ class Store:
                 if not batch:
                     return
                 if attempt == 1:
-                    log.warning("store does not answer, trying again: %s", _first_line(error))
+                    log.warning("the store does not answer, trying again: %s", _first_line(error))
                 time.sleep(min(1.0, 0.02 * 2**attempt) * random.uniform(0.5, 1.0))
             except BaseException as error:
                 self._fail(batch, error)
@@ -207,7 +207,7 @@ class Store:
             sent = signals.flush(connection, self.id)
             self._changes = self.dialect.change_count(connection)
             self._settled_changes = min(self._settled_changes, self._changes)
-        # Only now is anything true: results, events and signals leave after the commit.
+        # Results, events and signals leave only now, after the commit.
         return events, sent
 
     def _fail(self, batch: Sequence[_Job], error: BaseException) -> None:
@@ -246,7 +246,7 @@ class Store:
 
 
 def _consume(future: asyncio.Future[Any]) -> None:
-    """Whoever wanted the result may have been cancelled; that is no error of its own."""
+    """Mark the error as seen: its receiver may have been cancelled."""
     if not future.cancelled():
         future.exception()
 

@@ -1,8 +1,8 @@
-"""Recalls, automations and reminders, stored.
+"""Stores recalls, automations and reminders.
 
-recalls.py             schedule, cancel, skip, and what follows from their turns
+recalls.py             schedules, cancels, skips recalls, and records their turns
 recall_history.py      keeps the newest finished recalls of each session
-automations.py         add, read, change, remove
+automations.py         adds, reads, changes and removes automations
 automation_runs.py     the record of each firing
 hidden_sessions.py     the sessions of automations that run in the background
 background_answers.py  what those automations answered

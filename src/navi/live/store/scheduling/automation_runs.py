@@ -1,6 +1,6 @@
-"""Runs of automations: from due, through the queue and a turn, to how that ended.
+"""Runs of automations, from the moment they are due to the end of their turn.
 
-Whoever writes here holds the lane of the session, as for everything else that happens in it.
+Callers hold the lane of the automation's session.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from navi.live.store.scheduling import automations
 SWITCHED_OFF = "the automation was switched off"
 REMOVED = "the automation was removed"
 NO_ANSWER = (Outcome.DENIED, Outcome.LIMIT)
-"""Turns that ended so did not do their task: what they said is not its result."""
+"""A turn that ended like this did not do its task, so its text is not the result."""
 ACTIVE = (RunState.QUEUED.value, RunState.RUNNING.value)
 _OF_AUTOMATION = automation_runs.c.automation_id == bindparam("automation_id")
 _FIND = select(automation_runs).where(automation_runs.c.id == bindparam("run_id"))
@@ -59,19 +59,19 @@ def begin(
     keep: int,
     now: datetime,
 ) -> NewInput | None:
-    """Record what is due, as planned, and move on to what comes next.
+    """Record the due run and schedule the next one.
 
-    Returns the input of the run, if there is one to admit. The newest `keep` runs stay on record.
+    Returns the run's input, if there is one to admit. Only the newest `keep` runs are kept.
     """
     if lane.session.state is SessionState.STOPPED:
         end(connection, automation, Ended.SESSION_ENDED, now)
         return None
     if (active := _active(connection, automation.id)) is not None:
-        _meet(connection, automation, active, its, now)
+        _hold_or_miss(connection, automation, active, its, now)
         return None
     run = planned_run(automation, its, now)
     if find(connection, run.id) is not None or input_queue.exists(connection, run.id):
-        # The machine's clock was set back: this very occurrence has had its run.
+        # The machine's clock was set back, and this occurrence has already run.
         automations.change(connection, automation, now, **_following(its))
         return None
     following = _following(its)
@@ -93,7 +93,7 @@ def begin(
 def amend(
     connection: Connection, automation_id: str, values: dict[str, Any], now: datetime
 ) -> Automation:
-    """Change the automation. Switched off, a run of it that waits is cancelled."""
+    """Change the automation. Switching it off cancels its queued run."""
     lane = lock(connection, automations.get(connection, automation_id).session_id)
     now = lane.not_before(now)
     if values.get("enabled") and lane.session.state is SessionState.STOPPED:
@@ -104,7 +104,7 @@ def amend(
 
 
 def discard(connection: Connection, automation_id: str, now: datetime) -> Automation:
-    """Remove the automation. A run that waits is cancelled; one that runs goes on to its end."""
+    """Remove the automation and cancel its queued run; a running one may finish."""
     automation = automations.get(connection, automation_id)
     now = lock(connection, automation.session_id).not_before(now)
     cancel_queued(connection, automation_id, REMOVED, now)
@@ -113,9 +113,9 @@ def discard(connection: Connection, automation_id: str, now: datetime) -> Automa
 
 
 def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo) -> Input:
-    """The turn of a run begins: render its prompt.
+    """Start the run and render its prompt.
 
-    What Navi's own jobs have to do depends on files; the runtime asks for their prompts.
+    The prompts of Navi's own jobs depend on files, so the runtime adds them.
     """
     run = find(connection, begun.id)
     automation = None if run is None else automations.find(connection, run.automation_id)
@@ -132,7 +132,7 @@ def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo
 
 
 def keep_prompt(connection: Connection, begun: Input, scheduled: ScheduledPrompt) -> Input:
-    """Record what the agent reads in the turn of a run."""
+    """Record the prompt of the run's turn."""
     prompt = scheduled.prompt
     metadata = {**begun.metadata, "automation_prompt_ref": prompt.reference}
     prompted = replace(begun, prompt=prompt.text, metadata=metadata)
@@ -148,15 +148,15 @@ def keep_prompt(connection: Connection, begun: Input, scheduled: ScheduledPrompt
     return prompted
 
 
-def turn_given_back(connection: Connection, waiting: Input, now: datetime) -> None:
-    """The turn did nothing: the run waits again, like its input."""
+def turn_undone(connection: Connection, waiting: Input, now: datetime) -> None:
+    """Queue the run again, like its input: the turn did nothing."""
     _update(connection, waiting.id, state=RunState.QUEUED, started_at=None)
     if (automation := _of_input(connection, waiting)) is not None:
         automations.change(connection, automation, now, active_run_state=RunState.QUEUED)
 
 
 def had_nothing_to_do(connection: Connection, waiting: Input, now: datetime) -> None:
-    """One of Navi's own jobs found no work: as if it had run, but without a record."""
+    """Remove the run of one of Navi's own jobs that had no work, and move on."""
     automation = _of_input(connection, waiting)
     connection.execute(delete(automation_runs).where(automation_runs.c.id == waiting.id))
     if automation is not None:
@@ -167,7 +167,7 @@ def had_nothing_to_do(connection: Connection, waiting: Input, now: datetime) -> 
 def turn_ended(
     connection: Connection, ended: Input, ending: Ending, message_id: str | None, now: datetime
 ) -> str | None:
-    """Record how the turn of a run ended; returns what the session should be told, if anything."""
+    """Record how the run's turn ended. Returns a remark for the session, if there is one."""
     run = find(connection, ended.id)
     if run is None:
         return None
@@ -177,7 +177,7 @@ def turn_ended(
     automation = automations.find(connection, run.automation_id)
     is_apart = automation is not None and automation.category is not Category.BOUND
     has_answer = state is RunState.TURN_COMPLETED and ending.outcome not in NO_ANSWER
-    # Of several failures in a row only the first is news.
+    # Report only the first of several failures in a row.
     is_first = automation is not None and automation.failures_in_row == 0
     delivers = is_apart and (has_answer or (state is RunState.FAILED and is_first))
     _update(
@@ -196,7 +196,7 @@ def turn_ended(
 
 
 def cancel_queued(connection: Connection, automation_id: str, why: str, now: datetime) -> None:
-    """A run that still waits is not wanted any more."""
+    """Cancel the automation's queued run, if there is one."""
     run = _active(connection, automation_id)
     if run is not None and run.state is RunState.QUEUED:
         input_removed(
@@ -205,7 +205,7 @@ def cancel_queued(connection: Connection, automation_id: str, why: str, now: dat
 
 
 def input_removed(connection: Connection, removed: Input, why: str, now: datetime) -> None:
-    """The input of a run was taken out of the queue."""
+    """Cancel a run whose input was removed from the queue."""
     run = find(connection, removed.id)
     if run is None or run.state is not RunState.QUEUED:
         return
@@ -216,8 +216,8 @@ def input_removed(connection: Connection, removed: Input, why: str, now: datetim
 
 
 def session_ended(connection: Connection, session_id: str, now: datetime) -> None:
-    """Its automations run no more. Those that wait are cancelled with the queue."""
-    for automation in automations.listing(connection, session_id=session_id):
+    """End the session's automations. Emptying its queue cancels their queued runs."""
+    for automation in automations.list_automations(connection, session_id=session_id):
         if automation.enabled:
             end(connection, automation, Ended.SESSION_ENDED, now)
 
@@ -239,14 +239,14 @@ def get(connection: Connection, run_id: str) -> Run:
     return run
 
 
-def listing(connection: Connection, automation_id: str) -> list[Run]:
+def list_runs(connection: Connection, automation_id: str) -> list[Run]:
     """Newest first."""
     query = select(automation_runs).where(_OF_AUTOMATION).order_by(*_NEWEST_FIRST)
     return [_run(row) for row in connection.execute(query, {"automation_id": automation_id})]
 
 
 def to_deliver(connection: Connection, limit: int = 16) -> Sequence[Run]:
-    """Runs whose answers wait for somebody to decide about them."""
+    """Runs whose answers are to be posted or dropped."""
     query = (
         select(automation_runs)
         .where(automation_runs.c.delivery == Delivery.PENDING.value)
@@ -259,7 +259,7 @@ def to_deliver(connection: Connection, limit: int = 16) -> Sequence[Run]:
 def settle_delivery(
     connection: Connection, run_id: str, delivery: Delivery, error: str | None = None
 ) -> bool:
-    """Decide about a pending delivery; False if somebody else did."""
+    """Settle a pending delivery. False if another process already has."""
     decided = connection.execute(
         update(automation_runs)
         .where(
@@ -271,14 +271,14 @@ def settle_delivery(
     return bool(decided.rowcount)
 
 
-def _meet(
+def _hold_or_miss(
     connection: Connection,
     automation: Automation,
     active: Run,
     plan: Plan,
     now: datetime,
 ) -> None:
-    """It is due while its earlier run still waits or runs: never two at a time."""
+    """Handle an occurrence that is due while an earlier run is active: never two at a time."""
     if automation.catch_up is CatchUp.ALL:
         held = {"next_run_at": None, "held_at": automation.next_run_at}
         automations.change(connection, automation, now, **held)
@@ -297,7 +297,7 @@ def _following(plan: Plan) -> dict[str, Any]:
 def _count(
     connection: Connection, automation: Automation, ending: Ending, now: datetime
 ) -> str | None:
-    """The automation after one of its runs: its state is the turn's real outcome."""
+    """Update the automation after a run. Returns a remark if this switches it off."""
     failures = failures_after(ending.outcome, automation.failures_in_row)
     status = status_after(ending.outcome)
     changed = automations.change(
@@ -320,7 +320,7 @@ def _count(
 
 
 def _released(automation: Automation, now: datetime) -> dict[str, Any]:
-    """What follows a run: an occurrence that was held because of it, or the end."""
+    """The changes after a run: fire an occurrence that it held up, or end the automation."""
     free: dict[str, Any] = {"active_run_state": None}
     if automation.held_at is not None:
         return {**free, "next_run_at": automation.held_at, "held_at": None}

@@ -1,4 +1,4 @@
-"""Automations: add, read, change, remove. `automation_runs.py` fires them."""
+"""Adds, reads, changes and removes automations. `automation_runs.py` fires them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _BLOCKING = (
 
 
 def add(connection: Connection, automation: Automation, limits: Limits = UNLIMITED) -> Automation:
-    """Keep it. The session it runs in must exist, and not have ended."""
+    """Add the automation. Its session must exist and not have ended."""
     lane = lock(connection, automation.session_id)
     if (existing := find(connection, automation.id)) is not None:
         return existing
@@ -68,10 +68,10 @@ def get(connection: Connection, automation_id: str) -> Automation:
     return automation
 
 
-def listing(
+def list_automations(
     connection: Connection, *, session_id: str | None = None, user_id: str | None = None
 ) -> list[Automation]:
-    """Oldest first; of one session, of one user, or of all."""
+    """Automations of one session, of one user, or all of them, oldest first."""
     query = select(automations).order_by(automations.c.created_at, automations.c.id)
     if session_id is not None:
         query = query.where(automations.c.session_key == session_id)
@@ -81,7 +81,7 @@ def listing(
 
 
 def blocking(connection: Connection, session_id: str) -> list[BlockingAutomation]:
-    """The automations of people that would go with the session."""
+    """The automations that would be deleted with the session."""
     rows = connection.execute(_BLOCKING, {"session_id": session_id})
     return [
         BlockingAutomation(row.id, row.name, row.enabled, row.ended and Ended(row.ended))
@@ -92,7 +92,7 @@ def blocking(connection: Connection, session_id: str) -> list[BlockingAutomation
 def change(
     connection: Connection, automation: Automation, now: datetime, **changes: Any
 ) -> Automation:
-    """Write the changes, and tell. The caller holds the lane of the automation's session."""
+    """Write and announce the changes. The caller holds the lane of the automation's session."""
     changed = replace(automation, **changes, updated_at=now)
     connection.execute(
         update(automations).where(automations.c.id == automation.id).values(**_values(changed))
@@ -108,7 +108,7 @@ def remove(connection: Connection, automation: Automation, now: datetime) -> Non
 
 
 def announce(connection: Connection, automation: Automation, now: datetime) -> None:
-    """Tell how it stands, and wake the clocks: it may be the earliest of all."""
+    """Announce the automation's state and wake the schedulers: it may be due first."""
     payload = {"automation": automation_json(automation), "automation_id": automation.id}
     emit(connection, automation.session_id, None, [("automation_update", payload)], now)
     if automation.next_run_at is not None:

@@ -1,4 +1,4 @@
-"""Answers that were made apart from where they are read."""
+"""Answers of background automations, to be posted where a person reads them."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ from navi.live.store.scheduling import automation_runs, automations
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """An answer about which somebody has to decide."""
+class PendingAnswer:
+    """An answer that is not posted or dropped yet."""
 
     run: Run
     automation: Automation | None
     answer: Message | None
     target_id: str | None
-    """The session to which it would go."""
+    """The session in which it would be posted."""
 
     @property
     def text(self) -> str:
-        """What the person reads: the answer, or that there is none."""
+        """What a person would read: the answer, or the error of a failed run."""
         if self.run.state is RunState.FAILED and self.automation is not None:
             why = (self.run.error or "").strip().splitlines()[-1:]
             return f"Automation {self.automation.name} failed: {''.join(why)}"
         return "" if self.answer is None else self.answer.content
 
 
-def waiting(connection: Connection) -> list[Waiting]:
-    return [_waiting(connection, run) for run in automation_runs.to_deliver(connection)]
+def list_pending(connection: Connection) -> list[PendingAnswer]:
+    return [_pending(connection, run) for run in automation_runs.to_deliver(connection)]
 
 
-def deliver(connection: Connection, each: Waiting, now: datetime) -> bool:
-    """Add the answer to the transcript in which it is read, once. False if somebody else did."""
+def deliver(connection: Connection, each: PendingAnswer, now: datetime) -> bool:
+    """Post the answer in its target session, once. False if another process already has."""
     assert each.answer is not None
     assert each.automation is not None
     assert each.target_id is not None
@@ -72,15 +72,15 @@ def deliver(connection: Connection, each: Waiting, now: datetime) -> bool:
     return True
 
 
-def _waiting(connection: Connection, run: Run) -> Waiting:
+def _pending(connection: Connection, run: Run) -> PendingAnswer:
     automation = automations.find(connection, run.automation_id)
     answer = transcript.find(connection, run.response_message_id or "")
     target_id = None if automation is None else _target(connection, automation)
-    return Waiting(run, automation, answer, target_id)
+    return PendingAnswer(run, automation, answer, target_id)
 
 
 def _target(connection: Connection, automation: Automation) -> str | None:
-    """The session that a legacy automation names; for Navi's own, where the user was last."""
+    """The session a legacy automation names; for Navi's own, the user's latest session."""
     query = (
         select(sessions.c.id)
         .where(

@@ -1,4 +1,4 @@
-"""Which agents summarise their history right now. Meanwhile no reminder is injected."""
+"""Which agents are compacting their history. No reminder is sent to them meanwhile."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def begin(connection: Connection, session_id: str, at: datetime) -> None:
 
 
 def forget(connection: Connection, session_id: str, at: datetime) -> bool:
-    """It is over. False if none was known, or the one that is known began later than that."""
+    """End the compaction. False if none is recorded that began by then."""
     return bool(connection.execute(_FORGET, {"session_id": session_id, "at": at}).rowcount)
 
 
 def held_until(connection: Connection, session_id: str) -> datetime | None:
-    """Until when nothing may be injected, at the latest. None if nobody compacts."""
+    """When the agent may get reminders again at the latest; None if it is not compacting."""
     began_at = connection.execute(_BEGAN, {"session_id": session_id}).scalar()
     return None if began_at is None else began_at + LONGEST_COMPACTION

@@ -1,4 +1,4 @@
-"""Automations that run apart: each in a hidden session of its own."""
+"""The hidden sessions of automations that run in the background."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from navi.live.store.scheduling import automations
 
 
 def keep(connection: Connection, session: Session, automation: Automation, now: datetime) -> bool:
-    """Add it with its session. If it is there, only its schedule and switch are brought up to date.
+    """Add the automation and its session; if it exists, update its schedule and whether it is on.
 
     Returns whether it is new.
     """

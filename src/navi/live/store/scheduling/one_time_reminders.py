@@ -1,4 +1,4 @@
-"""Reminders for once: schedule, cancel, fire."""
+"""Schedules, cancels and fires one-time reminders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FIND = select(scheduled_reminders).where(scheduled_reminders.c.id == bindparam(
 
 
 def schedule(connection: Connection, new: Reminder, most: int | None = None) -> Reminder:
-    """Refused if `most` are pending in the user's sessions."""
+    """Schedule a reminder, unless `most` are pending in the user's sessions."""
     lane = lock(connection, new.session_id)
     if (existing := find(connection, new.id)) is not None:
         return existing
@@ -44,7 +44,7 @@ def find(connection: Connection, reminder_id: str) -> Reminder | None:
 
 
 def pending(connection: Connection, session_id: str) -> list[Reminder]:
-    """Those that are to come, the next one first."""
+    """The session's pending reminders, soonest first."""
     query = (
         select(scheduled_reminders)
         .where(IS_PENDING, scheduled_reminders.c.session_id == session_id)
@@ -58,7 +58,7 @@ def cancel(connection: Connection, reminder_id: str, now: datetime) -> Reminder:
     if reminder is None:
         raise ReminderNotFound(reminder_id)
     lock(connection, reminder.session_id)
-    # Read anew: it may have fired while the lane was waited for.
+    # Read it again: it may have fired while we waited for the lane.
     current = find(connection, reminder_id)
     if current is None or current.status is not ReminderStatus.PENDING:
         raise ReminderNotFound(reminder_id)
@@ -71,7 +71,7 @@ def session_ended(connection: Connection, session_id: str, now: datetime) -> Non
 
 
 def pull_forward(connection: Connection, session_id: str, now: datetime) -> None:
-    """The agent has compacted its history: what waited for that is due at its own time again."""
+    """Restore the original time of reminders that a compaction, now over, had postponed."""
     for each in pending(connection, session_id):
         move(connection, each, each.fires_at)
         _announce(connection, each, now)

@@ -1,4 +1,4 @@
-"""Recalls that are over: the newest of each session stay on record, the others are forgotten."""
+"""Keeps the newest finished recalls of each session and deletes the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recalls: schedule, cancel, skip; what their turns make of them. `due/recalls.py` claims them."""
+"""Schedules, cancels and skips recalls, and records their turns. `due_recalls.py` claims them."""
 
 from __future__ import annotations
 
@@ -47,12 +47,10 @@ _PENDING = select(session_recalls).where(
 def schedule(
     connection: Connection, recall: Recall, keep_finished: int = 100, most: int | None = None
 ) -> Recall:
-    """Keep the recall; refused while another one of the session is pending.
+    """Schedule the recall, unless one is pending in its session or `most` in the user's sessions.
 
-    Refused also if `most` are pending in the user's sessions. Of the session's finished recalls the
-    newest `keep_finished` stay on record.
-
-    The turn of a recurring recall may schedule another one, which takes its place.
+    The turn of a recurring recall may schedule another one, which replaces it. Only the session's
+    newest `keep_finished` finished recalls are kept.
     """
     lane = lock(connection, recall.session_id)
     if (existing := _find(connection, recall.id)) is not None:
@@ -76,21 +74,22 @@ def pending(connection: Connection, session_id: str) -> Recall | None:
     return None if row is None else recall_of(row)
 
 
-def listing(connection: Connection, session_id: str) -> list[Recall]:
+def list_recalls(connection: Connection, session_id: str) -> list[Recall]:
     """All recalls of the session, newest first."""
     query = (
         select(session_recalls)
         .where(session_recalls.c.session_id == session_id)
-        .order_by(session_recalls.c.created_at.desc(), session_recalls.c.id)
+        .order_by(
+            session_recalls.c.created_at.desc(),
+            session_recalls.c.trigger_at.desc(),
+            session_recalls.c.id,
+        )
     )
     return [recall_of(row) for row in connection.execute(query)]
 
 
 def cancel(connection: Connection, session_id: str, now: datetime) -> Recall:
-    """Cancel the pending recall, and with it its input if that still waits.
-
-    A turn that runs because of it goes on to its end.
-    """
+    """Cancel the pending recall and remove its queued input. Its running turn may finish."""
     lane = lock(connection, session_id)
     recall = pending(connection, session_id)
     if recall is None:
@@ -101,7 +100,7 @@ def cancel(connection: Connection, session_id: str, now: datetime) -> Recall:
 
 
 def skip(connection: Connection, session_id: str, now: datetime) -> Recall:
-    """Leave out the next beat of a recurring recall, counted from the planned one."""
+    """Skip the next wake-up of a recurring recall."""
     lane = lock(connection, session_id)
     recall = pending(connection, session_id)
     if recall is None:
@@ -113,7 +112,7 @@ def skip(connection: Connection, session_id: str, now: datetime) -> Recall:
 
 
 def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo) -> Input:
-    """The turn of a recall begins: render its prompt; a recurring one moves on to its next beat."""
+    """Render the recall's prompt and, if it recurs, plan its next wake-up."""
     recall = _of_input(connection, begun)
     if recall is None:
         return begun
@@ -126,7 +125,7 @@ def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo
         counted = {"missed_count": recall.missed_count + missed}
         _change(connection, recall, now, trigger_at=beat.at, due_at=beat.at, **counted)
     if begun.prompt is not None:
-        # It was rendered by an older version, when it was admitted.
+        # An older version rendered it at admission.
         return begun
     prompt = recall_prompt(begun, missed, now, zone).prompt
     metadata = {**begun.metadata, "missed_count": missed, "prompt_ref": prompt.reference}
@@ -135,8 +134,8 @@ def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo
     return prompted
 
 
-def turn_given_back(connection: Connection, waiting: Input, now: datetime) -> None:
-    """Its turn did nothing, and its input waits again: so does the recall, for the same beat."""
+def turn_undone(connection: Connection, waiting: Input, now: datetime) -> None:
+    """Make the recall pending again for the same wake-up: its turn did nothing."""
     recall = _of_input(connection, waiting)
     if recall is None:
         return
@@ -148,7 +147,7 @@ def turn_given_back(connection: Connection, waiting: Input, now: datetime) -> No
     if recall.status is not RecallStatus.PENDING or recall.interval_seconds is None or beat is None:
         return
     following = beat + (missed + 1) * timedelta(seconds=recall.interval_seconds)
-    if recall.due_at == following:  # Otherwise a person has skipped a beat.
+    if recall.due_at == following:  # Otherwise a person has skipped a wake-up.
         counted = {"missed_count": recall.missed_count - missed}
         _change(connection, recall, now, trigger_at=beat, due_at=beat, **counted)
 
@@ -156,7 +155,7 @@ def turn_given_back(connection: Connection, waiting: Input, now: datetime) -> No
 def turn_ended(
     connection: Connection, ended: Input, ending: Ending, message_id: str | None, now: datetime
 ) -> None:
-    """Record how the turn of a recall ended. A recurring one is now waiting for its next beat."""
+    """Record how the recall's turn ended. A recurring one now waits for its next wake-up."""
     recall = _of_input(connection, ended)
     if recall is None or recall.status not in (RecallStatus.PENDING, RecallStatus.RUNNING):
         return
@@ -170,17 +169,19 @@ def turn_ended(
         status = RecallStatus.CANCELLED if failed else RecallStatus.FIRED
         _change(connection, recall, now, status=status, **end)
     else:
-        _change(connection, recall, now, **_next_beat(recall, now), **end)
+        _change(connection, recall, now, **_next_wake_up(recall, now), **end)
 
 
 def input_removed(connection: Connection, removed: Input, why: str, now: datetime) -> None:
-    """Its input was taken out of the queue: `once` is over, a recurring one skips the beat."""
+    """Its input was removed from the queue: end the recall or, if it recurs, skip this wake-up."""
     recall = _of_input(connection, removed)
     if recall is None or recall.status is not RecallStatus.PENDING:
         return
     if recall.interval_seconds is not None and why != SESSION_ENDED:
         is_ahead = _is_planned(removed, recall) and now < recall.due_at
-        _change(connection, recall, now, **_next_beat(recall, recall.due_at if is_ahead else now))
+        _change(
+            connection, recall, now, **_next_wake_up(recall, recall.due_at if is_ahead else now)
+        )
         return
     cancelled = {"status": RecallStatus.CANCELLED, "outcome": CANCELLED_OUTCOME, "error": why}
     _change(connection, recall, now, **cancelled)
@@ -194,7 +195,7 @@ def session_ended(connection: Connection, session_id: str, now: datetime) -> Non
 
 
 def announce(connection: Connection, session_id: str, recall: Recall | None, now: datetime) -> None:
-    """Show the session's pending recall, and wake the clocks: it may be the earliest of all."""
+    """Announce the session's pending recall and wake the schedulers: it may be due first."""
     if recall is None:
         recall = pending(connection, session_id)
     payload = None if recall is None else recall_json(recall)
@@ -204,7 +205,7 @@ def announce(connection: Connection, session_id: str, recall: Recall | None, now
 
 
 def _runs(connection: Connection, lane: Lane, recall: Recall) -> bool:
-    """Whether the session's running turn is a beat of this recall."""
+    """Whether this recall caused the session's running turn."""
     if lane.turn_id is None or recall.input_id is None:
         return False
     inputs = input_queue.delivered_to(connection, lane.turn_id)
@@ -212,7 +213,7 @@ def _runs(connection: Connection, lane: Lane, recall: Recall) -> bool:
 
 
 def _withdraw(connection: Connection, lane: Lane, recall: Recall, now: datetime) -> bool:
-    """Remove the recall's input from the queue. False if it has none, or its turn runs."""
+    """Remove the recall's input from the queue. False if it has none or its turn is running."""
     if recall.input_id is None or _runs(connection, lane, recall):
         return False
     input_queue.remove(connection, recall.session_id, recall.input_id, now)
@@ -220,12 +221,12 @@ def _withdraw(connection: Connection, lane: Lane, recall: Recall, now: datetime)
 
 
 def _is_planned(of: Input, recall: Recall) -> bool:
-    """Whether the input is that of the beat the recall waits for. It may have moved on since."""
+    """Whether the input belongs to the recall's planned wake-up, not to an earlier one."""
     return of.not_before == recall.due_at
 
 
-def _next_beat(recall: Recall, now: datetime) -> dict[str, Any]:
-    """What follows a beat. Beats that passed during its turn are missed."""
+def _next_wake_up(recall: Recall, now: datetime) -> dict[str, Any]:
+    """The recall's next wake-up; those that passed during the turn count as missed."""
     assert recall.interval_seconds is not None
     at, missed = recall.due_at, 0
     if at <= now:

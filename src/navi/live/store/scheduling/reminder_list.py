@@ -1,4 +1,4 @@
-"""Everything that will remind somebody, periodic or one-off."""
+"""Periodic and one-time reminders in one list."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from navi.live.store.scheduling import one_time_reminders, reminders
 def upcoming(
     connection: Connection, *, user_id: str | None = None, session_id: str | None = None
 ) -> list[Registration | Reminder]:
-    """Those of one user's sessions, or of all; or of one session. The next one first."""
+    """Reminders of one session, of one user's sessions, or all of them, soonest first."""
     chosen = []
     if user_id is not None:
         chosen.append(sessions.c.user_id == user_id)

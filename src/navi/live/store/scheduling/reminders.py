@@ -1,6 +1,6 @@
-"""Sessions that are reminded until they are done: register, reset, nudge, cancel.
+"""Reminds sessions to report until they are done: registers, resets, nudges, cancels.
 
-Whoever calls these holds the lane of the session, or takes it here.
+Callers hold the session's lane, or these functions take it.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _ACTIVE = select(remind_registrations).where(
 
 
 def register(connection: Connection, new: Registration) -> Registration:
-    """Remind the session from now on, in place of what reminded it before."""
+    """Remind the session from now on, replacing its earlier registration."""
     lane = lock(connection, new.target_session_id)
     if (existing := _find(connection, new.id)) is not None:
-        # Run again after a commit whose answer got lost.
+        # Already registered by a commit whose reply got lost.
         return existing
     if lane.session.state is SessionState.STOPPED:
         raise SessionStopped(new.target_session_id)
@@ -45,7 +45,7 @@ def register(connection: Connection, new: Registration) -> Registration:
 
 
 def register_delivered(connection: Connection, delivered: Sequence[Input], now: datetime) -> None:
-    """Messages that ask for reminders were delivered: their time begins. The last one counts."""
+    """Start the reminders that delivered messages ask for; the last message wins."""
     asking = [each for each in delivered if each.remind_soft_threshold is not None]
     if not asking:
         return
@@ -65,13 +65,13 @@ def register_delivered(connection: Connection, delivered: Sequence[Input], now: 
     )
 
 
-def turn_given_back(
+def turn_undone(
     connection: Connection, session_id: str, waiting_again: Sequence[Input], now: datetime
 ) -> None:
-    """The agent never got these inputs, so it has nothing to report.
+    """Adjust reminders after a turn that never reached the agent.
 
-    The reminder of a task that waits again starts when the task is delivered. Any other
-    registration of the session gets a full period.
+    The reminder of a requeued task starts when the task is delivered. Any other registration of the
+    session gets a full period.
     """
     compaction_ended(connection, session_id, now)
     registration = active(connection, session_id)
@@ -89,7 +89,7 @@ def active(connection: Connection, session_id: str) -> Registration | None:
 
 
 def reset(connection: Connection, session_id: str, at: datetime) -> None:
-    """The agent has reported: a new round begins, and nudges of the old one are void."""
+    """Start a new period after a report, and remove the nudges of the old one."""
     registration = active(connection, session_id)
     if registration is None or at < registration.last_reset_at:
         return
@@ -98,7 +98,7 @@ def reset(connection: Connection, session_id: str, at: datetime) -> None:
 
 
 def stop(connection: Connection, session_id: str, now: datetime) -> Registration:
-    """Somebody wants no more reminders."""
+    """Stop reminding the session, on request."""
     lock(connection, session_id)
     cancelled = cancel(connection, session_id, now)
     if cancelled is None:
@@ -107,14 +107,14 @@ def stop(connection: Connection, session_id: str, now: datetime) -> Registration
 
 
 def cancel(
-    connection: Connection, session_id: str, now: datetime, *, known_at: datetime | None = None
+    connection: Connection, session_id: str, now: datetime, *, true_at: datetime | None = None
 ) -> Registration | None:
-    """No more reminders, and none of those that wait.
+    """Stop reminding the session, and remove queued nudges.
 
-    `known_at` is when the reason was true: a registration that is newer than that stays.
+    `true_at` is when the reason held: a newer registration stays.
     """
     registration = active(connection, session_id)
-    if registration is None or (known_at is not None and known_at < registration.registered_at):
+    if registration is None or (true_at is not None and true_at < registration.registered_at):
         return None
     _deactivate(connection, session_id, now)
     _announce(connection, session_id, None, now)
@@ -124,11 +124,11 @@ def cancel(
 def turn_ended(
     connection: Connection, session_id: str, ending: Ending, reason: str | None, now: datetime
 ) -> None:
-    """The agent has come to rest, and so do its reminders.
+    """Stop reminding an agent whose turn has ended.
 
-    Not if something urgent ended the turn, for the work goes on; not if the session was cleared,
-    for what is registered since then belongs to the next task; and not if the server died, for
-    then the agent is silent without having finished.
+    Reminders continue if an urgent input ended the turn, because the work goes on; if the session
+    was cleared, because they belong to the next task; and if the server died, because the agent had
+    not finished.
     """
     compaction_ended(connection, session_id, now)
     was_stopped = ending.outcome is Outcome.STOPPED
@@ -140,7 +140,7 @@ def turn_ended(
 
 
 def compaction_ended(connection: Connection, session_id: str, at: datetime) -> None:
-    """The agent is back, if it was away. Its timer gets a full period: it could not report."""
+    """Give an agent that could not report during a compaction a full period again."""
     if compactions.held_until(connection, session_id) is None:
         return
     lock(connection, session_id)
@@ -150,7 +150,7 @@ def compaction_ended(connection: Connection, session_id: str, at: datetime) -> N
 
 
 def waits(connection: Connection, registration: Registration, nudge: Nudge) -> bool:
-    """Whether such a nudge, or a harder one, still waits to be delivered."""
+    """Whether such a nudge, or a harder one, is still queued."""
     return any(
         each.metadata.get("nudge") in (nudge.value, Nudge.HARD.value)
         for each in waiting_nudges(connection, registration)
@@ -175,12 +175,12 @@ def remove_nudges(connection: Connection, registration: Registration, now: datet
 
 
 def _id_for(task: Input) -> str:
-    """Made from the task that asked for reminders, so that it has one however often it starts."""
+    """Derived from the task's id, so that a task has one registration however often it starts."""
     return f"{task.id}.remind"
 
 
 def _activate(connection: Connection, new: Registration) -> None:
-    """In place of the active one, and of its own earlier start if its task was given back."""
+    """Replace the active registration, and an earlier start of the same requeued task."""
     _deactivate(connection, new.target_session_id, new.registered_at)
     connection.execute(delete(remind_registrations).where(remind_registrations.c.id == new.id))
     connection.execute(insert(remind_registrations).values(**_values(new)))
@@ -219,7 +219,7 @@ def change(connection: Connection, changed: Registration, now: datetime) -> None
 def _announce(
     connection: Connection, session_id: str, registration: Registration | None, now: datetime
 ) -> None:
-    """Tell it, and wake the clocks: it may be the earliest of all."""
+    """Announce the registration and wake the schedulers: it may be due first."""
     remind = None if registration is None else registration_json(registration)
     emit(connection, session_id, None, [("remind_update", {"remind": remind})], now)
     if registration is not None:

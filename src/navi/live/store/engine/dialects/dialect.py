@@ -1,4 +1,4 @@
-"""What a database has to be able to do for the store."""
+"""What the store needs from a database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ JSON_CODEC: dict[str, Any] = {
     "json_serializer": lambda value: msgspec.json.encode(value).decode(),
     "json_deserializer": msgspec.json.decode,
 }
-"""Options of an engine. Every event is encoded as JSON; this is ten times quicker than `json`."""
+"""Options of an engine. Every event is encoded as JSON, and this is ten times as fast as `json`."""
 
 Signal = tuple[str, str]
 """Channel and payload."""
@@ -45,11 +45,11 @@ class Dialect(Protocol):
     def open(self, url: str) -> Engine: ...
 
     def open_for_reading(self, url: str) -> Engine:
-        """Cannot write, never waits for a writer, and sees one moment in each transaction."""
+        """Open read-only: each transaction sees one snapshot and never waits for writers."""
         ...
 
     def public_address(self, url: str) -> str:
-        """Which store it is, without the name and password that open it."""
+        """The store's address without user name and password."""
         ...
 
     def unusable(self, url: str, reason: str) -> StoreUnusable:

@@ -1,4 +1,4 @@
-"""PostgreSQL: any number of servers share one database, and hear each other's signals."""
+"""PostgreSQL: any number of servers share one database and receive each other's signals."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ CONNECTIONS = 8
 CONNECT_SECONDS = 3
 LOCK_MILLISECONDS = 2_000
 BRIEF_LOCK_MILLISECONDS = 50
+SCHEMA_LOCK_MILLISECONDS = 60_000
+"""Longer than any migration that another server may be running."""
 IDLE_MILLISECONDS = 10_000
 RECONNECT_SECONDS = 1.0
 SCHEMA_LOCK = 0x6E617669
-"""Any number, as long as all Navi processes take the same one."""
+"""An arbitrary number that all Navi processes share."""
 PASSING_STATES = {"40001", "40P01", "55P03", "25P03", "57P01", "57P02", "57P03", "53300"}
-"""Serialization failure, deadlock, lock timeout, a transaction that stood idle, being shut down or
-started, too many clients."""
+"""Serialization failure, deadlock, lock timeout, idle transaction ended, server shutting down or
+starting, too many clients."""
 
 _NOTIFY = text(
     "SELECT pg_notify(signal ->> 0, signal ->> 1) "
@@ -90,7 +92,9 @@ class PostgreSQL:
         )
 
     def lock_schema(self, connection: Connection) -> None:
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {SCHEMA_LOCK_MILLISECONDS}")
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": SCHEMA_LOCK})
+        connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
 
     @contextmanager
     def brief_lock_wait(self, connection: Connection) -> Iterator[None]:
@@ -102,13 +106,13 @@ class PostgreSQL:
         return 0
 
     def settle(self, engine: Engine) -> None:
-        """PostgreSQL does so by itself."""
+        """Nothing to do: PostgreSQL checkpoints by itself."""
 
     def may_pass(self, error: DBAPIError) -> bool:
         if error.connection_invalidated:
             return True
         state: str | None = getattr(error.orig, "sqlstate", None)
-        if state is None:  # psycopg's way of saying that there is no connection
+        if state is None:  # psycopg found no connection
             return isinstance(error, OperationalError)
         return state in PASSING_STATES or state.startswith("08")
 
@@ -120,7 +124,7 @@ class PostgreSQL:
         connection.execute(_NOTIFY, {"signals": json.dumps(signed)})
 
     def ring(self, url: str) -> None:
-        """`notify` has reached every server."""
+        """Nothing to do: `notify` has reached every server."""
 
     async def listen(
         self, url: str, channels: Sequence[str], own_id: str, on_signal: OnSignal
@@ -143,7 +147,7 @@ class PostgreSQL:
                             if sender != own_id:
                                 on_signal(notice.relname.decode(), payload)
             except psycopg.Error as error:
-                log.warning("lost the signals of the other processes, reconnecting: %s", error)
+                log.warning("lost the connection for signals, reconnecting: %s", error)
             await asyncio.sleep(RECONNECT_SECONDS)
 
 
@@ -164,7 +168,7 @@ def _address(url: str) -> URL:
 
 
 def _plain(url: str) -> str:
-    """The address as PostgreSQL's own tools write it, whatever its spelling."""
+    """The address in the spelling of PostgreSQL's own tools."""
     for other in ("postgres://", "postgresql+psycopg://", "postgresql+psycopg2://"):
         if url.startswith(other):
             return "postgresql://" + url.removeprefix(other)
@@ -172,7 +176,7 @@ def _plain(url: str) -> str:
 
 
 async def _readable(descriptor: int) -> None:
-    """psycopg's own way to wait for signals looks ten times a second, which adds up when idle."""
+    """Wait for a signal. psycopg's own wait polls ten times a second, even when idle."""
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()
     loop.add_reader(descriptor, readable.set)

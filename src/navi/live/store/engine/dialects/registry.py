@@ -1,4 +1,4 @@
-"""Which dialect a URL or a connection speaks."""
+"""Finds the dialect of a URL or a connection."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _DIALECTS: dict[str, Dialect] = {each.kind: each for each in (_SQLITE, _POSTGRES
 
 
 def dialect_for(url: str) -> Dialect:
-    """Opening a URL of any other database explains what is wrong with it."""
+    """PostgreSQL is the fallback: opening any other URL with it explains what is wrong."""
     return _SQLITE if url.startswith("sqlite:") else _POSTGRESQL
 
 
 def dialect_of(dialect: sqlalchemy.Dialect) -> Dialect:
-    """Ours for SQLAlchemy's, which connections and types have."""
+    """Our dialect for SQLAlchemy's."""
     return _DIALECTS[dialect.name]

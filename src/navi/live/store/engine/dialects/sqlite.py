@@ -1,6 +1,6 @@
-"""SQLite: one server, which writes through one connection.
+"""SQLite: one server that writes through one connection.
 
-Another process that writes to the file rings a bell: it touches a file next to the database.
+Another process that writes to the database rings a bell: it touches a file next to it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ from navi.live.store.engine.dialects.dialect import JSON_CODEC, OnSignal, Signal
 
 BUSY_SECONDS = 2.0
 CACHE_KIB = 64 * 1024
-"""What a thousand sessions touch in a store of a million: pages read a moment ago, or written once
-in a transaction, must stay in the cache until its end."""
+"""Holds all pages that a transaction on a thousand sessions touches in a store of a million."""
 LONGEST_WRITE_AHEAD_LOG_PAGES = 20_000
-"""A commit that finds more than this also moves the log into the database. `settle` does so much
-earlier, whenever the store is idle."""
+"""A commit checkpoints a log longer than this. `settle` does so much earlier, when the store is
+idle."""
 BELL_SECONDS = 0.5
 BROKEN_FILE = ("readonly", "full", "malformed", "no such")
-"""In the errors of a file that waiting does not repair."""
+"""Words in errors that waiting does not cure."""
 
 
 def sqlite_url(path: Path) -> str:
@@ -39,7 +38,7 @@ def sqlite_url(path: Path) -> str:
 
 
 def sqlite_path(url: str) -> str:
-    """As it was written: the index knows Navi's sessions by it."""
+    """The path exactly as written: the index identifies Navi's sessions by it."""
     return url.removeprefix("sqlite:///")
 
 
@@ -47,7 +46,7 @@ class SQLite:
     kind = "sqlite"
     title = "SQLite"
     workers = 1
-    # Reaching the disk is paid once for all; the limit keeps the first from waiting for ever.
+    # Share the cost of syncing to disk, but don't keep the first operation waiting for ever.
     operations_per_commit = 128
     has_other_servers = False
     instant_type: TypeEngine[Any] = Text()
@@ -56,7 +55,7 @@ class SQLite:
         return _sortable_text(value)
 
     def open(self, url: str) -> Engine:
-        # One connection: the store is its own writer, and never waits for itself.
+        # One connection, so that the store never waits for its own lock.
         engine = create_engine(
             url,
             module=_driver(),
@@ -73,7 +72,7 @@ class SQLite:
         def set_up(connection: Any, _record: Any) -> None:
             cursor = connection.cursor()
             cursor.execute("PRAGMA journal_mode = WAL")
-            # FULL: what was admitted survives a power cut, not only a crash.
+            # FULL: admitted inputs survive a power cut, not only a crash.
             cursor.execute("PRAGMA synchronous = FULL")
             cursor.execute("PRAGMA foreign_keys = ON")
             cursor.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
@@ -82,7 +81,7 @@ class SQLite:
 
         @event.listens_for(engine, "begin")
         def begin(connection: Any) -> None:
-            # IMMEDIATE: a transaction that reads first can't fail later because another one wrote.
+            # IMMEDIATE: a transaction that reads before it writes can't fail with a stale snapshot.
             connection.exec_driver_sql("BEGIN IMMEDIATE")
 
         return engine
@@ -90,7 +89,7 @@ class SQLite:
     def open_for_reading(self, url: str) -> Engine:
         path, sqlite = sqlite_path(url), _driver()
         file = Path(path).absolute().as_uri()
-        # A database without a write-ahead log, in a read-only folder, is read as it is.
+        # Without a write-ahead log in a read-only folder, only `immutable` can open it.
         modes = ["mode=ro"] if Path(f"{path}-wal").exists() else ["mode=ro", "mode=ro&immutable=1"]
 
         def connect() -> Any:
@@ -125,7 +124,7 @@ class SQLite:
         )
 
     def lock_schema(self, connection: Connection) -> None:
-        """Every transaction already holds the only lock."""
+        """Nothing to do: every transaction already holds the only lock."""
 
     def brief_lock_wait(self, connection: Connection) -> AbstractContextManager[None]:
         return nullcontext()
@@ -136,7 +135,7 @@ class SQLite:
         return changes
 
     def settle(self, engine: Engine) -> None:
-        """Move the write-ahead log into the database itself."""
+        """Checkpoint the write-ahead log."""
         connection = engine.raw_connection()
         try:
             connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
@@ -151,7 +150,7 @@ class SQLite:
         return self.may_pass(error) or _is_broken_file(error)
 
     def notify(self, connection: Connection, sender: str, signals: Sequence[Signal]) -> None:
-        """There is no other server."""
+        """Nothing to do: there is no other server."""
 
     def ring(self, url: str) -> None:
         _bell(url).touch()
@@ -175,7 +174,7 @@ def _sortable_text(value: datetime | None) -> str | None:
 
 
 def _driver() -> ModuleType:
-    """A SQLite without the WAL-reset bug of 3.7 to 3.51.2, where there is a wheel with one."""
+    """pysqlite3 where it is installed, because SQLite 3.7 to 3.51.2 has the WAL-reset bug."""
     try:
         import pysqlite3
 
@@ -187,7 +186,7 @@ def _driver() -> ModuleType:
 
 
 def _is_broken_file(error: DBAPIError) -> bool:
-    """The disk is full, or the file is read-only or damaged. Waiting does not help."""
+    """Whether the disk is full, or the file read-only or damaged, so that waiting can't help."""
     reason = str(error.orig).lower()
     return any(words in reason for words in BROKEN_FILE)
 

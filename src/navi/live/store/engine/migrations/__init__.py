@@ -1,1 +1,1 @@
-"""Alembic's place. Migrations are only added, never changed."""
+"""Alembic's migrations. Add new ones; never change an existing one."""
