@@ -115,13 +115,13 @@ class Archive:
     async def sessions(self, filters: MemoryFilters, limit: int) -> list[Json]:
         def work() -> list[Json]:
             from navi.memory.index_paths import places
-            from navi.memory.read.session_list import Wanted, sessions
+            from navi.memory.read.session_list import SessionFilters, SessionList
 
-            wanted = Wanted(
+            wanted = SessionFilters(
                 filters.source, filters.since, filters.project, filters.tag, filters.until
             )
-            found = sessions(places(), wanted, limit or None)
-            return [{**each, "title": masked(each["title"])} for each in found]
+            listed = SessionList(places()).sessions(wanted, limit or None)
+            return [{**each, "title": masked(each["title"])} for each in listed]
 
         return await asyncio.to_thread(work)
 
@@ -142,11 +142,11 @@ class Archive:
     async def resumable(self, id: str) -> Resumable:
         def work(connection: Connection) -> Resumable:
             from navi.memory.read.session_lookup import resolve, session
-            from navi.memory.resume import speaking_session
+            from navi.memory.resume import resumable_id
 
             found = session(connection, resolve(connection, id))
             return Resumable(
-                found["source"], speaking_session(found), found["cwd"], found["is_archived"]
+                found["source"], resumable_id(found), found["cwd"], found["is_archived"]
             )
 
         return await _read(work)
