@@ -6,7 +6,7 @@ append, and ids can't collide because only one process writes. See `docs/decisio
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from duckdb import CatalogException, DuckDBPyConnection
 
@@ -101,7 +101,7 @@ def create(connection: DuckDBPyConnection, now: datetime) -> None:
     connection.execute("CREATE TABLE tags (session_id TEXT, tag TEXT, tagged_at TIMESTAMP)")
     connection.execute("CREATE TABLE facts (name TEXT, value TEXT)")
     connection.execute("CREATE TABLE schema_version (version INTEGER, applied_at TIMESTAMP)")
-    connection.execute("INSERT INTO schema_version VALUES (?, ?)", [VERSION, _naive(now)])
+    connection.execute("INSERT INTO schema_version VALUES (?, ?)", [VERSION, naive(now)])
 
 
 def check(version: int) -> None:
@@ -126,6 +126,6 @@ def _column(name: str, kind: str) -> str:
     return f"{name} {kind}{compression}"
 
 
-def _naive(moment: datetime) -> datetime:
+def naive(moment: datetime) -> datetime:
     """The tables hold UTC without a time zone."""
-    return moment.replace(tzinfo=None)
+    return moment.astimezone(UTC).replace(tzinfo=None)

@@ -19,7 +19,8 @@ from navi.base.control_characters import CONTROL_CHARACTER
 from navi.base.errors import InvalidInput
 from navi.memory.database import Writer
 from navi.memory.index_paths import Places
-from navi.memory.read.session_lookup import naive, resolve
+from navi.memory.index_schema import naive
+from navi.memory.read.session_lookup import resolve
 
 _TAG = re.compile(r"[^\s,#]{1,64}")
 

@@ -49,7 +49,7 @@ def start_over(places: Places, now: datetime) -> list[str]:
         with database.writing(new, now):
             pass
         warnings = [
-            "the old index can't be read, so its tags and the sessions whose file is gone stay"
+            "the old index can't be read: its tags, and sessions whose file is gone, remain only"
         ]
     old_path = places.database.with_name(f"{places.database.name}.{now:%Y-%m-%dT%H%M%SZ}.bak")
     os.replace(places.database, old_path)
@@ -73,7 +73,7 @@ def _carry_over(places: Places, new: Places, now: datetime) -> list[str]:
         connection.execute(f"ATTACH '{_quoted(places.database)}' AS old (READ_ONLY)")
         old = _columns(connection)
         warnings = [
-            f"this version can't read the old index's {table}, so they stay"
+            f"this version can't read the old index's {table}, so they remain only"
             for table in REQUIRED
             if not REQUIRED[table] <= old.get(table, set())
         ]
@@ -139,7 +139,7 @@ def _left_out(old: dict[str, set[str]]) -> list[str]:
     if not unknown:
         return []
     return [
-        f"this version can't read {', '.join(unknown)}, so for sessions whose file is gone it stays"
+        f"this version can't read {', '.join(unknown)}; of sessions without a file it remains only"
     ]
 
 

@@ -24,6 +24,10 @@ class IndexedFile(NamedTuple):
     is_archived: bool
 
 
+IndexedFiles = dict[tuple[str, str], IndexedFile]
+"""By source and path."""
+
+
 @dataclass(slots=True)
 class Plan:
     changed: list[tuple[str, str, FoundFile]] = field(default_factory=list)
@@ -48,13 +52,12 @@ class Plan:
 
 def make_plan(
     sources: Iterable[Source],
-    indexed_files: Mapping[tuple[str, str], IndexedFile],
+    indexed_files: IndexedFiles,
     *,
     is_full: bool,
     stamps: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
-    """`indexed_files` by source and path. A source whose stamp is in `stamps` is not listed."""
-
+    """A source whose stamp is in `stamps` has not changed, so its files are not listed."""
     result = Plan()
     paths_by_source: dict[str, set[str]] = {}
     covers: dict[str, Callable[[str], bool]] = {}

@@ -21,7 +21,7 @@ from navi.memory.index_settings import full_text_format
 from navi.memory.ingest import backup, index_lock, unchanged, upgrade
 from navi.memory.ingest.file_reader import Task
 from navi.memory.ingest.pipeline import SMALL_BYTES, Pipeline
-from navi.memory.ingest.plan import IndexedFile, Plan, make_plan
+from navi.memory.ingest.plan import IndexedFile, IndexedFiles, Plan, make_plan
 from navi.memory.ingest.report import Progress, RefreshResult, ignore_progress
 from navi.memory.ingest.unchanged import Scan
 from navi.memory.ingest.write import tantivy_writer
@@ -40,8 +40,7 @@ REPAIRED_AT_ONCE = 20_000
 class Survey:
     """The state of the index and of the disk before a run."""
 
-    indexed_files: dict[tuple[str, str], IndexedFile]
-    """By source and path."""
+    indexed_files: IndexedFiles
     plan: Plan
     pending: list[tuple[str, int]]
     """Sessions whose texts are not written yet, and the first message that is missing."""
@@ -102,9 +101,7 @@ class Refresh:
             scan = unchanged.scan(self.places, self.sources.values(), self.fields)
         return None if scan is None else Survey(scan.indexed_files, scan.plan, [], True)
 
-    def _run(
-        self, survey: Survey | None
-    ) -> tuple[RefreshResult, dict[tuple[str, str], IndexedFile], dict[str, str]]:
+    def _run(self, survey: Survey | None) -> tuple[RefreshResult, IndexedFiles, dict[str, str]]:
         """The result, the files as the index has them now, and the sources' stamps."""
         if survey is None:
             with suppress(NoIndex):
@@ -152,7 +149,7 @@ class Refresh:
     def _load(
         self,
         plan: Plan,
-        indexed_files: Mapping[tuple[str, str], IndexedFile],
+        indexed_files: IndexedFiles,
         result: RefreshResult,
     ) -> list[Task]:
         """Returns the files that were read to their end."""
@@ -181,7 +178,7 @@ class Refresh:
         self,
         connection: DuckDBPyConnection,
         plan: Plan,
-        indexed_files: Mapping[tuple[str, str], IndexedFile],
+        indexed_files: IndexedFiles,
     ) -> tuple[list[Task], dict[str, IndexedSession]]:
         ids = [
             session
@@ -252,7 +249,7 @@ class Refresh:
         return pending
 
 
-def _indexed_files(connection: DuckDBPyConnection) -> dict[tuple[str, str], IndexedFile]:
+def _indexed_files(connection: DuckDBPyConnection) -> IndexedFiles:
     rows = connection.execute(
         "SELECT source, source_path, id, file_mtime, file_size, is_archived FROM sessions"
     ).fetchall()

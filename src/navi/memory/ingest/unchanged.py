@@ -16,7 +16,7 @@ import msgspec
 
 from navi.memory.index_paths import Places
 from navi.memory.index_settings import full_text_format
-from navi.memory.ingest.plan import IndexedFile, Plan, make_plan
+from navi.memory.ingest.plan import IndexedFile, IndexedFiles, Plan, make_plan
 from navi.memory.resume import reader_versions
 from navi.vendors.source import Source
 
@@ -38,7 +38,7 @@ class Scan(NamedTuple):
     """The disk compared with the saved file list."""
 
     stamp: Stamp
-    indexed_files: dict[tuple[str, str], IndexedFile]
+    indexed_files: IndexedFiles
     plan: Plan
 
     @property
@@ -67,7 +67,7 @@ def is_current(places: Places, scan: Scan) -> bool:
 def save(
     places: Places,
     fields: tuple[str, ...],
-    indexed_files: Mapping[tuple[str, str], IndexedFile],
+    indexed_files: IndexedFiles,
     stamps: Mapping[str, str],
 ) -> None:
     """`stamps` are those of the sources that were read completely."""

@@ -73,11 +73,6 @@ def as_dicts(rows: DuckDBPyConnection) -> list[dict[str, Any]]:
     ]
 
 
-def naive(moment: datetime | None) -> datetime | None:
-    """As in the tables: UTC without a time zone."""
-    return None if moment is None else moment.astimezone(UTC).replace(tzinfo=None)
-
-
 def _aware(value: Any) -> Any:
     return value.replace(tzinfo=UTC) if isinstance(value, datetime) else value
 

@@ -14,10 +14,10 @@ from typing import Any
 from duckdb import DuckDBPyConnection
 
 from navi.base.secrets.masking import masked
-from navi.memory.index_schema import IS_SESSION
+from navi.memory.index_schema import IS_SESSION, naive
 from navi.memory.prices import cost_of
 from navi.memory.read.copies import find_copies
-from navi.memory.read.session_lookup import as_dicts, naive
+from navi.memory.read.session_lookup import as_dicts
 from navi.permissions.suggestions import CountedCommand
 
 PERIODS = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
@@ -53,7 +53,7 @@ class Scope:
             ("s.source = ?", self.source),
             # The same as `session_list.in_project`.
             ("contains(coalesce(s.git_repo, s.cwd) || '/', ?)", self.project),
-            (f"coalesce({timestamp}, s.started_at) >= ?", naive(self.since)),
+            (f"coalesce({timestamp}, s.started_at) >= ?", self.since and naive(self.since)),
         ):
             if value is not None:
                 conditions.append(condition)

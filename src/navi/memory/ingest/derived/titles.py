@@ -15,7 +15,7 @@ LONGEST = 200
 SHORTEST_CUT = 120
 """A long title is cut at a space, if there is one after this many characters."""
 LONGEST_TEXT = 4_000
-"""A title is looked for in this many characters of a text."""
+"""Titles come from this many characters at the start of a text."""
 MESSAGES_PER_ROLE = 20
 """Nobody remembers a session by what came later."""
 
