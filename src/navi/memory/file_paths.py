@@ -1,7 +1,7 @@
 """Paths as terms of the full-text index: reversed, so that the end of a path is a term's prefix.
 
-`/home/ada/shop/src/cart.ts` becomes `cart.ts/src/shop/ada/home//`. The second slash marks
-an absolute path. Terms are in lower case.
+`/home/ada/shop/src/cart.ts` becomes `cart.ts/src/shop/ada/home//`. The second slash marks an
+absolute path. Terms are in lower case.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Places(NamedTuple):
         return self.database.with_name(f"{self.database.name}.wal")
 
     def prepare(self) -> None:
-        """Create the folder if needed, check that it is writable, and close its files to others."""
+        """Create the folder if needed, check that it is writable, and make its files private."""
         folder = self.database.parent
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -123,7 +123,7 @@ class Search:
             return SearchResult([], True)
         most = limit or max(1, searcher.num_docs)
         query = self._query(clauses, filter_queries, needs_all=True)
-        # A search for a file only has no words to rank by.
+        # A search for only a file has no words to rank by.
         by_date = by_date or not clauses
         hits = self._hits(searcher, query, clauses, most, by_date)
         if hits or sum(not clause.is_excluded for clause in clauses) < 2:

@@ -46,7 +46,7 @@ class Text(NamedTuple):
     at: int | None
     """Microseconds since 1970."""
     utf8: bytes
-    """The text itself, encoded because both engines hand it over that way."""
+    """The text, encoded as it comes from a frame or from DuckDB."""
     files: list[str]
     """Path terms of the files that a tool call names."""
 
