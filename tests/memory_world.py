@@ -14,9 +14,9 @@ from navi.memory import database
 from navi.memory.index_paths import Places, places
 from navi.memory.index_settings import searchable_fields
 from navi.memory.ingest.refresh import Refresh
-from navi.memory.ingest.report import Refreshed
+from navi.memory.ingest.report import RefreshResult
 from navi.memory.read.search import EVERYTHING, Filters, Hit, Search
-from navi.memory.read.session_list import EVERY_SESSION, Wanted, sessions
+from navi.memory.read.session_list import EVERY_SESSION, SessionFilters, SessionList
 from navi.memory.read.session_transcript import Transcript, transcript
 from navi.memory.resume import agents
 from navi.vendors.source import Source
@@ -111,7 +111,7 @@ class World:
 
     def index(
         self, *, full: bool = False, recreate: bool = False, in_parallel: bool = False
-    ) -> Refreshed:
+    ) -> RefreshResult:
         return self.refresh(full=full, in_parallel=in_parallel).run(recreate=recreate)
 
     def find(self, text: str, filters: Filters = EVERYTHING, limit: int = 1000) -> list[Hit]:
@@ -120,8 +120,8 @@ class World:
     def texts(self, text: str, filters: Filters = EVERYTHING) -> list[str]:
         return sorted(hit.snippet.text for hit in self.find(text, filters))
 
-    def sessions(self, wanted: Wanted = EVERY_SESSION) -> list[dict[str, Any]]:
-        return sessions(self.places, wanted, None)
+    def sessions(self, filters: SessionFilters = EVERY_SESSION) -> list[dict[str, Any]]:
+        return SessionList(self.places).sessions(filters)
 
     def transcript(self, session_id: str) -> Transcript:
         with database.reading(self.places) as connection:
@@ -155,7 +155,7 @@ class World:
 
         from navi.memory.read import full_text
 
-        searcher = full_text.opened(str(self.places.texts)).searcher()
+        searcher = full_text.open_for_reading(self.places).searcher()
         found = searcher.search(tantivy.Query.all_query(), max(1, searcher.num_docs)).hits
         addresses = [address for _, address in found]
         columns = [

@@ -1,7 +1,7 @@
-"""Opening the DuckDB file: for a short write, or to read beside a writer.
+"""Opens the DuckDB file.
 
-While one process has the file open for writing no other can even read it, so that writers hold it
-for moments only, and everybody tries again for a while.
+While one process has the file open for writing, no other can even read it. So writers hold it only
+for moments, and everyone retries for a while.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ WRITER_MEMORY_LIMIT = "160MB"
 
 @contextmanager
 def reading(places: Places) -> Iterator[DuckDBPyConnection]:
-    """Closed as soon as the caller has its rows: an open reader keeps the writer waiting."""
+    """Close it as soon as you have your rows: an open reader keeps the writer waiting."""
     if not places.database.exists():
         raise NoIndex
-    connection = _opened(places.database, read_only=True)
+    connection = _open(places.database, read_only=True)
     try:
-        found = index_schema.version_of(connection)
-        if found is None:
-            raise NoIndex  # whoever began to make it was killed before it had tables
-        index_schema.check(found)
+        version = index_schema.version_of(connection)
+        if version is None:
+            raise NoIndex  # the process creating it was killed before it had tables
+        index_schema.check(version)
         yield connection
     except duckdb.Error as error:
         raise _translated(places.database, error) from error
@@ -46,7 +46,7 @@ def reading(places: Places) -> Iterator[DuckDBPyConnection]:
 
 @contextmanager
 def writing(places: Places, now: datetime) -> Iterator[DuckDBPyConnection]:
-    """One transaction, committed at the end of the block. Makes the tables if there are none."""
+    """One transaction, committed at the end of the block. Creates missing tables."""
     writer = Writer(places, is_kept_open=False)
     with writer.transaction(now) as connection:
         yield connection
@@ -54,7 +54,7 @@ def writing(places: Places, now: datetime) -> Iterator[DuckDBPyConnection]:
 
 @dataclass(slots=True)
 class Writer:
-    """For several transactions: the file is opened for each, or once if all take but moments."""
+    """Runs several transactions. Keep the file open between them only if all are short."""
 
     places: Places
     is_kept_open: bool
@@ -64,15 +64,15 @@ class Writer:
     def transaction(self, now: datetime) -> Iterator[DuckDBPyConnection]:
         """As `writing`."""
         if self._connection is None:
-            self._connection = _opened(self.places.database, read_only=False)
+            self._connection = _open(self.places.database, read_only=False)
         connection, is_committed = self._connection, False
         try:
-            found = index_schema.version_of(connection)
+            version = index_schema.version_of(connection)
             connection.execute("BEGIN")
-            if found is None:
+            if version is None:
                 index_schema.create(connection, now)
             else:
-                index_schema.check(found)
+                index_schema.check(version)
             yield connection
             connection.execute("COMMIT")
             is_committed = True
@@ -88,18 +88,18 @@ class Writer:
             self._connection = None
 
 
-def _opened(path: Path, *, read_only: bool) -> DuckDBPyConnection:
+def _open(path: Path, *, read_only: bool) -> DuckDBPyConnection:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
             return duckdb.connect(
                 str(path),
                 read_only=read_only,
-                # Nothing is ever fetched from the network, and the user's own settings stay out.
                 config={
                     "memory_limit": MEMORY_LIMIT if read_only else WRITER_MEMORY_LIMIT,
+                    # Never download anything.
                     "autoinstall_known_extensions": "false",
-                    # A second thread makes writing cost more and end no sooner.
+                    # A second thread makes writing more expensive but not faster.
                     "threads": "2" if read_only else "1",
                 },
             )

@@ -1,4 +1,4 @@
-"""How damage to an agent's file is described."""
+"""Describes damage to an agent's file."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 
 CUT_OFF_AFTER_SECONDS = 300.0
-"""No agent takes that long to write a line: its other half will not come."""
+"""No agent takes this long to write a line, so the other half will not come."""
 
 
 def is_old(mtime: float, now: datetime) -> bool:
-    """Whether a file that ends in half a line was left like that."""
+    """Whether a file that ends in half a line will stay like that."""
     return now.timestamp() - mtime > CUT_OFF_AFTER_SECONDS
 
 

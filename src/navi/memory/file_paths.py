@@ -1,7 +1,7 @@
-"""Paths as the full-text holds them: from their end, so that a path's end is a term's beginning.
+"""Paths as terms of the full-text index: reversed, so that the end of a path is a term's prefix.
 
-`/home/ada/shop/src/cart.ts` is `cart.ts/src/shop/ada/home//`; the second slash at the end is the
-root, so that a relative path is known from an absolute one. Upper and lower case are the same.
+`/home/ada/shop/src/cart.ts` becomes `cart.ts/src/shop/ada/home//`. The second slash marks an
+absolute path. Terms are in lower case.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 
 
 def path_term(path: str) -> str | None:
-    """None if it is no path of anything: `.`, or nothing at all."""
+    """None for `.` and for an empty path."""
     path = path.strip().removeprefix("file://").lower()
     if path.startswith("~"):
         path = os.path.expanduser(path).lower()
@@ -27,18 +27,18 @@ def path_term(path: str) -> str | None:
 
 
 def path_of(term: str) -> str:
-    """The path that a term was made of, in lower case."""
+    """The path of a term, in lower case."""
     path = "/".join(reversed(term.rstrip("/").split("/")))
     return f"/{path}" if term.endswith("//") else path
 
 
 def shorter_ends(term: str) -> list[str]:
-    """The terms of relative paths that may be the same file, if they began in the right folder."""
+    """Terms of the relative paths that name the same file if they start in the right folder."""
     names = term.rstrip("/").split("/")
     return ["/".join(names[:count]) + "/" for count in range(1, len(names))]
 
 
 def is_same_file(relative: str, folder: str, wanted: str) -> bool:
-    """Whether a path, begun in `folder`, ends in the path of the term `wanted`."""
-    found = path_term(os.path.join(folder, path_of(relative)))
-    return found is not None and found.startswith(wanted)
+    """Whether the term `relative`, seen from `folder`, names the file of the term `wanted`."""
+    term = path_term(os.path.join(folder, path_of(relative)))
+    return term is not None and term.startswith(wanted)

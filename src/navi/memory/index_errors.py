@@ -1,4 +1,4 @@
-"""What can be wrong with an index, in the user's words."""
+"""What can be wrong with an index."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from navi.base.errors import Conflict, NaviError, NotFound
 
 
 class IndexUnusable(NaviError):
-    """It can't be opened or written: damaged, made by another version, or in a closed folder."""
+    """Damaged, made by another version, or in a folder that can't be read or written."""
 
     kind, http_status = "index_unusable", 503
 
@@ -27,8 +27,8 @@ class PastSessionNotFound(NotFound):
 
     def __init__(self, wanted: str) -> None:
         super().__init__(
-            f"no indexed session is called {wanted}",
-            hint="`recall list` shows the newest ones; `recall index` adds what is missing",
+            f"there is no indexed session {wanted}",
+            hint="`recall list` shows the newest sessions; `recall index` adds new ones",
         )
 
 
@@ -36,7 +36,7 @@ class AmbiguousSession(NaviError):
     kind, http_status = "ambiguous_session", 409
 
     def __init__(self, wanted: str, candidates: list[str]) -> None:
-        shown = "".join(f"\n  {candidate}" for candidate in candidates)
+        lines = "".join(f"\n  {candidate}" for candidate in candidates)
         super().__init__(
-            f"{wanted} matches several sessions:{shown}", hint="give more characters of the id"
+            f"{wanted} matches several sessions:{lines}", hint="give more characters of the id"
         )

@@ -26,17 +26,17 @@ class Places(NamedTuple):
 
     @property
     def follower(self) -> Path:
-        """Locked by every process that keeps the index up to date as files change."""
+        """Locked by every process that follows the files and keeps the index up to date."""
         return self.database.with_suffix(".follower")
 
     @property
-    def known_files(self) -> Path:
-        """What the last run saw, so that the next one quickly sees that nothing changed."""
+    def file_list(self) -> Path:
+        """The files as the last run saw them, so that the next run can quickly compare."""
         return self.database.with_suffix(".files")
 
     @property
     def tags(self) -> Path:
-        """A copy of people's tags, so that listing sessions does not need DuckDB."""
+        """A copy of the tags, so that listing sessions does not need DuckDB."""
         return self.database.with_suffix(".tags")
 
     @property
@@ -44,13 +44,13 @@ class Places(NamedTuple):
         return self.database.with_name(f"{self.database.name}.wal")
 
     def prepare(self) -> None:
-        """The folder, there and writable; nobody else can read the index in it."""
+        """Create the folder if needed, check that it is writable, and make its files private."""
         folder = self.database.parent
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise IndexUnusable(
-                f"can't make the folder {folder}: {error.strerror}",
+                f"can't create the folder {folder}: {error.strerror}",
                 hint="make it writable, or set RECALL_DATA_DIR to another one",
             ) from error
         if not os.access(folder, os.W_OK | os.X_OK):
@@ -61,8 +61,8 @@ class Places(NamedTuple):
         file_modes.close_to_others(self.own_files())
 
     def own_files(self) -> list[str]:
-        """The index, and what `recall index --recreate` kept of earlier ones."""
-        beside = (self.texts, self.lock, self.follower, self.known_files, self.tags)
+        """The index, and the copies of earlier ones that `recall index --recreate` kept."""
+        beside = (self.texts, self.lock, self.follower, self.file_list, self.tags)
         copies = self.database.parent.glob(f"{glob.escape(self.database.name)}.*")
         return [str(path) for path in (self.database, *beside, *copies)]
 
@@ -78,7 +78,7 @@ def places(environment: Mapping[str, str] = os.environ) -> Places:
 
 
 def settings_files(environment: Mapping[str, str] = os.environ) -> list[Path]:
-    """Where `[fts]` may stand; the first that has it wins."""
+    """The files that may contain `[fts]`; the first that does wins."""
     config = _absolute(environment.get("XDG_CONFIG_HOME") or "~/.config")
     named = environment.get("NAVI_CONFIG")
     shared = _absolute(named) if named else config / "navi" / "config.toml"

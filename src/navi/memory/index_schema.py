@@ -1,13 +1,12 @@
 """The tables of the index.
 
-No keys, no references: DuckDB checks them with an index that a small append would have to load
-whole, and the only writer, under the lock, makes ids that can't collide. `docs/decisions/0007`
-has the figures.
+There are no primary or foreign keys: to check them, DuckDB would load a whole index for every small
+append, and ids can't collide because only one process writes. See `docs/decisions/0007`.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from duckdb import CatalogException, DuckDBPyConnection
 
@@ -43,9 +42,9 @@ SESSIONS = [
     ("is_archived", "BOOLEAN"),  # its file is gone
     ("file_mtime", "DOUBLE"),
     ("file_size", "BIGINT"),  # -1: not yet read to its end
-    ("mark", "TEXT"),  # where reading goes on when the file grew
+    ("mark", "TEXT"),  # where reading continues when the file has grown
     ("indexed_at", "TIMESTAMP"),
-    ("texts_pending_from", "INTEGER"),  # the full-text lacks messages from this idx on
+    ("texts_pending_from", "INTEGER"),  # the full-text index lacks messages from this idx on
 ]
 MESSAGES = [
     ("id", "TEXT"),
@@ -89,10 +88,10 @@ TABLES = {
 }
 
 IS_SESSION = "NOT is_warmup AND (message_count > 0 OR tool_count > 0)"
-"""What counts as a session, wherever sessions are listed or counted: a file in which something was
-said or done, by an agent that was not started only to be ready."""
+"""What counts as a session wherever sessions are listed or counted: a file with messages or tool
+calls, by an agent that was not started only to be ready."""
 LONG_TEXTS = {"content", "thinking", "tool_input", "bash_command"}
-"""Where zstd is named, DuckDB need not try all its ways of packing strings: half the time."""
+"""Naming zstd saves DuckDB from trying every string compression, which halves the time."""
 
 
 def create(connection: DuckDBPyConnection, now: datetime) -> None:
@@ -102,19 +101,19 @@ def create(connection: DuckDBPyConnection, now: datetime) -> None:
     connection.execute("CREATE TABLE tags (session_id TEXT, tag TEXT, tagged_at TIMESTAMP)")
     connection.execute("CREATE TABLE facts (name TEXT, value TEXT)")
     connection.execute("CREATE TABLE schema_version (version INTEGER, applied_at TIMESTAMP)")
-    connection.execute("INSERT INTO schema_version VALUES (?, ?)", [VERSION, _naive(now)])
+    connection.execute("INSERT INTO schema_version VALUES (?, ?)", [VERSION, naive(now)])
 
 
-def check(found: int) -> None:
-    if found != VERSION:
+def check(version: int) -> None:
+    if version != VERSION:
         raise IndexUnusable(
-            f"the index has schema {found}, this version of recall needs {VERSION}",
+            f"the index has schema {version}, this version of recall needs {VERSION}",
             hint="recall index --recreate  (keeps the old index beside the new one)",
         )
 
 
 def version_of(connection: DuckDBPyConnection) -> int | None:
-    """None if the tables are not there at all. Not inside a transaction, which it could end."""
+    """None if there are no tables. Must not run inside a transaction, which an error would end."""
     try:
         row = connection.execute("SELECT max(version) FROM schema_version").fetchone()
     except CatalogException:
@@ -123,10 +122,10 @@ def version_of(connection: DuckDBPyConnection) -> int | None:
 
 
 def _column(name: str, kind: str) -> str:
-    packing = " USING COMPRESSION zstd" if name in LONG_TEXTS else ""
-    return f"{name} {kind}{packing}"
+    compression = " USING COMPRESSION zstd" if name in LONG_TEXTS else ""
+    return f"{name} {kind}{compression}"
 
 
-def _naive(moment: datetime) -> datetime:
-    """UTC without saying so: the tables hold nothing else."""
-    return moment.replace(tzinfo=None)
+def naive(moment: datetime) -> datetime:
+    """The tables hold UTC without a time zone."""
+    return moment.astimezone(UTC).replace(tzinfo=None)

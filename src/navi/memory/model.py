@@ -1,4 +1,4 @@
-"""What a source finds in an agent's own files: messages, tool calls and what they cost.
+"""The values a source yields: sessions, messages, tool calls and token usage.
 
 Named tuples, because millions of them go straight into columns.
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class FoundFile(NamedTuple):
-    """A session's file as the file system describes it, before anybody opened it."""
+    """A session's file as the file system describes it, not opened yet."""
 
     path: str
     mtime: float
@@ -20,9 +20,9 @@ class FoundFile(NamedTuple):
 
 class PastMessage(NamedTuple):
     idx: int
-    """Its place in the session, counted from 0 and never changed by later lines."""
+    """Its number in the session, from 0; later lines never change it."""
     role: str
-    """`user` only for a person's words; what a client injected is `system`."""
+    """`user` only for what a person wrote; what a client injected is `system`."""
     content: str | None
     thinking: str | None
     timestamp: datetime | None
@@ -32,23 +32,23 @@ class PastToolCall(NamedTuple):
     message_idx: int | None
     """The message it belongs to; None for a call outside every message."""
     idx: int
-    """Its place within the message, or among the session's calls outside messages."""
+    """Its number within the message, or among the session's calls outside messages."""
     tool_name: str
     tool_input: str | None
-    """JSON, as the agent gave it."""
+    """JSON, as the agent wrote it."""
     command: str | None
-    """The shell command, if the tool runs one, without a wrapping `bash -lc`."""
+    """The shell command, if the tool runs one, without the `bash -lc` around it."""
     timestamp: datetime | None
 
 
 class PastUsage(NamedTuple):
     key: str
-    """The same for the same answer in every file that holds a copy of it: it counts once, with
-    the larger number of each kind."""
+    """The same in every file with a copy of this answer: it counts once, with the largest
+    numbers."""
     model: str | None
     timestamp: datetime | None
     input_tokens: int
-    """Without what came from a cache, for every source."""
+    """Without cached tokens, for every source."""
     output_tokens: int
     cache_read_tokens: int
     cache_creation_tokens: int
@@ -56,14 +56,14 @@ class PastUsage(NamedTuple):
 
 @dataclass(slots=True)
 class PastSession:
-    """What a whole file says of its session; grows with the file."""
+    """What a file says about its session so far."""
 
     source_session_id: str | None = None
     parent_source_session_id: str | None = None
-    """The session that started this sub-agent, or that this one was forked from."""
+    """The session that started this sub-agent, or that this session was forked from."""
     is_subagent: bool = False
     is_warmup: bool = False
-    """A sub-agent that a client started only to have it ready: it costs tokens and says nothing."""
+    """A sub-agent that a client started only to have it ready: costs tokens, says nothing."""
     title: str | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None
@@ -72,9 +72,9 @@ class PastSession:
     git_branch: str | None = None
     bad_lines: int = 0
     bad_line_numbers: list[int] = field(default_factory=list)
-    """Where the first of them are, counted from 1, if the source knows."""
+    """The first of them, counted from 1, if the source can tell."""
     is_cut_off: bool = False
-    """The file ends in half a line. It is read once its other half is there."""
+    """The file ends in half a line, which is read when the other half is there."""
     is_readable: bool = True
-    """False if the file has lines and not one of them can be read: it is not a transcript."""
+    """False if not one line of the file can be read: it is not a transcript."""
     unknown_kinds: dict[str, int] = field(default_factory=dict)

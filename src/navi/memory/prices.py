@@ -1,9 +1,9 @@
 """What tokens cost, by the vendors' public price lists.
 
-A price list is a snapshot: `AS_OF` says of when, and a model that is not in it has no price here,
-which is said as unknown rather than guessed. Left out on purpose: discounts of batches and of
-subscriptions, dearer tiers for very long prompts, and the one-hour cache (writes are counted at the
-five-minute rate, since transcripts do not always tell them apart).
+The lists are a snapshot of the month `AS_OF`. A model that is not on them has an unknown price,
+never a guessed one. Left out on purpose: batch and subscription discounts, higher prices for very
+long prompts, and the one-hour cache (transcripts do not always tell it apart, so all writes count
+at the five-minute rate).
 """
 
 from __future__ import annotations
@@ -16,22 +16,21 @@ from navi.vendors.registry import vendors
 
 AS_OF = "2026-10"
 
-
-# A date, `latest`, a platform's version, or the size of the context window: not part of the name.
+# A date, `latest`, a platform's version or the size of the context window.
 _SUFFIX = re.compile(r"(?:-latest|[-@]20\d\d-?\d\d-?\d\d|-v\d+(?::\d+)?|\[1m\])$")
-# Where other platforms say whose model it is: `us.anthropic.claude-…`, `openai/gpt-5`.
+# Other platforms put the vendor first: `us.anthropic.claude-…`, `openai/gpt-5`.
 _VENDOR = re.compile(r"^(?:.*/)?(?:(?:[a-z]{2,6}\.)?anthropic\.)?(?:(?:anthropic|openai):)?")
 
 
 @cache
 def prices() -> dict[str, Price]:
-    """Of every vendor's models, by their names."""
+    """The prices of every vendor's models, by name."""
     return {name: price for each in vendors().values() for name, price in each.prices().items()}
 
 
 @lru_cache(maxsize=1_024)
 def price_of(model: str | None) -> Price | None:
-    """The price of a model by the id that transcripts hold; None if it is not known."""
+    """The price of a model by its id in transcripts; None if unknown."""
     if not model:
         return None
     name = _VENDOR.sub("", model.strip().lower(), count=1)
@@ -50,7 +49,7 @@ def cost_of(
     cache_read_tokens: int = 0,
     cache_creation_tokens: int = 0,
 ) -> float | None:
-    """What these tokens cost in US dollars; None if the model's price is not known."""
+    """In US dollars; None if the model's price is unknown."""
     price = price_of(model)
     if price is None:
         return None

@@ -1,4 +1,4 @@
-"""The ids of sessions, messages and tool calls: made from where they stand, so stable for ever."""
+"""Ids of sessions, messages and tool calls, derived from their position, so they never change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def message_id(session: str, idx: int) -> str:
 
 
 def call_id(session: str, message_idx: int | None, idx: int) -> str:
-    """Of a call in a message, or, without one, of a call outside every message."""
+    """`message_idx` is None for a call outside every message."""
     if message_idx is None:
         return _short(f"{session}:orphan:{idx}")
     return call_id_in(message_id(session, message_idx), idx)
@@ -25,5 +25,5 @@ def call_id_in(message: str, idx: int) -> str:
 
 
 def _short(text: str) -> str:
-    # A file name may hold bytes that are no text; they reach us as surrogates.
+    # Bytes of a file name that are not UTF-8 reach us as surrogates.
     return sha256(text.encode("utf-8", "surrogateescape")).digest()[:8].hex()

@@ -1,4 +1,4 @@
-"""The agents whose sessions are indexed, and how each takes one up again."""
+"""The agents whose sessions are indexed, and the command that resumes a session."""
 
 from __future__ import annotations
 
@@ -18,45 +18,45 @@ def agents() -> dict[str, Source]:
 
 
 def reader_versions() -> dict[str, int]:
-    """How each of them reads its files now."""
+    """The current version of each source's reader."""
     return {name: source.version for name, source in agents().items()}
 
 
-def speaking_session(session: Mapping[str, Any]) -> str | None:
-    """Which of its agent's sessions can be spoken to, by the agent's own name; None if none can."""
-    # A sub-agent can't be; the session that started it can.
+def resumable_id(session: Mapping[str, Any]) -> str | None:
+    """The agent's own id of the session to resume; None if it can't be resumed."""
+    # A sub-agent can't be resumed, but the session that started it can.
     parent = session["parent_source_session_id"] if session["is_subagent"] else None
     name: str | None = parent or session["source_session_id"]
     return name if name is not None and is_agent_session_id(name) else None
 
 
 def resume_command(session: Mapping[str, Any]) -> list[str] | None:
-    """What takes a session, given as its row, up again; None if nothing can."""
-    known = speaking_session(session)
+    """`session` is a row of the index. None if it can't be resumed."""
+    agent_session_id = resumable_id(session)
     agent = agents().get(session["source"])
-    if agent is None or known is None:
+    if agent is None or agent_session_id is None:
         return None
-    return agent.resume_command(known, session["cwd"])
+    return agent.resume_command(agent_session_id, session["cwd"])
 
 
 def shell_line(command: Sequence[str], folder: str | None) -> str:
-    """The command for people to paste into bash or zsh, with the way to its folder."""
+    """The command with a `cd` to its folder, for people to paste into bash or zsh."""
     line = " ".join(map(_quoted, command))
     if not folder:
         return line
-    # A folder may be called `-P`; `cd -` goes elsewhere.
+    # A folder may be called `-P`, and `cd -` means the previous folder.
     return f"cd {_quoted(f'./{folder}' if folder.startswith('-') else folder)} && {line}"
 
 
 def _quoted(word: str) -> str:
-    if word.isprintable() or not any(map(_is_lost_in_print, word)):
+    if word.isprintable() or not any(map(_needs_escape, word)):
         return shlex.quote(word)
     escaped = (
-        f"\\u{ord(each):04x}" if _is_lost_in_print(each) else f"\\{each}" if each in "\\'" else each
+        f"\\u{ord(each):04x}" if _needs_escape(each) else f"\\{each}" if each in "\\'" else each
         for each in word
     )
     return f"$'{''.join(escaped)}'"
 
 
-def _is_lost_in_print(character: str) -> bool:
+def _needs_escape(character: str) -> bool:
     return character in "\n\t" or CONTROL_CHARACTER.match(character) is not None

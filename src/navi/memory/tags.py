@@ -1,7 +1,7 @@
-"""Words that people give to sessions.
+"""Tags that people give to sessions.
 
-They are kept in DuckDB. Whoever lists sessions reads a copy, which is made anew after each change,
-and whenever an index run looks into DuckDB.
+They are stored in DuckDB. Lists read a copy, which is rewritten after each change and whenever an
+index run opens DuckDB.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from navi.base.control_characters import CONTROL_CHARACTER
 from navi.base.errors import InvalidInput
 from navi.memory.database import Writer
 from navi.memory.index_paths import Places
-from navi.memory.read.session_lookup import naive, resolve
+from navi.memory.index_schema import naive
+from navi.memory.read.session_lookup import resolve
 
 _TAG = re.compile(r"[^\s,#]{1,64}")
 
@@ -27,7 +28,7 @@ _TAG = re.compile(r"[^\s,#]{1,64}")
 def change(
     places: Places, id: str, tags: Sequence[str], now: datetime, *, is_added: bool
 ) -> tuple[str, list[str]]:
-    """Give tags to the session called `id`, or take them; its own id, and all the tags it has."""
+    """Add or remove tags. Returns the session's full id and its tags."""
     writer = Writer(places, is_kept_open=True)
     with closing(writer):
         with writer.transaction(now) as connection:
@@ -36,32 +37,33 @@ def change(
                 add(connection, session, tags, now)
             else:
                 remove(connection, session, tags)
-            left = of(connection, session)
-        # After the commit: a copy must not know more. Before others can write: two can't cross.
-        note(connection, places)
-    return session, left
+            remaining = tags_of(connection, session)
+        # After the commit, so that the copy is never ahead; before the file is closed, so that two
+        # processes can't overwrite each other's copy.
+        save_copy(connection, places)
+    return session, remaining
 
 
 def add(connection: DuckDBPyConnection, session: str, tags: Sequence[str], now: datetime) -> None:
-    for tag in map(_checked, tags):
+    for tag in map(_validated, tags):
         remove(connection, session, [tag])
         connection.execute("INSERT INTO tags VALUES (?, ?, ?)", [session, tag, naive(now)])
 
 
 def remove(connection: DuckDBPyConnection, session: str, tags: Sequence[str]) -> None:
-    for tag in map(_checked, tags):
+    for tag in map(_validated, tags):
         connection.execute("DELETE FROM tags WHERE session_id = ? AND tag = ?", [session, tag])
 
 
-def of(connection: DuckDBPyConnection, session: str) -> list[str]:
+def tags_of(connection: DuckDBPyConnection, session: str) -> list[str]:
     rows = connection.execute(
         "SELECT tag FROM tags WHERE session_id = ? ORDER BY tag", [session]
     ).fetchall()
     return [row[0] for row in rows]
 
 
-def note(connection: DuckDBPyConnection, places: Places) -> None:
-    """The copy."""
+def save_copy(connection: DuckDBPyConnection, places: Places) -> None:
+    """Write the copy that lists read."""
     rows = connection.execute(
         "SELECT session_id, list(tag ORDER BY tag) FROM tags GROUP BY ALL"
     ).fetchall()
@@ -73,7 +75,7 @@ def note(connection: DuckDBPyConnection, places: Places) -> None:
     os.replace(temporary, places.tags)
 
 
-def _checked(tag: str) -> str:
+def _validated(tag: str) -> str:
     tag = tag.removeprefix("#")
     if _TAG.fullmatch(tag) is None or CONTROL_CHARACTER.search(tag) is not None:
         raise InvalidInput(

@@ -1,12 +1,12 @@
-"""How texts become words that can be found: the same way when writing and when asking.
+"""How texts become searchable words; the same for the index and for queries.
 
-The field `text` holds every run of letters and digits, in lower case and without accents. So
-`auth_handler` is `auth` next to `handler`, and `Müller` is found by `muller` too. There are no
-stop-words and no stems: what was written can be found.
+The field `text` has every run of letters and digits, in lower case and without accents. So
+`auth_handler` is `auth` next to `handler`, and `muller` finds `Müller` too. There are no stop words
+and no stemming: everything can be found as it was written.
 
-The field `parts` adds what such runs hide: the words inside `AuthHandler`, and the characters of
-scripts that put no space between words. Emoji are there too, each as a word of letters and digits,
-and not in `text`: words with an emoji between them stand side by side.
+The field `parts` adds what is hidden in such runs: the words inside `AuthHandler`, and the
+characters of scripts without spaces between words. It also has emoji, each as a word of letters and
+digits. They are not in `text`, so words with an emoji between them are neighbours.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ UNSPACED = (
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
 EMOJI = "\u231a-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
-"""And other pictures; without the colours of skin, so that all hands are found by the plain one."""
-HUMPS = "[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+"
+"""And other pictographs, but no skin tones, so that the plain hand finds every hand."""
+CAMEL_CASE_WORD = "[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+"
 """The words inside `HTTPServerError`."""
 ANALYZER = (
     TextAnalyzerBuilder(Tokenizer.simple())
@@ -35,16 +35,16 @@ ANALYZER = (
     .build()
 )
 FOLDED_ANALYZER = TextAnalyzerBuilder(Tokenizer.simple()).build()
-"""For what is folded already: in the index, that is everything."""
+"""For text that is already folded, like everything in the index."""
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text or a question, as the index has them."""
+    """The words of a text or a query, as the index has them."""
     return FOLDED_ANALYZER.analyze(" ".join(ANALYZER.analyze(composed(text))))
 
 
 def composed(text: str) -> str:
-    """An accent written as a character of its own would cut its word in two."""
+    """Joins accents to their letters: one on its own would split its word."""
     if text.isascii():
         return text
     import unicodedata
@@ -53,7 +53,7 @@ def composed(text: str) -> str:
 
 
 def encodable(text: str) -> str:
-    """Without halves of surrogate pairs, such as those of an argument that is no text."""
+    """Replaces halves of surrogate pairs, such as in a command-line argument that is not UTF-8."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
@@ -62,7 +62,7 @@ def is_unspaced(text: str) -> bool:
 
 
 def _unspaced() -> re.Pattern[str]:
-    """Made only for a text that may need it: it takes as long as a search."""
+    # Compiled only when needed: it takes as long as a search.
     return re.compile(f"[{UNSPACED}]")
 
 
@@ -73,17 +73,17 @@ def emoji_in(text: str) -> list[str]:
 
 
 def emoji_word(emoji: str) -> str:
-    """As the field `parts` has it: pictures are not letters, and would be left out."""
+    """The emoji in the field `parts`: the analyzer drops anything but letters and digits."""
     return f"emoji{ord(emoji):x}"
 
 
 def spaced(text: str) -> str:
-    """Each character of an unspaced script as a word: a phrase of them finds any piece of text."""
-    return _unspaced().sub(lambda found: f" {found[0]} ", text)
+    """Each character of an unspaced script as a word, so that a phrase finds any part of a text."""
+    return _unspaced().sub(lambda match: f" {match[0]} ", text)
 
 
-def humps(word: str) -> str:
+def split_camel_case(word: str) -> str:
     """`HTTPServerError` -> `HTTP Server Error`."""
     if word.isascii() and word.isalpha() and word.islower():
-        return word  # most words have none
-    return " ".join(re.findall(HUMPS, word))
+        return word  # most words are plain
+    return " ".join(re.findall(CAMEL_CASE_WORD, word))

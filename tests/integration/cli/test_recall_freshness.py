@@ -39,8 +39,8 @@ def test_a_long_absence_is_named_and_the_old_index_answers(
 ) -> None:
     file = world.file().say("pear")
     recall("index")
-    hour_ago = os.stat(world.places.known_files).st_mtime - 3600
-    os.utime(world.places.known_files, (hour_ago, hour_ago))
+    hour_ago = os.stat(world.places.file_list).st_mtime - 3600
+    os.utime(world.places.file_list, (hour_ago, hour_ago))
     monkeypatch.setattr(freshness, "QUICK_BYTES", 10)
     file.say("plum")
     answer = recall("search", "pear", "--json")
@@ -67,7 +67,7 @@ def test_somebody_elses_writing_does_not_keep_people_from_their_answer(
     file = world.file().say("pear")
     recall("index")
     file.say("plum")
-    with index_lock.held(world.places.lock, "following", FixedClock().now()):
+    with index_lock.exclusive(world.places.lock, "following", FixedClock().now()):
         answer = recall("search", "pear", "--json")
     assert len(answer.json) == 1
     assert f"note: can't index new messages: process {os.getpid()} (`following`" in answer.err
@@ -78,7 +78,7 @@ def test_a_killed_run_leaves_nothing_for_the_next_search_to_stumble_over(
 ) -> None:
     file = world.file().say("pear")
     recall("index")
-    world.places.known_files.unlink()
+    world.places.file_list.unlink()
     file.say("plum")
     assert len(recall("search", "plum", "--json").json) == 1
 
@@ -103,7 +103,7 @@ def test_an_index_waits_two_seconds_for_another_and_then_says_whose_it_is(
     monkeypatch.setattr(index, "PATIENCE_SECONDS", 0.05)
     world.file().say("pear")
     world.places.prepare()
-    with index_lock.held(world.places.lock, "following", FixedClock().now()):
+    with index_lock.exclusive(world.places.lock, "following", FixedClock().now()):
         answer = recall("index")
     assert answer.code == 1
     assert f"error: process {os.getpid()} (`following`, since" in answer.err

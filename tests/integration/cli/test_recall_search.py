@@ -197,7 +197,7 @@ def test_an_unknown_session_or_tag_is_an_error_with_a_hint(full: World, recall: 
     answer = recall("search", "auth", "--session", wrong)
     assert (answer.code, answer.out) == (1, "")
     assert answer.err.splitlines() == [
-        f"error: no indexed session is called {wrong}",
+        f"error: there is no indexed session {wrong}",
         f"hint: did you mean {id}?",
     ]
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from navi.base.control_characters import without_control_characters
-from navi.memory.resume import shell_line, speaking_session
+from navi.memory.resume import resumable_id, shell_line
 
 CHARACTERS = st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 WORDS = st.text(CHARACTERS) | st.text("a'\"\\ $é\n\x1b\x9b\u202e", max_size=8)
@@ -45,7 +45,7 @@ def test_the_line_leads_to_the_very_folder(tmp_path: Path, name: str) -> None:
 
 def test_a_name_that_is_no_id_can_not_be_spoken_to() -> None:
     row = {"parent_source_session_id": None, "is_subagent": False, "source_session_id": "--evil"}
-    assert speaking_session(row) is None
-    assert speaking_session({**row, "source_session_id": "6f1c0d52-58b1"}) == "6f1c0d52-58b1"
+    assert resumable_id(row) is None
+    assert resumable_id({**row, "source_session_id": "6f1c0d52-58b1"}) == "6f1c0d52-58b1"
     child = {"parent_source_session_id": "-c", "is_subagent": True, "source_session_id": "agent-1"}
-    assert speaking_session(child) is None
+    assert resumable_id(child) is None

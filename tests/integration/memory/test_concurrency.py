@@ -20,7 +20,7 @@ from tests.memory_world import FixedClock, World
 def test_of_two_runs_one_is_told_who_the_other_is(world: World) -> None:
     world.file().say("pear")
     world.places.prepare()
-    with index_lock.held(world.places.lock, "recall index", FixedClock().now()):
+    with index_lock.exclusive(world.places.lock, "recall index", FixedClock().now()):
         with pytest.raises(IndexBusy) as refused:
             world.index()
         holder = index_lock.holder(world.places.lock)
@@ -35,7 +35,7 @@ def test_of_two_runs_one_is_told_who_the_other_is(world: World) -> None:
 def test_a_run_waits_for_a_short_pass_of_another_process(world: World) -> None:
     world.file().say("pear")
     world.places.prepare()
-    holding = index_lock.held(world.places.lock, "following", FixedClock().now())
+    holding = index_lock.exclusive(world.places.lock, "following", FixedClock().now())
     holding.__enter__()
     letting_go = threading.Timer(0.2, holding.__exit__, [None, None, None])
     letting_go.start()

@@ -14,7 +14,7 @@ from navi.memory.ingest import reading_process
 from navi.memory.ingest.write import tantivy_writer
 from navi.memory.ingest.write.session_cards import Card
 from navi.memory.read.search import Search
-from navi.memory.read.session_list import Wanted
+from navi.memory.read.session_list import SessionFilters
 from tests.integration.memory.deadly_source import DeadlyClaudeCode
 from tests.memory_world import World
 from tests.places import ROOT
@@ -281,7 +281,7 @@ def test_a_lost_copy_of_the_tags_is_made_anew_by_the_next_run(world: World) -> N
     assert world.sessions()[0]["tags"] == ["fruit", "keep"]
     world.places.tags.unlink()  # as if killed before it was written
     world.index()
-    assert world.sessions(Wanted(tag="keep"))[0]["tags"] == ["fruit", "keep"]
+    assert world.sessions(SessionFilters(tag="keep"))[0]["tags"] == ["fruit", "keep"]
     tags.change(world.places, session["id"], ["keep", "fruit"], now, is_added=False)
     assert world.sessions()[0]["tags"] == []
-    assert world.sessions(Wanted(tag="keep")) == []
+    assert world.sessions(SessionFilters(tag="keep")) == []

@@ -15,7 +15,7 @@ import pytest
 
 from navi.base.errors import NaviError
 from navi.memory.ingest import index_lock, watch
-from navi.memory.ingest.report import Refreshed
+from navi.memory.ingest.report import RefreshResult
 from navi.memory.ingest.watch import Follower, pause_after
 from tests.memory_world import FixedClock, World
 
@@ -34,16 +34,16 @@ class Passes:
     """What a follower reports, in order."""
 
     def __init__(self, world: World) -> None:
-        self._results: Queue[Refreshed | NaviError] = Queue()
+        self._results: Queue[RefreshResult | NaviError] = Queue()
         self.follower = Follower(world.refresh(), self._results.put, self._results.put)
 
-    def next(self) -> Refreshed | NaviError:
+    def next(self) -> RefreshResult | NaviError:
         return self._results.get(timeout=WAIT_SECONDS)
 
-    def next_that_indexed(self) -> Refreshed:
+    def next_that_indexed(self) -> RefreshResult:
         while True:
             result = self.next()
-            if isinstance(result, Refreshed) and result.indexed:
+            if isinstance(result, RefreshResult) and result.indexed:
                 return result
 
 
@@ -71,7 +71,7 @@ def test_what_is_written_while_the_index_is_followed_is_found(world: World) -> N
 def test_the_first_session_of_an_agent_is_noticed(world: World) -> None:
     with followed(world) as passes:
         first = passes.next()
-        assert isinstance(first, Refreshed)
+        assert isinstance(first, RefreshResult)
         assert first.total == 0
         world.file().say("pear")
         passes.next_that_indexed()
@@ -115,7 +115,7 @@ def test_folders_that_cannot_be_watched_are_looked_at_every_few_seconds(
 def test_a_pass_waits_until_another_process_is_done(world: World) -> None:
     world.file().say("pear")
     world.places.prepare()
-    with index_lock.held(world.places.lock, "recall index", FixedClock().now()):
+    with index_lock.exclusive(world.places.lock, "recall index", FixedClock().now()):
         passes = Passes(world)
         running = Thread(target=passes.follower.run)
         running.start()

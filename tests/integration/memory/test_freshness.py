@@ -54,7 +54,7 @@ def test_a_followed_index_is_not_compared_with_the_files(world: World) -> None:
     file.say("plum")
     with index_lock.shared(world.places.follower):
         state = look(world)
-        assert (state.is_followed, state.is_up_to_date, state.seen) == (True, True, None)
+        assert (state.is_followed, state.is_up_to_date, state.scan) == (True, True, None)
 
 
 def test_a_follower_that_has_not_looked_for_minutes_is_not_trusted(world: World) -> None:
@@ -69,7 +69,7 @@ def test_without_a_note_of_the_last_run_only_the_index_knows(world: World) -> No
     world.file().say("pear")
     assert look(world).refreshed_at is None
     world.index()
-    world.places.known_files.unlink()
+    world.places.file_list.unlink()
     state = look(world)
     assert state.refreshed_at is not None
     assert (state.is_up_to_date, state.is_quickly_done) == (False, False)

@@ -305,7 +305,7 @@ def test_what_an_earlier_version_read_is_read_anew_once(world: World, monkeypatc
 def test_an_index_of_this_version_is_not_read_anew(world: World) -> None:
     world.file().say("pear")
     world.index()
-    world.places.known_files.unlink()
+    world.places.file_list.unlink()
     assert world.index().skipped == 1
 
 

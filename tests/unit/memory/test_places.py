@@ -19,7 +19,7 @@ def test_everything_lies_beside_the_database(path: str) -> None:
     where = Places(database)
     assert where.texts == database.with_suffix(".texts")
     assert where.lock == database.with_suffix(".lock")
-    assert where.known_files == database.with_suffix(".files")
+    assert where.file_list == database.with_suffix(".files")
     assert where.tags == database.with_suffix(".tags")
     assert where.write_ahead_log == database.with_name(database.name + ".wal")
 

@@ -11,7 +11,7 @@ from navi.base.errors import NotFound
 from navi.cli import formats, output
 
 if TYPE_CHECKING:
-    from navi.memory.read.session_list import Catalogue
+    from navi.memory.read.session_list import SessionList
 
 MOST_NAMES = 3
 NOTHING_INDEXED = "no sessions yet; `recall doctor` shows where recall looks for them"
@@ -34,19 +34,19 @@ class SessionFilterNotFound(NotFound):
     def __init__(self, name: str, existing: Sequence[str]) -> None:
         close = _close(name.lower(), existing)
         super().__init__(
-            f"no indexed session is called {name}",
+            f"there is no indexed session {name}",
             hint=f"did you mean {close}?" if close else "`recall list` shows the latest ones",
         )
 
 
 def reason(
-    filters: Any, total: Callable[[Any], int], catalogue: Catalogue, things: str = "sessions"
+    filters: Any, total: Callable[[Any], int], session_list: SessionList, things: str = "sessions"
 ) -> str:
     """Why `filters` match nothing; `total` counts the matches of other filters."""
     chosen = {name: value for name, value in filters._asdict().items() if value is not None}
     nothing = filters._replace(**dict.fromkeys(chosen))
     for name in ("project", "tool"):
-        if name in chosen and (sentence := _unknown(name, chosen[name], catalogue)):
+        if name in chosen and (sentence := _unknown(name, chosen[name], session_list)):
             return sentence
     for name, value in chosen.items():
         if total(nothing._replace(**{name: value})) == 0:
@@ -63,27 +63,27 @@ def explain_no_stats(
 ) -> None:
     """Say why there is nothing to count."""
     from navi.memory.index_paths import places
-    from navi.memory.read.session_list import Catalogue, Wanted
+    from navi.memory.read.session_list import SessionFilters, SessionList
 
-    catalogue, wanted = Catalogue(places()), Wanted(source, since, project)
-    if catalogue.total() == 0:
+    session_list, filters = SessionList(places()), SessionFilters(source, since, project)
+    if session_list.total() == 0:
         output.note(NOTHING_INDEXED)
-    elif catalogue.total(wanted) == 0:
-        output.note(reason(wanted, catalogue.total, catalogue))
+    elif session_list.total(filters) == 0:
+        output.note(reason(filters, session_list.total, session_list))
     else:
         output.note(f"no {things} in these sessions")
 
 
-def _unknown(name: str, value: str, catalogue: Catalogue) -> str | None:
+def _unknown(name: str, value: str, session_list: SessionList) -> str | None:
     from navi.memory.read.session_list import in_project
 
     if name == "tool":
-        tools = catalogue.tools()
+        tools = session_list.tools()
         if value.lower() in map(str.lower, tools):
             return None
         close = _close(value, tools)
         return f"no tool called {value} was used" + (f"; did you mean {close}?" if close else "")
-    projects = catalogue.projects()
+    projects = session_list.projects()
     if any(in_project(each, value) for each in projects):
         return None
     folder = formats.home_short(value.rstrip("/") or "/")

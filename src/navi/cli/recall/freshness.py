@@ -40,11 +40,11 @@ def _bring_up_to_date(places: Places) -> None:
     if state.is_up_to_date:
         return
     if state.is_quickly_done:
-        result = _refresh(places, TIME_LIMIT_SECONDS).run(doing="recall", seen=state.seen)
+        result = _refresh(places, TIME_LIMIT_SECONDS).run(doing="recall", scan=state.scan)
         if result.left:
             _say_how_old(state, result.left)
-    elif state.seen is not None:
-        _say_how_old(state, len(state.seen.planned.changed))
+    elif state.scan is not None:
+        _say_how_old(state, len(state.scan.plan.changed))
     else:
         _without_a_note(places, state)
 
@@ -64,7 +64,7 @@ def _without_a_note(places: Places, state: Freshness) -> None:
 def _index_everything(places: Places) -> None:
     refresh = _refresh(places, None)
     bar = Bar()
-    refresh.tell = bar.tell
+    refresh.on_progress = bar.tell
     try:
         refresh.run()
     finally:

@@ -17,7 +17,7 @@ from navi.base.secrets.masking import masked as mask
 from navi.cli import formats
 
 if TYPE_CHECKING:
-    from navi.memory.read.session_list import Catalogue
+    from navi.memory.read.session_list import SessionList
 
 COMPLETED_SESSIONS = 200
 """The most completions to offer: the shell asks at every tab press, and nobody reads more."""
@@ -140,13 +140,13 @@ class ToolName(click.ParamType[str]):
         return _items(_from_index(lambda all: all.tools()), incomplete)
 
 
-def _from_index(ask: Callable[[Catalogue], list[Any]]) -> list[Any]:
+def _from_index(ask: Callable[[SessionList], list[Any]]) -> list[Any]:
     """Empty without an index: a shell can't show an error here."""
     from navi.memory.index_paths import places
-    from navi.memory.read.session_list import Catalogue
+    from navi.memory.read.session_list import SessionList
 
     try:
-        return ask(Catalogue(places()))
+        return ask(SessionList(places()))
     except (NaviError, OSError):
         return []
 

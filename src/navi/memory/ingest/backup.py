@@ -1,6 +1,6 @@
-"""Starting over: the old index is kept beside the new one, under the date.
+"""`recall index --recreate`: starts a new index and keeps the old one beside it, named by date.
 
-What no file can give back goes along into the new one: tags, and sessions whose file is gone.
+What can't be read from files again is copied: tags, and sessions whose file is gone.
 """
 
 from __future__ import annotations
@@ -24,56 +24,56 @@ REQUIRED = {
     "tool_calls": {"id", "session_id", "idx", "tool_name"},
     "usages": {"key", "session_id"},
 }
-"""Columns without which a table's rows mean nothing."""
+"""Columns without which a table's rows are useless."""
 TAGS = [("session_id", "TEXT"), ("tag", "TEXT"), ("tagged_at", "TIMESTAMP")]
-VALUES = {
+DEFAULTS = {
     "is_complete": "true",
     "bad_lines": "0",
     "unknown_kinds": "'{}'",
     "mark": "'{}'",
     "file_size": "-1",
 }
-"""What a session has in columns that the old index lacks."""
+"""For columns that the old index lacks."""
 
 
 def start_over(places: Places, now: datetime) -> list[str]:
-    """Leaves a new index with what had to be kept; gives warnings about what could not be."""
+    """Create the new index. Returns warnings about what could not be copied."""
     if not places.database.exists():
         return []
-    beside = Places(places.database.with_name(f"{places.database.name}.new"))
-    _remove(beside)
+    new = Places(places.database.with_name(f"{places.database.name}.new"))
+    _remove(new)
     try:
-        warnings = _carry_over(places, beside, now)
+        warnings = _carry_over(places, new, now)
     except (IndexUnusable, duckdb.Error):
-        _remove(beside)
-        with database.writing(beside, now):
+        _remove(new)
+        with database.writing(new, now):
             pass
         warnings = [
-            "the old index can't be read: its tags, and sessions without a file, are left behind"
+            "the old index can't be read: its tags, and sessions whose file is gone, remain only"
         ]
-    kept = places.database.with_name(f"{places.database.name}.{now:%Y-%m-%dT%H%M%SZ}.bak")
-    os.replace(places.database, kept)
+    old_path = places.database.with_name(f"{places.database.name}.{now:%Y-%m-%dT%H%M%SZ}.bak")
+    os.replace(places.database, old_path)
     if places.write_ahead_log.exists():
-        os.replace(places.write_ahead_log, f"{kept}.wal")
-    os.replace(beside.database, places.database)
+        os.replace(places.write_ahead_log, f"{old_path}.wal")
+    os.replace(new.database, places.database)
     tantivy_writer.remove(places.texts)
-    return [f"{warning} in {kept}" for warning in warnings]
+    return [f"{warning} in {old_path}" for warning in warnings]
 
 
 def finish_interrupted(places: Places) -> None:
-    """A process may have been killed between the two renames."""
-    beside = Places(places.database.with_name(f"{places.database.name}.new"))
-    if beside.database.exists() and not places.database.exists():
-        os.replace(beside.database, places.database)
+    """Complete a `start_over` that was killed between its two renames."""
+    new = Places(places.database.with_name(f"{places.database.name}.new"))
+    if new.database.exists() and not places.database.exists():
+        os.replace(new.database, places.database)
 
 
-def _carry_over(places: Places, beside: Places, now: datetime) -> list[str]:
-    """By the columns that both have: the old index may be of any version."""
-    with database.writing(beside, now) as connection:
+def _carry_over(places: Places, new: Places, now: datetime) -> list[str]:
+    """Copies the columns that both have: the old index may be of any version."""
+    with database.writing(new, now) as connection:
         connection.execute(f"ATTACH '{_quoted(places.database)}' AS old (READ_ONLY)")
         old = _columns(connection)
         warnings = [
-            f"this version can't read the old index's {table}: they are left behind"
+            f"this version can't read the old index's {table}, so they remain only"
             for table in REQUIRED
             if not REQUIRED[table] <= old.get(table, set())
         ]
@@ -82,24 +82,24 @@ def _carry_over(places: Places, beside: Places, now: datetime) -> list[str]:
         if not REQUIRED["sessions"] <= old.get("sessions", set()):
             return warnings
         paths = connection.execute("SELECT id, source_path FROM old.sessions").fetchall()
-        gone = [session for session, path in paths if not os.path.exists(path)]
+        gone_ids = [session for session, path in paths if not os.path.exists(path)]
         for table in ("messages", "tool_calls", "usages"):
             if REQUIRED[table] <= old.get(table, set()):
-                _copy(connection, table, old[table], "session_id IN (SELECT unnest(?))", gone)
-        _copy(connection, "sessions", old["sessions"], "id IN (SELECT unnest(?))", gone)
+                _copy(connection, table, old[table], "session_id IN (SELECT unnest(?))", gone_ids)
+        _copy(connection, "sessions", old["sessions"], "id IN (SELECT unnest(?))", gone_ids)
         connection.execute("UPDATE sessions SET is_archived = true, texts_pending_from = 0")
         for table, column in (("messages", "message_count"), ("tool_calls", "tool_count")):
             connection.execute(
                 f"UPDATE sessions SET {column} = "
                 f"(SELECT count(*) FROM {table} WHERE session_id = sessions.id)"
             )
-        if gone:
+        if gone_ids:
             warnings += _left_out(old)
     return warnings
 
 
 def _columns(connection: DuckDBPyConnection) -> dict[str, set[str]]:
-    """Of the old index, by table."""
+    """The old index's columns, by table."""
     columns: dict[str, set[str]] = {}
     for table, column in connection.execute(
         "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = 'old'"
@@ -111,22 +111,22 @@ def _columns(connection: DuckDBPyConnection) -> dict[str, set[str]]:
 def _copy(
     connection: DuckDBPyConnection, table: str, old: set[str], where: str, *values: list[str]
 ) -> None:
-    """The rows `where`; what the old table does not have gets the value that says nothing."""
+    """Copies the rows `where`; columns that the old table lacks get their default."""
     columns = index_schema.TABLES.get(table, TAGS)
     names = ", ".join(name for name, _ in columns)
-    chosen = ", ".join(
-        f"TRY_CAST({name} AS {kind})" if name in old else _nothing(name, kind)
+    expressions = ", ".join(
+        f"TRY_CAST({name} AS {kind})" if name in old else _default(name, kind)
         for name, kind in columns
     )
     connection.execute(
-        f"INSERT INTO {table} ({names}) SELECT {chosen} FROM old.{table} WHERE {where}",
+        f"INSERT INTO {table} ({names}) SELECT {expressions} FROM old.{table} WHERE {where}",
         list(values),
     )
 
 
-def _nothing(name: str, kind: str) -> str:
-    if name in VALUES:
-        return VALUES[name]
+def _default(name: str, kind: str) -> str:
+    if name in DEFAULTS:
+        return DEFAULTS[name]
     return {"BOOLEAN": "false", "BIGINT": "0", "DOUBLE": "0"}.get(kind, "NULL")
 
 
@@ -139,7 +139,7 @@ def _left_out(old: dict[str, set[str]]) -> list[str]:
     if not unknown:
         return []
     return [
-        f"this version can't read {', '.join(unknown)}, so sessions whose file is gone lose these"
+        f"this version can't read {', '.join(unknown)}; of sessions without a file it remains only"
     ]
 
 

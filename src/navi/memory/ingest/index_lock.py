@@ -1,4 +1,4 @@
-"""Who may write the index: one process at a time, and everyone else learns who it is."""
+"""One process writes the index at a time, and the others can see which one."""
 
 from __future__ import annotations
 
@@ -25,9 +25,11 @@ class Holder:
 
 
 @contextmanager
-def held(path: Path, doing: str, now: datetime, *, patience_seconds: float = 0.0) -> Iterator[None]:
-    """The system releases it when the process ends, however it ends."""
-    descriptor = _opened(path)
+def exclusive(
+    path: Path, doing: str, now: datetime, *, patience_seconds: float = 0.0
+) -> Iterator[None]:
+    """The system releases the lock when the process ends, however it ends."""
+    descriptor = _open(path)
     try:
         _take(descriptor, path, patience_seconds)
         note = {"pid": os.getpid(), "since": now.isoformat(timespec="seconds"), "doing": doing}
@@ -41,8 +43,8 @@ def held(path: Path, doing: str, now: datetime, *, patience_seconds: float = 0.0
 
 @contextmanager
 def shared(path: Path) -> Iterator[None]:
-    """Held beside others who share it."""
-    descriptor = _opened(path)
+    """Several processes can hold the lock this way at once."""
+    descriptor = _open(path)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         yield
@@ -51,7 +53,7 @@ def shared(path: Path) -> Iterator[None]:
 
 
 def is_held(path: Path) -> bool:
-    """By anybody, shared or alone."""
+    """Whether any process holds the lock, shared or exclusive."""
     try:
         with open(path, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -63,19 +65,19 @@ def is_held(path: Path) -> bool:
 
 
 def holder(path: Path) -> Holder | None:
-    """Who has it now; None if nobody."""
+    """The process that is writing now."""
     try:
         with open(path, "rb") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
-                return _noted(path) or Holder(0, "", "")
+                return _read_holder(path) or Holder(0, "", "")
     except FileNotFoundError:
         pass
     return None
 
 
-def _opened(path: Path) -> int:
+def _open(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
@@ -92,17 +94,17 @@ def _take(descriptor: int, path: Path, patience_seconds: float) -> None:
 
 
 def _busy(path: Path) -> IndexBusy:
-    noted = _noted(path)
+    holder = _read_holder(path)
     who = "another process"
-    if noted is not None:
-        who = f"process {noted.pid} (`{noted.doing}`, since {noted.since})"
+    if holder is not None:
+        who = f"process {holder.pid} (`{holder.doing}`, since {holder.since})"
     return IndexBusy(
         f"{who} is writing the index",
         hint="try again when it is done; you can search meanwhile",
     )
 
 
-def _noted(path: Path) -> Holder | None:
+def _read_holder(path: Path) -> Holder | None:
     try:
         note = json.loads(path.read_bytes())
         return Holder(int(note["pid"]), str(note["since"]), str(note["doing"]))

@@ -1,7 +1,7 @@
-"""Changed files into both engines, batch by batch.
+"""Writes changed files to both engines, batch by batch.
 
-A session's rows are committed to DuckDB together with a note that the full-text still lacks them;
-then the full-text takes them and commits; then the note goes.
+A session's rows are committed to DuckDB with `texts_pending_from` set; then its texts are committed
+to tantivy; then `texts_pending_from` is cleared. A kill in between loses nothing.
 """
 
 from __future__ import annotations
@@ -22,46 +22,52 @@ from navi.memory.file_damage import formatted_lines, is_old
 from navi.memory.index_paths import Places
 from navi.memory.ingest.file_reader import Failure, Frame, Task
 from navi.memory.ingest.reading_process import read_all
-from navi.memory.ingest.report import Progress, Refreshed
-from navi.memory.ingest.write.duckdb_writer import UNFINISHED, Batch, Before, Change, texts_of
+from navi.memory.ingest.report import Progress, RefreshResult
+from navi.memory.ingest.write.duckdb_writer import (
+    UNFINISHED,
+    Batch,
+    Change,
+    IndexedSession,
+    texts_of,
+)
 from navi.memory.ingest.write.tantivy_writer import TextWriter
 from navi.memory.model import PastSession
 from navi.vendors.source import Source
 
 BATCH_BYTES = 64 * 1024 * 1024
-"""Written at once: large enough for DuckDB to be quick, small enough to stay in memory."""
+"""Large enough for DuckDB to be fast, small enough for memory."""
 COMMIT_AFTER_SECONDS = (4.0, 10.0, 30.0)
-"""How long new texts wait to become searchable during a long run; the last one repeats."""
+"""How long new texts wait to become searchable during a long run; the last value repeats."""
 SMALL_BYTES = 8 * 1024 * 1024
 
 
 @dataclass(slots=True)
-class Loading:
+class Pipeline:
     places: Places
     rows: database.Writer
     sources: Mapping[str, Source]
     fields: tuple[str, ...]
     clock: Clock
-    tell: Callable[[Progress], None]
+    on_progress: Callable[[Progress], None]
     in_parallel: bool
     tasks: list[Task]
-    before: dict[str, Before]
-    """What the index has of the sessions that are read; kept up to date."""
-    result: Refreshed
+    indexed_sessions: dict[str, IndexedSession]
+    """The sessions being read, by id; kept up to date."""
+    result: RefreshResult
     time_limit_seconds: float | None = None
     done: list[Task] = field(default_factory=list)
-    """Read to their end, and written."""
+    """Files read to their end and written."""
     _batch: Batch = field(init=False)
     _written: set[str] = field(default_factory=set)
-    """Sessions whose texts the writer has, but has not committed."""
+    """Sessions whose texts are in the writer but not committed."""
     _committed: set[str] = field(default_factory=set)
-    """Sessions whose note in DuckDB can go."""
+    """Sessions that are no longer pending, which DuckDB does not say yet."""
     _rows: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """How many messages and calls were read so far of the files of which something was read."""
+    """Messages and tool calls read so far, by file number."""
     _files: int = 0
     _all_bytes: int = 0
 
-    def load(self) -> None:
+    def run(self) -> None:
         self._batch = self._new_batch()
         self._all_bytes = sum(task.size for task in self.tasks)
         waits = list(COMMIT_AFTER_SECONDS)
@@ -71,39 +77,39 @@ class Loading:
         with (
             _no_garbage_collection(),
             TextWriter(self.places.texts, is_small=self.rows.is_kept_open) as writer,
-            closing(read_all(self.tasks, self.sources, in_parallel=self.in_parallel)) as results,
+            closing(read_all(self.tasks, self.sources, in_parallel=self.in_parallel)) as frames,
         ):
-            for found in results:
-                if isinstance(found, Failure):
-                    self._count_failure(found)
+            for frame in frames:
+                if isinstance(frame, Failure):
+                    self._count_failure(frame)
                     continue
-                if self._batch.bytes > BATCH_BYTES or not self._batch.takes(found):
+                if self._batch.bytes > BATCH_BYTES or not self._batch.takes(frame):
                     self._write(writer)
                     if time.monotonic() > commit_at:
                         self._commit(writer)
                         waits = waits[1:] or waits
                         commit_at = time.monotonic() + waits[0]
-                self._batch.add(found)
-                self._count(found)
+                self._batch.add(frame)
+                self._count(frame)
                 if time.monotonic() - started > limit:
                     break
             self.result.left = len(self.tasks) - self._files
             self._write(writer)
             self._commit(writer)
             with self.rows.transaction(self.clock.now()) as connection:
-                self._clear_notes(connection)
-            # Before the writer waits for its segments to be merged: others may read meanwhile.
+                self._clear_pending(connection)
+            # Others can read while the text writer waits for its segments to merge.
             self.rows.close()
 
     def _new_batch(self) -> Batch:
-        return Batch({task.number: task for task in self.tasks}, self.before, self.fields)
+        return Batch({task.number: task for task in self.tasks}, self.indexed_sessions, self.fields)
 
     def _write(self, writer: TextWriter) -> None:
         if not self._batch.frames:
             return
         now = self.clock.now()
         with self.rows.transaction(now) as connection:
-            self._clear_notes(connection)
+            self._clear_pending(connection)
             changes = self._batch.write(connection, now)
         self._batch = self._new_batch()
         for change in changes:
@@ -124,10 +130,10 @@ class Loading:
             writer.commit()
         self._committed |= self._written
         for session in self._written:
-            self.before[session].pending_from = None
+            self.indexed_sessions[session].pending_from = None
         self._written.clear()
 
-    def _clear_notes(self, connection: DuckDBPyConnection) -> None:
+    def _clear_pending(self, connection: DuckDBPyConnection) -> None:
         if self._committed:
             connection.execute(
                 "UPDATE sessions SET texts_pending_from = NULL WHERE id IN (SELECT unnest(?))",
@@ -139,59 +145,63 @@ class Loading:
         result, task = self.result, self.tasks[frame.number]
         messages, calls = frame.messages[0], frame.tool_calls[0]
         if frame.number in self._rows:
-            # What began in an earlier stretch of the file was counted there.
+            # These were counted with an earlier frame of the same file.
             messages -= len(frame.replaced_messages)
             calls -= len(frame.replaced_calls)
-        before = self._rows.get(frame.number, (0, 0))
-        self._rows[frame.number] = before[0] + messages, before[1] + calls
+        counts = self._rows.get(frame.number, (0, 0))
+        self._rows[frame.number] = counts[0] + messages, counts[1] + calls
         if not frame.is_last:
             return
         self.done.append(task)
         result.bytes += task.size
-        self._warn(frame.session, frame.bad_lines_before, task)
+        self._warn_of_damage(frame.session, frame.bad_lines_before, task)
         if not frame.session.is_readable:
             result.failed += 1
-            self._tell(task, "failed")
+            self._report(task, "failed")
             return
         result.indexed += 1
         if not frame.session.is_warmup:
             messages, calls = self._rows[frame.number]
             result.messages += messages
             result.tool_calls += calls
-        self._tell(task, "read")
+        self._report(task, "read")
 
-    def _warn(self, session: PastSession, bad_lines_before: int, task: Task) -> None:
-        """Of damage that was not there before."""
+    def _warn_of_damage(self, session: PastSession, bad_lines_before: int, task: Task) -> None:
+        """Only of damage that earlier runs did not report."""
         bad = session.bad_lines - bad_lines_before
         if not session.is_readable:
-            self._say(task, f"not a transcript: {formatted_lines(session.bad_lines)} unreadable")
+            self._add_warning(
+                task, f"not a transcript: {formatted_lines(session.bad_lines)} unreadable"
+            )
         elif bad:
             numbers = session.bad_line_numbers[bad_lines_before:]
-            self._say(task, f"skipped {formatted_lines(bad, numbers)} that can't be read")
+            self._add_warning(task, f"skipped {formatted_lines(bad, numbers)} that can't be read")
         if session.is_cut_off and is_old(task.mtime, self.clock.now()):
-            self._say(task, "its last line is cut off")
+            self._add_warning(task, "its last line is cut off")
 
-    def _say(self, task: Task, problem: str) -> None:
+    def _add_warning(self, task: Task, problem: str) -> None:
         self.result.warnings.append(f"{task.path}: {problem}")
 
     def _count_failure(self, failure: Failure) -> None:
         task = self.tasks[failure.number]
         self.result.failed += 1
-        self._say(task, f"can't be read: {failure.reason}")
+        self._add_warning(task, f"can't be read: {failure.reason}")
         if failure.number in self._rows:
-            # Some of it is in the index: the next run has to go on from there.
+            # Part of it is in the index: the next run has to continue from there.
             self.done.append(msgspec.structs.replace(task, size=UNFINISHED))
-        self._tell(task, "failed")
+        self._report(task, "failed")
 
-    def _tell(self, task: Task, outcome: str) -> None:
+    def _report(self, task: Task, outcome: str) -> None:
         self._files += 1
         done = self.result.bytes
-        self.tell(Progress(self._files, len(self.tasks), done, self._all_bytes, task.path, outcome))
+        self.on_progress(
+            Progress(self._files, len(self.tasks), done, self._all_bytes, task.path, outcome)
+        )
 
 
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """Rows come and go by the million and hold no circles: looking for circles is a waste."""
+    """Millions of rows come and go without reference cycles, so collecting only costs time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

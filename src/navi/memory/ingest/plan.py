@@ -1,7 +1,4 @@
-"""Which files have to be read: those whose time or size changed, newest first.
-
-Only the file system's own notes are looked at. No file is opened.
-"""
+"""Which files have to be read: those whose mtime or size changed, newest first. Opens no file."""
 
 from __future__ import annotations
 
@@ -12,13 +9,14 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from navi.base.errors import NaviError
+from navi.memory.ingest.report import RefreshResult
 from navi.memory.model import FoundFile
 from navi.memory.record_ids import session_id
 from navi.vendors.source import Source
 
 
-class Known(NamedTuple):
-    """What the index has of a file."""
+class IndexedFile(NamedTuple):
+    """A file as the index last saw it."""
 
     id: str
     mtime: float
@@ -26,79 +24,91 @@ class Known(NamedTuple):
     is_archived: bool
 
 
+IndexedFiles = dict[tuple[str, str], IndexedFile]
+"""By source and path."""
+
+
 @dataclass(slots=True)
 class Plan:
     changed: list[tuple[str, str, FoundFile]] = field(default_factory=list)
-    """Session id, source and file, newest first."""
+    """(session id, source, file), newest first."""
     skipped: int = 0
     vanished: list[str] = field(default_factory=list)
     """Sessions whose file is gone."""
     returned: list[str] = field(default_factory=list)
-    """Sessions whose file was gone and is back, unchanged."""
+    """Sessions whose file had disappeared and is back, unchanged."""
     stamps: dict[str, str] = field(default_factory=dict)
-    """Of the sources that have one, taken before they were looked at."""
+    """One per source that has one, taken before its files were listed."""
     warnings: list[str] = field(default_factory=list)
 
     @property
     def total(self) -> int:
         return len(self.changed) + self.skipped
 
+    def as_result(self) -> RefreshResult:
+        """The result of a run that has not read anything yet."""
+        return RefreshResult(skipped=self.skipped, total=self.total, warnings=list(self.warnings))
 
-def plan(
+
+def make_plan(
     sources: Iterable[Source],
-    known: Mapping[tuple[str, str], Known],
+    indexed_files: IndexedFiles,
     *,
     is_full: bool,
     stamps: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
-    """`known` is by source and path. A source whose stamp is in `stamps` has nothing new."""
-    made = Plan()
-    looked: dict[str, set[str]] = {}
+    """A source whose stamp is in `stamps` has not changed, so its files are not listed."""
+    result = Plan()
+    paths_by_source: dict[str, set[str]] = {}
     covers: dict[str, Callable[[str], bool]] = {}
     unreadable: list[str] = []
     for source in sources:
-        found: set[str] = set()
+        paths: set[str] = set()
         name = source.name
         covers[name] = source.covers
         stamp = source.stamp()
         if stamp is not None:
-            made.stamps[name] = stamp
+            result.stamps[name] = stamp
             if stamps.get(name) == stamp and not is_full:
-                made.skipped += sum(1 for each in known if each[0] == name)
+                result.skipped += sum(1 for each in indexed_files if each[0] == name)
                 continue
         try:
             for file in source.discover():
-                found.add(file.path)
-                _consider(made, name, file, known.get((name, file.path)), is_full)
+                paths.add(file.path)
+                _add(result, name, file, indexed_files.get((name, file.path)), is_full)
         except (OSError, NaviError) as error:
-            # Half a look says nothing about what is gone.
-            made.warnings.append(f"{name}: can't list all sessions: {error}")
+            # An incomplete listing does not tell which files are gone.
+            result.warnings.append(f"{name}: can't list all sessions: {error}")
             continue
-        looked[name] = found
+        paths_by_source[name] = paths
         unreadable += source.unreadable
-    made.warnings += [
-        f"{place}: can't be read, so its sessions are not updated" for place in unreadable
+    result.warnings += [
+        f"{path}: can't be read, so its sessions are not updated" for path in unreadable
     ]
-    closed = tuple(place if place.endswith(".jsonl") else place + os.sep for place in unreadable)
-    made.vanished = [
+    unreadable_prefixes = tuple(
+        path if path.endswith(".jsonl") else path + os.sep for path in unreadable
+    )
+    result.vanished = [
         each.id
-        for (name, path), each in known.items()
+        for (name, path), each in indexed_files.items()
         if not each.is_archived
-        and name in looked
-        and path not in looked[name]
+        and name in paths_by_source
+        and path not in paths_by_source[name]
         and covers[name](path)
-        and not path.startswith(closed)
+        and not path.startswith(unreadable_prefixes)
     ]
-    made.changed.sort(key=lambda each: each[2].mtime, reverse=True)
-    return made
+    result.changed.sort(key=lambda each: each[2].mtime, reverse=True)
+    return result
 
 
-def _consider(made: Plan, source: str, file: FoundFile, known: Known | None, is_full: bool) -> None:
-    if known is None:
-        made.changed.append((session_id(source, file.path), source, file))
-    elif is_full or (known.mtime, known.size) != (file.mtime, file.size):
-        made.changed.append((known.id, source, file))
+def _add(
+    result: Plan, source: str, file: FoundFile, existing: IndexedFile | None, is_full: bool
+) -> None:
+    if existing is None:
+        result.changed.append((session_id(source, file.path), source, file))
+    elif is_full or (existing.mtime, existing.size) != (file.mtime, file.size):
+        result.changed.append((existing.id, source, file))
     else:
-        made.skipped += 1
-        if known.is_archived:
-            made.returned.append(known.id)
+        result.skipped += 1
+        if existing.is_archived:
+            result.returned.append(existing.id)

@@ -1,6 +1,6 @@
-"""Reading in a process of its own, so that one core reads while another writes.
+"""Runs file_reader.py in a process of its own, so that one core reads while another writes.
 
-One such process is enough: reading takes less time than writing what was read.
+One such process is enough: reading is faster than writing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from navi.vendors.source import Source
 Result = Frame | Failure
 
 WORTH_A_PROCESS_BYTES = 24 * 1024 * 1024
-"""Less than this is read sooner than a process has started."""
+"""Reading less than this is faster than starting a process."""
 MOST_BYTES_AHEAD = 32 * 1024 * 1024
 LENGTH_BYTES = 8
 
@@ -34,26 +34,26 @@ _results: msgspec.msgpack.Decoder[Result] = msgspec.msgpack.Decoder(Frame | Fail
 def read_all(
     tasks: Sequence[Task], sources: Mapping[str, Source], *, in_parallel: bool = True
 ) -> Generator[Result, None, None]:
-    """All frames of all files, file by file. Memory holds a few frames at most."""
+    """All frames, file by file. Only a few are in memory at a time."""
     if not in_parallel or sum(task.size for task in tasks) < WORTH_A_PROCESS_BYTES:
         for task in tasks:
             yield from frames_of(task, sources[task.source])
         return
-    left = deque(tasks)
-    while left:
-        with _reading(left, sources) as results:
+    remaining = deque(tasks)
+    while remaining:
+        with _reading(remaining, sources) as results:
             for result in results:
                 yield result
                 if isinstance(result, Failure) or result.is_last:
-                    left.popleft()
-        if left:
-            # Whatever killed it, the files after this one still have their turn.
-            yield Failure(left.popleft().number, "the process reading it died")
+                    remaining.popleft()
+        if remaining:
+            # The remaining files are read by a new process.
+            yield Failure(remaining.popleft().number, "the process reading it died")
 
 
 @contextmanager
 def _reading(tasks: Sequence[Task], sources: Mapping[str, Source]) -> Iterator[Iterator[Result]]:
-    # A session of its own: Ctrl-C is for the process that writes, which ends this one.
+    # In its own session, so that Ctrl-C reaches only the writing process, which ends this one.
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "navi.memory.ingest.reading_process"],
         stdin=subprocess.PIPE,
@@ -64,18 +64,18 @@ def _reading(tasks: Sequence[Task], sources: Mapping[str, Source]) -> Iterator[I
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            # If it died at once, its silence will say so.
+            # If the process died at once, the missing results show it.
             with suppress(BrokenPipeError), process.stdin as pipe:
                 pickle.dump((dict(sources), list(tasks)), pipe)
-            ahead = _Ahead()
-            Thread(target=ahead.receive, args=[process.stdout], daemon=True).start()
-            yield ahead.results()
+            read_ahead = _ReadAhead()
+            Thread(target=read_ahead.receive, args=[process.stdout], daemon=True).start()
+            yield read_ahead.results()
         finally:
             process.kill()
 
 
-class _Ahead:
-    """What the process has read while the writer was busy. A pipe alone would hold it up."""
+class _ReadAhead:
+    """What the process reads while the writer is busy. A pipe alone would make it wait."""
 
     def __init__(self) -> None:
         self._messages: deque[bytes] = deque()
@@ -84,7 +84,7 @@ class _Ahead:
         self._changed = Condition()
 
     def receive(self, pipe: IO[bytes]) -> None:
-        """Runs in a thread of its own, until the process ends."""
+        """Runs in its own thread until the process ends."""
         while head := pipe.read(LENGTH_BYTES):
             message = pipe.read(int.from_bytes(head, "little"))
             with self._changed:
@@ -111,12 +111,12 @@ class _Ahead:
                 return  # cut off in the middle
 
 
-def _read() -> None:
-    """The process itself: it learns everything at its start and ends when all is read."""
-    # If the writer is gone, so is the reason to go on.
+def _run() -> None:
+    """Reads all tasks from standard input and writes their frames to standard output."""
+    # Ends the process when the writer is gone.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sources, tasks = pickle.load(sys.stdin.buffer)
-    # Rows come and go by the thousand and hold no circles: looking for circles is a waste.
+    # Thousands of rows come and go without reference cycles, so collecting only costs time.
     gc.disable()
     encode, pipe = msgspec.msgpack.Encoder().encode, sys.stdout.buffer
     for task in tasks:
@@ -128,4 +128,4 @@ def _read() -> None:
 
 
 if __name__ == "__main__":
-    _read()
+    _run()

@@ -1,4 +1,4 @@
-"""What a refresh says about itself: while it goes on, and at the end."""
+"""The progress and the result of a refresh."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 @dataclass(slots=True)
-class Refreshed:
+class RefreshResult:
     indexed: int = 0
     skipped: int = 0
     failed: int = 0
@@ -33,8 +33,8 @@ class Progress:
     path: str
     """The file just finished."""
     outcome: str
-    """What became of it, for the log."""
+    """`read` or `failed`, for the log."""
 
 
-def silent(_: Progress) -> None:
+def ignore_progress(_: Progress) -> None:
     pass

@@ -1,7 +1,7 @@
-"""What changed, known from a note of the last run, without asking an engine.
+"""Recognises an unchanged disk without opening a database.
 
-The note is only a copy. It counts as long as the engines' files are the very ones it was made of;
-otherwise DuckDB is asked.
+Each run leaves a list of the files as it indexed them. The list is valid only while the index files
+themselves are the ones it was saved with; otherwise DuckDB has to be read.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from typing import NamedTuple
 import msgspec
 
 from navi.memory.index_paths import Places
-from navi.memory.index_settings import texts_made_of
-from navi.memory.ingest.plan import Known, Plan, plan
-from navi.memory.ingest.report import Refreshed
+from navi.memory.index_settings import full_text_format
+from navi.memory.ingest.plan import IndexedFile, IndexedFiles, Plan, make_plan
 from navi.memory.resume import reader_versions
 from navi.vendors.source import Source
 
@@ -26,7 +25,7 @@ VERSION = 3
 Stamp = list[tuple[int, int, int] | None]
 
 
-class Note(msgspec.Struct):
+class FileList(msgspec.Struct):
     version: int
     of: Stamp
     texts: str
@@ -35,76 +34,70 @@ class Note(msgspec.Struct):
     stamps: dict[str, str]
 
 
-class Seen(NamedTuple):
-    """What a look at the files says, if the note is true."""
+class Scan(NamedTuple):
+    """The disk compared with the saved file list."""
 
     stamp: Stamp
-    known: dict[tuple[str, str], Known]
-    planned: Plan
+    indexed_files: IndexedFiles
+    plan: Plan
 
     @property
     def nothing_changed(self) -> bool:
-        return not (self.planned.changed or self.planned.vanished or self.planned.returned)
-
-    def as_result(self) -> Refreshed:
-        planned = self.planned
-        return Refreshed(
-            skipped=planned.skipped, total=planned.total, warnings=list(planned.warnings)
-        )
+        return not (self.plan.changed or self.plan.vanished or self.plan.returned)
 
 
-def look(places: Places, sources: Iterable[Source], fields: tuple[str, ...]) -> Seen | None:
-    """None if there is no note, or it no longer tells of this index."""
+def scan(places: Places, sources: Iterable[Source], fields: tuple[str, ...]) -> Scan | None:
+    """None if there is no file list, or it does not belong to this index."""
     try:
-        found = msgspec.json.decode(places.known_files.read_bytes(), type=Note)
+        saved = msgspec.json.decode(places.file_list.read_bytes(), type=FileList)
     except (OSError, msgspec.DecodeError):
         return None
-    if (found.version, found.of, found.texts) != (VERSION, _stamp(places), texts_made_of(fields)):
+    expected = (VERSION, _stamp(places), full_text_format(fields), reader_versions())
+    if (saved.version, saved.of, saved.texts, saved.readers) != expected:
         return None
-    if found.readers != reader_versions():
-        return None
-    known = {(row[0], row[1]): Known(*row[2:]) for row in found.files}
-    return Seen(found.of, known, plan(sources, known, is_full=False, stamps=found.stamps))
+    indexed_files = {(row[0], row[1]): IndexedFile(*row[2:]) for row in saved.files}
+    plan = make_plan(sources, indexed_files, is_full=False, stamps=saved.stamps)
+    return Scan(saved.of, indexed_files, plan)
 
 
-def is_still_true(places: Places, seen: Seen) -> bool:
-    return seen.stamp == _stamp(places)
+def is_current(places: Places, scan: Scan) -> bool:
+    return scan.stamp == _stamp(places)
 
 
-def note(
+def save(
     places: Places,
     fields: tuple[str, ...],
-    known: Mapping[tuple[str, str], Known],
+    indexed_files: IndexedFiles,
     stamps: Mapping[str, str],
 ) -> None:
-    """The files as the index has them, and the stamps of sources that were read whole."""
+    """`stamps` are those of the sources that were read completely."""
     rows = [
-        (source, path, each.id, each.mtime, each.size, each.is_archived)
-        for (source, path), each in known.items()
+        (source, path, file.id, file.mtime, file.size, file.is_archived)
+        for (source, path), file in indexed_files.items()
     ]
-    value = Note(
-        VERSION, _stamp(places), texts_made_of(fields), reader_versions(), rows, dict(stamps)
+    value = FileList(
+        VERSION, _stamp(places), full_text_format(fields), reader_versions(), rows, dict(stamps)
     )
-    temporary = places.known_files.with_suffix(".tmp")
+    temporary = places.file_list.with_suffix(".tmp")
     try:
         temporary.write_bytes(msgspec.json.encode(value))
-        os.replace(temporary, places.known_files)
+        os.replace(temporary, places.file_list)
     except (OSError, UnicodeEncodeError):
         forget(places)
 
 
 def confirm(places: Places) -> None:
-    """The index was found to be up to date just now."""
+    """Record that the index is up to date now."""
     with suppress(OSError):
-        os.utime(places.known_files)
+        os.utime(places.file_list)
 
 
 def forget(places: Places) -> None:
-    places.known_files.unlink(missing_ok=True)
+    places.file_list.unlink(missing_ok=True)
 
 
 def _stamp(places: Places) -> Stamp:
-    """Of every file that a change of the index changes."""
+    """Covers every file that changes when the index does."""
     return [
         _stamp_of(places.database),
         _stamp_of(places.write_ahead_log),
@@ -114,7 +107,7 @@ def _stamp(places: Places) -> Stamp:
 
 def _stamp_of(path: Path) -> tuple[int, int, int] | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_size

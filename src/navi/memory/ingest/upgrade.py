@@ -1,7 +1,7 @@
-"""An index that an earlier version made, brought up to date.
+"""Brings an index made by an earlier version up to date.
 
-When a source reads its files differently than before, they are all read anew, once. A session whose
-file is gone stays as it is; it only gets the title that it would have now.
+When a source's reader has changed, all its files are read again, once. A session whose file is gone
+stays as it is, but gets a title if it has none.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from navi.memory.ingest.write.duckdb_writer import UNFINISHED
 from navi.vendors.source import Source
 
 FACT = "readers"
-"""Under which the tables hold the version of each source that read its files."""
+"""The row of `facts` with the version of each source's reader."""
 
 
 def apply(places: Places, sources: Mapping[str, Source], now: datetime) -> None:
-    """Leaves everything that is to be done noted in the tables: a later run can go on with it."""
-    wanted = {name: source.version for name, source in sources.items()}
+    """Only marks in the tables what has to be done, so that any later run can do it."""
+    current = {name: source.version for name, source in sources.items()}
     with database.reading(places) as connection:
-        before = _versions(connection)
-        if wanted.items() <= before.items():
+        previous = _versions(connection)
+        if current.items() <= previous.items():
             return
-        changed = [name for name, version in wanted.items() if before.get(name, 1) != version]
+        changed = [name for name, version in current.items() if previous.get(name, 1) != version]
         titles = stored_titles(connection, _untitled(connection, changed))
     with database.writing(places, now) as connection:
         connection.execute(
@@ -44,18 +44,18 @@ def apply(places: Places, sources: Mapping[str, Source], now: datetime) -> None:
                 [title, session],
             )
         connection.execute("DELETE FROM facts WHERE name = ?", [FACT])
-        versions = json.dumps({**before, **wanted})
+        versions = json.dumps({**previous, **current})
         connection.execute("INSERT INTO facts VALUES (?, ?)", [FACT, versions])
 
 
 def _versions(connection: DuckDBPyConnection) -> dict[str, int]:
     row = connection.execute("SELECT value FROM facts WHERE name = ?", [FACT]).fetchone()
-    found: dict[str, int] = json.loads(row[0]) if row is not None else {}
-    return found
+    versions: dict[str, int] = json.loads(row[0]) if row is not None else {}
+    return versions
 
 
 def _untitled(connection: DuckDBPyConnection, sources: list[str]) -> list[str]:
-    """Sessions without a title that no file will give them."""
+    """Sessions that have no title and no file to get one from."""
     rows = connection.execute(
         "SELECT id, source_path, is_archived FROM sessions "
         "WHERE coalesce(title, '') = '' AND source IN (SELECT unnest(?))",

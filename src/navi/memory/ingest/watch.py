@@ -1,7 +1,7 @@
 """Keep the index up to date while agents work.
 
-A pass runs whenever a watched folder changes or somebody asks for one, and now and then without
-reason: file systems may drop notices, and PostgreSQL tells nobody here what others wrote.
+A pass runs when a watched folder changes, when somebody asks for one, and every half minute anyway:
+file systems may drop notifications, and rows that others write to PostgreSQL change no file here.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from navi.base.errors import NaviError
 from navi.memory.index_errors import IndexBusy
 from navi.memory.ingest import index_lock, unchanged
 from navi.memory.ingest.refresh import Refresh
-from navi.memory.ingest.report import Refreshed
+from navi.memory.ingest.report import RefreshResult
 
 QUIET_MILLISECONDS = 100
 LONGEST_GATHERING_MILLISECONDS = 400
-"""Changes that come closer together than the first are gathered, but no longer than the second."""
+"""Wait for this much quiet after a change, but never longer than the second value."""
 LOOK_AGAIN_SECONDS = 30.0
 BUSY_SECONDS = 1.0
 FOLDERS_MILLISECONDS = 2_000
-"""How soon a new folder is noticed, such as that of an agent's first session."""
+"""How soon a new folder is noticed, such as the one of an agent's first session."""
 SHORTEST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 3.0
 PAUSE_PER_PASS = 3.0
-"""Agents that write all the time cost a quarter of a core at most."""
+"""A pause is three times as long as its pass, so passes take at most a quarter of a core."""
 
 log = logging.getLogger("navi.index")
 
@@ -39,13 +39,13 @@ log = logging.getLogger("navi.index")
 @dataclass(slots=True)
 class Follower:
     refresh: Refresh
-    on_pass: Callable[[Refreshed], None]
+    on_pass: Callable[[RefreshResult], None]
     on_problem: Callable[[NaviError], None]
     _wanted: Event = field(default_factory=Event)
     _ended: Event = field(default_factory=Event)
 
     def run(self) -> None:
-        """Until `end`, or an interrupt."""
+        """Runs until `end` is called or the process is interrupted."""
         self.refresh.places.prepare()
         watching = Thread(target=self._watch, name="watch folders", daemon=True)
         with index_lock.shared(self.refresh.places.follower):
@@ -61,7 +61,7 @@ class Follower:
                 watching.join()
 
     def ask(self) -> None:
-        """Take a pass soon."""
+        """Request a pass soon."""
         self._wanted.set()
 
     def end(self) -> None:
@@ -69,16 +69,16 @@ class Follower:
         self._wanted.set()
 
     def _pass(self) -> float:
-        """Index what is new; how long to leave the machine to others."""
+        """Index what is new. Returns how many seconds to pause."""
         started = time.monotonic()
         refresh = self.refresh
         try:
-            seen = unchanged.look(refresh.places, refresh.sources.values(), refresh.fields)
-            if seen is not None and seen.nothing_changed:
+            scan = unchanged.scan(refresh.places, refresh.sources.values(), refresh.fields)
+            if scan is not None and scan.nothing_changed:
                 unchanged.confirm(refresh.places)
-                self.on_pass(seen.as_result())
+                self.on_pass(scan.plan.as_result())
             else:
-                self.on_pass(refresh.run(doing="following", seen=seen))
+                self.on_pass(refresh.run(doing="following", scan=scan))
         except IndexBusy:
             self._wanted.set()
             return BUSY_SECONDS
@@ -97,12 +97,12 @@ class Follower:
                 else:
                     self._ended.wait(FOLDERS_MILLISECONDS / 1000)
             except OSError as error:
-                # The system's limit of watched folders, for example.
+                # For example, the system's limit on watched folders.
                 log.warning("can't watch %s, so polling every few seconds: %s", folders, error)
-                self._look_without_watching()
+                self._poll()
 
     def _watch_folders(self, folders: list[str]) -> None:
-        # Nobody reports what changed after the last pass and before the watching began.
+        # Changes between the last pass and the start of watching are not reported.
         is_first = True
         for changes in watch(
             *folders,
@@ -119,7 +119,7 @@ class Follower:
             elif self._folders() != folders:
                 return
 
-    def _look_without_watching(self) -> None:
+    def _poll(self) -> None:
         while not self._ended.wait(FOLDERS_MILLISECONDS / 1000):
             self.ask()
 

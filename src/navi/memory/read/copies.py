@@ -1,7 +1,7 @@
 """Messages and tool calls that a resumed or forked session copied from another one.
 
-Each counts once wherever things are counted: for the session that ended first, since the copies go
-on. A copy has the words and the moment of its original, and stands in another session's file.
+Every count includes each of them once, for the session that ended first, since the sessions with
+copies go on. A copy has the same text and time as its original, in another session's file.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 from duckdb import DuckDBPyConnection
 
 KEYS = {"messages": "role", "tool_calls": "tool_name"}
-WORDS = {"messages": "content, t.thinking", "tool_calls": "tool_input"}
+TEXTS = {"messages": "content, t.thinking", "tool_calls": "tool_input"}
 
 
 def find_copies(connection: DuckDBPyConnection, table: str) -> str:
-    """A temporary table with the `id` and `session_id` of each copy; its name."""
+    """Creates a temporary table with the `id` and `session_id` of each copy. Returns its name."""
     name = f"copied_{table}"
     connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} (id TEXT, session_id TEXT)")
     key = KEYS[table]
-    # Times first: few sessions share any, and only their words have to be read.
+    # Times first: few sessions share any, so few texts have to be read.
     sharing = connection.execute(
         "SELECT DISTINCT unnest(sessions) FROM ("
         f"  SELECT list(DISTINCT t.session_id) AS sessions FROM {table} t "
@@ -31,7 +31,7 @@ def find_copies(connection: DuckDBPyConnection, table: str) -> str:
             "JOIN sessions s ON s.id = t.session_id "
             "WHERE t.timestamp IS NOT NULL AND t.session_id IN (SELECT unnest(?)) "
             "QUALIFY t.session_id <> first_value(t.session_id) OVER ("
-            f"  PARTITION BY s.source, t.timestamp, t.{key}, hash(t.{WORDS[table]}) "
+            f"  PARTITION BY s.source, t.timestamp, t.{key}, hash(t.{TEXTS[table]}) "
             "  ORDER BY coalesce(s.ended_at, 'infinity'), s.id"
             ")",
             [[row[0] for row in sharing]],

@@ -1,6 +1,6 @@
-"""The full-text folder, opened for reading, and the numbers that its documents hold.
+"""Opens the full-text folder for reading; the numbers in its documents.
 
-Apart from `texts.py`, which writes it, so that searching imports only what it needs.
+Separate from tantivy_writer.py, so that a search imports only what it needs.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from navi.memory.index_errors import IndexUnusable, NoIndex
 from navi.memory.words import FOLDED_ANALYZER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from navi.memory.index_paths import Places
 
 ATTEMPTS = 5
@@ -27,25 +25,19 @@ CALL_BITS = 20
 MOST_CALLS = (1 << CALL_BITS) - 2
 
 
-def opened(folder: str) -> tantivy.Index:
-    """For searching, beside any writer."""
-    index = tantivy.Index.open(folder)
-    index.register_tokenizer(WORDS, FOLDED_ANALYZER)
-    return index
-
-
-def opened_for_reading(places: Places) -> tantivy.Index:
-    """The same, for a command: errors say what to do next."""
+def open_for_reading(places: Places) -> tantivy.Index:
+    """Works while another process writes."""
     folder = places.texts
     if not folder.exists() and not places.database.exists():
         raise NoIndex
     for attempt in range(ATTEMPTS):
         try:
-            index = opened(str(folder))
-            Query.term_query(index.schema, "file", "")  # fails if an older version made it
+            index = tantivy.Index.open(str(folder))
+            index.register_tokenizer(WORDS, FOLDED_ANALYZER)
+            Query.term_query(index.schema, "file", "")  # fails on an older version's index
             return index
         except (ValueError, OSError) as error:
-            # The folder is being made anew, or has files of a newer version.
+            # The folder is just being rebuilt, or a newer version wrote it.
             if attempt == ATTEMPTS - 1:
                 if not folder.exists():
                     raise NoIndex from error
@@ -55,15 +47,13 @@ def opened_for_reading(places: Places) -> tantivy.Index:
     raise AssertionError("unreachable")
 
 
-def named(
-    searcher: tantivy.Searcher, field: str, is_wanted: Callable[[str], bool], prefix: str = ""
-) -> list[str]:
-    """The names in a field that are wanted."""
-    return [name for name, _ in searcher.terms_with_prefix(field, prefix) if is_wanted(name)]
+def terms(searcher: tantivy.Searcher, field: str, prefix: str = "") -> list[str]:
+    """The terms of a field."""
+    return [term for term, _ in searcher.terms_with_prefix(field, prefix)]
 
 
 def number_of(session_id: str) -> int:
-    """A session's id is 16 hexadecimal digits: a number."""
+    """A session's id is a number in 16 hexadecimal digits."""
     return int(session_id, 16)
 
 
@@ -72,13 +62,13 @@ def id_of(number: int) -> str:
 
 
 def agent_number(source: str) -> int:
-    from zlib import crc32  # only now: few ask for the sessions of one agent
+    from zlib import crc32  # late, because few searches filter by agent
 
     return crc32(source.encode())
 
 
 def place_of(idx: int | None, call: int | None) -> int:
-    """Both in one number, growing with the conversation; what is outside messages comes first."""
+    """Both in one number, in the order of the conversation; calls outside messages come first."""
     first = 0 if idx is None else idx + 1
     second = 0 if call is None else min(call, MOST_CALLS) + 1
     return first << CALL_BITS | second
@@ -90,7 +80,7 @@ def read_place(place: int) -> tuple[int | None, int | None]:
 
 
 def what_of(role: str | None, kind: str) -> int:
-    """Whose text it is and of which kind."""
+    """Role and kind of a text in one number."""
     who = ROLES.index(role) if role in ROLES else len(ROLES)
     return who * len(KINDS) + KINDS.index(kind)
 

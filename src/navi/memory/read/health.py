@@ -1,4 +1,4 @@
-"""How the index is: for `recall doctor`."""
+"""The state of the index, for `recall doctor`."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class DamagedFile:
     path: str
     bad_lines: int
     numbers: tuple[int, ...]
-    """Of the first of them, if they are known."""
+    """The first bad lines, if the source counts them."""
     is_readable: bool
-    """False if no line of it can be read."""
+    """False if not one line can be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownKind:
-    """Lines of a kind that this version does not know, and leaves out."""
+    """Lines of a kind that this version does not know and skips."""
 
     source: str
     kind: str
@@ -41,21 +41,21 @@ class UnknownKind:
 @dataclass(frozen=True, slots=True)
 class Health:
     sessions: int
-    """As `recall list` and `recall stats` count them."""
+    """Counted as in `recall list` and `recall stats`."""
     messages: int
     archived: int
     """Sessions whose file is gone."""
     silent_files: int
-    """Files in which nothing was said or done, and those of agents started only to be ready."""
+    """Files without messages and tool calls, and those of agents started only to be ready."""
     pending: int
-    """Sessions that the full-text does not fully have."""
+    """Sessions whose texts are not all in the full-text index."""
     indexed_at: datetime | None
     bytes: int
     damaged: tuple[DamagedFile, ...]
     cut_off: tuple[str, ...]
-    """Files that were left with half a last line."""
+    """Files whose last line was never finished."""
     being_written: tuple[str, ...]
-    """Files that end in half a line, and changed a moment ago."""
+    """Files that end in half a line and have just changed."""
     unknown: tuple[UnknownKind, ...]
 
 
@@ -97,7 +97,7 @@ def _damaged(source: str, path: str, bad_lines: int, mark: str) -> DamagedFile:
 
 
 def _session_in(mark: str) -> dict[str, Any]:
-    """What a mark says of its session, if it is one that tells."""
+    """The session's state in a mark, if its source keeps one there."""
     try:
         session = json.loads(mark).get("session")
     except (ValueError, AttributeError):

@@ -1,4 +1,4 @@
-"""How the index's values look in JSON: the names other programs rely on. Secrets are masked."""
+"""The index's values as JSON, with secrets masked. Other programs rely on these names."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 def session_json(session: Json) -> Json:
-    shaped = {
+    view = {
         name: instant(value) if name.endswith("_at") else value for name, value in session.items()
     }
-    shaped["tags"] = shaped["tags"] or []
-    shaped["title"] = mask(shaped["title"])
-    return shaped
+    view["tags"] = view["tags"] or []
+    view["title"] = mask(view["title"])
+    return view
 
 
-def transcript_json(found: Transcript) -> Json:
+def transcript_json(transcript: Transcript) -> Json:
     return {
-        **session_json(found.session),
-        "parent_session_id": found.parent_id,
+        **session_json(transcript.session),
+        "parent_session_id": transcript.parent_id,
         "messages": [
             {
                 **message,
@@ -37,9 +37,9 @@ def transcript_json(found: Transcript) -> Json:
                 "timestamp": instant(message["timestamp"]),
                 "tool_calls": [_call_json(call) for call in message["tool_calls"]],
             }
-            for message in found.messages
+            for message in transcript.messages
         ],
-        "orphan_tool_calls": [_call_json(call) for call in found.orphan_calls],
+        "orphan_tool_calls": [_call_json(call) for call in transcript.orphan_calls],
     }
 
 
@@ -63,13 +63,13 @@ def hit_json(hit: Hit) -> Json:
     }
 
 
-def suggestions_json(found: Suggestions) -> Json:
+def suggestions_json(suggestions: Suggestions) -> Json:
     from dataclasses import asdict
 
-    # They have no secrets: what has is not suggested, and examples are masked where they are made.
+    # No masking: commands with secrets are never suggested, and the examples are already masked.
     return {
-        "suggestions": [asdict(each) for each in found.suggestions],
-        "skipped": [asdict(each) for each in found.skipped],
+        "suggestions": [asdict(each) for each in suggestions.suggestions],
+        "skipped": [asdict(each) for each in suggestions.skipped],
     }
 
 

@@ -1,6 +1,7 @@
-"""What a person typed into the search box -> what is looked for. Reads anything, refuses nothing.
+"""Parses what a person typed into the search box. Accepts anything.
 
-`words` are all wanted, `"a phrase"` in this order, `begin*` as a beginning, `-word` not at all.
+All `words` must match, `"a phrase"` in this order; `prefix*` matches the start of words; `-word`
+excludes.
 """
 
 from __future__ import annotations
@@ -15,48 +16,48 @@ from navi.memory.words import (
     emoji_in,
     emoji_word,
     encodable,
-    humps,
     is_unspaced,
     spaced,
+    split_camel_case,
     words_of,
 )
 
 MOST_CLAUSES = 50
-"""A pasted page is searched for by its beginning."""
+"""Enough for the first lines of a pasted page."""
 MOST_WORDS = 50
-"""In one phrase."""
-LONGEST_BEGINNING = 100
-"""Bytes. Patterns can't be any length, and nobody types that much of a word to leave the rest."""
+"""Per phrase."""
+LONGEST_PREFIX = 100
+"""In bytes. Longer ones are searched as whole words, because patterns have a size limit."""
 OTHER_SPELLING = 0.5
-"""A word found inside another, or written otherwise, counts less than the word itself."""
+"""The score of a word inside another, or spelled differently, relative to the word itself."""
 
 
 class Clause(NamedTuple):
     words: tuple[str, ...]
-    """As the index has them; more than one have to stand side by side."""
-    given: str
+    """As the index has them; several must be adjacent."""
+    text: str
     is_prefix: bool = False
     is_excluded: bool = False
     is_quoted: bool = False
     is_emoji: bool = False
-    """The words are single emoji, as they were typed."""
+    """The words are single emoji as typed."""
 
 
 def read_query(text: str) -> list[Clause]:
-    """Without what holds no letter, digit or emoji, and without repetitions."""
-    found: dict[Clause, None] = {}
+    """Leaves out repetitions, and whatever has no letter, digit or emoji."""
+    clauses: dict[Clause, None] = {}
     for clause in _clauses(composed(encodable(text))):
         if clause is not None:
-            found[clause] = None
-        if len(found) == MOST_CLAUSES:
+            clauses[clause] = None
+        if len(clauses) == MOST_CLAUSES:
             break
-    return list(found)
+    return list(clauses)
 
 
 def build(
     schema: Schema, clauses: list[Clause], everything: Query, *, needs_all: bool = True
 ) -> Query:
-    """`everything` is where a question that only leaves out starts from."""
+    """`everything` is what a query that only excludes starts from."""
     wanted = Occur.Must if needs_all else Occur.Should
     parts = [
         (Occur.MustNot if clause.is_excluded else wanted, _query(schema, clause))
@@ -68,7 +69,7 @@ def build(
 
 
 def _clauses(text: str) -> Iterator[Clause | None]:
-    """Phrases, to their second quotation mark or to the end, and words, to the next space."""
+    """Phrases up to the second quotation mark or the end, and words up to the next space."""
     start = 0
     while start < len(text):
         if text[start].isspace():
@@ -92,32 +93,32 @@ def _clauses(text: str) -> Iterator[Clause | None]:
 
 def _word(word: str) -> Iterator[Clause | None]:
     is_excluded = len(word) > 1 and word[0] == "-" and word[1] != "-"
-    given = word[1:] if is_excluded else word
-    # `foo"bar` is not a phrase that begins in the middle of a word.
-    yield _clause(given, is_excluded=is_excluded, is_prefix=given.endswith("*"))
-    yield _emoji_clause(given, is_excluded=is_excluded)
+    text = word[1:] if is_excluded else word
+    # The quotation mark in `foo"bar` does not start a phrase.
+    yield _clause(text, is_excluded=is_excluded, is_prefix=text.endswith("*"))
+    yield _emoji_clause(text, is_excluded=is_excluded)
 
 
 def _clause(
-    given: str, *, is_excluded: bool = False, is_prefix: bool = False, is_quoted: bool = False
+    text: str, *, is_excluded: bool = False, is_prefix: bool = False, is_quoted: bool = False
 ) -> Clause | None:
-    words = tuple(words_of(given)[:MOST_WORDS])
-    return Clause(words, given, is_prefix, is_excluded, is_quoted) if words else None
+    words = tuple(words_of(text)[:MOST_WORDS])
+    return Clause(words, text, is_prefix, is_excluded, is_quoted) if words else None
 
 
-def _emoji_clause(given: str, *, is_excluded: bool) -> Clause | None:
-    emoji = tuple(emoji_in(given)[:MOST_WORDS])
-    return Clause(emoji, given, is_excluded=is_excluded, is_emoji=True) if emoji else None
+def _emoji_clause(text: str, *, is_excluded: bool) -> Clause | None:
+    emoji = tuple(emoji_in(text)[:MOST_WORDS])
+    return Clause(emoji, text, is_excluded=is_excluded, is_emoji=True) if emoji else None
 
 
 def _query(schema: Schema, clause: Clause) -> Query:
     if clause.is_emoji:
-        return _stretch(schema, "parts", tuple(map(emoji_word, clause.words)), False)
-    choices = [_stretch(schema, "text", clause.words, clause.is_prefix)]
+        return _phrase(schema, "parts", tuple(map(emoji_word, clause.words)), False)
+    choices = [_phrase(schema, "text", clause.words, clause.is_prefix)]
     others: list[Query] = []
-    if is_unspaced(clause.given):
-        characters = tuple(words_of(spaced(clause.given))[:MOST_WORDS])
-        others.append(_stretch(schema, "parts", characters, False))
+    if is_unspaced(clause.text):
+        characters = tuple(words_of(spaced(clause.text))[:MOST_WORDS])
+        others.append(_phrase(schema, "parts", characters, False))
     elif not clause.is_quoted:
         others += _other_spellings(schema, clause)
     choices += [Query.boost_query(query, OTHER_SPELLING) for query in others]
@@ -128,26 +129,26 @@ def _other_spellings(schema: Schema, clause: Clause) -> list[Query]:
     """`handler` in `AuthHandler`, `AuthHandler` for `auth_handler` and back, `v2.1` for `2.1`."""
     words = clause.words
     if len(words) == 1:
-        found = [_stretch(schema, "parts", words, clause.is_prefix)]
-        inner = tuple(words_of(humps(clause.given.rstrip("*"))))
+        spellings = [_phrase(schema, "parts", words, clause.is_prefix)]
+        inner = tuple(words_of(split_camel_case(clause.text.rstrip("*"))))
         if len(inner) > 1:
-            found.append(_stretch(schema, "text", inner, clause.is_prefix))
-        return found
+            spellings.append(_phrase(schema, "text", inner, clause.is_prefix))
+        return spellings
     if words[0].isdigit():
-        return [_stretch(schema, "text", (f"v{words[0]}", *words[1:]), clause.is_prefix)]
-    if all(sign.isalnum() or sign in "_-" for sign in clause.given.removesuffix("*")):
-        return [_stretch(schema, "text", ("".join(words),), clause.is_prefix)]
+        return [_phrase(schema, "text", (f"v{words[0]}", *words[1:]), clause.is_prefix)]
+    if all(character.isalnum() or character in "_-" for character in clause.text.removesuffix("*")):
+        return [_phrase(schema, "text", ("".join(words),), clause.is_prefix)]
     return []
 
 
-def _stretch(schema: Schema, field: str, words: tuple[str, ...], is_prefix: bool) -> Query:
-    """Words side by side, the last one perhaps only begun."""
-    if not is_prefix or len(words[-1].encode()) > LONGEST_BEGINNING:
+def _phrase(schema: Schema, field: str, words: tuple[str, ...], is_prefix: bool) -> Query:
+    """Adjacent words; the last may be a prefix."""
+    if not is_prefix or len(words[-1].encode()) > LONGEST_PREFIX:
         if len(words) == 1:
             return Query.term_query(schema, field, words[0])
         return Query.phrase_query(schema, field, list(words))
-    # Words hold letters and digits only, so there is nothing to escape.
-    begun = f"{words[-1]}.*"
+    # Words have only letters and digits, so there is nothing to escape.
+    prefix = f"{words[-1]}.*"
     if len(words) == 1:
-        return Query.regex_query(schema, field, begun)
-    return Query.regex_phrase_query(schema, field, [*words[:-1], begun])
+        return Query.regex_query(schema, field, prefix)
+    return Query.regex_phrase_query(schema, field, [*words[:-1], prefix])

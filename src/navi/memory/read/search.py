@@ -1,4 +1,4 @@
-"""Searching. Reads the full-text only, so that nothing that writes can stand in its way."""
+"""Searches the full text. Reads only the full-text folder, so no writer can block it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from navi.memory.read.full_text import (
     KINDS,
     agent_number,
     id_of,
-    named,
     number_of,
-    opened_for_reading,
+    open_for_reading,
     place_of,
     read_place,
     read_what,
+    terms,
     what_of,
 )
 from navi.memory.read.query import Clause, build, read_query
-from navi.memory.read.session_list import card_in, in_project, total_of
+from navi.memory.read.session_list import card_in, projects_matching, total_of
 from navi.memory.read.snippets import Snippet, snippet
 from navi.memory.record_ids import call_id, message_id
 from navi.memory.words import encodable
@@ -39,13 +39,13 @@ class Filters(NamedTuple):
     source: str | None = None
     tool: str | None = None
     project: str | None = None
-    """Part of a project's path; with a slash at its end, that folder and those below it."""
+    """Part of a project's path; with a slash at the end, that folder and those below it."""
     since: datetime | None = None
     role: str | None = None
     session: str | None = None
-    """An id of ours or of the source, or the beginning of one."""
+    """Our id or the agent's, or the start of one."""
     until: datetime | None = None
-    """Not included."""
+    """Exclusive."""
     file: str | None = None
     """A path, or the end of one: only sessions in which a tool touched that file."""
 
@@ -67,7 +67,7 @@ class Hit(NamedTuple):
     cwd: str | None
     title: str | None
     resume_command: list[str] | None
-    """None if its agent can't take it up again."""
+    """None if its agent can't resume it."""
     idx: int | None
     """The message's number; for a command outside every message, that of the message before it."""
     score: float
@@ -76,24 +76,24 @@ class Hit(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A message beside a hit."""
+    """A message near a hit."""
 
     idx: int
     role: str | None
     text: str
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     hits: list[Hit]
     has_all_words: bool
-    """False if no text has all of them, and the hits have some."""
+    """False if no text has all the words, so that the hits have only some of them."""
 
 
 class Search:
-    """An open index. `reload` shows what was committed since."""
+    """An open index. Call `reload` to see later commits."""
 
     def __init__(self, places: Places) -> None:
-        self._index = opened_for_reading(places)
+        self._index = open_for_reading(places)
         self._schema = self._index.schema
 
     def reload(self) -> None:
@@ -114,37 +114,37 @@ class Search:
         limit: int | None = 20,
         *,
         by_date: bool = False,
-    ) -> Found:
-        """The best hits first, or the newest; all of them without a limit."""
+    ) -> SearchResult:
+        """The best hits first, or the newest; without a limit, all of them."""
         clauses = read_query(text)
         searcher = self._index.searcher()
-        wanted = self._filters(searcher, filters, has_words=bool(clauses))
+        filter_queries = self._filter_queries(searcher, filters, has_words=bool(clauses))
         if not clauses and filters.file is None:
-            return Found([], True)
+            return SearchResult([], True)
         most = limit or max(1, searcher.num_docs)
-        query = self._query(clauses, wanted, needs_all=True)
-        # Calls that touched a file have no words to be ranked by.
+        query = self._query(clauses, filter_queries, needs_all=True)
+        # A search for only a file has no words to rank by.
         by_date = by_date or not clauses
         hits = self._hits(searcher, query, clauses, most, by_date)
         if hits or sum(not clause.is_excluded for clause in clauses) < 2:
-            return Found(hits, True)
-        query = self._query(clauses, wanted, needs_all=False)
-        return Found(self._hits(searcher, query, clauses, most, by_date), False)
+            return SearchResult(hits, True)
+        query = self._query(clauses, filter_queries, needs_all=False)
+        return SearchResult(self._hits(searcher, query, clauses, most, by_date), False)
 
     def total(self, text: str, filters: Filters = EVERYTHING, *, has_all_words: bool = True) -> int:
-        """How many passages match, with all the words or with some of them."""
+        """How many passages match all the words, or some of them."""
         clauses = read_query(text)
         if not clauses and filters.file is None:
             return 0
         searcher = self._index.searcher()
-        wanted = self._filters(searcher, filters, has_words=bool(clauses))
-        query = self._query(clauses, wanted, needs_all=has_all_words)
+        filter_queries = self._filter_queries(searcher, filters, has_words=bool(clauses))
+        query = self._query(clauses, filter_queries, needs_all=has_all_words)
         return total_of(searcher, query)
 
     def has_session(self, name: str) -> bool:
-        """Whether `Filters.session` means any session."""
+        """Whether `Filters.session` matches any session."""
         searcher = self._index.searcher()
-        return bool(searcher.search(self._called(searcher, name), 1, count=False).hits)
+        return bool(searcher.search(self._session_named(searcher, name), 1, count=False).hits)
 
     def around(self, hit: Hit, count: int) -> list[Passage]:
         """Up to `count` messages before the hit's message and as many after it, in order."""
@@ -158,8 +158,8 @@ class Search:
                 (Occur.Must, self._range("place", first, last - 1)),
             ]
         )
-        found = searcher.search(query, max(1, searcher.num_docs), count=False).hits
-        addresses = [address for _, address in found]
+        hits = searcher.search(query, max(1, searcher.num_docs), count=False).hits
+        addresses = [address for _, address in hits]
         numbers = zip(
             searcher.fast_field_values("place", addresses),
             searcher.fast_field_values("what", addresses),
@@ -171,17 +171,17 @@ class Search:
             idx, _ = read_place(int(place or 0))
             role, kind = read_what(int(what or 0))
             if kind == "content" and idx is not None and idx != hit.idx:
-                passages.append(Passage(idx, role, mask(_said(searcher.doc(address)))))
+                passages.append(Passage(idx, role, mask(_text_of(searcher.doc(address)))))
         return sorted(passages, key=lambda passage: passage.idx)
 
-    def _query(self, clauses: list[Clause], wanted: list[Query], *, needs_all: bool) -> Query:
+    def _query(self, clauses: list[Clause], filters: list[Query], *, needs_all: bool) -> Query:
         every_text = self._range("what", 0, None)
         query = build(self._schema, clauses, every_text, needs_all=needs_all)
-        if not wanted:
+        if not filters:
             return query
-        # A filter says yes or no; it must not count as a match.
-        filters = [(Occur.Must, Query.const_score_query(each, 0.0)) for each in wanted]
-        return Query.boolean_query([(Occur.Must, query), *filters])
+        # Filters must not add to the score.
+        unscored_filters = [(Occur.Must, Query.const_score_query(each, 0.0)) for each in filters]
+        return Query.boolean_query([(Occur.Must, query), *unscored_filters])
 
     def _hits(
         self,
@@ -192,15 +192,15 @@ class Search:
         by_date: bool,
     ) -> list[Hit]:
         order = "at" if by_date else None
-        found = searcher.search(query, limit, count=False, order_by_field=order).hits
-        addresses = [address for _, address in found]
+        matches = searcher.search(query, limit, count=False, order_by_field=order).hits
+        addresses = [address for _, address in matches]
         numbers = [
             searcher.fast_field_values(name, addresses)
             for name in ("session", "place", "what", "at")
         ]
         cards: dict[str, dict[str, Any]] = {}
         hits = []
-        for (score, address), row in zip(found, zip(*numbers, strict=True), strict=True):
+        for (score, address), row in zip(matches, zip(*numbers, strict=True), strict=True):
             session = id_of(int(row[0] or 0))
             if session not in cards:
                 cards[session] = self._card(searcher, session)
@@ -213,82 +213,81 @@ class Search:
     def _message_before(
         self, searcher: tantivy.Searcher, session: str, moment: datetime
     ) -> int | None:
-        needed = [
+        queries = [
             self._session(session),
             self._range("place", place_of(0, None), None),
             self._range("at", None, microseconds(moment), FieldType.Integer),
         ]
-        query = Query.boolean_query([(Occur.Must, each) for each in needed])
-        found = searcher.search(query, 1, count=False, order_by_field="at").hits
-        places = searcher.fast_field_values("place", [address for _, address in found])
+        query = Query.boolean_query([(Occur.Must, each) for each in queries])
+        hits = searcher.search(query, 1, count=False, order_by_field="at").hits
+        places = searcher.fast_field_values("place", [address for _, address in hits])
         return read_place(int(places[0] or 0))[0] if places else None
 
-    def _filters(
+    def _filter_queries(
         self, searcher: tantivy.Searcher, filters: Filters, *, has_words: bool
     ) -> list[Query]:
-        """Without words, a file stands for the calls that touched it; else for their sessions."""
-        found: list[Query] = []
+        """Without words, `file` selects the calls that touched it; else, the sessions of these."""
+        queries: list[Query] = []
         if filters.source is not None:
             number = agent_number(filters.source)
-            found.append(self._range("agent", number, number))
+            queries.append(self._range("agent", number, number))
         if filters.role is not None:
             first = what_of(filters.role, KINDS[0])
-            found.append(self._range("what", first, first + len(KINDS) - 1))
+            queries.append(self._range("what", first, first + len(KINDS) - 1))
         if filters.since is not None or filters.until is not None:
             since = None if filters.since is None else microseconds(filters.since)
             until = None if filters.until is None else microseconds(filters.until) - 1
-            found.append(self._range("at", since, until, FieldType.Integer))
+            queries.append(self._range("at", since, until, FieldType.Integer))
         if filters.tool is not None:
             tool = filters.tool.lower()
-            tools = named(searcher, "tool", lambda name: name.lower() == tool)
-            found.append(Query.term_set_query(self._schema, "tool", tools))
+            tools = [each for each in terms(searcher, "tool") if each.lower() == tool]
+            queries.append(Query.term_set_query(self._schema, "tool", tools))
         if filters.project is not None:
-            part = filters.project
-            projects = named(searcher, "project", lambda name: in_project(name, part))
-            found.append(self._of_sessions(searcher, "project", projects))
+            projects = projects_matching(searcher, filters.project)
+            queries.append(self._of_sessions(searcher, "project", projects))
         if filters.session is not None:
-            found.append(self._called(searcher, filters.session))
+            queries.append(self._session_named(searcher, filters.session))
         if filters.file is not None:
-            touching = self._touching(searcher, filters.file)
+            touches = self._touches(searcher, filters.file)
             if has_words:
-                numbers = self._sessions(searcher, touching)
-                touching = Query.term_set_query(self._schema, "session", numbers)
-            found.append(touching)
-        return found
+                numbers = self._sessions(searcher, touches)
+                touches = Query.term_set_query(self._schema, "session", numbers)
+            queries.append(touches)
+        return queries
 
-    def _called(self, searcher: tantivy.Searcher, name: str) -> Query:
-        wanted = encodable(name)
-        ids = named(searcher, "card", lambda _: True, wanted.lower())
-        source_ids = named(searcher, "source_session", lambda _: True, wanted)
+    def _session_named(self, searcher: tantivy.Searcher, name: str) -> Query:
+        prefix = encodable(name)
+        ids = terms(searcher, "card", prefix.lower())
+        source_ids = terms(searcher, "source_session", prefix)
         by_id = Query.term_set_query(self._schema, "session", [number_of(each) for each in ids])
         by_source = self._of_sessions(searcher, "source_session", source_ids)
         return Query.boolean_query([(Occur.Should, by_id), (Occur.Should, by_source)])
 
-    def _touching(self, searcher: tantivy.Searcher, file: str) -> Query:
-        """The texts of calls that name the file, by whatever end of its path."""
+    def _touches(self, searcher: tantivy.Searcher, file: str) -> Query:
+        """The texts of calls that name the file by any end of its path."""
         wanted = path_term(encodable(file))
         if wanted is None:
             return Query.empty_query()
-        longer = [name for name, _ in searcher.terms_with_prefix("file", wanted)]
+        longer = terms(searcher, "file", wanted)
         choices = [Query.term_set_query(self._schema, "file", longer)]
         for shorter in shorter_ends(wanted):
-            # The rest of the path may be the folder that its session worked in.
-            named_so = Query.term_query(self._schema, "file", shorter, "basic")
+            # The rest of the path may be the session's folder.
+            by_name = Query.term_query(self._schema, "file", shorter, "basic")
             numbers = [
                 number
-                for number in self._sessions(searcher, named_so)
+                for number in self._sessions(searcher, by_name)
                 if is_same_file(shorter, self._folder(searcher, number), wanted)
             ]
             if numbers:
                 there = Query.term_set_query(self._schema, "session", numbers)
-                both = Query.boolean_query([(Occur.Must, named_so), (Occur.Must, there)])
+                both = Query.boolean_query([(Occur.Must, by_name), (Occur.Must, there)])
                 choices.append(both)
         return Query.boolean_query([(Occur.Should, each) for each in choices])
 
     def _sessions(self, searcher: tantivy.Searcher, texts: Query) -> list[int]:
-        """Whose texts they are, each once."""
-        found = searcher.search(texts, max(1, searcher.num_docs), count=False).hits
-        numbers = searcher.fast_field_values("session", [address for _, address in found])
+        """The sessions of these texts, each once."""
+        hits = searcher.search(texts, max(1, searcher.num_docs), count=False).hits
+        numbers = searcher.fast_field_values("session", [address for _, address in hits])
         return list(dict.fromkeys(int(number or 0) for number in numbers))
 
     def _folder(self, searcher: tantivy.Searcher, session: int) -> str:
@@ -298,7 +297,7 @@ class Search:
         return Query.term_query(self._schema, "session", number_of(id), "basic")
 
     def _of_sessions(self, searcher: tantivy.Searcher, field: str, names: list[str]) -> Query:
-        """The texts of the sessions on whose card one of the names stands."""
+        """The texts of the sessions that have one of the names on their card."""
         cards = Query.term_set_query(self._schema, field, names)
         return Query.term_set_query(self._schema, "session", self._sessions(searcher, cards))
 
@@ -340,10 +339,10 @@ def _hit(
         resume_command=card.get("resume_command"),
         idx=idx,
         score=0.0,
-        snippet=snippet(mask(_said(document)), clauses),
+        snippet=snippet(mask(_text_of(document)), clauses),
     )
 
 
-def _said(document: tantivy.Document) -> str:
-    said: bytes = document.get_first("said") or b""
-    return said.decode()
+def _text_of(document: tantivy.Document) -> str:
+    text: bytes = document.get_first("said") or b""
+    return text.decode()

@@ -1,4 +1,4 @@
-"""The sessions, latest first, as their cards show them. Reads the full-text only."""
+"""Lists sessions, latest first, from their cards. Reads only the full-text folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tantivy import FieldType, Occur, Query
 
 from navi.base.timestamps import microseconds
-from navi.memory.read.full_text import agent_number, named, number_of, opened_for_reading
+from navi.memory.read.full_text import agent_number, number_of, open_for_reading, terms
 
 if TYPE_CHECKING:
     import tantivy
@@ -17,82 +17,78 @@ if TYPE_CHECKING:
     from navi.memory.index_paths import Places
 
 Session = dict[str, Any]
-"""As `recall list --json` has it, but for masks."""
+"""As in `recall list --json`, but with secrets unmasked."""
 
 
-class Wanted(NamedTuple):
+class SessionFilters(NamedTuple):
     source: str | None = None
     since: datetime | None = None
     project: str | None = None
-    """Part of a project's path; with a slash at its end, that folder and those below it."""
+    """Part of a project's path; with a slash at the end, that folder and those below it."""
     tag: str | None = None
     until: datetime | None = None
-    """Not included."""
+    """Exclusive."""
 
 
-EVERY_SESSION = Wanted()
+EVERY_SESSION = SessionFilters()
 
 
-class Catalogue:
+class SessionList:
     """The cards of an open index."""
 
     def __init__(self, places: Places) -> None:
-        self._index = opened_for_reading(places)
+        self._index = open_for_reading(places)
         self._searcher = self._index.searcher()
         self._tags = read_tags(places)
 
-    def sessions(self, wanted: Wanted = EVERY_SESSION, limit: int | None = None) -> list[Session]:
+    def sessions(
+        self, filters: SessionFilters = EVERY_SESSION, limit: int | None = None
+    ) -> list[Session]:
         """The latest first."""
-        found = self._searcher.search(
-            self._query(wanted),
+        hits = self._searcher.search(
+            self._query(filters),
             limit or max(1, self._searcher.num_docs),
             count=False,
             order_by_field="at",
         ).hits
-        cards = [card_in(self._searcher.doc(address)) for _, address in found]
+        cards = [card_in(self._searcher.doc(address)) for _, address in hits]
         return [{**card, "tags": self._tags.get(card["id"], [])} for card in cards]
 
-    def total(self, wanted: Wanted = EVERY_SESSION) -> int:
-        return total_of(self._searcher, self._query(wanted))
+    def total(self, filters: SessionFilters = EVERY_SESSION) -> int:
+        return total_of(self._searcher, self._query(filters))
 
     def tags(self) -> list[str]:
         return sorted({tag for tags in self._tags.values() for tag in tags})
 
     def projects(self) -> list[str]:
         """The paths of all projects."""
-        return named(self._searcher, "project", lambda _: True)
+        return terms(self._searcher, "project")
 
     def tools(self) -> list[str]:
         """The names of all tools that were used."""
-        return named(self._searcher, "tool", lambda _: True)
+        return terms(self._searcher, "tool")
 
     def ids(self) -> list[str]:
-        """Of all sessions, also of those that a list leaves out."""
-        return named(self._searcher, "card", lambda _: True)
+        """The ids of all sessions, including those that a list leaves out."""
+        return terms(self._searcher, "card")
 
-    def _query(self, wanted: Wanted) -> Query:
-        schema, searcher = self._index.schema, self._searcher
-        needed = [Query.term_query(schema, "listed", 1, "basic")]
-        if wanted.source is not None:
-            number = agent_number(wanted.source)
-            needed.append(Query.range_query(schema, "agent", FieldType.Unsigned, number, number))
-        if wanted.since is not None or wanted.until is not None:
-            first = None if wanted.since is None else microseconds(wanted.since)
-            last = None if wanted.until is None else microseconds(wanted.until) - 1
-            needed.append(Query.range_query(schema, "at", FieldType.Integer, first, last))
-        if wanted.project is not None:
-            part = wanted.project
-            projects = named(searcher, "project", lambda name: in_project(name, part))
-            needed.append(Query.term_set_query(schema, "project", projects))
-        if wanted.tag is not None:
-            tag = wanted.tag
-            tagged = [number_of(session) for session, tags in self._tags.items() if tag in tags]
-            needed.append(Query.term_set_query(schema, "session", tagged))
-        return Query.boolean_query([(Occur.Must, each) for each in needed])
-
-
-def sessions(places: Places, wanted: Wanted, limit: int | None) -> list[Session]:
-    return Catalogue(places).sessions(wanted, limit)
+    def _query(self, filters: SessionFilters) -> Query:
+        schema = self._index.schema
+        queries = [Query.term_query(schema, "listed", 1, "basic")]
+        if filters.source is not None:
+            number = agent_number(filters.source)
+            queries.append(Query.range_query(schema, "agent", FieldType.Unsigned, number, number))
+        if filters.since is not None or filters.until is not None:
+            first = None if filters.since is None else microseconds(filters.since)
+            last = None if filters.until is None else microseconds(filters.until) - 1
+            queries.append(Query.range_query(schema, "at", FieldType.Integer, first, last))
+        if filters.project is not None:
+            projects = projects_matching(self._searcher, filters.project)
+            queries.append(Query.term_set_query(schema, "project", projects))
+        if filters.tag is not None:
+            ids = [id for id, tags in self._tags.items() if filters.tag in tags]
+            queries.append(Query.term_set_query(schema, "session", list(map(number_of, ids))))
+        return Query.boolean_query([(Occur.Must, each) for each in queries])
 
 
 def total_of(searcher: tantivy.Searcher, query: Query) -> int:
@@ -101,8 +97,12 @@ def total_of(searcher: tantivy.Searcher, query: Query) -> int:
     return total
 
 
+def projects_matching(searcher: tantivy.Searcher, part: str) -> list[str]:
+    return [path for path in terms(searcher, "project") if in_project(path, part)]
+
+
 def in_project(path: str, part: str) -> bool:
-    """`shop/` is found in /home/me/shop and below it, `shop` in /home/me/shop-old too."""
+    """`shop/` matches /home/me/shop and what is below it; `shop` also matches /home/me/shop-old."""
     return part in f"{path}/"
 
 

@@ -1,4 +1,4 @@
-"""A session's row, and the session that a person means by an id."""
+"""Looks up a session by its id, the start of one, or its agent's id."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ COLUMNS = """
 LATEST = "coalesce(ended_at, started_at, make_timestamp((file_mtime * 1000000)::BIGINT))"
 
 Session = dict[str, Any]
-"""A row with the column's names; instants are aware."""
+"""A row by column name, with aware times."""
 
 
 def resolve(connection: DuckDBPyConnection, wanted: str) -> str:
-    """The id of the session called so: by id, the unique beginning of one, or its agent's id."""
+    """The full id for an id, the unique start of one, or the agent's own id."""
     wanted = wanted.strip()
     for condition, value in (
         ("id = ?", wanted.lower()),
         ("source_session_id = ? AND NOT is_subagent", wanted),
         ("source_session_id = ?", wanted),
     ):
-        if found := _called(connection, condition, value):
-            return _only(wanted, found)
+        if rows := _candidates(connection, condition, value):
+            return _only(wanted, rows)
     if len(wanted) < SHORTEST_PREFIX:
         raise InvalidInput(
             f"{wanted!r} is too short for an id",
             hint=f"give at least {SHORTEST_PREFIX} characters",
         )
-    found = _called(connection, "starts_with(id, ?)", wanted.lower())
-    found = found or _called(connection, "starts_with(source_session_id, ?)", wanted)
-    if not found:
+    rows = _candidates(connection, "starts_with(id, ?)", wanted.lower())
+    rows = rows or _candidates(connection, "starts_with(source_session_id, ?)", wanted)
+    if not rows:
         raise PastSessionNotFound(wanted)
-    return _only(wanted, found)
+    return _only(wanted, rows)
 
 
 def session(connection: DuckDBPyConnection, id: str) -> Session:
-    found = as_dicts(
+    rows = as_dicts(
         connection.execute(
             f"SELECT {COLUMNS}, "
             "(SELECT list(tag ORDER BY tag) FROM tags WHERE session_id = s.id) AS tags "
@@ -59,9 +59,9 @@ def session(connection: DuckDBPyConnection, id: str) -> Session:
             [id],
         )
     )
-    if not found:
+    if not rows:
         raise PastSessionNotFound(id)
-    return found[0]
+    return rows[0]
 
 
 def as_dicts(rows: DuckDBPyConnection) -> list[dict[str, Any]]:
@@ -73,16 +73,13 @@ def as_dicts(rows: DuckDBPyConnection) -> list[dict[str, Any]]:
     ]
 
 
-def naive(moment: datetime | None) -> datetime | None:
-    """As the tables hold it: in UTC, without a zone."""
-    return None if moment is None else moment.astimezone(UTC).replace(tzinfo=None)
-
-
 def _aware(value: Any) -> Any:
     return value.replace(tzinfo=UTC) if isinstance(value, datetime) else value
 
 
-def _called(connection: DuckDBPyConnection, condition: str, value: str) -> list[tuple[Any, ...]]:
+def _candidates(
+    connection: DuckDBPyConnection, condition: str, value: str
+) -> list[tuple[Any, ...]]:
     return connection.execute(
         f"SELECT id, source, {LATEST}, coalesce(git_repo, cwd, '') FROM sessions "
         f"WHERE {condition} ORDER BY {LATEST} DESC LIMIT {MOST_CANDIDATES}",
@@ -90,16 +87,16 @@ def _called(connection: DuckDBPyConnection, condition: str, value: str) -> list[
     ).fetchall()
 
 
-def _only(wanted: str, found: list[tuple[Any, ...]]) -> str:
-    if len(found) > 1:
+def _only(wanted: str, rows: list[tuple[Any, ...]]) -> str:
+    if len(rows) > 1:
         raise AmbiguousSession(
             wanted,
             [
                 f"{id}  {source.replace('_', '-')}  {_local(at)}  {project}"
-                for id, source, at, project in found
+                for id, source, at, project in rows
             ],
         )
-    id: str = found[0][0]
+    id: str = rows[0][0]
     return id
 
 

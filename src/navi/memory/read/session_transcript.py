@@ -27,38 +27,38 @@ _MESSAGES = """
 class Transcript:
     session: Session
     parent_id: str | None
-    """The session that started this one, if it is indexed."""
+    """The session that started this one, if indexed."""
     messages: list[dict[str, Any]]
     """Each with its `tool_calls`."""
     orphan_calls: list[dict[str, Any]]
     """Calls outside messages, as Codex writes them all."""
 
     def with_calls(self) -> Iterator[tuple[dict[str, Any] | None, list[dict[str, Any]]]]:
-        """Each message with the calls made in or right after it; calls before the first alone."""
-        waiting = deque(self.orphan_calls)
-        for place, message in enumerate(self.messages):
-            if place == 0 and (early := _calls_until(waiting, message["timestamp"])):
+        """Each message with the calls made in it or right after it; first, calls before any."""
+        orphans = deque(self.orphan_calls)
+        for number, message in enumerate(self.messages):
+            if number == 0 and (early := _calls_until(orphans, message["timestamp"])):
                 yield None, early
-            is_last = place + 1 == len(self.messages)
-            until = None if is_last else self.messages[place + 1]["timestamp"]
-            calls = list(waiting) if is_last else _calls_until(waiting, until)
+            is_last = number + 1 == len(self.messages)
+            until = None if is_last else self.messages[number + 1]["timestamp"]
+            calls = list(orphans) if is_last else _calls_until(orphans, until)
             yield message, [*message["tool_calls"], *calls]
-        if not self.messages and waiting:
-            yield None, list(waiting)
+        if not self.messages and orphans:
+            yield None, list(orphans)
 
 
-def _calls_until(waiting: deque[dict[str, Any]], until: datetime | None) -> list[dict[str, Any]]:
-    found = []
-    while waiting and until is not None:
-        at = waiting[0]["timestamp"]
+def _calls_until(orphans: deque[dict[str, Any]], until: datetime | None) -> list[dict[str, Any]]:
+    calls = []
+    while orphans and until is not None:
+        at = orphans[0]["timestamp"]
         if at is None or at >= until:
             break
-        found.append(waiting.popleft())
-    return found
+        calls.append(orphans.popleft())
+    return calls
 
 
 def transcript(connection: DuckDBPyConnection, id: str) -> Transcript:
-    found = session(connection, id)
+    row = session(connection, id)
     messages = as_dicts(connection.execute(_MESSAGES, [id]))
     by_idx: dict[int, list[dict[str, Any]]] = {}
     orphans = []
@@ -70,9 +70,9 @@ def transcript(connection: DuckDBPyConnection, id: str) -> Transcript:
             by_idx.setdefault(message_idx, []).append(call)
     for message in messages:
         message["tool_calls"] = by_idx.pop(message["idx"], [])
-    # A call whose message never came is still shown.
+    # Calls whose message is missing are shown too.
     orphans += [call for calls in by_idx.values() for call in calls]
-    return Transcript(found, _parent(connection, found), messages, orphans)
+    return Transcript(row, _parent(connection, row), messages, orphans)
 
 
 def _parent(connection: DuckDBPyConnection, child: Session) -> str | None:

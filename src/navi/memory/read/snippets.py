@@ -1,4 +1,4 @@
-"""The piece of a text that shows why it was found."""
+"""The part of a text that shows the match."""
 
 from __future__ import annotations
 
@@ -12,71 +12,71 @@ from navi.memory.words import is_unspaced
 
 LENGTH = 220
 MOST_MATCHES = 500
-LONGEST_LOOKED_AT = 2_000_000
+LONGEST_TEXT = 2_000_000
 
 
 class Snippet(NamedTuple):
     text: str
     highlights: tuple[tuple[int, int], ...]
-    """Where the words looked for stand in `text`."""
+    """Where the query's words are in `text`."""
 
 
 def snippet(text: str, clauses: Sequence[Clause], length: int = LENGTH) -> Snippet:
-    """One line of about `length` characters, around as many of the words as possible."""
-    wanted = [clause for clause in clauses if not clause.is_excluded]
-    places = _places(text, wanted)
-    start, end = _window(text, places, length)
-    return _one_line(text, start, end, [place for place in places if start <= place[0] < end])
+    """One line of about `length` characters with as many of the words as possible."""
+    included = [clause for clause in clauses if not clause.is_excluded]
+    spans = _spans(text, included)
+    start, end = _window(text, spans, length)
+    return _one_line(text, start, end, [span for span in spans if start <= span[0] < end])
 
 
 def has_all(text: str, clauses: Sequence[Clause]) -> bool:
-    """Whether the text matches a query, as a search would find it."""
-    return all(bool(_places(text, [clause])) != clause.is_excluded for clause in clauses)
+    """Whether the text matches the query, as in a search."""
+    return all(bool(_spans(text, [clause])) != clause.is_excluded for clause in clauses)
 
 
-def _places(text: str, clauses: Sequence[Clause]) -> list[tuple[int, int]]:
+def _spans(text: str, clauses: Sequence[Clause]) -> list[tuple[int, int]]:
     if not clauses:
         return []
-    folded = _folded(text[:LONGEST_LOOKED_AT])
-    # Found inside a longer word, such as an identifier, only if nowhere on its own.
+    folded = _folded(text[:LONGEST_TEXT])
+    # Parts of longer words, such as identifiers, count only if no whole word matches.
     return _matches(folded, clauses, True) or _matches(folded, clauses, False)
 
 
 def _matches(folded: str, clauses: Sequence[Clause], is_whole: bool) -> list[tuple[int, int]]:
     pattern = re.compile("|".join(_pattern(clause, is_whole=is_whole) for clause in clauses))
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for match in pattern.finditer(folded):
         start, end = match.span()
-        # Looked at here: a pattern that looks back itself is ten times as slow.
+        # Checked here, because a look-behind in the pattern is ten times as slow.
         if is_whole and start and folded[start - 1].isalnum() and match.lastindex is None:
             continue
-        found.append((start, end))
-        if len(found) == MOST_MATCHES:
+        spans.append((start, end))
+        if len(spans) == MOST_MATCHES:
             break
-    return found
+    return spans
 
 
 def _pattern(clause: Clause, *, is_whole: bool) -> str:
     words = r"[\W_]*".join(map(re.escape, clause.words))
     if not is_whole:
         return words
-    if is_unspaced(clause.given):
-        return f"({words})"  # a group: where it begins does not matter
+    if is_unspaced(clause.text):
+        return f"({words})"  # a group tells `_matches` that it may start anywhere
     return words if clause.is_prefix else rf"{words}(?![^\W_])"
 
 
-def _window(text: str, places: list[tuple[int, int]], length: int) -> tuple[int, int]:
-    """The stretch with the most matches; the beginning if there are none."""
-    if not places:
+def _window(text: str, spans: list[tuple[int, int]], length: int) -> tuple[int, int]:
+    """The part of the text with the most matches; its start if there are none."""
+    if not spans:
         return 0, min(len(text), length)
     best, most, last = 0, 0, 0
-    for first in range(len(places)):
-        while last < len(places) and places[last][1] - places[first][0] <= length:
+    for first in range(len(spans)):
+        while last < len(spans) and spans[last][1] - spans[first][0] <= length:
             last += 1
         if last - first > most:
             best, most = first, last - first
-    begin = places[best][0]
-    finish = max(places[best][1], places[best + max(most, 1) - 1][1])
+    begin = spans[best][0]
+    finish = max(spans[best][1], spans[best + max(most, 1) - 1][1])
     margin = max(0, length - (finish - begin)) // 2
     start = max(0, begin - margin)
     end = min(len(text), start + length)
@@ -91,23 +91,23 @@ def _at_a_space(text: str, start: int, begin: int) -> int:
     return start if space < 0 else space + 1
 
 
-def _one_line(text: str, start: int, end: int, places: list[tuple[int, int]]) -> Snippet:
+def _one_line(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> Snippet:
     pieces: list[str] = ["…"] if start > 0 else []
     length = len(pieces)
     highlights: list[tuple[int, int]] = []
     position = start
-    for first, last in [*places, (end, end)]:
+    for first, last in [*spans, (end, end)]:
         last = min(last, end)
         if first < position:
             continue
         before = _flat(text[position:first])
         pieces.append(before)
         length += len(before)
-        shown = _flat(text[first:last])
-        if shown:
-            highlights.append((length, length + len(shown)))
-        pieces.append(shown)
-        length += len(shown)
+        fragment = _flat(text[first:last])
+        if fragment:
+            highlights.append((length, length + len(fragment)))
+        pieces.append(fragment)
+        length += len(fragment)
         position = last
     if end < len(text):
         pieces.append("…")
@@ -119,7 +119,7 @@ def _flat(text: str) -> str:
 
 
 class _Folds(dict[int, str]):
-    """A character -> what the index takes it for, one for one, so that places stay the same."""
+    """Folds characters like the index does, but one for one, so that offsets stay the same."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)

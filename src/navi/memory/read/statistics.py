@@ -1,8 +1,7 @@
-"""Counting: sessions, messages, tools, commands, tokens.
+"""Counts sessions, messages, tools, commands and tokens.
 
-What counts is the same everywhere. A session is a file in which something was said or done
-(`schema.IS_SESSION`). A message, a tool call and an answer's tokens count once, however many files
-hold a copy of them (`copies.py`).
+A session is a file with messages or tool calls (`index_schema.IS_SESSION`). A message, a tool call
+and an answer's tokens count once, however many files have a copy of them (`copies.py`).
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ from typing import Any
 from duckdb import DuckDBPyConnection
 
 from navi.base.secrets.masking import masked
-from navi.memory.index_schema import IS_SESSION
+from navi.memory.index_schema import IS_SESSION, naive
 from navi.memory.prices import cost_of
 from navi.memory.read.copies import find_copies
-from navi.memory.read.session_lookup import as_dicts, naive
+from navi.memory.read.session_lookup import as_dicts
 from navi.permissions.suggestions import CountedCommand
 
 PERIODS = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
 TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")
 
-# An answer belongs to the session that ended first: copies in resumed and forked ones go on.
+# An answer belongs to the session that ended first: resumed and forked sessions only copied it.
 _ANSWERS = f"""
     answers AS (
         SELECT
@@ -41,20 +40,20 @@ _LATEST = "coalesce(ended_at, started_at)"
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What is counted."""
+    """Which sessions are counted, and from when."""
 
     source: str | None = None
     project: str | None = None
     since: datetime | None = None
 
     def where(self, timestamp: str) -> tuple[str, list[Any]]:
-        """Conditions on the session `s` and on when a thing happened."""
+        """SQL conditions on the session `s` and on the column `timestamp`, and their values."""
         conditions, values = [IS_SESSION], list[Any]()
         for condition, value in (
             ("s.source = ?", self.source),
-            # As `catalogue.in_project` has it.
+            # The same as `session_list.in_project`.
             ("contains(coalesce(s.git_repo, s.cwd) || '/', ?)", self.project),
-            (f"coalesce({timestamp}, s.started_at) >= ?", naive(self.since)),
+            (f"coalesce({timestamp}, s.started_at) >= ?", self.since and naive(self.since)),
         ):
             if value is not None:
                 conditions.append(condition)
@@ -70,7 +69,7 @@ def overview(connection: DuckDBPyConnection, scope: Scope) -> dict[str, Any]:
         "GROUP BY source ORDER BY source",
         values,
     ).fetchall()
-    tokens = {row["source"]: row for row in _spent(connection, scope, "s.source AS source")}
+    tokens = {row["source"]: row for row in _token_sums(connection, scope, "s.source AS source")}
     names = ("sessions", "messages", "tool_calls", "copied_messages", "copied_tool_calls")
     by_source = {}
     for source, *counts, _, _ in rows:
@@ -90,7 +89,7 @@ def overview(connection: DuckDBPyConnection, scope: Scope) -> dict[str, Any]:
 
 
 def _own_counts(connection: DuckDBPyConnection) -> str:
-    """Sums over sessions `s`: messages and tool calls of their own, and those that are copies."""
+    """SQL sums over sessions `s`: their own messages and tool calls, and the copies."""
     copies = {
         column: f"coalesce((SELECT count(*) FROM {find_copies(connection, table)} k "
         "WHERE k.session_id = s.id), 0)"
@@ -173,18 +172,19 @@ def projects(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any
 
 
 def activity(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
-    """How much was said and how many sessions began in each hour that had any, oldest first."""
+    """Messages and new sessions per hour, oldest first; hours without any are left out."""
     copies = find_copies(connection, "messages")
-    said, values = scope.where("m.timestamp")
-    began, more_values = scope.where("s.started_at")
+    message_filter, values = scope.where("m.timestamp")
+    session_filter, more_values = scope.where("s.started_at")
     return as_dicts(
         connection.execute(
             "SELECT date_trunc('hour', moment) AS hour, source, "
             "sum(messages)::BIGINT AS messages, sum(sessions)::BIGINT AS sessions FROM ("
             "  SELECT m.timestamp AS moment, s.source AS source, 1 AS messages, 0 AS sessions "
             "  FROM messages m JOIN sessions s ON s.id = m.session_id "
-            f"  ANTI JOIN {copies} k ON k.id = m.id WHERE {said} "
-            f"  UNION ALL SELECT s.started_at, s.source, 0, 1 FROM sessions s WHERE {began}"
+            f"  ANTI JOIN {copies} k ON k.id = m.id WHERE {message_filter} "
+            "  UNION ALL SELECT s.started_at, s.source, 0, 1 FROM sessions s "
+            f"  WHERE {session_filter}"
             ") WHERE moment IS NOT NULL GROUP BY hour, source ORDER BY hour, source",
             [*values, *more_values],
         )
@@ -192,9 +192,9 @@ def activity(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any
 
 
 def tokens(connection: DuckDBPyConnection, scope: Scope, by: Sequence[str]) -> list[dict[str, Any]]:
-    """Grouped by any of project, model and one of day, week, month; newest period first."""
+    """Tokens grouped by project, model and one of day, week, month; newest period first."""
     period = next((PERIODS[each] for each in by if each in PERIODS), None)
-    rows = _spent(
+    rows = _token_sums(
         connection,
         scope,
         "coalesce(s.git_repo, s.cwd) AS project" if "project" in by else "NULL::TEXT AS project",
@@ -204,10 +204,10 @@ def tokens(connection: DuckDBPyConnection, scope: Scope, by: Sequence[str]) -> l
     return _with_costs(rows, keeps_model="model" in by)
 
 
-def _spent(connection: DuckDBPyConnection, scope: Scope, *by: str) -> list[dict[str, Any]]:
+def _token_sums(connection: DuckDBPyConnection, scope: Scope, *by: str) -> list[dict[str, Any]]:
     where, values = scope.where("a.timestamp")
     sums = ", ".join(f"sum(a.{name})::BIGINT AS {name}" for name in TOKENS)
-    # Warm-ups say nothing, but they were paid for.
+    # Warm-ups are not sessions, but their tokens were paid for.
     where = where.replace(IS_SESSION, "true")
     return as_dicts(
         connection.execute(
@@ -219,7 +219,7 @@ def _spent(connection: DuckDBPyConnection, scope: Scope, *by: str) -> list[dict[
 
 
 def _with_costs(rows: Iterable[dict[str, Any]], *, keeps_model: bool) -> list[dict[str, Any]]:
-    """Prices go by model, so rows come by model and are put together here."""
+    """Merges rows per model, because prices are per model."""
     groups: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
         model = row["model"]

@@ -21,17 +21,17 @@ def command(full: bool, source: str | None, recreate: bool, verbose: bool, as_js
     from navi.cli.recall.progress import Bar, Log
     from navi.memory.index_paths import places
     from navi.memory.index_settings import searchable_fields
-    from navi.memory.ingest.unchanged import confirm, look
+    from navi.memory.ingest.unchanged import confirm, scan
     from navi.memory.resume import agents
 
     sources = agents()
     if source is not None:
         sources = {source: sources[source]}
     where, fields = places(), searchable_fields()
-    seen = None if full or recreate else look(where, sources.values(), fields)
-    if seen is not None and seen.nothing_changed:
+    disk = None if full or recreate else scan(where, sources.values(), fields)
+    if disk is not None and disk.nothing_changed:
         confirm(where)
-        result = seen.as_result()
+        result = disk.plan.as_result()
     else:
         # Imported late: the engines take longer to import than checking the files takes.
         from navi.memory.ingest.refresh import Refresh
@@ -42,12 +42,12 @@ def command(full: bool, source: str | None, recreate: bool, verbose: bool, as_js
             sources,
             fields,
             clock(),
-            tell=progress.tell,
+            on_progress=progress.tell,
             is_full=full,
             patience_seconds=PATIENCE_SECONDS,
         )
         try:
-            result = refresh.run(recreate=recreate, seen=seen)
+            result = refresh.run(recreate=recreate, scan=disk)
         finally:
             progress.end()
     if as_json:

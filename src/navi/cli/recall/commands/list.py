@@ -22,7 +22,7 @@ from navi.cli.recall.options import (
 from navi.cli.table import Column
 
 if TYPE_CHECKING:
-    from navi.memory.read.session_list import Catalogue, Wanted
+    from navi.memory.read.session_list import SessionFilters, SessionList
 
 DEFAULT_LIMIT = 50
 WIDE = 100
@@ -65,18 +65,18 @@ def command(
     from navi.cli.recall.filters import TagNotFound
     from navi.cli.recall.freshness import bring_up_to_date
     from navi.memory.index_paths import places
-    from navi.memory.read.session_list import Catalogue, Wanted
+    from navi.memory.read.session_list import SessionFilters, SessionList
 
     where = places()
     bring_up_to_date(where)
-    catalogue = Catalogue(where)
-    if tag is not None and tag not in catalogue.tags():
-        raise TagNotFound(tag, catalogue.tags())
-    wanted = Wanted(source, since, project, tag, until)
+    session_list = SessionList(where)
+    if tag is not None and tag not in session_list.tags():
+        raise TagNotFound(tag, session_list.tags())
+    filters = SessionFilters(source, since, project, tag, until)
     if only_count:
-        output.say(str(catalogue.total(wanted)))
+        output.say(str(session_list.total(filters)))
         return
-    sessions = catalogue.sessions(wanted, limit or None)
+    sessions = session_list.sessions(filters, limit or None)
     for session in sessions:
         session["title"] = mask(session["title"])
     if as_json:
@@ -84,18 +84,18 @@ def command(
     elif sessions:
         _show(sessions, clock().now())
     else:
-        _explain(catalogue, wanted)
-    if limit and len(sessions) == limit and (total := catalogue.total(wanted)) > limit:
+        _explain(session_list, filters)
+    if limit and len(sessions) == limit and (total := session_list.total(filters)) > limit:
         output.note(f"{limit} of {total:,} sessions; --limit 0 for all")
 
 
-def _explain(catalogue: Catalogue, wanted: Wanted) -> None:
+def _explain(session_list: SessionList, filters: SessionFilters) -> None:
     from navi.cli.recall.filters import NOTHING_INDEXED, reason
 
-    if catalogue.total() == 0:
+    if session_list.total() == 0:
         output.note(NOTHING_INDEXED)
     else:
-        output.note(reason(wanted, catalogue.total, catalogue))
+        output.note(reason(filters, session_list.total, session_list))
 
 
 def _show(sessions: list[dict[str, Any]], now: datetime) -> None:

@@ -21,7 +21,7 @@ from navi.cli.recall.options import (
 )
 
 if TYPE_CHECKING:
-    from navi.memory.read.search import Filters, Found, Hit, Passage, Search
+    from navi.memory.read.search import Filters, Hit, Passage, Search, SearchResult
 
 DEFAULT_LIMIT = 20
 ROLES = ("user", "assistant", "system")
@@ -146,7 +146,7 @@ def command(
             output.note(f"{limit} of {total:,} passages; --limit 0 for all")
 
 
-def _print_json(search: Search, results: Found, context: int) -> None:
+def _print_json(search: Search, results: SearchResult, context: int) -> None:
     from navi.memory.read.json_views import hit_json
 
     hits = [hit_json(hit) for hit in results.hits]
@@ -156,7 +156,7 @@ def _print_json(search: Search, results: Found, context: int) -> None:
     output.say_json(hits)
 
 
-def _print(search: Search, results: Found, text: str, context: int) -> None:
+def _print(search: Search, results: SearchResult, text: str, context: int) -> None:
     from navi.cli.recall.hits import show
 
     def around(hit: Hit) -> list[Passage]:
@@ -186,24 +186,24 @@ def _check(text: str) -> None:
 def _unknown_session(name: str) -> Exception:
     from navi.cli.recall.filters import SessionFilterNotFound
     from navi.memory.index_paths import places
-    from navi.memory.read.session_list import Catalogue
+    from navi.memory.read.session_list import SessionList
 
-    return SessionFilterNotFound(name, Catalogue(places()).ids())
+    return SessionFilterNotFound(name, SessionList(places()).ids())
 
 
 def _explain(search: Search, text: str, filters: Filters) -> None:
     from navi.cli.recall.filters import NOTHING_INDEXED, reason
     from navi.memory.index_paths import places
     from navi.memory.read.search import EVERYTHING
-    from navi.memory.read.session_list import Catalogue
+    from navi.memory.read.session_list import SessionList
 
     def total(others: Filters) -> int:
         return search.total(text, others) or search.total(text, others, has_all_words=False)
 
-    catalogue = Catalogue(places())
-    if catalogue.total() == 0:
+    session_list = SessionList(places())
+    if session_list.total() == 0:
         output.note(NOTHING_INDEXED)
     elif text and total(EVERYTHING) == 0:
         output.note(f"no passage has {text}")
     else:
-        output.note(reason(filters, total, catalogue, "passages"))
+        output.note(reason(filters, total, session_list, "passages"))

@@ -31,7 +31,7 @@ def change(id: str, tags: tuple[str, ...], as_json: bool, *, is_added: bool) -> 
     else:
         with database.reading(where) as connection:
             session = resolve(connection, id)
-            left = tagging.of(connection, session)
+            left = tagging.tags_of(connection, session)
     if as_json:
         output.say_json({"session_id": session, "tags": left})
     else:

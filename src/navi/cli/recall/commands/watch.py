@@ -16,7 +16,7 @@ from navi.cli import formats, output
 from navi.cli.recall.options import clock
 
 if TYPE_CHECKING:
-    from navi.memory.ingest.report import Progress, Refreshed
+    from navi.memory.ingest.report import Progress, RefreshResult
     from navi.memory.ingest.watch import Follower
 
 
@@ -39,7 +39,7 @@ def command(verbose: bool, as_json: bool) -> None:
         if verbose:
             output.note(f"{progress.path}: {progress.outcome}")
 
-    refresh = Refresh(places(), agents(), searchable_fields(), clock(), tell=report_file)
+    refresh = Refresh(places(), agents(), searchable_fields(), clock(), on_progress=report_file)
     if as_json:
         follower = Follower(refresh, _print_pass, _print_problem)
         Thread(target=_obey, args=(follower,), daemon=True).start()
@@ -56,7 +56,7 @@ def _obey(follower: Follower) -> None:
     interrupt_main()  # don't wait for a long pass: the next one continues where it stopped
 
 
-def _print_pass(result: Refreshed) -> None:
+def _print_pass(result: RefreshResult) -> None:
     moment = instant(clock().now())
     _print({"refreshed_at": moment, "indexed": result.indexed, "failed": result.failed})
 
@@ -69,7 +69,7 @@ def _print(value: dict[str, Any]) -> None:
     output.say(json.dumps(value))
 
 
-def _describe_pass(result: Refreshed) -> None:
+def _describe_pass(result: RefreshResult) -> None:
     for warning in result.warnings:
         output.note(f"warning: {warning}")
     if result.indexed:

@@ -115,12 +115,12 @@ class MemoryService:
     async def sessions(self, filters: MemoryFilters, limit: int) -> list[Json]:
         def work() -> list[Json]:
             from navi.memory.index_paths import places
-            from navi.memory.read.session_list import Wanted, sessions
+            from navi.memory.read.session_list import SessionFilters, SessionList
 
-            wanted = Wanted(
+            wanted = SessionFilters(
                 filters.source, filters.since, filters.project, filters.tag, filters.until
             )
-            rows = sessions(places(), wanted, limit or None)
+            rows = SessionList(places()).sessions(wanted, limit or None)
             return [{**each, "title": masked(each["title"])} for each in rows]
 
         return await asyncio.to_thread(work)
@@ -142,11 +142,11 @@ class MemoryService:
     async def resumable(self, id: str) -> Resumable:
         def work(connection: Connection) -> Resumable:
             from navi.memory.read.session_lookup import resolve, session
-            from navi.memory.resume import speaking_session
+            from navi.memory.resume import resumable_id
 
             past = session(connection, resolve(connection, id))
             return Resumable(
-                past["source"], speaking_session(past), past["cwd"], past["is_archived"]
+                past["source"], resumable_id(past), past["cwd"], past["is_archived"]
             )
 
         return await _read(work)

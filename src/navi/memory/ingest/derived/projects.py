@@ -8,7 +8,7 @@ from pathlib import Path
 
 @lru_cache(maxsize=4096)
 def repository_of(folder: str) -> str | None:
-    """None for a folder outside every repository, or one that is gone."""
+    """None if the folder is outside every repository, or gone."""
     path = Path(folder)
     if not path.is_absolute():
         return None
@@ -16,6 +16,6 @@ def repository_of(folder: str) -> str | None:
         for each in (path, *path.parents):
             if (each / ".git").exists():
                 return str(each)
-    except (OSError, ValueError):  # not ours to look into, or no path at all
+    except (OSError, ValueError):  # a folder we may not read, or not a path
         pass
     return None

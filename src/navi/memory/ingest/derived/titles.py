@@ -1,6 +1,6 @@
-"""What a session is called if its agent gave it no title: by the first thing that a person wrote.
+"""Titles for sessions whose agent gave them none: the first thing that a person wrote.
 
-Failing that, by a command that the person typed, or by whatever was said, thought or done first.
+Failing that, a command that the person typed, or the first answer, thought or tool call.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from duckdb import DuckDBPyConnection
 
 LONGEST = 200
 SHORTEST_CUT = 120
-"""A title is cut at a space, if there is one after this many characters."""
-LOOKED_AT = 4_000
-"""Characters of a text: what begins later is no title."""
-MESSAGES_LOOKED_AT = 20
-"""Of each role. Nobody remembers a session by what was said after that."""
+"""A long title is cut at a space, if there is one after this many characters."""
+LONGEST_TEXT = 4_000
+"""Titles come from this many characters at the start of a text."""
+MESSAGES_PER_ROLE = 20
+"""Nobody remembers a session by what came later."""
 
 PERSON, COMMAND, ANSWER, CLIENT, THOUGHT, CALL = range(6)
 
@@ -25,9 +25,9 @@ INJECTED = (
     *("# AGENTS.md instructions", "Caveat: The messages below were generated"),
     *("[Request interrupted by user", "This session is being continued from a previous"),
 )
-"""How texts begin that a client wrote under the person's name."""
+"""How texts begin that a client wrote in the person's name."""
 IDE_REQUEST = "## My request for Codex:"
-"""What follows is the person's; what stands before was put there by the editor."""
+"""The person's text follows; the editor wrote what comes before."""
 WARMUP = "Warmup"
 
 _TAG = re.compile(
@@ -43,20 +43,23 @@ _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))
 
 
 class Hint(NamedTuple):
-    """What may serve as a title; the lower the rank, the better."""
+    """A possible title; a lower rank is better."""
 
     rank: int
     text: str
 
 
 def clean(text: str | None) -> str | None:
-    """As one line that a list can show; None if nothing is left of it."""
+    """The text as one line for a list; None if nothing is left."""
     if not text:
         return None
-    text = _ESCAPE.sub("", text[:LOOKED_AT])
+    text = _ESCAPE.sub("", text[:LONGEST_TEXT])
     if not text.isprintable():
-        # A zero-width joiner is no space: it holds the parts of an emoji together.
-        text = "".join(sign if sign.isprintable() or sign == "\u200d" else " " for sign in text)
+        # A zero-width joiner holds the parts of an emoji together.
+        text = "".join(
+            character if character.isprintable() or character == "\u200d" else " "
+            for character in text
+        )
     text = " ".join(text.split())
     if len(text) <= LONGEST:
         return text or None
@@ -65,13 +68,13 @@ def clean(text: str | None) -> str | None:
 
 
 def hint_of_messages(messages: Iterable[tuple[str, str | None, str | None]]) -> Hint | None:
-    """The best of `(role, content, thinking)`, first messages first."""
+    """The best hint in `(role, content, thinking)` of messages in order."""
     best: Hint | None = None
     for role, content, thinking in messages:
         if best is None or best.rank > (PERSON if role == "user" else COMMAND):
-            found = _hint(role, content, thinking)
-            if found is not None and (best is None or found.rank < best.rank):
-                best = found
+            hint = _hint(role, content, thinking)
+            if hint is not None and (best is None or hint.rank < best.rank):
+                best = hint
                 if best.rank == PERSON:
                     break
     return best
@@ -83,7 +86,7 @@ def hint_of_call(tool_name: str, command: str | None) -> Hint | None:
 
 
 def best_of(hints: Iterable[Hint | None]) -> str | None:
-    """The first of the best rank."""
+    """The first hint of the best rank."""
     best = min(
         (hint for hint in hints if hint is not None), key=lambda hint: hint.rank, default=None
     )
@@ -91,33 +94,33 @@ def best_of(hints: Iterable[Hint | None]) -> str | None:
 
 
 def stored_titles(connection: DuckDBPyConnection, ids: Sequence[str]) -> dict[str, str]:
-    """Made of the messages and calls that DuckDB has, by session id."""
+    """Titles from the messages and calls in DuckDB, by session id."""
     if not ids:
         return {}
     messages: dict[str, list[tuple[str, str | None, str | None]]] = {}
     for id, *message in connection.execute(
-        f"SELECT session_id, role, left(content, {LOOKED_AT}), left(thinking, {LOOKED_AT}) "
+        f"SELECT session_id, role, left(content, {LONGEST_TEXT}), left(thinking, {LONGEST_TEXT}) "
         "FROM messages WHERE session_id IN (SELECT unnest(?)) "
         "QUALIFY row_number() OVER (PARTITION BY session_id, role ORDER BY idx) "
-        f"<= {MESSAGES_LOOKED_AT} ORDER BY session_id, idx",
+        f"<= {MESSAGES_PER_ROLE} ORDER BY session_id, idx",
         [list(ids)],
     ).fetchall():
         messages.setdefault(id, []).append((message[0], message[1], message[2]))
     hints = {id: hint_of_messages(rows) for id, rows in messages.items()}
-    silent = [id for id in ids if hints.get(id) is None]
-    if silent:
+    untitled = [id for id in ids if hints.get(id) is None]
+    if untitled:
         for id, tool_name, command in connection.execute(
             "SELECT session_id, tool_name, bash_command FROM tool_calls "
             "WHERE session_id IN (SELECT unnest(?)) QUALIFY row_number() OVER "
             "(PARTITION BY session_id ORDER BY message_idx NULLS FIRST, idx) = 1",
-            [silent],
+            [untitled],
         ).fetchall():
             hints[id] = hint_of_call(tool_name, command)
     return {id: hint.text for id, hint in hints.items() if hint is not None}
 
 
 def _hint(role: str, content: str | None, thinking: str | None) -> Hint | None:
-    content = (content or "")[:LOOKED_AT]
+    content = (content or "")[:LONGEST_TEXT]
     if role == "user":
         if text := _first_line(_without_injected(content)):
             return Hint(PERSON, text)
@@ -129,12 +132,12 @@ def _hint(role: str, content: str | None, thinking: str | None) -> Hint | None:
             return Hint(COMMAND, text)
         if text := _first_line(_without_injected(content)):
             return Hint(CLIENT, text)
-    text = _first_line((thinking or "")[:LOOKED_AT])
+    text = _first_line((thinking or "")[:LONGEST_TEXT])
     return Hint(THOUGHT, text) if text else None
 
 
 def _without_injected(text: str) -> str:
-    """What a person wrote of it."""
+    """Only what a person wrote."""
     _, is_from_ide, request = text.partition(IDE_REQUEST)
     text = (request if is_from_ide else text).lstrip()
     while tag := _TAG.match(text):
@@ -155,7 +158,7 @@ def _typed_command(text: str) -> str | None:
 
 
 def _first_line(text: str) -> str | None:
-    """The first that holds a word; if none does, the first that is not blank."""
+    """The first line with a letter or digit, else the first that is not blank."""
     fallback = None
     for line in text.splitlines():
         if any(map(str.isalnum, line)):

@@ -1,4 +1,4 @@
-"""Which files a tool call names: those it reads, writes, edits or searches."""
+"""The files that a tool call reads, writes, edits or searches."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ NAMES = frozenset(
         *("destination_path", "AbsolutePath", "TargetFile"),
     )
 )
-"""Arguments that hold paths."""
+"""Arguments that contain paths."""
 PATCHES = ("input", "patch", "patchText")
-"""Arguments that may hold a patch."""
+"""Arguments that may contain a patch."""
 FOLDERS = ("workdir", "cwd")
-"""Arguments that say where relative paths begin."""
+"""Arguments that relative paths are relative to."""
 LONGEST_PATH = 1_024
 LONGEST_COMMAND = 2_000
-"""Bytes of a command that are looked through: what comes later is a script, not arguments."""
+"""Bytes of a command that are searched: what comes later is a script, not arguments."""
 
 _arguments = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _any = msgspec.json.Decoder()
@@ -35,7 +35,7 @@ _WORD = re.compile(
 
 
 def touched_files(tool_input: bytes | None, command: bytes | None) -> list[str]:
-    """The paths as the call has them, each once. Of a shell command only those that it patches."""
+    """The paths as written, each once. For a shell command, only those that it patches."""
     if not tool_input:
         return []
     has_patch = b"*** " in tool_input
@@ -55,11 +55,11 @@ def touched_files(tool_input: bytes | None, command: bytes | None) -> list[str]:
             paths += _paths(_decoded(value))
         elif has_patch and name in PATCHES:
             paths += _patched(_decoded(value))
-    return _begun_in(arguments, list(dict.fromkeys(paths)))
+    return _in_folder(arguments, list(dict.fromkeys(paths)))
 
 
-def _begun_in(arguments: dict[str, msgspec.Raw], paths: list[str]) -> list[str]:
-    """With the folder before them that the call names, if it does."""
+def _in_folder(arguments: dict[str, msgspec.Raw], paths: list[str]) -> list[str]:
+    """The paths below the folder that the call names, if it names one."""
     for name in FOLDERS:
         if name in arguments:
             folder = _decoded(arguments[name])
@@ -69,14 +69,14 @@ def _begun_in(arguments: dict[str, msgspec.Raw], paths: list[str]) -> list[str]:
 
 
 def files_in_command(command: bytes) -> list[str]:
-    """The arguments of a shell command that look like files: words with an extension."""
+    """The words of a shell command that look like files: those with an extension."""
     if b"." not in command:
         return []
     return list(dict.fromkeys(each.decode() for each in _WORD.findall(command[:LONGEST_COMMAND])))
 
 
 def terms_of(paths: list[str]) -> list[str]:
-    """As the full-text holds them."""
+    """The paths as terms of the full-text index."""
     return [term for term in map(path_term, paths) if term is not None]
 
 
@@ -95,7 +95,7 @@ def _decoded(value: bytes | msgspec.Raw) -> object:
 
 
 def _paths(value: object) -> list[str]:
-    """A path, or several, each alone or in an object of its own."""
+    """A path or several; each may be wrapped in an object."""
     if isinstance(value, str):
         value = value.strip()
         is_path = 0 < len(value) <= LONGEST_PATH and "\n" not in value and "\0" not in value
@@ -111,4 +111,4 @@ def _paths(value: object) -> list[str]:
 def _patched(text: object) -> list[str]:
     if not isinstance(text, str):
         return []
-    return [path for found in _PATCHED.findall(text) for path in _paths(found)]
+    return [path for value in _PATCHED.findall(text) for path in _paths(value)]

@@ -1,7 +1,7 @@
-"""Python values -> columns, which DuckDB reads far quicker than rows, and back.
+"""Packs Python values into columns, which DuckDB reads far faster than rows, and back.
 
-A column is a few `bytes`, so that it is quick to send to another process and to join with the same
-column of other files. Only a whole batch becomes an Arrow table: each one has a cost of its own.
+A column is a few `bytes`, so it is cheap to send to another process and to join with the same
+column of other files. Only a whole batch becomes an Arrow table, because each table has a cost.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from nanoarrow import c_array, c_array_from_buffers
 from navi.base.timestamps import microseconds
 
 Column = tuple[bytes, ...]
-"""Which values are set, a byte each (nothing if all are); then the numbers, or the lengths of the
-texts and their UTF-8."""
+"""First a flag byte per value, 0 for a missing one (empty if none is missing); then the numbers, or
+the lengths of the texts and their UTF-8."""
 Piece = tuple[int, list[Column]]
-"""Rows of a table: how many, and their columns."""
+"""The number of rows, and their columns."""
 
 _ARROW_TYPES = {
     "TEXT": nanoarrow.string(),
@@ -29,15 +29,15 @@ _ARROW_TYPES = {
     "BIGINT": nanoarrow.int64(),
     "TIMESTAMP": nanoarrow.timestamp("us"),
     "DOUBLE": nanoarrow.float64(),
-    "BOOLEAN": nanoarrow.int8(),  # DuckDB casts it, and Arrow's own has eight to a byte
+    "BOOLEAN": nanoarrow.int8(),  # DuckDB casts it; Arrow's own packs eight into a byte
 }
 
 
 def texts(values: Sequence[str | None]) -> Column:
-    is_set = all(values)  # far quicker than looking for None, and nearly always enough
+    is_set = all(values)  # far faster than looking for None, and nearly always enough
     try:
         encoded = [value.encode() if value else b"" for value in values]
-    except UnicodeEncodeError:  # half of a surrogate pair, which no encoding can hold
+    except UnicodeEncodeError:  # half of a surrogate pair
         encoded = [value.encode("utf-8", "replace") if value else b"" for value in values]
     lengths = array("i", map(len, encoded)).tobytes()
     return b"" if is_set else _flags(values), lengths, b"".join(encoded)
@@ -69,7 +69,7 @@ def instants(values: Sequence[datetime | None]) -> Column:
 
 
 def table(columns: Sequence[tuple[str, str]], pieces: Sequence[Piece]) -> nanoarrow.Array:
-    """Columns of these names and SQL types, for DuckDB."""
+    """An Arrow table for DuckDB. `columns` are names and SQL types."""
     counts = [count for count, _ in pieces]
     parts_of_columns = zip(*(rows for _, rows in pieces), strict=True)
     arrays = [

@@ -1,4 +1,4 @@
-"""Frames -> DuckDB in one transaction, and which texts the full-text then has to take."""
+"""Writes frames to DuckDB in one transaction, and says what the full-text index has to change."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from navi.memory.ingest.write.tantivy_writer import (
 )
 
 UNFINISHED = -1
-"""The size of a file that is not yet read to its end: it differs from every real one."""
+"""Stored as the size of a file that is not read to its end, since no file has this size."""
 
 
 @dataclass(slots=True)
 class Change:
-    """What one session's frames do to the full-text, once they are in DuckDB."""
+    """What the full-text index has to change for one session, once its frames are in DuckDB."""
 
     owner: Owner
     card: Card
     delete_from: int | None
-    """Texts from this message on are to be deleted first; None: there is nothing to delete."""
+    """Delete texts from this message on first; None if there is nothing to delete."""
     frames: list[Frame]
-    """Whose texts are added as they are, unless `texts` says them all."""
+    """Frames whose texts are added; empty if `texts` has them all."""
     texts: list[Text] | None = None
 
 
 @dataclass(slots=True)
-class Before:
-    """What the index has of a session that is being read."""
+class IndexedSession:
+    """What the index has of a session that is being read again."""
 
     owner: Owner
     cwd: str | None
@@ -54,14 +54,14 @@ class Before:
 @dataclass(slots=True)
 class Batch:
     tasks: Mapping[int, Task]
-    before: dict[str, Before]
+    indexed_sessions: dict[str, IndexedSession]
     """By session id; kept up to date by `write`."""
     fields: tuple[str, ...]
     frames: list[Frame] = field(default_factory=list)
     bytes: int = 0
 
     def takes(self, frame: Frame) -> bool:
-        """False if it replaces rows that are in this very batch: those must be written first."""
+        """False if the frame replaces rows of this batch, which must be written first."""
         if not frame.replaced_messages and not frame.replaced_calls:
             return True
         return all(each.number != frame.number for each in self.frames)
@@ -72,21 +72,21 @@ class Batch:
             self.bytes += sum(len(buffer) for column in rows for buffer in column)
 
     def write(self, connection: DuckDBPyConnection, now: datetime) -> list[Change]:
-        """Inside the caller's transaction."""
+        """Runs inside the caller's transaction."""
         sessions: dict[str, list[Frame]] = {}
         for frame in self.frames:
             sessions.setdefault(self.tasks[frame.number].session_id, []).append(frame)
-        known = set(self.before)
+        existing_ids = set(self.indexed_sessions)
         self._delete(connection, sessions)
         for table in ("messages", "tool_calls", "usages"):
             pieces = [getattr(frame, table) for frame in self.frames]
             _insert(connection, table, [piece for piece in pieces if piece[0]])
         for session, frames in sessions.items():
-            self._note(session, frames)
+            self._update(session, frames)
         self._write_sessions(connection, sessions, now)
-        shown = cards(connection, list(sessions))
+        cards_by_id = cards(connection, list(sessions))
         changes = [
-            self._change(shown[session], frames, is_new=session not in known)
+            self._change(cards_by_id[session], frames, is_new=session not in existing_ids)
             for session, frames in sessions.items()
         ]
         for change in changes:
@@ -99,11 +99,13 @@ class Batch:
     def _delete(self, connection: DuckDBPyConnection, sessions: dict[str, list[Frame]]) -> None:
         ids = list(sessions)
         connection.execute("DELETE FROM sessions WHERE list_contains(?, id)", [ids])
-        anew = [each for each in ids if sessions[each][0].is_first and each in self.before]
-        if anew:
+        rewritten = [
+            each for each in ids if sessions[each][0].is_first and each in self.indexed_sessions
+        ]
+        if rewritten:
             for table in ("tool_calls", "messages", "usages"):
                 connection.execute(
-                    f"DELETE FROM {table} WHERE session_id IN (SELECT unnest(?))", [anew]
+                    f"DELETE FROM {table} WHERE session_id IN (SELECT unnest(?))", [rewritten]
                 )
         for table, replaced in (
             ("messages", [each for frame in self.frames for each in frame.replaced_messages]),
@@ -114,26 +116,28 @@ class Batch:
                     f"DELETE FROM {table} WHERE id IN (SELECT unnest(?))", [replaced]
                 )
 
-    def _note(self, session: str, frames: list[Frame]) -> None:
-        """What the index has of the session once these frames are in it."""
-        said, before = frames[-1].session, self.before.get(session)
-        repository = repository_of(said.cwd) if said.cwd else None
-        if repository is None and before is not None and before.cwd == said.cwd:
-            repository = before.git_repo  # the folder is gone, what it was is not
+    def _update(self, session: str, frames: list[Frame]) -> None:
+        """Update `indexed_sessions` to what the index has once these frames are in it."""
+        past_session, existing = frames[-1].session, self.indexed_sessions.get(session)
+        repository = repository_of(past_session.cwd) if past_session.cwd else None
+        if repository is None and existing is not None and existing.cwd == past_session.cwd:
+            repository = existing.git_repo  # the folder may be gone by now
         pending = 0
         if not frames[0].is_first:
-            pending = min(_touched(frames), default=frames[-1].next_idx)
-        if before is not None and before.pending_from is not None:
-            pending = min(before.pending_from, pending)
+            pending = min(_first_indexes(frames), default=frames[-1].next_idx)
+        if existing is not None and existing.pending_from is not None:
+            pending = min(existing.pending_from, pending)
         owner = Owner(session, self.tasks[frames[0].number].source)
-        self.before[session] = Before(owner, said.cwd, repository, pending)
+        self.indexed_sessions[session] = IndexedSession(
+            owner, past_session.cwd, repository, pending
+        )
 
     def _change(self, card: Card, frames: list[Frame], *, is_new: bool) -> Change:
-        owner = self.before[card.session_id].owner
+        owner = self.indexed_sessions[card.session_id].owner
         if frames[0].is_first:
             return Change(owner, card, None if is_new else 0, frames)
         if any(frame.replaced_messages or frame.replaced_calls for frame in frames):
-            return Change(owner, card, min(_touched(frames), default=0), [], texts=[])
+            return Change(owner, card, min(_first_indexes(frames), default=0), [], texts=[])
         return Change(owner, card, None, frames)
 
     def _write_sessions(
@@ -146,26 +150,26 @@ class Batch:
         titles = _titles(connection, sessions)
         rows = [
             _session_row(
-                self.tasks[change_frames[-1].number],
-                change_frames[-1],
-                self.before[session],
+                self.tasks[frames[-1].number],
+                frames[-1],
+                self.indexed_sessions[session],
                 titles[session],
                 counts[session],
                 now,
             )
-            for session, change_frames in sessions.items()
+            for session, frames in sessions.items()
         ]
         _insert(connection, "sessions", [(len(rows), _columns_of(rows, index_schema.SESSIONS))])
 
 
-def _touched(frames: list[Frame]) -> list[int]:
+def _first_indexes(frames: list[Frame]) -> list[int]:
     return [frame.first_idx for frame in frames if frame.first_idx is not None]
 
 
 def texts_in(
     connection: DuckDBPyConnection, session: str, from_idx: int, fields: tuple[str, ...]
 ) -> list[Text]:
-    """A session's texts from a message on, and those outside messages, as DuckDB has them."""
+    """A session's texts in DuckDB, from a message on, and those outside messages."""
     calls = connection.execute(
         "SELECT message_idx, idx, tool_name, encode(tool_input), encode(bash_command), "
         "epoch_us(timestamp) FROM tool_calls "
@@ -182,7 +186,7 @@ def texts_in(
 
 
 def texts_of(frame: Frame, fields: tuple[str, ...]) -> list[Text]:
-    """The same of a frame's own rows."""
+    """The texts of a frame's rows."""
     texts: list[Text] = []
     calls: list[Any] = []
     count, rows = frame.tool_calls
@@ -229,12 +233,16 @@ Counts = tuple[int, int, int | None, int | None, int | None, int | None]
 
 def _counts(connection: DuckDBPyConnection, ids: list[str]) -> dict[str, Counts]:
     """Messages, tool calls and tokens of each session."""
-    mine = "WHERE session_id IN (SELECT unnest(?)) GROUP BY session_id"
+    by_session = "WHERE session_id IN (SELECT unnest(?)) GROUP BY session_id"
     messages = dict(
-        connection.execute(f"SELECT session_id, count(*) FROM messages {mine}", [ids]).fetchall()
+        connection.execute(
+            f"SELECT session_id, count(*) FROM messages {by_session}", [ids]
+        ).fetchall()
     )
     calls = dict(
-        connection.execute(f"SELECT session_id, count(*) FROM tool_calls {mine}", [ids]).fetchall()
+        connection.execute(
+            f"SELECT session_id, count(*) FROM tool_calls {by_session}", [ids]
+        ).fetchall()
     )
     tokens = {
         row[0]: row[1:]
@@ -242,7 +250,7 @@ def _counts(connection: DuckDBPyConnection, ids: list[str]) -> dict[str, Counts]
             "SELECT session_id, sum(a)::BIGINT, sum(b)::BIGINT, sum(c)::BIGINT, sum(d)::BIGINT "
             "FROM (SELECT session_id, max(input_tokens) AS a, max(output_tokens) AS b, "
             "max(cache_read_tokens) AS c, max(cache_creation_tokens) AS d FROM usages "
-            f"{mine}, key) GROUP BY session_id",
+            f"{by_session}, key) GROUP BY session_id",
             [ids],
         ).fetchall()
     }
@@ -255,62 +263,62 @@ def _counts(connection: DuckDBPyConnection, ids: list[str]) -> dict[str, Counts]
 def _titles(
     connection: DuckDBPyConnection, sessions: dict[str, list[Frame]]
 ) -> dict[str, str | None]:
-    """The agents' own; else what the messages give, of which some may be in DuckDB only."""
+    """The agent's title, else one made from the messages, some of which may only be in DuckDB."""
     titles: dict[str, str | None] = {}
-    begun_before = []
+    stored_before = []
     for session, frames in sessions.items():
         titles[session] = clean(frames[-1].session.title)
         if titles[session] is None and frames[0].is_first:
             titles[session] = best_of(frame.title_hint for frame in frames)
         elif titles[session] is None:
-            begun_before.append(session)
-    return titles | stored_titles(connection, begun_before)
+            stored_before.append(session)
+    return titles | stored_titles(connection, stored_before)
 
 
 def _session_row(
     task: Task,
     frame: Frame,
-    state: Before,
+    indexed: IndexedSession,
     title: str | None,
     counts: Counts,
     now: datetime,
 ) -> tuple[Any, ...]:
-    said = frame.session
+    session = frame.session
     duration = None
-    if said.started_at is not None and said.ended_at is not None:
-        duration = max(0, int((said.ended_at - said.started_at).total_seconds()))
-    messages, calls, given, answered, cache_read, cache_made = counts
+    if session.started_at is not None and session.ended_at is not None:
+        duration = max(0, int((session.ended_at - session.started_at).total_seconds()))
+    messages, calls, input_tokens, output_tokens, cache_read, cache_creation = counts
     return (
         task.session_id,
         task.source,
         task.path,
-        said.source_session_id,
-        said.parent_source_session_id,
-        said.is_subagent,
-        said.is_warmup,
+        session.source_session_id,
+        session.parent_source_session_id,
+        session.is_subagent,
+        session.is_warmup,
         title,
-        said.started_at,
-        said.ended_at,
+        session.started_at,
+        session.ended_at,
         duration,
-        said.model,
-        said.cwd,
-        state.git_repo,
-        said.git_branch,
+        session.model,
+        session.cwd,
+        indexed.git_repo,
+        session.git_branch,
         messages,
         calls,
-        given,
-        answered,
+        input_tokens,
+        output_tokens,
         cache_read,
-        cache_made,
-        said.bad_lines == 0 and not said.is_cut_off,
-        said.bad_lines,
-        msgspec.json.encode(said.unknown_kinds).decode(),
+        cache_creation,
+        session.bad_lines == 0 and not session.is_cut_off,
+        session.bad_lines,
+        msgspec.json.encode(session.unknown_kinds).decode(),
         False,
         task.mtime,
         task.size if frame.is_last else UNFINISHED,
         frame.mark.decode(),
         now,
-        state.pending_from,
+        indexed.pending_from,
     )
 
 

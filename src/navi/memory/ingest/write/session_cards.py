@@ -1,7 +1,7 @@
-"""A session's card: what a list, and the results of a search, show of it.
+"""A session's card: what lists and search results show of it.
 
-It stands in the full-text as a copy of the session's row, so that neither has to ask DuckDB, which
-takes long to start and is closed to others while somebody writes.
+It is a copy of the session's row in the full-text index, so that neither needs DuckDB, which is
+slow to start and locked while another process writes.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Card(NamedTuple):
     latest_at: int
     """Microseconds since 1970."""
     is_listed: bool
-    """False of a file that does not count as a session."""
-    shown: bytes
-    """JSON, as `recall list --json` has it, but for tags and masks."""
+    """False if the file does not count as a session."""
+    json: bytes
+    """As in `recall list --json`, but without tags and with secrets unmasked."""
 
 
 def cards(connection: DuckDBPyConnection, ids: Sequence[str]) -> dict[str, Card]:
-    """As the rows are now, by session id."""
+    """Cards of the rows as they are now, by session id."""
     rows = connection.execute(
         f"SELECT {COLUMNS}, epoch_us({LATEST}), {IS_SESSION} "
         "FROM sessions WHERE id IN (SELECT unnest(?))",
@@ -47,8 +47,8 @@ def cards(connection: DuckDBPyConnection, ids: Sequence[str]) -> dict[str, Card]
 
 
 def _card(session: dict[str, Any], latest_at: int, is_listed: bool) -> Card:
-    shown = {name: _written(value) for name, value in session.items()}
-    shown["resume_command"] = resume_command(session)
+    values = {name: _json_value(value) for name, value in session.items()}
+    values["resume_command"] = resume_command(session)
     return Card(
         session["id"],
         session["source"],
@@ -56,9 +56,9 @@ def _card(session: dict[str, Any], latest_at: int, is_listed: bool) -> Card:
         session["project"],
         latest_at,
         is_listed,
-        json.dumps(shown, ensure_ascii=False).encode(),
+        json.dumps(values, ensure_ascii=False).encode(),
     )
 
 
-def _written(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     return instant(value.replace(tzinfo=UTC)) if isinstance(value, datetime) else value

@@ -1,8 +1,8 @@
-"""The full-text folder: a document per searchable text, and one per session, its card.
+"""Writes the full-text folder: one document per searchable text, and one card per session.
 
-A text's document holds numbers besides the text: they cost next to nothing to write, and filters
-and results read them from columns. Names (project, agent's id, folder) stand on the card alone.
-Deleting and adding become visible together, at the commit, and never disturb a reader.
+A text's document also has numeric columns for filters and results, which are cheap to write. Names
+(project, agent's session id, folder) are only on the card. Deletions and additions become visible
+together, at the commit, and never disturb a reader.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ class Text(NamedTuple):
     idx: int | None
     """Its message; None for a call outside every message."""
     call: int | None
-    """Its place among the message's calls, if it is one."""
+    """Its number among the message's calls, if it is a call."""
     role: str | None
     tools: list[str]
     at: int | None
     """Microseconds since 1970."""
-    said: bytes
-    """UTF-8, as it is in the columns anyway."""
+    utf8: bytes
+    """The text, encoded as it comes from a frame or from DuckDB."""
     files: list[str]
-    """The terms of the files that it names, if it is a tool call's."""
+    """Path terms of the files that a tool call names."""
 
 
 class Owner(NamedTuple):
-    """Whose texts they are."""
+    """The session that texts belong to."""
 
     session_id: str
     source: str
@@ -65,12 +65,12 @@ def schema() -> tantivy.Schema:
     builder.add_text_field("parts", tokenizer_name=WORDS)
     builder.add_text_field("tool", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("file", tokenizer_name="raw", index_option="basic")
-    # Of cards.
+    # On cards.
     builder.add_bytes_field("shown", stored=True)
     for name in NAMES:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field("listed", indexed=True)
-    # Of texts, and some of them of cards too.
+    # On texts; `session`, `agent` and `at` on cards too.
     builder.add_unsigned_field("session", indexed=True, fast=True)
     builder.add_unsigned_field("place", fast=True)
     builder.add_unsigned_field("what", fast=True)
@@ -80,7 +80,7 @@ def schema() -> tantivy.Schema:
 
 
 class TextWriter:
-    """The only writer; what it does counts from `commit` on."""
+    """The only writer. Its changes take effect with `commit`."""
 
     def __init__(self, folder: Path, *, is_small: bool = False) -> None:
         self._schema = schema()
@@ -90,8 +90,7 @@ class TextWriter:
             self._index.register_tokenizer(WORDS, FOLDED_ANALYZER)
             heap = SMALL_HEAP_BYTES if is_small else HEAP_BYTES
             self._writer = self._index.writer(heap_size=heap, num_threads=1)
-            # A killed commit leaves files that the next one, counting on from the same number,
-            # would give the same names.
+            # A killed commit leaves files whose names the next commit would use again.
             self._writer.garbage_collect_files()
         except (ValueError, OSError) as error:
             raise _unusable(folder, error) from error
@@ -99,29 +98,29 @@ class TextWriter:
         self.is_dirty = False
 
     def delete(self, session_id: str, from_idx: int) -> None:
-        """All texts of a session from a message on, and those outside messages."""
+        """Delete a session's texts from a message on, and those outside messages."""
         self.is_dirty = True
-        mine = Query.term_query(self._schema, "session", number_of(session_id), "basic")
+        of_session = Query.term_query(self._schema, "session", number_of(session_id), "basic")
         if from_idx <= 0:
-            self._writer.delete_documents_by_query(mine)
+            self._writer.delete_documents_by_query(of_session)
             return
         for low, high in ((place_of(from_idx, None), None), (0, place_of(0, None) - 1)):
-            stretch = Query.range_query(self._schema, "place", FieldType.Unsigned, low, high)
-            both = Query.boolean_query([(Occur.Must, mine), (Occur.Must, stretch)])
-            self._writer.delete_documents_by_query(both)
+            from_message = Query.range_query(self._schema, "place", FieldType.Unsigned, low, high)
+            texts = Query.boolean_query([(Occur.Must, of_session), (Occur.Must, from_message)])
+            self._writer.delete_documents_by_query(texts)
 
     def add(self, owner: Owner, texts: Iterable[Text]) -> None:
         self.is_dirty = True
         session, agent = number_of(owner.session_id), agent_number(owner.source)
         new, add = tantivy.Document, self._writer.add_document
-        for kind, idx, call, role, tools, at, said, files in texts:
-            words, hidden = folded(said)
+        for kind, idx, call, role, tools, at, utf8, files in texts:
+            words, hidden = folded(utf8)
             document = new()
             document.add_unsigned("session", session)
             document.add_unsigned("agent", agent)
             document.add_unsigned("place", place_of(idx, call))
             document.add_unsigned("what", _what_of(role, kind))
-            document.add_bytes("said", said)
+            document.add_bytes("said", utf8)
             document.add_text("text", words)
             if hidden:
                 document.add_text("parts", hidden)
@@ -134,7 +133,7 @@ class TextWriter:
             add(document)
 
     def add_card(self, card: Card) -> None:
-        """Instead of the one there is."""
+        """Replaces the session's card."""
         self.is_dirty = True
         self._writer.delete_documents_by_term("card", card.session_id)
         document = tantivy.Document()
@@ -142,7 +141,7 @@ class TextWriter:
         document.add_unsigned("session", number_of(card.session_id))
         document.add_unsigned("agent", agent_number(card.source))
         document.add_integer("at", card.latest_at)
-        document.add_bytes("shown", card.shown)
+        document.add_bytes("shown", card.json)
         if card.source_session_id is not None:
             document.add_text("source_session", card.source_session_id)
         if card.project is not None:
@@ -168,7 +167,7 @@ class TextWriter:
         traceback: TracebackType | None,
     ) -> None:
         if kind is None:
-            # Merging keeps the number of segments, and so the time of a search, small.
+            # Fewer segments make searches faster.
             self._writer.wait_merging_threads()
         del self._writer
 
@@ -208,22 +207,22 @@ def texts_of_calls(
 ) -> Iterator[Text]:
     """From `(message_idx, idx, tool_name, tool_input, command, at)`."""
     has_bash, has_file = "bash" in fields, "file" in fields
-    for message_idx, idx, tool, given, command, at in rows:
+    for message_idx, idx, tool, tool_input, command, at in rows:
         if command and has_bash:
             files = terms_of(files_in_command(command)) if has_file else []
             yield Text("bash", message_idx, idx, "assistant", [tool], at, command, files)
-        if has_file and (paths := touched_files(given, command)):
-            said = "\n".join(paths).encode("utf-8", "replace")
-            yield Text("file", message_idx, idx, "assistant", [tool], at, said, terms_of(paths))
+        if has_file and (paths := touched_files(tool_input, command)):
+            utf8 = "\n".join(paths).encode("utf-8", "replace")
+            yield Text("file", message_idx, idx, "assistant", [tool], at, utf8, terms_of(paths))
 
 
 def tools_by_message(calls: Iterable[tuple[int | None, str]]) -> dict[int | None, list[str]]:
-    found: dict[int | None, list[str]] = {}
+    tools: dict[int | None, list[str]] = {}
     for message_idx, tool in calls:
-        names = found.setdefault(message_idx, [])
+        names = tools.setdefault(message_idx, [])
         if tool not in names:
             names.append(tool)
-    return found
+    return tools
 
 
 def _unusable(folder: Path, error: Exception) -> IndexUnusable:
