@@ -37,7 +37,7 @@ def may_be_half(line: bytes) -> bool:
     return line.lstrip(BLANK).startswith(b"{")
 
 
-def mended(line: bytes, decoder: msgspec.json.Decoder[T], doubtful: frozenset[str]) -> T | None:
+def repaired(line: bytes, decoder: msgspec.json.Decoder[T], doubtful: frozenset[str]) -> T | None:
     """The line as far as it can be read; None if it can't.
 
     `doubtful` names the fields that are left out if the line can't be read with them: it is better
@@ -46,7 +46,7 @@ def mended(line: bytes, decoder: msgspec.json.Decoder[T], doubtful: frozenset[st
     if not line.lstrip(BLANK).startswith(b"{"):
         return None
     try:
-        text = without_half_characters(line.decode("utf-8-sig", "replace"))
+        text = replace_lone_surrogates(line.decode("utf-8-sig", "replace"))
         try:
             return decoder.decode(text)
         except msgspec.ValidationError:
@@ -56,7 +56,7 @@ def mended(line: bytes, decoder: msgspec.json.Decoder[T], doubtful: frozenset[st
         return None
 
 
-def without_half_characters(text: str) -> str:
+def replace_lone_surrogates(text: str) -> str:
     """The same JSON with every half of a surrogate pair replaced by the sign for what is lost."""
     plain = json.dumps(json.loads(text), ensure_ascii=False)
     return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -41,7 +41,7 @@ class Transcript(ABC):
     def take(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
         """Read whole lines into `chunk`. The first begins at `offset` and is line `number`."""
 
-    def note_damage(self, number: int) -> None:
+    def count_bad_line(self, number: int) -> None:
         """Line `number` can't be read."""
         session = self.session
         session.bad_lines += 1
@@ -175,7 +175,7 @@ class LineReading(Reading):
         seen = b"".join([*pieces, block])
         if held > LONGEST_LINE_BYTES:
             self._lines += 1
-            self._transcript.note_damage(self._lines)
+            self._transcript.count_bad_line(self._lines)
             end = block.find(b"\n") + 1
             start += held + end
             block = block[end:]
@@ -225,12 +225,12 @@ class LineReading(Reading):
             raise Rewritten(self._path)
         if os.fstat(self._file.fileno()).st_size < found.offset:
             raise Rewritten(self._path)
-        self._head = stretch_at(self._file, 0, min(PROOF_BYTES, found.offset))
+        self._head = read_at(self._file, 0, min(PROOF_BYTES, found.offset))
         start = max(0, found.offset - PROOF_BYTES)
-        self._before = stretch_at(self._file, start, found.offset - start)
+        self._before = read_at(self._file, start, found.offset - start)
         if (_digest(self._head), _digest(self._before)) != (found.head, found.before):
             raise Rewritten(self._path)
-        if found.is_open and not _is_line_end(stretch_at(self._file, found.offset, 2)):
+        if found.is_open and not _is_line_end(read_at(self._file, found.offset, 2)):
             raise Rewritten(self._path)
         self._transcript.session = found.session
         found.session.is_cut_off = False
@@ -244,7 +244,7 @@ def _is_line_end(following: bytes) -> bool:
     return following[:1] in (b"", b"\n") or following in (b"\r", b"\r\n")
 
 
-def stretch_at(file: BinaryIO, offset: int, length: int) -> bytes:
+def read_at(file: BinaryIO, offset: int, length: int) -> bytes:
     file.seek(offset)
     return file.read(length)
 

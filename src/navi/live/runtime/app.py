@@ -15,13 +15,13 @@ from navi.base.system_clock import SystemClock
 from navi.live.agents.builtin.builtin_driver import BuiltinDriver
 from navi.live.agents.command_line.agent_environment import (
     Launch,
-    Reach,
+    ServerAccess,
     visible_variables,
     with_identity,
 )
 from navi.live.agents.driver import Driver
 from navi.live.agents.terminal.pane_agent import PaneAgent
-from navi.live.agents.terminal.tmux_driver import PaneDriver
+from navi.live.agents.terminal.tmux_driver import TmuxDriver
 from navi.live.model.event import Event
 from navi.live.model.input import Origin
 from navi.live.model.scheduling.reminder import Thresholds
@@ -171,10 +171,10 @@ def _build(
     messages = Messages(store, clock, sessions, queue, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
     tools = agent_tools(clock, zone, sessions, recalls, automations, messages)
-    reach = None if address is None else Reach(address, SessionTokens(store, clock).of)
-    builtin = built_in_driver(settings, [*machine_tools(settings, reach), *tools])
-    chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
-    deliveries = Deliveries(store, clock, builtin.is_worth_telling)
+    access = None if address is None else ServerAccess(address, SessionTokens(store, clock).of)
+    builtin = built_in_driver(settings, [*machine_tools(settings, access), *tools])
+    chosen_drivers.update(drivers or built_in_drivers(settings, builtin, access))
+    deliveries = Deliveries(store, clock, builtin.is_worth_reporting)
     scheduler = Scheduler(store, clock, due_kinds(settings), queue)
     recovery = Recovery(store, clock, owner, turns, queue, sessions, lease)
     adoption = Adoption(store, clock, turns, queue, chosen_drivers, registry.vendors(), limits)
@@ -266,12 +266,12 @@ def agent_tools(
     ]
 
 
-def machine_tools(settings: Settings, reach: Reach | None) -> list[Tool[Any]]:
+def machine_tools(settings: Settings, access: ServerAccess | None) -> list[Tool[Any]]:
     """What Navi's own agent is offered besides: other agents have such tools themselves."""
 
     async def environment(session_id: str) -> Mapping[str, str]:
         visible = _visible_variables(settings.agents.pass_environment)
-        return await with_identity(visible, session_id, reach)
+        return await with_identity(visible, session_id, access)
 
     return [
         Filesystem(),
@@ -299,43 +299,43 @@ def built_in_driver(settings: Settings, tools: Sequence[Tool[Any]]) -> BuiltinDr
             )
             if url is not None
         },
-        remembered=remembered,
+        memories=remembered,
     )
 
 
 def built_in_drivers(
-    settings: Settings, builtin: BuiltinDriver, reach: Reach | None = None
+    settings: Settings, builtin: BuiltinDriver, access: ServerAccess | None = None
 ) -> dict[str, Driver]:
     # The same agent: a session with the driver `scripted` always plays the scripted model.
-    return {"builtin": builtin, "scripted": builtin, **_outside_drivers(settings, reach)}
+    return {"builtin": builtin, "scripted": builtin, **_outside_drivers(settings, access)}
 
 
-def _outside_drivers(settings: Settings, reach: Reach | None) -> dict[str, Driver]:
+def _outside_drivers(settings: Settings, access: ServerAccess | None) -> dict[str, Driver]:
     """Those of agents that are programs of their own."""
     drivers: dict[str, Driver] = {}
     terminals: dict[str, PaneAgent] = {}
     for name, vendor in registry.vendors().items():
-        launch = _launch(vendor, settings, reach)
+        launch = _launch(vendor, settings, access)
         if (driver := vendor.driver(launch)) is not None:
             drivers[name] = driver
         if (terminal := vendor.terminal(launch)) is not None:
             terminals[name] = terminal
-    drivers["tmux"] = PaneDriver(
+    drivers["tmux"] = TmuxDriver(
         terminals,
         default_agent=registry.DEFAULT_IN_PANES,
         socket=server_files.tmux_socket(),
         runs=server_files.runs(),
         environment=_visible_variables(settings.agents.pass_environment),
-        reach=reach,
+        access=access,
     )
     return drivers
 
 
-def _launch(vendor: Vendor, settings: Settings, reach: Reach | None) -> Launch:
+def _launch(vendor: Vendor, settings: Settings, access: ServerAccess | None) -> Launch:
     program = settings.program(vendor)
     names = [*vendor.variables(os.environ), *settings.agents.pass_environment]
     environment = _visible_variables(names)
-    return Launch(program.command, program.arguments, environment, server_files.runs(), reach)
+    return Launch(program.command, program.arguments, environment, server_files.runs(), access)
 
 
 def _visible_variables(names: Sequence[str]) -> dict[str, str]:

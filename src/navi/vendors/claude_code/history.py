@@ -31,16 +31,16 @@ from navi.vendors.claude_code.records import (
     Line,
     collect,
     decoded,
-    given_to_tool,
     texts_of,
+    tool_input,
 )
 from navi.vendors.claude_code.records import lines as line_decoder
 from navi.vendors.claude_code.repeats import Repeats, call_key
-from navi.vendors.growing_file import LineReading, Transcript, last_moment, stretch_at
+from navi.vendors.growing_file import LineReading, Transcript, last_moment, read_at
 from navi.vendors.session_files import entries, session_file
 from navi.vendors.source import Chunk, Reading, Source
 
-STANDING = (
+BOILERPLATE = (
     *("<system-reminder>", "<local-command-caveat>", "Caveat: The messages below were generated"),
 )
 """How texts begin that say the same in every session."""
@@ -141,7 +141,7 @@ class ClaudeCodeTranscript(Transcript):
         for id, answer in self._state.answers.items():
             said, thought = self._texts[id] = ([], [])
             for offset, length in answer.places:
-                line = decoded(stretch_at(file, offset, length))
+                line = decoded(read_at(file, offset, length))
                 if line is not None and line.message is not None:
                     collect(line.message.content, said, thought)
 
@@ -167,7 +167,7 @@ class ClaudeCodeTranscript(Transcript):
                     continue
                 saved = decoded(text)
                 if saved is None:
-                    self.note_damage(line_number)
+                    self.count_bad_line(line_number)
                     continue
                 line = saved
             kind = line.type
@@ -268,7 +268,7 @@ class ClaudeCodeTranscript(Transcript):
         key = call_key(block)
         if key in answer.calls:
             return
-        given, command = given_to_tool(block)
+        given, command = tool_input(block)
         place = len(answer.calls)
         chunk.tool_calls.append(
             PastToolCall(answer.idx, place, block.name or "", given, command, timestamp)
@@ -319,7 +319,7 @@ class ClaudeCodeTranscript(Transcript):
         put: list[str] = []
         for text in texts:
             if is_injected or text.startswith(NOT_TYPED):
-                if not text.startswith(STANDING):
+                if not text.startswith(BOILERPLATE):
                     put.append(text)
             else:
                 typed.append(text)

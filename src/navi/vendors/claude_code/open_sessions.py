@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from navi.live.agents.terminal.transcript_tail import Mood
+from navi.live.agents.terminal.transcript_tail import AgentState
 from navi.vendors.claude_code.home import ClaudeCodeHome
 
 # With "shell" it is idle, and a command of its own runs on in the background.
-MOODS = {"idle": Mood.IDLE, "shell": Mood.IDLE, "busy": Mood.BUSY, "waiting": Mood.ASKING}
+STATES = {
+    "idle": AgentState.IDLE,
+    "shell": AgentState.IDLE,
+    "busy": AgentState.BUSY,
+    "waiting": AgentState.ASKING,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +26,7 @@ class OpenSession:
 
     pid: int
     agent_session_id: str
-    mood: Mood
+    state: AgentState
     """`UNKNOWN` in versions that don't write it down."""
 
 
@@ -44,8 +49,8 @@ def _open_session(path: Path) -> OpenSession | None:
         pid = int(record["pid"])
         if not _is_alive(pid, record.get("procStart")):
             return None
-        mood = MOODS.get(record.get("status"), Mood.UNKNOWN)
-        return OpenSession(pid, str(record["sessionId"]), mood)
+        state = STATES.get(record.get("status"), AgentState.UNKNOWN)
+        return OpenSession(pid, str(record["sessionId"]), state)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from navi.vendors.damaged_line import mended, without_half_characters
+from navi.vendors.damaged_line import repaired, replace_lone_surrogates
 
 IGNORED = frozenset(
     (
@@ -187,7 +187,7 @@ def decoded(text: bytes) -> Line | None:
     try:
         return lines.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return mended(text, lines, DOUBTFUL)
+        return repaired(text, lines, DOUBTFUL)
 
 
 def live_line(text: bytes) -> LiveLine | None:
@@ -195,16 +195,16 @@ def live_line(text: bytes) -> LiveLine | None:
     try:
         return live_lines.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return mended(text, live_lines, DOUBTFUL)
+        return repaired(text, live_lines, DOUBTFUL)
 
 
-def given_to_tool(block: Block) -> tuple[str | None, str | None]:
+def tool_input(block: Block) -> tuple[str | None, str | None]:
     """A tool's input as JSON, and the shell command in it."""
     if not block.input:
         return None, None
     given = str(block.input, "utf-8", "replace")
     if "\\ud" in given or "\\uD" in given:
-        given = without_half_characters(given)
+        given = replace_lone_surrogates(given)
     if block.name not in SHELL_TOOLS:
         return given, None
     try:

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from navi.base.errors import AgentFailed, NaviError, PermissionRefused, UsageLimit
-from navi.live.agents.command_line.command_line_driver import end_of
-from navi.live.agents.driver import Told
+from navi.live.agents.command_line.command_line_driver import unexplained_exit
+from navi.live.agents.driver import DriverEvent
 from navi.live.agents.usage_limits import instant_of, is_limit
 from navi.live.model.event import (
     Compacting,
@@ -59,12 +59,12 @@ class ClaudeCodeReader:
         self._refused: dict[str, str] = {}
         """Calls by their id, in words."""
 
-    def read(self, line: bytes) -> Iterator[Told]:
+    def read(self, line: bytes) -> Iterator[DriverEvent]:
         record = live_line(line)
         if record is not None:
             yield from self.events(record)
 
-    def events(self, record: LiveLine) -> Iterator[Told]:
+    def events(self, record: LiveLine) -> Iterator[DriverEvent]:
         if record.parent_tool_use_id or record.isSidechain:
             return  # a sub-agent's: its task's result says what came of it
         match record.type:
@@ -94,16 +94,16 @@ class ClaudeCodeReader:
             case "command_lifecycle" if record.state == "completed":
                 self._was_done_before = True
 
-    def judge(self, exit_code: int | None, complaint: str) -> None:
+    def raise_failure(self, exit_code: int | None, error_output: str) -> None:
         result = self._result
         if result is None:
             if exit_code == 0 and self._was_done_before:
                 return  # it had done this turn before, and did not do it again
-            raise end_of(ClaudeCode.title, exit_code, complaint)
+            raise unexplained_exit(ClaudeCode.title, exit_code, error_output)
         if exit_code == 0 and not result.is_error:
             self.require_permitted()
             return
-        words = _reason(result) or complaint or f"{ClaudeCode.title} ended with {exit_code}"
+        words = _reason(result) or error_output or f"{ClaudeCode.title} ended with {exit_code}"
         raise failure_of(words, result.api_error_status, self._resets_at)
 
     def require_permitted(self) -> None:
@@ -111,12 +111,12 @@ class ClaudeCodeReader:
         if self._refused:
             raise PermissionRefused(list(self._refused.values()), hint=HINT)
 
-    def _status(self, status: object) -> Iterator[Told]:
+    def _status(self, status: object) -> Iterator[DriverEvent]:
         if self._is_compacting != (status == "compacting"):
             self._is_compacting = not self._is_compacting
             yield Compacting(self._is_compacting)
 
-    def _partial(self, event: PartialMessage) -> Iterator[Told]:
+    def _partial(self, event: PartialMessage) -> Iterator[DriverEvent]:
         delta = event.delta
         if event.type == "message_start" and event.message is not None:
             self._message_id = event.message.id
@@ -129,7 +129,7 @@ class ClaudeCodeReader:
                     self._streamed.add((self._message_id, "thinking"))
                     yield ThinkingDelta(delta.thinking)
 
-    def _assistant(self, message: LiveMessage) -> Iterator[Told]:
+    def _assistant(self, message: LiveMessage) -> Iterator[DriverEvent]:
         if message.model == CLIENT_ITSELF:
             return  # the result says the same, and says that it is an error
         for block in _blocks(message):
@@ -150,7 +150,7 @@ class ClaudeCodeReader:
             if block.type == "tool_result" and call_id in self._calls:
                 self._refused[call_id] = call_in_words(*self._calls[call_id])
 
-    def _results(self, message: LiveMessage) -> Iterator[Told]:
+    def _results(self, message: LiveMessage) -> Iterator[DriverEvent]:
         for block in _blocks(message):
             call_id = block.tool_use_id
             if block.type == "tool_result" and call_id in self._calls:

@@ -9,7 +9,7 @@ from navi.live.agents.command_line.agent_environment import Launch
 from navi.live.agents.driver import TurnRequest
 from navi.live.agents.terminal.pane_agent import PaneAgent
 from navi.live.agents.terminal.tmux import Pane
-from navi.live.agents.terminal.transcript_tail import Mood, TranscriptReader
+from navi.live.agents.terminal.transcript_tail import AgentState, TranscriptReader
 from navi.vendors.claude_code.command_line import (
     conversation_argument,
     conversation_of,
@@ -39,7 +39,7 @@ class ClaudeCodeTerminal(PaneAgent):
             conversation_argument(conversation_of(request), self._home),
             *self._launch.arguments,
             *model_arguments(request.session.model),
-            *tool_arguments(self._launch.reach),
+            *tool_arguments(self._launch.access),
             *hook_arguments(self._launch, IN_PANES),
         ]
 
@@ -47,9 +47,9 @@ class ClaudeCodeTerminal(PaneAgent):
         opened = open_in_process(self._home, pane.pid)
         return None if opened is None else opened.agent_session_id
 
-    def mood(self, pane: Pane) -> Mood:
+    def state(self, pane: Pane) -> AgentState:
         opened = open_in_process(self._home, pane.pid)
-        return Mood.UNKNOWN if opened is None else opened.mood
+        return AgentState.UNKNOWN if opened is None else opened.state
 
     def transcript(self, conversation: str) -> Path | None:
         return self._home.transcript(conversation)

@@ -20,11 +20,11 @@ from navi.base.ids import is_agent_session_id
 from navi.memory.model import FoundFile, PastMessage, PastUsage
 from navi.vendors.codex.home import CodexHome, place_before_archiving, place_in_archive
 from navi.vendors.codex.records import (
+    BOILERPLATE,
     DOUBTFUL,
-    STANDING,
     Line,
     Payload,
-    Spent,
+    TokenCounts,
     bare_items,
     folder_in,
     is_injected,
@@ -33,7 +33,7 @@ from navi.vendors.codex.records import (
 )
 from navi.vendors.codex.records import lines as line_decoder
 from navi.vendors.codex.titles import Titles
-from navi.vendors.damaged_line import mended
+from navi.vendors.damaged_line import repaired
 from navi.vendors.growing_file import LineReading, Transcript, last_moment
 from navi.vendors.session_files import entries, session_file
 from navi.vendors.source import Chunk, Reading, Source
@@ -172,9 +172,9 @@ class CodexTranscript(Transcript):
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 if not text or text.isspace():
                     continue
-                saved = mended(text, line_decoder, DOUBTFUL)
+                saved = repaired(text, line_decoder, DOUBTFUL)
                 if saved is None:
-                    self.note_damage(line_number)
+                    self.count_bad_line(line_number)
                     continue
                 line = saved
             if line.payload is None:
@@ -190,9 +190,9 @@ class CodexTranscript(Transcript):
         try:
             item = bare_items.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            item_or_none = mended(text, bare_items, DOUBTFUL)
+            item_or_none = repaired(text, bare_items, DOUBTFUL)
             if item_or_none is None:
-                self.note_damage(number)
+                self.count_bad_line(number)
                 return
             item = item_or_none
         if item.type is not None:
@@ -330,7 +330,7 @@ class CodexTranscript(Transcript):
     def _prompt(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
         typed: list[str] = []
         for text in texts_of(item.content):
-            if text.startswith(STANDING):
+            if text.startswith(BOILERPLATE):
                 self._state.doubted = (-1, _digest(text))
                 self.session.cwd = self.session.cwd or folder_in(text)
             elif is_injected(text):
@@ -432,7 +432,7 @@ class CodexTranscript(Transcript):
             self._spend(None, info.last_token_usage, timestamp, chunk)
 
     def _spend(
-        self, key: str | None, spent: Spent, timestamp: datetime | None, chunk: Chunk
+        self, key: str | None, spent: TokenCounts, timestamp: datetime | None, chunk: Chunk
     ) -> None:
         cached, written = spent.cached_input_tokens, spent.cache_write_input_tokens
         session, state = self.session, self._state
@@ -454,7 +454,7 @@ class CodexTranscript(Transcript):
         counts[kind] = counts.get(kind, 0) + 1
 
 
-def _numbers(spent: Spent | None) -> tuple[int, int, int, int] | None:
+def _numbers(spent: TokenCounts | None) -> tuple[int, int, int, int] | None:
     if spent is None:
         return None
     return (

@@ -6,7 +6,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from navi.live.agents.terminal.transcript_tail import Mood
+from navi.live.agents.terminal.transcript_tail import AgentState
 from navi.vendors.codex.home import CodexHome
 from navi.vendors.codex.records import TURN_BEGINNINGS, TURN_ENDS, turn_event
 
@@ -40,14 +40,14 @@ def is_open(home: CodexHome, thread: str) -> bool:
     return False
 
 
-def mood_of(home: CodexHome, thread: str, started: float = 0.0) -> Mood:
+def agent_state(home: CodexHome, thread: str, started: float = 0.0) -> AgentState:
     """By the last line of its rollout that is about turns. A new thread has none yet.
 
     A turn that began before `started` died with another process.
     """
     path = home.rollout(thread)
     if path is None:
-        return Mood.IDLE
+        return AgentState.IDLE
     with path.open("rb") as rollout:
         size = rollout.seek(0, 2)
         rollout.seek(max(0, size - TAIL_BYTES))
@@ -55,8 +55,8 @@ def mood_of(home: CodexHome, thread: str, started: float = 0.0) -> Mood:
     for line in reversed(lines):
         kind, written_at = turn_event(line)
         if kind in TURN_ENDS or (kind in TURN_BEGINNINGS and written_at < started):
-            return Mood.IDLE
+            return AgentState.IDLE
         if kind in TURN_BEGINNINGS:
-            return Mood.BUSY
+            return AgentState.BUSY
     # The turn has written so much that its beginning is out of sight.
-    return Mood.BUSY if size > TAIL_BYTES else Mood.IDLE
+    return AgentState.BUSY if size > TAIL_BYTES else AgentState.IDLE

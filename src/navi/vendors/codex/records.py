@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import msgspec
 
 from navi.memory.model import PastToolCall
-from navi.vendors.damaged_line import mended
+from navi.vendors.damaged_line import repaired
 
 Tokens = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
@@ -32,7 +32,7 @@ class Part(msgspec.Struct, gc=False):
     input: msgspec.Raw = msgspec.Raw(b"")
 
 
-class Spent(msgspec.Struct, gc=False):
+class TokenCounts(msgspec.Struct, gc=False):
     input_tokens: Tokens = 0
     cached_input_tokens: Tokens = 0
     cache_write_input_tokens: Tokens = 0
@@ -40,8 +40,8 @@ class Spent(msgspec.Struct, gc=False):
 
 
 class Information(msgspec.Struct, gc=False):
-    total_token_usage: Spent | None = None
-    last_token_usage: Spent | None = None
+    total_token_usage: TokenCounts | None = None
+    last_token_usage: TokenCounts | None = None
 
 
 class Git(msgspec.Struct, gc=False):
@@ -73,7 +73,7 @@ class Payload(msgspec.Struct, gc=False):
     parent_thread_id: str | None = None
     turn_id: str | None = None
     info: Information | None = None
-    usage: Spent | None = None
+    usage: TokenCounts | None = None
     response_id: str | None = None
     message: str | None = None
     text: str | None = None
@@ -125,7 +125,7 @@ _shell_arguments = msgspec.json.Decoder(ShellArguments)
 _raw = msgspec.json.Decoder(msgspec.Raw)
 _text = msgspec.json.Decoder(str)
 
-STANDING = (
+BOILERPLATE = (
     *("<environment_context>", "<user_instructions>", "# AGENTS.md instructions"),
     *("<permissions instructions>", "<skills_instructions>", "<apps_instructions>"),
     *("<plugins_instructions>", "<collaboration_mode>", "<INSTRUCTIONS>", "<personality_spec>"),
@@ -150,7 +150,7 @@ def live_line(text: bytes) -> LiveLine | None:
     try:
         return live_lines.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return mended(text, live_lines, DOUBTFUL)
+        return repaired(text, live_lines, DOUBTFUL)
 
 
 def turn_event(text: bytes) -> tuple[str | None, float]:
@@ -183,12 +183,12 @@ def texts_of(content: str | list[Part | str] | None) -> list[str]:
 def past_call(
     message_idx: int | None, idx: int, name: str, raw: msgspec.Raw, timestamp: datetime | None
 ) -> PastToolCall:
-    given = given_to_tool(raw)
+    given = tool_input(raw)
     command = command_in(given) if name in SHELL_TOOLS else None
     return PastToolCall(message_idx, idx, name, given, command, timestamp)
 
 
-def given_to_tool(raw: msgspec.Raw) -> str | None:
+def tool_input(raw: msgspec.Raw) -> str | None:
     """A tool's input as JSON: arguments are JSON within a text, a patch is only a text."""
     if not raw:
         return None

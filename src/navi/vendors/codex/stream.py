@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from navi.live.agents.command_line.command_line_driver import end_of
-from navi.live.agents.driver import Told
+from navi.live.agents.command_line.command_line_driver import unexplained_exit
+from navi.live.agents.driver import DriverEvent
 from navi.live.model.event import (
     Conversation,
     TextDelta,
@@ -38,7 +38,7 @@ class CodexReader:
         self._is_complete = False
         self.spent: Usage | None = None
 
-    def read(self, line: bytes) -> Iterator[Told]:
+    def read(self, line: bytes) -> Iterator[DriverEvent]:
         said = _parsed(line)
         match said.get("type"):
             case "thread.started":
@@ -57,24 +57,24 @@ class CodexReader:
             case "error" if self._failure is None:
                 self._failure = words_of(said.get("message"))
 
-    def judge(self, exit_code: int | None, complaint: str) -> None:
+    def raise_failure(self, exit_code: int | None, error_output: str) -> None:
         if exit_code == 0 and self._is_complete:
             if (refusal := self._recorded().refusal) is not None:
                 raise refusal
             return
         if self._failure and not self._is_complete:
             raise self._recorded().failure or failure_of(self._failure)
-        raise end_of(Codex.title, exit_code, complaint)
+        raise unexplained_exit(Codex.title, exit_code, error_output)
 
     def _recorded(self) -> CodexEnding:
         return CodexEnding.of(self._last_turn(self._thread))
 
-    def _started_item(self, item: Mapping[str, Any]) -> Iterator[Told]:
+    def _started_item(self, item: Mapping[str, Any]) -> Iterator[DriverEvent]:
         if (call := _call(item)) is not None:
             self._started[str(item["id"])] = call
             yield ToolStarted(str(item["id"]), *call)
 
-    def _completed_item(self, item: Mapping[str, Any]) -> Iterator[Told]:
+    def _completed_item(self, item: Mapping[str, Any]) -> Iterator[DriverEvent]:
         match item.get("type"):
             case "agent_message":
                 # Several texts of one turn are paragraphs of one answer.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from navi.live.agents.driver import Told
+from navi.live.agents.driver import DriverEvent
 from navi.live.model.event import TextDelta, ThinkingDelta, ToolFinished, ToolStarted
 from navi.vendors.codex.ending import CodexEnding, arguments_of
 from navi.vendors.codex.records import (
@@ -33,7 +33,7 @@ class CodexTranscriptReader:
         self.has_begun = False
         self.has_ended = False
 
-    def read(self, line: bytes) -> Iterator[Told]:
+    def read(self, line: bytes) -> Iterator[DriverEvent]:
         record = live_line(line)
         if record is None or record.payload is None:
             return
@@ -47,11 +47,11 @@ class CodexTranscriptReader:
         elif record.type == "response_item":
             yield from self._item(record.payload)
 
-    def judge(self) -> None:
+    def raise_failure(self) -> None:
         if (problem := self._ending.failure or self._ending.refusal) is not None:
             raise problem
 
-    def _item(self, item: LivePayload) -> Iterator[Told]:
+    def _item(self, item: LivePayload) -> Iterator[DriverEvent]:
         kind, call_id, name = item.type, item.call_id or "", item.name or ""
         if kind == "message" and item.role == "user":
             # What a hook answered goes on with the turn that asked it: there is no new one.

@@ -201,7 +201,7 @@ class Turns:
         """
         session = await self._store.transact(sessions.get, dead.session_id)
         driver = self._drivers.get(session.driver)
-        if driver is None or not driver.survives:
+        if driver is None or not driver.outlives_server:
             return False
         with self._beginning_turn(dead.id, session.user_id) as claim:
             begun = await self._store.transact(stored.take_over, dead, claim)
@@ -296,7 +296,7 @@ class Turns:
                 and not local.is_to_stop
             ):
                 # An agent that outlives us is still at work: the next server goes on with it.
-                if not self._drivers[turn.session.driver].survives:
+                if not self._drivers[turn.session.driver].outlives_server:
                     await self._close_as_dead(turn)
             else:
                 await pump.finish(ending, local.usage)
@@ -334,7 +334,7 @@ class Turns:
         session, user = begun.turn.session, begun.user
         driver = self._drivers[session.driver]
         known = None
-        if driver.survives:
+        if driver.outlives_server:
             known = await self._store.transact(terminals.conversation, session)
         limit = begun.turn.input.metadata.get(TIME_LIMIT)
         deadline = asyncio.timeout(limit)
@@ -356,7 +356,7 @@ class Turns:
             started_at=begun.turn.started_at,
             zone=self._zone,
             conversation=None if known is None else known.agent_session_id,
-            spent=Usage() if known is None else known.spent,
+            usage_before=Usage() if known is None else known.spent,
             is_to_stop=lambda: local.is_to_stop or deadline.expired(),
             hand_over=local.hand_over,
         )
