@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from navi.vendors.registry import vendors
+from navi.vendors.registry import settings, vendors
 from tests.integration.vendors.hook_server import ANSWER, HOOK, SAID, server
 
 HOOKS = {name: hooks for name, each in vendors().items() if (hooks := each.hooks()) is not None}
@@ -57,14 +57,15 @@ def test_codex_is_not_made_to_wait_after_a_tool() -> None:
 
 
 @pytest.mark.parametrize(
-    ("driver", "event"), [(name, event) for name, hooks in HOOKS.items() for event in hooks.events]
+    ("driver", "event"),
+    [(agent.driver, event) for agent in settings().values() for event in agent.hook_events],
 )
 def test_an_agent_waits_only_for_the_events_that_may_have_an_answer(
     driver: str, event: str
 ) -> None:
     report = {**SAID, "hook_event_name": event}
     hooks = HOOKS[driver]
-    news = hooks.report(hooks.fields.model_validate(report), datetime(2026, 11, 18, tzinfo=UTC))
+    parsed = hooks.report(hooks.fields.model_validate(report), datetime(2026, 11, 18, tzinfo=UTC))
     with server(ANSWER) as (address, _):
         answer = run(address, driver, report)
-    assert (answer == ANSWER.decode()) == (news.asks_what_next or news.takes_nudges)
+    assert (answer == ANSWER.decode()) == (parsed.asks_what_next or parsed.takes_nudges)

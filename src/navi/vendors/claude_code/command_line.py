@@ -26,8 +26,8 @@ FORMATS = (
     "--verbose",
     "--include-partial-messages",
 )
-OURS = uuid.UUID("5b0f6f2c-0f0e-4a39-9d9f-6b7d0c0e6e61")
-"""Names made under it are the same whenever they are made."""
+NAMESPACE = uuid.UUID("5b0f6f2c-0f0e-4a39-9d9f-6b7d0c0e6e61")
+"""Makes the ids of conversations and messages reproducible."""
 
 
 class ClaudeCodeDriver(CommandLineDriver):
@@ -39,7 +39,7 @@ class ClaudeCodeDriver(CommandLineDriver):
 
     def _command_line(self, request: TurnRequest) -> CommandLine:
         agent_session_id = conversation_of(request)
-        # Two writers would fork the conversation, and Claude Code would not say so.
+        # Two writers would fork the conversation, and Claude Code would not warn about it.
         if (holder := holder_of(self._home, agent_session_id)) is not None:
             raise OpenElsewhere(self.client, f"process {holder.pid}", agent_session_id)
         arguments = [
@@ -83,10 +83,10 @@ def conversation_argument(agent_session_id: str, home: ClaudeCodeHome) -> str:
 
 
 def tool_arguments(access: ServerAccess | None) -> list[str]:
-    """Navi's tools, from this server itself: nothing to install, and no further process."""
+    """Connect Claude Code to this server's tools, without a further process."""
     if access is None:
         return []
-    # Claude Code fills in the values from its environment: no token on the command line.
+    # Claude Code expands the variables, so the token is not on the command line.
     server = {
         "type": "http",
         "url": "${NAVI_URL}/mcp",
@@ -100,8 +100,8 @@ def tool_arguments(access: ServerAccess | None) -> list[str]:
 
 
 def hook_arguments(launch: Launch, events: Mapping[str, str | None]) -> list[str]:
-    """Navi's hook at these events, each perhaps with a matcher."""
-    # Claude Code takes settings once, and those of the person come first.
+    """Add Navi's hook to these events, each with its matcher or None."""
+    # Claude Code accepts `--settings` only once, and a person's own wins.
     if launch.access is None or any(each.startswith("--settings") for each in launch.arguments):
         return []
     hook = {"type": "command", "command": hook_command(ClaudeCode.name, launch.access.address)}
@@ -113,18 +113,18 @@ def hook_arguments(launch: Launch, events: Mapping[str, str | None]) -> list[str
 
 
 def conversation_of(request: TurnRequest) -> str:
-    """Ours to choose, so it is made from the session: the same one even if nobody noted it."""
+    """Claude Code's session id. Made from our session, so it is the same even if it was lost."""
     if request.conversation is not None:
         return request.conversation
     session = request.session
-    return str(uuid.uuid5(OURS, f"{session.id}/{session.context_from_idx}"))
+    return str(uuid.uuid5(NAMESPACE, f"{session.id}/{session.context_from_idx}"))
 
 
 def message_line(request: TurnRequest) -> str:
-    """Claude Code does not take a message with the same `uuid` twice."""
+    """The prompt as a line of input. Claude Code ignores a second message with the same `uuid`."""
     message = {
         "type": "user",
-        "uuid": str(uuid.uuid5(OURS, request.turn_id)),
+        "uuid": str(uuid.uuid5(NAMESPACE, request.turn_id)),
         "message": {"role": "user", "content": request.prompt},
     }
     return json.dumps(message) + "\n"

@@ -1,4 +1,4 @@
-"""Claude Code in a terminal. Its record of processes says what it does, its transcript the rest."""
+"""Claude Code in a terminal. Its record of open sessions tells whether it is busy."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class ClaudeCodeTerminal(PaneAgent):
         ]
 
     def conversation(self, pane: Pane) -> str | None:
-        opened = open_in_process(self._home, pane.pid)
-        return None if opened is None else opened.agent_session_id
+        session = open_in_process(self._home, pane.pid)
+        return None if session is None else session.agent_session_id
 
     def state(self, pane: Pane) -> AgentState:
-        opened = open_in_process(self._home, pane.pid)
-        return AgentState.UNKNOWN if opened is None else opened.state
+        session = open_in_process(self._home, pane.pid)
+        return AgentState.UNKNOWN if session is None else session.state
 
     def transcript(self, conversation: str) -> Path | None:
         return self._home.transcript(conversation)

@@ -1,4 +1,4 @@
-"""The transcript of Claude Code in a terminal, as the events of one turn."""
+"""Turns Claude Code's transcript into events while it works in a terminal."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ HOOK_FEEDBACK = "Stop hook feedback"
 
 
 class ClaudeCodeTranscriptReader:
-    """`is_handed_over`: the turn began with the answer of a hook. What was said before it, and is
-    written down only now, belongs to the person's own turn."""
+    """`is_handed_over` is for turns that begin with a hook's answer: lines before it belong to the
+    person's own turn."""
 
     def __init__(self, *, is_handed_over: bool = False) -> None:
         self._is_handed_over = is_handed_over

@@ -37,7 +37,7 @@ class CodexDriver(CommandLineDriver):
             *self._launch.arguments,
             *model_arguments(request.session.model),
             *tool_arguments(self._launch.access, self._home),
-            # After `resume` Codex knows fewer options: `--sandbox`, for one, is refused there.
+            # After the other options: `resume` refuses some of them, such as `--sandbox`.
             *(["resume", thread] if thread is not None else []),
         ]
         return CommandLine([*arguments, "-"], request.prompt)
@@ -55,7 +55,7 @@ class CodexDriver(CommandLineDriver):
         return self._home.rollout(agent_session_id)
 
     def _state(self, agent_session_id: str) -> AgentState:
-        # A terminal that was closed in the middle of a turn left a rollout that never ends.
+        # The rollout of a terminal that was closed during a turn never shows the turn's end.
         if not is_open(self._home, agent_session_id):
             return AgentState.UNKNOWN
         return agent_state(self._home, agent_session_id)
@@ -69,15 +69,15 @@ def model_arguments(model: str | None) -> list[str]:
 
 
 def tool_arguments(access: ServerAccess | None, home: CodexHome) -> list[str]:
-    """Navi's tools, from this server itself. The values come from Codex's environment.
+    """Connect Codex to this server's tools. Codex reads the values from its environment.
 
-    Where `navi setup` made them known to Codex, a second way to them would be an error. The program
-    that Codex starts then gets no environment but what is named here.
+    If `navi setup` has added the server already, adding it again would be an error. Codex then
+    starts Navi's MCP server, which gets only the variables that are named here.
     """
     if access is None:
         return []
     settings: dict[str, object] = {"default_tools_approval_mode": "approve"}
-    if home.knows_server("navi"):
+    if home.has_server("navi"):
         settings |= {
             "env.NAVI_URL": access.address,
             "env_vars": ["NAVI_TOKEN", "NAVI_SESSION_ID"],

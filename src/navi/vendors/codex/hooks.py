@@ -1,4 +1,4 @@
-"""Codex's hooks: where Navi puts one. They talk as Claude Code's do."""
+"""Codex's hooks, which use Claude Code's format."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from navi.vendors.hooks import STATES, HookDialect
 
 class CodexHooks(HookDialect):
     driver = "codex"
-    events = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop")
+
     states: ClassVar[Mapping[str, SessionState]] = {**STATES, "Interrupt": SessionState.IDLE}

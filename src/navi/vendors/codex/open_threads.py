@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 from pathlib import Path
 
+from navi.base.file_locks import is_locked
 from navi.live.agents.terminal.transcript_tail import AgentState
 from navi.vendors.codex.home import CodexHome
 from navi.vendors.codex.records import TURN_BEGINNINGS, TURN_ENDS, turn_event
@@ -27,23 +26,13 @@ def thread_of(home: CodexHome, pid: int) -> str | None:
 
 def is_open(home: CodexHome, thread: str) -> bool:
     """Whether any process holds the thread's lock."""
-    try:
-        lock = os.open(home.locks / f"{thread}.lock", os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(lock)
-    return False
+    return is_locked(home.locks / f"{thread}.lock")
 
 
 def agent_state(home: CodexHome, thread: str, started: float = 0.0) -> AgentState:
-    """By the last line of its rollout that is about turns. A new thread has none yet.
+    """Decide by the last turn event in the rollout. A new thread has none yet.
 
-    A turn that began before `started` died with another process.
+    A turn that began before `started`, the process's start, died with an earlier process.
     """
     path = home.rollout(thread)
     if path is None:
@@ -58,5 +47,5 @@ def agent_state(home: CodexHome, thread: str, started: float = 0.0) -> AgentStat
             return AgentState.IDLE
         if kind in TURN_BEGINNINGS:
             return AgentState.BUSY
-    # The turn has written so much that its beginning is out of sight.
+    # A long turn's beginning may be before the part that was read.
     return AgentState.BUSY if size > TAIL_BYTES else AgentState.IDLE

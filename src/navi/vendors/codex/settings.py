@@ -9,6 +9,7 @@ from typing import Any
 
 from navi.vendors.agent_settings import AgentSettings, McpServer
 from navi.vendors.codex.home import CodexHome
+from navi.vendors.codex.vendor import Codex
 
 BEGIN, END = "# >>> navi >>>", "# <<< navi <<<"
 TABLE = re.compile(r"\s*\[")
@@ -16,9 +17,9 @@ OWN_TABLE = re.compile(r"\s*\[mcp_servers\.navi[.\]]")
 
 
 class CodexSettings(AgentSettings):
-    title = "Codex"
-    driver = "codex"
-    program = "codex"
+    title = Codex.title
+    driver = Codex.name
+    program = Codex.command
     hook_events = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop")
     next_step = "Codex must trust the new hooks: start `codex`, type /hooks and trust Navi's"
 
@@ -27,7 +28,7 @@ class CodexSettings(AgentSettings):
         super().__init__(folder / "hooks.json", folder / "config.toml")
 
     def add_server(self, text: str, server: McpServer) -> str:
-        """Append a block, so that comments and order stay as they are."""
+        """Appends a block, which leaves comments and order as they are."""
         if self.find_server(text) == server:
             return text
         rest = self.remove_server(text)
@@ -79,5 +80,5 @@ def _parse(text: str) -> dict[str, Any]:
 
 
 def _quoted(text: str) -> str:
-    """A basic string of TOML, which has the escapes of JSON."""
+    """A TOML string, which has the same escapes as JSON."""
     return json.dumps(text, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Codex in a terminal. The lock that it holds says which thread is open, its rollout the rest."""
+"""Codex in a terminal. The lock that it holds tells which thread is open."""
 
 from __future__ import annotations
 
