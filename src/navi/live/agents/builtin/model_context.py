@@ -128,15 +128,15 @@ def _step(message: Message, seen_call_ids: set[str]) -> list[ModelMessage]:
         ToolReturnPart,
     )
 
-    said: list[TextPart | ToolCallPart] = []
-    returned: list[ToolReturnPart] = []
+    parts: list[TextPart | ToolCallPart] = []
+    results: list[ToolReturnPart] = []
     if message.content.strip():  # providers refuse blank text
-        said.append(TextPart(message.content))
+        parts.append(TextPart(message.content))
     for number, call in enumerate(message.tool_calls):
         call_id = _call_id(call.id, f"call_{message.idx}_{number}", seen_call_ids)
         name = _NOT_IN_TOOL_NAMES.sub("_", call.name)[:64] or "unknown"
-        said.append(ToolCallPart(name, _shortened_values(call.arguments), call_id))
-        returned.append(
+        parts.append(ToolCallPart(name, _shortened_values(call.arguments), call_id))
+        results.append(
             ToolReturnPart(
                 name,
                 _result(call),
@@ -146,10 +146,10 @@ def _step(message: Message, seen_call_ids: set[str]) -> list[ModelMessage]:
             )
         )
     messages: list[ModelMessage] = []
-    if said:
-        messages.append(ModelResponse(parts=said, timestamp=message.timestamp))
-    if returned:
-        messages.append(ModelRequest(parts=returned, timestamp=message.timestamp))
+    if parts:
+        messages.append(ModelResponse(parts=parts, timestamp=message.timestamp))
+    if results:
+        messages.append(ModelRequest(parts=results, timestamp=message.timestamp))
     return messages
 
 
