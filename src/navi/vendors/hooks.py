@@ -1,6 +1,6 @@
 """What agents report through their hooks, and how Navi answers, in Claude Code's format.
 
-Other agents use the same names of events and fields; each one's hooks.py has the differences.
+Other agents adopted its names for events and fields; each vendor's hooks.py says what differs.
 """
 
 from __future__ import annotations
@@ -72,9 +72,12 @@ class Hook(BaseModel):
 
 
 class HookDialect:
-    """How one agent's hooks report and are answered."""
+    """The hook protocol of one agent."""
 
     driver: ClassVar[str]
+    events: ClassVar[Sequence[str]]
+    """The events to which `navi setup` adds Navi's hook. Each slows the agent down, and a version
+    that doesn't know an event ignores the whole file."""
     states: ClassVar[Mapping[str, SessionState]] = STATES
     """The session's state after an event."""
     reads_answers_with_results: ClassVar[bool] = False

@@ -1,6 +1,6 @@
 """The base class of every agent. A new agent is a subclass in a folder of its own.
 
-Methods import what they return, so that a search doesn't load drivers.
+Methods import what they return, so that searching the memory loads no driver.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Vendor:
-    """One agent program. Override what it has."""
+    """One agent program. A method that is not overridden is something it does not have."""
 
     name: ClassVar[str]
     """The name of its driver and its source, in the tables and on the wire: `claude_code`."""
@@ -28,7 +28,7 @@ class Vendor:
     command: ClassVar[str] = ""
     """Its program's name on the PATH."""
     example_arguments: ClassVar[Sequence[str]] = ()
-    """Arguments that people may want to add, for the settings reference."""
+    """What people may add to its command line; shown in the settings reference."""
     nesting_prefixes: ClassVar[Sequence[str]] = ()
     """Prefixes of the variables that tell a process that this agent started it."""
     session_variable: ClassVar[str | None] = None

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from navi.vendors.registry import settings, vendors
+from navi.vendors.registry import vendors
 from tests.integration.vendors.hook_server import ANSWER, HOOK, SAID, server
 
 HOOKS = {name: hooks for name, each in vendors().items() if (hooks := each.hooks()) is not None}
@@ -57,8 +57,7 @@ def test_codex_is_not_made_to_wait_after_a_tool() -> None:
 
 
 @pytest.mark.parametrize(
-    ("driver", "event"),
-    [(agent.driver, event) for agent in settings().values() for event in agent.hook_events],
+    ("driver", "event"), [(name, event) for name, hooks in HOOKS.items() for event in hooks.events]
 )
 def test_an_agent_waits_only_for_the_events_that_may_have_an_answer(
     driver: str, event: str

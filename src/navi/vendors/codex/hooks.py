@@ -1,4 +1,4 @@
-"""Codex's hooks, which use Claude Code's format."""
+"""Codex's hooks. They follow Claude Code's protocol and add one event."""
 
 from __future__ import annotations
 
@@ -11,5 +11,6 @@ from navi.vendors.hooks import STATES, HookDialect
 
 class CodexHooks(HookDialect):
     driver = "codex"
+    events = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop")
 
     states: ClassVar[Mapping[str, SessionState]] = {**STATES, "Interrupt": SessionState.IDLE}

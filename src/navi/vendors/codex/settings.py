@@ -9,6 +9,7 @@ from typing import Any
 
 from navi.vendors.agent_settings import AgentSettings, McpServer
 from navi.vendors.codex.home import CodexHome
+from navi.vendors.codex.hooks import CodexHooks
 from navi.vendors.codex.vendor import Codex
 
 BEGIN, END = "# >>> navi >>>", "# <<< navi <<<"
@@ -20,7 +21,7 @@ class CodexSettings(AgentSettings):
     title = Codex.title
     driver = Codex.name
     program = Codex.command
-    hook_events = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop")
+    hook_events = CodexHooks.events
     next_step = "Codex must trust the new hooks: start `codex`, type /hooks and trust Navi's"
 
     def __init__(self) -> None:

@@ -61,7 +61,7 @@ async def read(request: Request) -> Response:
 
 
 async def adopt(request: Request) -> Response:
-    """A session of Claude Code or Codex becomes one of Navi's, to be woken like any other."""
+    """Another agent's session becomes one of Navi's, to be woken like any other."""
     navi, user = await caller(request)
     archive, _ = await _filtered(request)
     past = await archive.resumable(request.path_params["id"])
