@@ -56,8 +56,6 @@ class AgentSettings(ABC):
     driver: ClassVar[str]
     program: ClassVar[str]
     hook_events: ClassVar[Sequence[str]]
-    """Only those that Navi needs: each hook slows the agent down, and a version that doesn't know
-    an event ignores the whole file."""
     next_step: ClassVar[str]
     """What to do or expect after the setup, for the person."""
 

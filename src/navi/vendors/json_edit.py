@@ -143,7 +143,7 @@ class _Editor:
                 yield old[start + offset] if start + offset < stop else None, "", value
 
     def _layout(self, start: int, stop: int, old: Sequence[_Element]) -> tuple[str, str, str]:
-        """What stands before the first element, before a new one, and after the last one."""
+        """The text before the first element, before a new one, and after the last one."""
         if old:
             first, last = old[0].gap, old[-1].gap
             gap = last if len(old) > 1 else f",{first}" if "\n" in first else ", "

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Vendor:
-    """One agent program. A method that is not overridden is something it does not have."""
+    """One agent program. A subclass overrides only what its agent has."""
 
     name: ClassVar[str]
     """The name of its driver and its source, in the tables and on the wire: `claude_code`."""

@@ -31,7 +31,7 @@ NAMESPACE = uuid.UUID("5b0f6f2c-0f0e-4a39-9d9f-6b7d0c0e6e61")
 
 
 class ClaudeCodeDriver(CommandLineDriver):
-    client = ClaudeCode.title
+    title = ClaudeCode.title
 
     def __init__(self, launch: Launch) -> None:
         super().__init__(launch)
@@ -41,7 +41,7 @@ class ClaudeCodeDriver(CommandLineDriver):
         agent_session_id = conversation_of(request)
         # Two writers would fork the conversation, and Claude Code would not warn about it.
         if (holder := holder_of(self._home, agent_session_id)) is not None:
-            raise OpenElsewhere(self.client, f"process {holder.pid}", agent_session_id)
+            raise OpenElsewhere(self.title, f"process {holder.pid}", agent_session_id)
         arguments = [
             "-p",
             *FORMATS,

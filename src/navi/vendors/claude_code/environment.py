@@ -1,4 +1,4 @@
-"""The variables that Claude Code needs; `*` stands for anything."""
+"""The variables that Claude Code needs; `*` matches anything."""
 
 from __future__ import annotations
 

@@ -20,11 +20,11 @@ from navi.vendors.claude_code.home import ClaudeCodeHome
 from navi.vendors.claude_code.records import (
     ATTACHMENT,
     ATTACHMENT_WITHIN,
-    CLIENT_ITSELF,
     IGNORED,
     IGNORED_AT_START,
     LONGEST_TYPE,
     QUEUED,
+    SYNTHETIC,
     TYPE_FIRST,
     Block,
     Content,
@@ -202,7 +202,7 @@ class ClaudeCodeTranscript(Transcript):
         if message is None:
             return
         content, state = message.content, self._state
-        if message.model == CLIENT_ITSELF:
+        if message.model == SYNTHETIC:
             self._add_notice(texts_of(content), line, offset, chunk)
             return
         if message.model is not None:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from navi.vendors.hooks import HookDialect
 
 IN_RUNS: Mapping[str, str | None] = {"PostToolUse": None}
-"""Events at which an agent that Navi started reports, each with its matcher: an agent at work reads
-nudges there."""
+"""The hooks of agents that Navi starts, each event with its matcher. A busy agent reads nudges
+there."""
 IN_PANES: Mapping[str, str | None] = {"PreCompact": None, "SessionStart": "compact", **IN_RUNS}
 """In a terminal, only hooks report that the history is being summarised."""
 

@@ -28,7 +28,7 @@ class OpenSession:
     pid: int
     agent_session_id: str
     state: AgentState
-    """`UNKNOWN` in versions that don't write it down."""
+    """`UNKNOWN` in versions that don't record it."""
 
 
 def open_in_process(home: ClaudeCodeHome, pid: int) -> OpenSession | None:

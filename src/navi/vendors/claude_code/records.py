@@ -32,7 +32,8 @@ ATTACHMENT = b'"attachment":{"type":"'
 QUEUED = ATTACHMENT + b'queued_command"'
 ATTACHMENT_WITHIN = 160
 """Bytes. An attachment is marked within them; no message can be."""
-CLIENT_ITSELF = "<synthetic>"
+SYNTHETIC = "<synthetic>"
+"""The model of messages that Claude Code wrote itself."""
 
 Tokens = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from zlib import crc32
 
 from navi.vendors.claude_code.records import (
-    CLIENT_ITSELF,
+    SYNTHETIC,
     Block,
     Content,
     Line,
@@ -96,7 +96,7 @@ def call_key(block: Block) -> int:
 
 def _is_answer(line: Line) -> bool:
     message = line.message
-    return line.type == "assistant" and message is not None and message.model != CLIENT_ITSELF
+    return line.type == "assistant" and message is not None and message.model != SYNTHETIC
 
 
 def _keys_of(line: Line) -> list[int]:

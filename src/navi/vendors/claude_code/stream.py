@@ -23,7 +23,7 @@ from navi.live.model.event import (
 from navi.live.model.refusal import call_in_words
 from navi.vendors.claude_code import records
 from navi.vendors.claude_code.records import (
-    CLIENT_ITSELF,
+    SYNTHETIC,
     LiveBlock,
     LiveLine,
     LiveMessage,
@@ -131,7 +131,7 @@ class ClaudeCodeReader:
                     yield ThinkingDelta(delta.thinking)
 
     def _assistant(self, message: LiveMessage) -> Iterator[DriverEvent]:
-        if message.model == CLIENT_ITSELF:
+        if message.model == SYNTHETIC:
             return  # the result repeats it, marked as an error
         for block in _blocks(message):
             is_new = (message.id, block.type) not in self._streamed

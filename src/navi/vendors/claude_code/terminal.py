@@ -25,7 +25,7 @@ from navi.vendors.claude_code.vendor import ClaudeCode
 
 
 class ClaudeCodeTerminal(PaneAgent):
-    client = ClaudeCode.title
+    title = ClaudeCode.title
     mark = "❯"
     pause_seconds = 0.5
 

@@ -20,7 +20,7 @@ from navi.vendors.codex.vendor import Codex
 
 
 class CodexDriver(CommandLineDriver):
-    client = Codex.title
+    title = Codex.title
 
     def __init__(self, launch: Launch) -> None:
         super().__init__(launch)
@@ -29,7 +29,7 @@ class CodexDriver(CommandLineDriver):
     def _command_line(self, request: TurnRequest) -> CommandLine:
         thread = request.conversation
         if thread is not None and is_open(self._home, thread):
-            raise OpenElsewhere(self.client, "in a terminal", thread)
+            raise OpenElsewhere(self.title, "in a terminal", thread)
         arguments = [
             "exec",
             "--json",

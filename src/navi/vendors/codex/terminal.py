@@ -18,7 +18,7 @@ from navi.vendors.codex.vendor import Codex
 
 
 class CodexTerminal(PaneAgent):
-    client = Codex.title
+    title = Codex.title
     mark = "›"
     pause_seconds = 0.8
 

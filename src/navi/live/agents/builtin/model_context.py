@@ -75,7 +75,7 @@ def split(context: ModelContext, budget: int) -> tuple[tuple[Message, ...], tupl
             break
         if message.role is MessageRole.USER:
             cut = position
-    # If the old summary alone exceeds the budget, all messages fit; compact them nonetheless.
+    # If only the old summary is too long, all messages fit; summarise them nonetheless.
     cut = cut or len(context.messages)
     return context.messages[:cut], context.messages[cut:]
 

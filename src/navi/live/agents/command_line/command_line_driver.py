@@ -47,7 +47,7 @@ class CommandLine:
 class CommandLineDriver(Driver, ABC):
     outlives_server = True
     shares_sessions = True
-    client: ClassVar[str]
+    title: ClassVar[str]
     """The agent's name for people."""
 
     def __init__(self, launch: Launch) -> None:
@@ -114,9 +114,9 @@ class CommandLineDriver(Driver, ABC):
             is_open = await asyncio.to_thread(self.is_open_elsewhere, name)
             if not reader.has_begun and (is_overdue or not is_open):
                 await asyncio.to_thread(note.unlink, missing_ok=True)
-                raise NotDelivered(f"{self.client} did not accept its hook's message")
+                raise NotDelivered(f"{self.title} did not accept its hook's message")
             if not is_open:
-                raise AgentFailed(f"{self.client} was closed during this turn")
+                raise AgentFailed(f"{self.title} was closed during this turn")
 
         def is_over() -> bool:
             return hand_over is not None and hand_over.is_over
@@ -140,7 +140,7 @@ class CommandLineDriver(Driver, ABC):
         program = shutil.which(launch.command, path=environment.get("PATH"))
         if program is None:
             raise AgentFailed(
-                f"{self.client} is not installed: there is no {launch.command!r} on the PATH",
+                f"{self.title} is not installed: there is no {launch.command!r} on the PATH",
                 hint="install it, or start `navi serve` with a PATH that has it",
             )
         if not request.context.cwd.is_dir():
@@ -168,11 +168,11 @@ def _hook_is_waiting(request: TurnRequest) -> bool:
     return request.hand_over is not None and not request.hand_over.text.done()
 
 
-def unexplained_exit(client: str, exit_code: int | None, error_output: str) -> AgentFailed:
+def unexplained_exit(title: str, exit_code: int | None, error_output: str) -> AgentFailed:
     """The error for an agent that ended without giving a reason."""
     if exit_code is None:
-        return AgentFailed(f"{client} was killed, or the machine went down, during this turn")
+        return AgentFailed(f"{title} was killed, or the machine went down, during this turn")
     if exit_code > 128:
-        return AgentFailed(f"{client} was killed (signal {exit_code - 128}) during this turn")
+        return AgentFailed(f"{title} was killed (signal {exit_code - 128}) during this turn")
     detail = f": {error_output.splitlines()[-1]}" if error_output else ""
-    return AgentFailed(f"{client} exited with code {exit_code}{detail}")
+    return AgentFailed(f"{title} exited with code {exit_code}{detail}")

@@ -14,7 +14,7 @@ from navi.live.agents.terminal.transcript_tail import AgentState, TranscriptRead
 
 
 class PaneAgent(ABC):
-    client: ClassVar[str]
+    title: ClassVar[str]
     """The agent's name for people."""
     mark: ClassVar[str]
     """The sign in front of the line that a person types."""

@@ -39,7 +39,7 @@ class PaneTurn:
         """Press what is needed. Call it at every poll until the agent has begun the turn."""
         pane = await self._live_pane()
         if pane is None:
-            raise AgentFailed(f"{self._agent.client} ended in its pane during this turn")
+            raise AgentFailed(f"{self._agent.title} ended in its pane during this turn")
         observation = await self._observe(pane)
         decision = self._submission.decide(observation, _now(), POLL_SECONDS)
         if isinstance(decision, Key):
@@ -50,7 +50,7 @@ class PaneTurn:
                 # Otherwise the next prompt would wait for it like for a person's unfinished line.
                 await self._press(pane, Key.CLEAR)
             raise AgentFailed(
-                f"{self._agent.client} did not accept this turn's message",
+                f"{self._agent.title} did not accept this turn's message",
                 hint=self._hint,
             )
 
@@ -60,7 +60,7 @@ class PaneTurn:
         while (verdict := await self._interrupt_once(interruption)) is not Verdict.DONE:
             if verdict is Verdict.GIVE_UP:
                 raise AgentFailed(
-                    f"{self._agent.client} could not be interrupted within "
+                    f"{self._agent.title} could not be interrupted within "
                     f"{INTERRUPT_SECONDS:g} seconds and may still be working",
                     hint=self._hint,
                 )
@@ -79,7 +79,7 @@ class PaneTurn:
                 interruption.pressed(decision, _now())
         except (AgentFailed, OSError) as error:
             # This says nothing about the agent: try again.
-            log.warning("can't see %s in its pane: %s", self._agent.client, error)
+            log.warning("can't see %s in its pane: %s", self._agent.title, error)
             if _now() - interruption.started_at >= INTERRUPT_SECONDS:
                 return Verdict.GIVE_UP
         return Verdict.WAIT

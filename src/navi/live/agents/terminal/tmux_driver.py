@@ -188,7 +188,7 @@ class _TmuxTurn:
             await self._require_live_pane()
             if name is None and _now() > deadline:
                 raise AgentFailed(
-                    f"{self.agent.client} did not start in its pane",
+                    f"{self.agent.title} did not start in its pane",
                     hint=f"see what it is asking: sm attach {self._request.session.id}",
                 )
             await asyncio.sleep(POLL_SECONDS)
@@ -313,8 +313,8 @@ class _TmuxTurn:
     async def _require_live_pane(self) -> None:
         pane = await self._tmux.pane(self._name)
         if pane is None or pane.is_dead:
-            client = "the program" if self.agent is None else self.agent.client
-            raise AgentFailed(f"{client} ended in its pane during this turn")
+            title = "the program" if self.agent is None else self.agent.title
+            raise AgentFailed(f"{title} ended in its pane during this turn")
 
 
 def _now() -> float:
