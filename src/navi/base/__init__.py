@@ -10,6 +10,8 @@ time_ranges.py         "7d" or "yesterday" as the start of a time range
 timezone.py            the time zone in which a request's times are read and shown
 paths.py               where Navi's files are, and the server's address
 file_modes.py          who may read what Navi writes
+file_locks.py          locks that end with the process that holds them
+process_start.py       when a process started
 stored_text.py         texts that both databases can store
 control_characters.py  characters that would control a terminal
 token.py               the prefixes of Navi's own tokens

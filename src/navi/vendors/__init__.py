@@ -1,18 +1,18 @@
-"""The agents that Navi knows, one folder each. Nothing else knows their files, fields and options.
+"""The agents that Navi knows, one folder each. Only they know the agents' files and options.
 
-vendor.py         what Navi asks of an agent: the class to derive from
+vendor.py         the base class of every agent
 registry.py       every agent, built in or from another package (entry point `navi.vendors`)
-source.py         what reads an agent's sessions for the index
-session_files.py  finding an agent's home and its sessions' files
-growing_file.py   the new lines of a file, and the mark from which the next read goes on
-damaged_line.py   what can still be read of a line that no longer decodes
-hooks.py          what agents report by their hooks, and what they are answered
+source.py         the base class of what reads an agent's sessions for the index
+session_files.py  finds an agent's home and its session files
+growing_file.py   reads the new lines of a growing file
+damaged_line.py   reads what it can of a damaged line
+hooks.py          what agents report through their hooks, and how Navi answers
 price.py          what a model's tokens cost
 settings_file.py  reversible changes to other programs' settings files
 json_edit.py      edits a JSON text without reformatting it
 agent_settings.py Navi's entries in an agent's settings: install, remove, check
-hook_entries.py   the hooks among them
-agent_commands.py the commands in those settings
+hook_entries.py   Navi's hooks in an agent's settings
+agent_commands.py the commands in an agent's settings that start Navi
 claude_code/      Claude Code
 codex/            Codex
 navi/             Navi's own sessions

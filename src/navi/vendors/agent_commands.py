@@ -1,8 +1,8 @@
 """The commands that agents run to reach Navi: the hook and the MCP server.
 
-Agents' settings may outlive Navi. So each command is wrapped in a line of `sh` that does no harm
-once Navi's files, its Python or its server are gone. An agent may treat a failure as a veto: Claude
-Code refuses every prompt whose hook exits with 2, as Python does when a script is missing.
+The settings may stay when Navi is removed. So each command is wrapped in a line of `sh` that does
+no harm without Navi's files, Python or server. Claude Code, for instance, refuses every prompt
+whose hook exits with 2, as Python does if its script is missing.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from navi.base import paths
 SHELL = "/bin/sh"
 HOOK_SCRIPT = str(Path(__file__).parents[1] / "hook.py")
 HOOK_GUARD = '{ "$@" || cat >/dev/null; } 2>/dev/null; exit 0'
-"""Prints nothing and succeeds if the hook fails. Reads the input that the hook left unread, because
-the agent's write would fail otherwise."""
+"""Succeeds silently if the hook fails. Reads the input that the hook didn't, because otherwise the
+agent's write would fail."""
 GREETING = (
     '{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"navi","version":"0"}}'
 )
@@ -29,14 +29,14 @@ MCP_GUARD = (
     '"$@" && exit; while read -r request; do printf "%s\\n" "$request" | sed -n '
     f"'/\"initialize\"/{{s/{ID}/{ANSWER % GREETING}/p;d;}};s/{ID}/{ANSWER % NO_TOOLS}/p'; done"
 )
-"""Offers no tools if Navi can't start, because agents warn about a server that exits at once. Does
-not use `${…}`, which Claude Code would expand."""
+"""Offers no tools if Navi can't start, because agents warn about a server that exits at once.
+Avoids `${…}`, which Claude Code would expand."""
 
 
 def hook_command(driver: str, address: str, environment: Mapping[str, str] = os.environ) -> str:
     """A command line, for any shell, that runs Navi's hook.
 
-    It starts a bare interpreter with a single file, because importing the package takes too long.
+    It runs a single file in a bare interpreter, because importing the package takes too long.
     """
     python = [os.path.realpath(sys.executable), "-I", "-S"]
     arguments = [HOOK_SCRIPT, driver, address, str(paths.token_file(environment))]
@@ -44,7 +44,7 @@ def hook_command(driver: str, address: str, environment: Mapping[str, str] = os.
 
 
 def mcp_command() -> list[str]:
-    """The program that offers Navi's tools to an agent."""
-    # -P: import nothing from the folder in which the agent works.
+    """The MCP server that offers Navi's tools to an agent."""
+    # -P: don't import from the folder in which the agent works.
     program = [sys.executable, "-P", "-m", "navi.cli.navi.main", "mcp"]
     return [SHELL, "-c", MCP_GUARD, "navi-mcp", *program]

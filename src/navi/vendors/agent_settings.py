@@ -28,7 +28,7 @@ from navi.vendors.settings_file import (
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
-    """A program that the agent starts for its tools."""
+    """A program that offers tools to the agent."""
 
     command: Sequence[str]
     environment: Mapping[str, str]
@@ -56,10 +56,8 @@ class AgentSettings(ABC):
     driver: ClassVar[str]
     program: ClassVar[str]
     hook_events: ClassVar[Sequence[str]]
-    """Only those that Navi needs: each hook costs the agent a moment, and a version of the agent
-    that does not know an event ignores the whole file."""
     next_step: ClassVar[str]
-    """What the person should know or do after the setup."""
+    """What to do or expect after the setup, for the person."""
 
     def __init__(self, hooks_file: Path, server_file: Path) -> None:
         self.hooks_file = hooks_file.absolute()
@@ -67,7 +65,7 @@ class AgentSettings(ABC):
 
     @abstractmethod
     def add_server(self, text: str, server: McpServer) -> str:
-        """The text of `server_file` with Navi's server, replacing any that is there."""
+        """The text of `server_file` with Navi's server added or replaced."""
 
     @abstractmethod
     def remove_server(self, text: str) -> str: ...
@@ -79,7 +77,7 @@ class AgentSettings(ABC):
         return json_edit.edit(text, hook_entries.remove_hooks)
 
     def plan_installation(self, address: str) -> list[Change]:
-        """The changes that make the agent report to Navi and give it Navi's tools."""
+        """The changes that make the agent report to Navi and use its tools."""
         hook, server = hook_command(self.driver, address), navi_server(address)
 
         def add_hooks(text: str) -> str:
@@ -104,11 +102,11 @@ class AgentSettings(ABC):
         return bool(hooks) or server is not None
 
     def defects(self) -> list[str]:
-        """Reasons why Navi's entries don't work, or would do harm."""
+        """Why Navi's entries don't work or would do harm."""
         hooks, server = self._entries()
         problems = []
         if missing := [event for event in self.hook_events if event not in hooks]:
-            problems.append(f"Navi's hook is missing at {', '.join(missing)}")
+            problems.append(f"Navi's hook is missing for {', '.join(missing)}")
         if server is None:
             problems.append("Navi's tools are missing")
         if not all(HOOK_GUARD in hook_entries.split_words(line) for line in hooks.values()):
@@ -123,7 +121,7 @@ class AgentSettings(ABC):
         return problems
 
     def foreign_targets(self, address: str) -> list[str]:
-        """Programs, addresses and homes in Navi's entries that are not this Navi's."""
+        """Programs, addresses and homes in Navi's entries that belong to another installation."""
         hooks, server = self._entries()
         own = _targets([hook_command(self.driver, address)], navi_server(address))
         return [target for target in _targets(hooks.values(), server) if target not in own]
@@ -167,7 +165,7 @@ def _receipts_for(path: Path) -> tuple[Path, list[Receipt]]:
 
 
 def _receipts(file: Path) -> list[Receipt]:
-    # Navi's entries can be removed without receipts, too.
+    # Navi's entries can be removed without receipts as well.
     with suppress(UnusableSettings):
         return read_receipts(file)
     return []

@@ -1,8 +1,8 @@
-"""What can still be read of a line that no longer decodes.
+"""Reads what it can of a line that doesn't decode.
 
-Clients cut texts in the middle of an emoji and write what is left as half a surrogate pair; disks
-and editors leave bytes that are no UTF-8; versions write a number where a text used to be. Such a
-line is mended here, slowly, so that reading the others stays fast.
+Agents cut texts in the middle of an emoji, which leaves half a surrogate pair; disks and editors
+leave bytes that are not UTF-8; new versions write a number where a text used to be. Repairing such
+a line is slow, so it is done only after decoding has failed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 T = TypeVar("T")
 
 BLANK = b"\xef\xbb\xbf \t\r"
-"""What may stand before a line's value: white space and a byte order mark."""
+"""What may come before a line's object: white space and a byte order mark."""
 
 _objects = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -33,31 +33,31 @@ def is_whole(line: bytes) -> bool:
 
 
 def may_be_half(line: bytes) -> bool:
-    """Whether the line can be the beginning of one that is still being written."""
+    """Whether the line may still be being written."""
     return line.lstrip(BLANK).startswith(b"{")
 
 
-def mended(line: bytes, decoder: msgspec.json.Decoder[T], doubtful: frozenset[str]) -> T | None:
-    """The line as far as it can be read; None if it can't.
+def repaired(line: bytes, decoder: msgspec.json.Decoder[T], doubtful: frozenset[str]) -> T | None:
+    """What can be decoded of the line; None if nothing can.
 
-    `doubtful` names the fields that are left out if the line can't be read with them: it is better
+    The `doubtful` fields are dropped if the line can't be decoded with them, because it is better
     to miss a time than a text.
     """
     if not line.lstrip(BLANK).startswith(b"{"):
         return None
     try:
-        text = without_half_characters(line.decode("utf-8-sig", "replace"))
+        text = replace_lone_surrogates(line.decode("utf-8-sig", "replace"))
         try:
             return decoder.decode(text)
         except msgspec.ValidationError:
             return decoder.decode(msgspec.json.encode(_without(json.loads(text), doubtful)))
     except (ValueError, RecursionError):
-        # Not JSON, nested too deeply, or of a shape that says nothing to us.
+        # Not JSON, nested too deeply, or not a record of this agent.
         return None
 
 
-def without_half_characters(text: str) -> str:
-    """The same JSON with every half of a surrogate pair replaced by the sign for what is lost."""
+def replace_lone_surrogates(text: str) -> str:
+    """The same JSON with each half of a surrogate pair replaced by U+FFFD."""
     plain = json.dumps(json.loads(text), ensure_ascii=False)
     return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 

@@ -1,4 +1,4 @@
-"""Whole lines of a growing file, and the mark from which a later read goes on."""
+"""Reads the lines of a growing file. A mark lets the next reading continue where one ended."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from navi.vendors.damaged_line import is_whole, may_be_half
 from navi.vendors.source import Chunk, Reading, Rewritten
 
 BLOCK_BYTES = 128 * 1024
-"""What is read at once: small enough to stay in the processor's cache while it is taken apart."""
+"""How much to read at once: small enough to stay in the processor's cache while it is decoded."""
 CHUNK_BYTES = 4 * 1024 * 1024
-"""Big enough that a chunk is worth writing, small enough for a few of them in memory."""
+"""Big enough to be worth a write, small enough to keep a few in memory."""
 LONGEST_LINE_BYTES = 128 * 1024 * 1024
-"""A longer one is no line of any agent; it is skipped and counted, not held in memory."""
+"""No agent writes longer lines. They are skipped and counted, not kept in memory."""
 PROOF_BYTES = 1024
-"""How much of the file's head, and of what stands before the mark, proves that it only grew."""
+"""How many bytes, at the file's start and before the mark, must be unchanged to prove that the file
+only grew."""
 MOST_LINE_NUMBERS = 20
-"""Enough to look at by hand; a file with more damaged lines needs another cure."""
+"""Nobody looks at more damaged lines by hand."""
 
 
 class Transcript(ABC):
-    """What is known of one file after some of its lines, and the rows that further lines make."""
+    """Turns the lines of one file into rows, and keeps the state between two readings."""
 
     version = 2
-    """Raised when lines are read differently than before: every file is then read anew, once."""
+    """Increased when lines are read differently; every file is then read again from its start."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -41,8 +42,8 @@ class Transcript(ABC):
     def take(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
         """Read whole lines into `chunk`. The first begins at `offset` and is line `number`."""
 
-    def note_damage(self, number: int) -> None:
-        """Line `number` can't be read."""
+    def count_bad_line(self, number: int) -> None:
+        """Record that line `number` can't be read."""
         session = self.session
         session.bad_lines += 1
         if len(session.bad_line_numbers) < MOST_LINE_NUMBERS:
@@ -50,11 +51,11 @@ class Transcript(ABC):
 
     @abstractmethod
     def state(self) -> bytes:
-        """All that `restore` needs to go on, as JSON."""
+        """What `restore` needs, as JSON."""
 
     @abstractmethod
     def restore(self, state: bytes, file: BinaryIO) -> None:
-        """Back to where `state` was taken; `file` is open for looking at earlier lines again."""
+        """Return to a saved state; earlier lines can be read again from `file`."""
 
 
 class Moment(msgspec.Struct, gc=False):
@@ -81,9 +82,9 @@ class Mark(msgspec.Struct):
     version: int
     offset: int
     lines: int
-    """How many line ends stand before `offset`."""
+    """The number of line ends before `offset`."""
     is_open: bool
-    """The last line was read without its end: nothing but a line end may follow."""
+    """The last line had no line end yet, so a line end must come next."""
     has_good_line: bool
     head: str
     before: str
@@ -96,22 +97,22 @@ class LineReading(Reading):
         self._path = file.path
         self._transcript = transcript
         self._offset = 0
-        """Everything before is read: the end of a whole line."""
+        """The end of the last complete line that was read."""
         self._lines = 0
         self._is_open = False
         self._has_good_line = False
         self._head = b""
         self._before = b""
-        # No `with`: the file stays open as long as the reading goes on.
+        # Not `with`: the file stays open during the whole reading.
         self._file = open(file.path, "rb", buffering=0)  # noqa: SIM115
         try:
             if mark is not None:
-                self._go_on_from(mark)
+                self._continue_from(mark)
         except BaseException:
             self._file.close()
             raise
         self._rest = b""
-        """Read from the file, but not yet followed by a line's end."""
+        """The beginning of a line whose end has not been read yet."""
         self._ended = False
 
     @property
@@ -151,7 +152,7 @@ class LineReading(Reading):
         return chunk
 
     def _advance(self, chunk: Chunk) -> bool:
-        """Read on to the next line's end, and all lines up to there; False at the file's end."""
+        """Read up to a line end and take those lines; False at the end of the file."""
         pieces = [self._rest]
         held = len(self._rest)
         while block := self._file.read(BLOCK_BYTES):
@@ -175,7 +176,7 @@ class LineReading(Reading):
         seen = b"".join([*pieces, block])
         if held > LONGEST_LINE_BYTES:
             self._lines += 1
-            self._transcript.note_damage(self._lines)
+            self._transcript.count_bad_line(self._lines)
             end = block.find(b"\n") + 1
             start += held + end
             block = block[end:]
@@ -190,7 +191,7 @@ class LineReading(Reading):
         self._before = (self._before + seen[-PROOF_BYTES:])[-PROOF_BYTES:]
 
     def _take_last(self, line: bytes, is_too_long: bool, chunk: Chunk) -> None:
-        """The line at the file's end that has no line end: read if more can't belong to it."""
+        """Read the last line, which has no line end, unless it may still be being written."""
         if not line or line.isspace():
             return
         if is_too_long or (may_be_half(line) and not is_whole(line)):
@@ -207,7 +208,7 @@ class LineReading(Reading):
         self._transcript.take(lines, start, self._lines + 1, chunk)
         if not self._has_good_line:
             filled = (line for line in lines if line and not line.isspace())
-            # More of them than are damaged: mostly the first one says so.
+            # More lines than damaged ones; usually the first line is enough to tell.
             self._has_good_line = any(islice(filled, session.bad_lines - bad_before, None))
             session.is_readable = self._has_good_line or not session.bad_lines
 
@@ -216,35 +217,35 @@ class LineReading(Reading):
         self._rest = b""
         self._file.close()
 
-    def _go_on_from(self, mark: bytes) -> None:
+    def _continue_from(self, mark: bytes) -> None:
         try:
-            found = msgspec.json.decode(mark, type=Mark)
+            saved = msgspec.json.decode(mark, type=Mark)
         except msgspec.DecodeError as error:
             raise Rewritten(self._path) from error
-        if found.version != self._transcript.version:
+        if saved.version != self._transcript.version:
             raise Rewritten(self._path)
-        if os.fstat(self._file.fileno()).st_size < found.offset:
+        if os.fstat(self._file.fileno()).st_size < saved.offset:
             raise Rewritten(self._path)
-        self._head = stretch_at(self._file, 0, min(PROOF_BYTES, found.offset))
-        start = max(0, found.offset - PROOF_BYTES)
-        self._before = stretch_at(self._file, start, found.offset - start)
-        if (_digest(self._head), _digest(self._before)) != (found.head, found.before):
+        self._head = read_at(self._file, 0, min(PROOF_BYTES, saved.offset))
+        start = max(0, saved.offset - PROOF_BYTES)
+        self._before = read_at(self._file, start, saved.offset - start)
+        if (_digest(self._head), _digest(self._before)) != (saved.head, saved.before):
             raise Rewritten(self._path)
-        if found.is_open and not _is_line_end(stretch_at(self._file, found.offset, 2)):
+        if saved.is_open and not _is_line_end(read_at(self._file, saved.offset, 2)):
             raise Rewritten(self._path)
-        self._transcript.session = found.session
-        found.session.is_cut_off = False
-        self._transcript.restore(bytes(found.state), self._file)
-        self._offset, self._lines = found.offset, found.lines
-        self._is_open, self._has_good_line = found.is_open, found.has_good_line
-        self._file.seek(found.offset)
+        self._transcript.session = saved.session
+        saved.session.is_cut_off = False
+        self._transcript.restore(bytes(saved.state), self._file)
+        self._offset, self._lines = saved.offset, saved.lines
+        self._is_open, self._has_good_line = saved.is_open, saved.has_good_line
+        self._file.seek(saved.offset)
 
 
 def _is_line_end(following: bytes) -> bool:
     return following[:1] in (b"", b"\n") or following in (b"\r", b"\r\n")
 
 
-def stretch_at(file: BinaryIO, offset: int, length: int) -> bytes:
+def read_at(file: BinaryIO, offset: int, length: int) -> bytes:
     file.seek(offset)
     return file.read(length)
 

@@ -1,4 +1,4 @@
-"""Navi's hooks in an agent's JSON settings, which look the same in Claude Code and Codex."""
+"""Navi's hooks in an agent's JSON settings. Claude Code and Codex use the same format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DRIVERS = ("claude_code", "codex")
 
 
 class HookCommand(NamedTuple):
-    """The part of a hook's command line that every version of Navi has written."""
+    """The part of a hook's command line that all versions of Navi have in common."""
 
     python: str
     script: str
@@ -41,7 +41,7 @@ def split_words(line: str) -> list[str]:
 
 
 def add_hooks(settings: Json, command: str, events: Sequence[str]) -> None:
-    """Add Navi's hook to these events, replacing any that Navi added before."""
+    """Add Navi's hook to these events, replacing its earlier ones."""
     remove_hooks(settings)
     if settings.get("hooks") is None:
         settings["hooks"] = {}
@@ -56,7 +56,7 @@ def add_hooks(settings: Json, command: str, events: Sequence[str]) -> None:
 
 
 def remove_hooks(settings: Json) -> None:
-    """Remove Navi's hooks; other hooks stay, even in the same group."""
+    """Remove Navi's hooks and leave all others, even in the same group."""
     hooks = settings.get("hooks")
     for event, groups in list(hooks.items()) if isinstance(hooks, dict) else ():
         if not isinstance(groups, list):
@@ -72,7 +72,7 @@ def remove_hooks(settings: Json) -> None:
 
 
 def find_hooks(settings: Json) -> dict[str, str]:
-    """Navi's command line at each event that has one."""
+    """Navi's command lines, by event."""
     hooks = settings.get("hooks")
     return {
         event: entry["command"]

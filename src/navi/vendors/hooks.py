@@ -1,4 +1,4 @@
-"""What agents report by their hooks, and what they can be answered, in Claude Code's words.
+"""What agents report through their hooks, and how Navi answers, in Claude Code's format.
 
 Other agents adopted its names for events and fields; each vendor's hooks.py says what differs.
 """
@@ -20,7 +20,7 @@ from pydantic import (
 
 from navi.base.ids import is_agent_session_id
 from navi.base.stored_text import require_storable
-from navi.live.model.hook_report import News
+from navi.live.model.hook_report import HookReport
 from navi.live.model.session import SessionState, first_line
 
 STATES: Mapping[str, SessionState] = {
@@ -33,9 +33,9 @@ STATES: Mapping[str, SessionState] = {
     "SessionEnd": SessionState.IDLE,
 }
 IDLE_NOTICE = "idle_prompt"
-"""The kind of a notification that only says that nothing happens."""
+"""The type of a notification that only says that the agent is idle."""
 LONGEST_PATH = 4_096
-"""What Linux takes as a path."""
+"""The longest path on Linux."""
 
 
 def _agent_session_id(name: str) -> str:
@@ -45,7 +45,7 @@ def _agent_session_id(name: str) -> str:
 
 
 class Hook(BaseModel):
-    """What an agent gives to its hook, as far as Navi reads it."""
+    """The fields of a hook's input that Navi reads."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
@@ -56,13 +56,13 @@ class Hook(BaseModel):
     notification_type: str | None = Field(None, max_length=200)
     tool_use_id: str | None = Field(None, max_length=200)
     agent_id: str | None = None
-    """Of the sub-agent that used a tool."""
+    """The sub-agent that used the tool, if one did."""
     prompt: str | None = None
 
     @field_validator("prompt", mode="before")
     @classmethod
     def _first_line(cls, value: object) -> str | None:
-        """A report is never refused for what a person types."""
+        """Never refuse a report because of what a person typed."""
         return first_line(value) if isinstance(value, str) else None
 
     @field_validator("*")
@@ -76,17 +76,17 @@ class HookDialect:
 
     driver: ClassVar[str]
     events: ClassVar[Sequence[str]]
-    """Where `navi setup` puts Navi's hook. Each costs the agent a moment, and an event that an
-    older version does not know makes it ignore the whole file."""
+    """The events to which `navi setup` adds Navi's hook. Each slows the agent down, and a version
+    that doesn't know an event ignores the whole file."""
     states: ClassVar[Mapping[str, SessionState]] = STATES
-    """Where the agent is after an event."""
+    """The session's state after an event."""
     reads_answers_with_results: ClassVar[bool] = False
-    """Whether it reads what its hook answers to `PostToolUse`, with the result of its tool."""
+    """Whether the agent reads its hook's answer to `PostToolUse` along with the tool's result."""
     fields: ClassVar[type[Hook]] = Hook
 
-    def news(self, hook: Hook, emitted_at: datetime) -> News:
+    def report(self, hook: Hook, emitted_at: datetime) -> HookReport:
         event = hook.hook_event_name
-        return News(
+        return HookReport(
             driver=self.driver,
             agent_session_id=hook.session_id,
             cwd=hook.cwd,
@@ -101,11 +101,11 @@ class HookDialect:
         )
 
     def next_input(self, text: str) -> dict[str, Any]:
-        """The answer that makes the agent go on with this text instead of stopping."""
+        """The answer that makes the agent continue with this text instead of stopping."""
         return {"decision": "block", "reason": text}
 
-    def beside_result(self, texts: Sequence[str]) -> dict[str, Any]:
-        """The answer that the agent reads together with the result of its tool."""
+    def with_tool_result(self, texts: Sequence[str]) -> dict[str, Any]:
+        """The answer that the agent reads along with the tool's result."""
         context = {"hookEventName": "PostToolUse", "additionalContext": "\n\n".join(texts)}
         return {"hookSpecificOutput": context}
 
@@ -115,6 +115,6 @@ class HookDialect:
         return self.states.get(hook.hook_event_name)
 
     def _call_with_answer(self, hook: Hook) -> str | None:
-        """A sub-agent's call does not count: the session's own agent does not see its result."""
+        """None for a sub-agent's call, because the session's own agent never sees its result."""
         is_own_call = hook.hook_event_name == "PostToolUse" and hook.agent_id is None
         return hook.tool_use_id if self.reads_answers_with_results and is_own_call else None

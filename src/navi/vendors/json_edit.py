@@ -1,6 +1,6 @@
-"""Edit a JSON text so that only what changes in meaning changes in the text.
+"""Edits a JSON text without reformatting it.
 
-Everything else keeps every character: order, indentation, line ends, the spelling of numbers.
+Everything that doesn't change keeps every character: order, indentation, line ends, numbers.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class _Element:
     """An item of a list or a member of an object."""
 
     gap: str
-    """The blank space before it, with a comma unless it is the first one."""
+    """The white space before it, with a comma unless it is the first one."""
     name: str | None
     label: str
     """A member's name as it is written, with its colon."""
@@ -73,7 +73,7 @@ class _Element:
 
 
 Target = tuple[_Element | None, str, Any]
-"""An element, or None for a new one, its label and the value it is to have."""
+"""An element, or None for a new one, its label and its new value."""
 
 
 class _Editor:
@@ -125,7 +125,7 @@ class _Editor:
             end = stop
 
     def _members(self, old: Sequence[_Element], new: Json) -> Iterator[Target]:
-        # Where a name is used twice, readers take the last one.
+        # If a name occurs twice, readers use the last one.
         last = {element.name: element for element in old}
         for element in old:
             if element.name in new:
@@ -143,7 +143,7 @@ class _Editor:
                 yield old[start + offset] if start + offset < stop else None, "", value
 
     def _layout(self, start: int, stop: int, old: Sequence[_Element]) -> tuple[str, str, str]:
-        """What stands before the first element, before a new one, and after the last one."""
+        """The text before the first element, before a new one, and after the last one."""
         if old:
             first, last = old[0].gap, old[-1].gap
             gap = last if len(old) > 1 else f",{first}" if "\n" in first else ", "

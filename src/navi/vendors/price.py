@@ -23,7 +23,7 @@ class Price:
         cache_read_tokens: int = 0,
         cache_creation_tokens: int = 0,
     ) -> float:
-        """In US dollars. `input_tokens` are those that came from no cache."""
+        """The cost in US dollars. `input_tokens` exclude cached ones."""
         return (
             input_tokens * self.input
             + output_tokens * self.output

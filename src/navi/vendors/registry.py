@@ -17,46 +17,46 @@ if TYPE_CHECKING:
 VENDORS = "navi.vendors"
 """The group of entry points under which a package names its subclasses of `Vendor`."""
 SOURCES = "navi.sources"
-"""The group of earlier versions, under which a package names its subclasses of `Source`."""
+"""The group that earlier versions used, for subclasses of `Source`."""
 DEFAULT_IN_PANES = "claude_code"
-"""What runs in a pane for which nothing else was named."""
+"""The agent that runs in a pane by default."""
 
 
 class VendorBroken(NaviError):
-    """An agent of another package can't be loaded."""
+    """An agent from another package can't be loaded."""
 
     kind = "source_broken"
 
     def __init__(self, entry_point: EntryPoint, error: Exception) -> None:
         package = entry_point.dist.name if entry_point.dist is not None else entry_point.module
         super().__init__(
-            f"the agent {entry_point.name} of {package} can't be loaded: {error}",
+            f"can't load the agent {entry_point.name} from {package}: {error}",
             hint=f"update {package}, or remove it",
         )
 
 
 @cache
 def vendors() -> dict[str, Vendor]:
-    """By name."""
+    """All agents, by name."""
     return {vendor.name: vendor for vendor in _load(VENDORS)}
 
 
 @cache
 def sources() -> dict[str, Source]:
-    """What reads their sessions, by name."""
+    """The sources of all agents, by name."""
     built = (vendor.source() for vendor in vendors().values())
     return {source.name: source for source in (*built, *_load(SOURCES)) if source is not None}
 
 
 def settings() -> dict[str, AgentSettings]:
-    """The settings files of those that `navi setup` can connect, by the name that people type."""
+    """The settings of agents that `navi setup` can connect, by the name that people type."""
     built = ((vendor.name, vendor.settings()) for vendor in vendors().values())
     return {name.replace("_", "-"): files for name, files in built if files is not None}
 
 
 @cache
 def _entry_points() -> Any:
-    """Of every installed package: reading their metadata takes milliseconds."""
+    """Cached, because reading the metadata of all installed packages takes milliseconds."""
     return entry_points()
 
 

@@ -1,4 +1,4 @@
-"""Where an agent keeps its files, and which sessions' files are there, without opening any."""
+"""Finds an agent's home and its session files, without opening them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from navi.memory.model import FoundFile
 
 
 def home_folder(environment: Mapping[str, str], variable: str, name: str) -> Path:
-    """The folder that `variable` names, else `name` in the person's home."""
+    """The folder that `variable` names, or `name` in the person's home."""
     if folder := environment.get(variable):
         return Path(folder).expanduser()
     home = environment.get("HOME")
@@ -19,7 +19,7 @@ def home_folder(environment: Mapping[str, str], variable: str, name: str) -> Pat
 
 
 def entries(folder: str, unreadable: list[str]) -> Iterator[os.DirEntry[str]]:
-    """What is in a folder; nothing if it is not there. One that is closed to us is noted."""
+    """A folder's entries; none if it doesn't exist. Adds it to `unreadable` if it can't be read."""
     try:
         with os.scandir(folder) as listing:
             yield from listing
@@ -30,7 +30,7 @@ def entries(folder: str, unreadable: list[str]) -> Iterator[os.DirEntry[str]]:
 
 
 def session_file(entry: os.DirEntry[str], unreadable: list[str]) -> Iterator[FoundFile]:
-    """The entry if it is a file with something in it."""
+    """Yield the entry if it is a file that is not empty."""
     try:
         status = entry.stat()
     except FileNotFoundError:

@@ -63,7 +63,7 @@ class Receipt:
     after: str
     """A digest of the file as Navi left it."""
     added: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """For edits that can't tell Navi's entries from a person's by looking at them."""
+    """For edits whose entries don't show whether Navi or a person added them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def plan_edit(
 
 
 def plan_undo(path: Path, remove: Edit, receipts_file: Path, receipts: Sequence[Receipt]) -> Change:
-    """Undo the newest change; `remove` takes out any entries of Navi's that are left after that."""
+    """Undo the newest change; `remove` then takes out any entries of Navi's that are left."""
     before = read(path)
     after = before
     if receipts and before is not None and _digest(before) == receipts[-1].after:
@@ -207,7 +207,7 @@ def _write(path: Path, text: str | None) -> None:
     target = path.resolve()
     try:
         status = target.stat() if target.exists() else None
-        # Replacing it would work, but whoever made it read-only did not want that.
+        # Replacing it would work, but a person made it read-only for a reason.
         if status is not None and not status.st_mode & 0o222:
             raise UnwritableSettings(path, "it is read-only")
         if text is None:
@@ -225,7 +225,7 @@ def _replace(target: Path, text: str, status: os.stat_result | None) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(text.encode())
             if status is not None:
-                with suppress(PermissionError):  # only root may give a file to somebody else
+                with suppress(PermissionError):  # only root may change a file's owner
                     os.fchown(file.fileno(), status.st_uid, status.st_gid)
                 os.fchmod(file.fileno(), status.st_mode & 0o777)
             file.flush()

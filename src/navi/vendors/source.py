@@ -1,4 +1,4 @@
-"""What a source offers to the index."""
+"""The port through which the index reads an agent's sessions."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from navi.memory.model import FoundFile, PastMessage, PastSession, PastToolCall,
 
 
 class Rewritten(NaviError):
-    """The file is no longer the one the mark was made in: it has to be read from its start."""
+    """The file was rewritten since the mark was made, and has to be read from its start."""
 
     kind = "rewritten"
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path} changed before the place where reading had stopped")
+        super().__init__(f"{path} was rewritten since it was last read")
 
 
 @dataclass(slots=True)
 class Chunk:
-    """The rows of one stretch of a file.
+    """The rows from one part of a file.
 
-    A row may come again in a later chunk with more in it: a message under the same `idx`, a usage
-    under the same `key`. The later one replaces the earlier.
+    A later chunk may have a fuller version of a row: a message with the same `idx`, a usage with
+    the same `key`. It replaces the earlier one.
     """
 
     messages: list[PastMessage] = field(default_factory=list)
@@ -34,46 +34,46 @@ class Chunk:
 
 
 class Reading(Iterator[Chunk]):
-    """A file being read. Holds no more of it in memory than one chunk."""
+    """A file being read. Keeps at most one chunk in memory."""
 
     session: PastSession
-    """Of the whole file up to here, also when the reading began at a mark."""
+    """The session in the whole file up to here, even if the reading began at a mark."""
 
     @property
     @abstractmethod
     def mark(self) -> bytes:
-        """Where a later reading of the grown file goes on. JSON, and nobody else's business."""
+        """Where a later reading continues. JSON that only the source understands."""
 
     def close(self) -> None:
-        """Release what is open. A reading that came to its end has done so itself."""
+        """Release what is open. A complete reading has done so already."""
 
 
 class Source(ABC):
-    """Where one agent's sessions are, and how to read them."""
+    """Finds and reads the sessions of one agent."""
 
     name: ClassVar[str]
-    """As the tables write it: `claude_code`."""
+    """Its name in the index: `claude_code`."""
     version: ClassVar[int] = 1
-    """Raised when the same files are read differently: they are then all read anew, once."""
+    """Increased when files are read differently; all of them are then read again."""
     keeps_files: ClassVar[bool] = True
     """Whether each session is a file, and sizes are bytes."""
     unreadable: Sequence[str] = ()
-    """The folders and files that the last `discover` could not look at."""
+    """The folders and files that the last `discover` could not read."""
 
     @abstractmethod
     def discover(self) -> Iterator[FoundFile]:
-        """Every session's file there is now, without opening any."""
+        """All session files, without opening them."""
 
     @abstractmethod
     def read(self, file: FoundFile, mark: bytes | None = None) -> Reading:
-        """From the start, or what came after the mark; `Rewritten` if the mark no longer fits."""
+        """Read from the start or from the mark; raises `Rewritten` if the mark no longer fits."""
 
     @abstractmethod
     def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
-        """What resumes the session, run in `cwd`; None if nothing can."""
+        """The command that resumes the session, to run in `cwd`; None if there is none."""
 
     def folders(self) -> list[str]:
-        """What to watch to hear of changes. They need not exist."""
+        """The folders to watch for changes. They need not exist."""
         return []
 
     def covers(self, path: str) -> bool:
@@ -81,5 +81,5 @@ class Source(ABC):
         return True
 
     def stamp(self) -> str | None:
-        """As long as it stays the same `discover` yields the same; None if that takes a look."""
+        """Unchanged as long as `discover` would yield the same; None if only that can tell."""
         return None

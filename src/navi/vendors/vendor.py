@@ -1,4 +1,4 @@
-"""What Navi asks of an agent program. A new agent is a subclass, in a folder of its own.
+"""The base class of every agent. A new agent is a subclass in a folder of its own.
 
 Methods import what they return, so that searching the memory loads no driver.
 """
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 
 class Vendor:
-    """One agent program. A method that is not overridden is something it does not have."""
+    """One agent program. A subclass overrides only what its agent has."""
 
     name: ClassVar[str]
-    """Of its driver and its source, in the tables and on the wire: `claude_code`."""
+    """The name of its driver and its source, in the tables and on the wire: `claude_code`."""
     title: ClassVar[str]
-    """What people call it."""
+    """Its name for people."""
     command: ClassVar[str] = ""
-    """Its program, by its name on the PATH."""
+    """Its program's name on the PATH."""
     example_arguments: ClassVar[Sequence[str]] = ()
     """What people may add to its command line; shown in the settings reference."""
     nesting_prefixes: ClassVar[Sequence[str]] = ()
     """Prefixes of the variables that tell a process that this agent started it."""
     session_variable: ClassVar[str | None] = None
-    """The variable that tells its MCP servers which of its sessions started them."""
+    """The variable that tells its MCP servers their session."""
 
     def source(self) -> Source | None:
         """Reads its sessions for the index."""
@@ -47,7 +47,7 @@ class Vendor:
         return None
 
     def hooks(self) -> HookDialect | None:
-        """How it reports what people do with it in terminals of their own."""
+        """How it reports from people's own terminals."""
         return None
 
     def settings(self) -> AgentSettings | None:
@@ -55,13 +55,13 @@ class Vendor:
         return None
 
     def variables(self, environment: Mapping[str, str]) -> Sequence[str]:
-        """The variables that it needs besides what every agent sees; `*` stands for anything."""
+        """The variables that it needs besides those of every agent; `*` matches anything."""
         return ()
 
     def calling_session(self, metadata: Mapping[str, object]) -> str | None:
-        """Which of its sessions calls a tool, by the metadata of the call."""
+        """Which of its sessions is calling a tool, according to the call's metadata."""
         return None
 
     def prices(self) -> Mapping[str, Price]:
-        """Of its models, by their names."""
+        """The prices of its models, by name."""
         return {}

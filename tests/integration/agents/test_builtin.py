@@ -61,7 +61,7 @@ class Waiting(BuiltinDriver):
     async def _brain_of(self, spec):
         sys.exit("too early" if "pydantic_ai" in sys.modules else 0)
 
-asyncio.run(Waiting().is_worth_telling("task", "answer"))
+asyncio.run(Waiting().is_worth_reporting("task", "answer"))
 """
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from navi.live.agents.command_line.detached_run import ClientRun, forget_runs
+from navi.live.agents.command_line.detached_run import DetachedRun, delete_earlier_runs
 from tests.waiting import eventually
 
 PATH = {"PATH": os.environ["PATH"]}
@@ -19,26 +19,26 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "runs" / "turn-1"
 
 
-def start(run: ClientRun, script: str, cwd: Path, text: str = "") -> None:
+def start(run: DetachedRun, script: str, cwd: Path, text: str = "") -> None:
     run.start(["/bin/sh", "-c", script], cwd, PATH, text)
 
 
-async def lines_of(run: ClientRun) -> list[bytes]:
+async def lines_of(run: DetachedRun) -> list[bytes]:
     return [line async for line in run.lines()]
 
 
 async def test_a_run_reads_its_input_and_says_how_it_ended(folder: Path, tmp_path: Path) -> None:
-    run = ClientRun(folder)
+    run = DetachedRun(folder)
     assert not run.was_started
     start(run, "cat; pwd; echo oops >&2; exit 3", tmp_path, "one\ntwo\n")
     assert await lines_of(run) == [b"one", b"two", str(tmp_path).encode()]
-    assert (run.exit_code, run.complaint) == (3, "oops")
+    assert (run.exit_code, run.error_output) == (3, "oops")
 
 
 async def test_the_client_has_the_umask_of_the_person_and_the_run_is_private(
     folder: Path, tmp_path: Path, private_umask: None
 ) -> None:
-    run = ClientRun(folder)
+    run = DetachedRun(folder)
     start(run, "umask; touch made; ls -l made | cut -c 1-10", tmp_path)
     assert await lines_of(run) == [b"0027", b"-rw-r-----"]
     await run.clean_up()
@@ -51,19 +51,19 @@ async def test_the_next_server_hears_everything_from_the_beginning(
     folder: Path, tmp_path: Path
 ) -> None:
     gate = tmp_path / "gate"
-    first = ClientRun(folder)
+    first = DetachedRun(folder)
     start(
         first,
         f"echo first; while [ ! -e {gate} ]; do sleep 0.02; done; echo last",
         tmp_path,
     )
-    again = ClientRun(folder)
+    again = DetachedRun(folder)
     assert again.was_started
     hearing = asyncio.create_task(lines_of(again))
     gate.touch()
     assert await hearing == [b"first", b"last"]
     assert again.exit_code == 0
-    assert ClientRun(folder).was_started, "also after its end: it must never be started again"
+    assert DetachedRun(folder).was_started, "also after its end: it must never be started again"
     assert await lines_of(first) == [b"first", b"last"]
 
 
@@ -71,7 +71,7 @@ async def test_a_run_goes_on_until_its_process_has_ended_and_not_only_dropped_it
     folder: Path, tmp_path: Path
 ) -> None:
     gate = tmp_path / "gate"
-    run = ClientRun(folder)
+    run = DetachedRun(folder)
     start(run, f"while [ ! -e {gate} ]; do sleep 0.02; done; echo last", tmp_path)
     (folder / "lock").unlink()
     hearing = asyncio.create_task(lines_of(run))
@@ -82,7 +82,7 @@ async def test_a_run_goes_on_until_its_process_has_ended_and_not_only_dropped_it
 
 async def test_an_interrupted_run_leaves_nothing_behind(folder: Path, tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    run = ClientRun(folder)
+    run = DetachedRun(folder)
     # The inner one is of another process group, as the commands of agents' tools are.
     start(run, f"setsid sh -c 'echo $$ >{pid}; exec sleep 600' & wait; sleep 600", tmp_path)
     await eventually(lambda: pid.exists() and pid.read_text().strip(), "the process has begun")
@@ -96,7 +96,7 @@ async def test_an_interrupted_run_leaves_nothing_behind(folder: Path, tmp_path: 
 def test_only_the_folders_of_earlier_runs_are_removed(folder: Path) -> None:
     for name in ("turn-0", "turn-1"):
         (folder.parent / name).mkdir(parents=True)
-    forget_runs(folder.parent, "turn-1")
+    delete_earlier_runs(folder.parent, "turn-1")
     assert [each.name for each in folder.parent.iterdir()] == ["turn-1"]
 
 

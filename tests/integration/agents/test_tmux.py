@@ -12,7 +12,7 @@ import pytest
 
 from navi.base.errors import AgentFailed
 from navi.live.agents.terminal.tmux import Pane, Tmux, draft_in, has_unread_keys, is_same_text
-from navi.live.agents.terminal.tmux_driver import PaneDriver
+from navi.live.agents.terminal.tmux_driver import TmuxDriver
 from tests.waiting import eventually
 
 EMPTY = "\x1b[39m❯\xa0\x1b[7m \x1b[0m"
@@ -195,7 +195,7 @@ def test_keys_that_an_earlier_version_left_on_the_disk_are_removed(tmp_path: Pat
     left = tmp_path / "session" / "turn" / "launch"
     left.parent.mkdir(parents=True)
     left.write_text("export SOME_KEY=secret\n")
-    PaneDriver({}, default_agent="codex", socket="test", runs=tmp_path, environment={})
+    TmuxDriver({}, default_agent="codex", socket="test", runs=tmp_path, environment={})
     assert not left.exists()
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from navi.base.errors import InvalidInput, NotAllowed
-from navi.live.agents.builtin.model_context import Past, model_messages
+from navi.live.agents.builtin.model_context import ModelContext, model_messages
 from navi.live.model.access.caller import Caller
 from navi.live.model.access.user import Role, User
 from navi.live.model.input import Admission, DeliveryMode
@@ -333,7 +333,7 @@ async def test_work_that_a_hard_nudge_interrupts_stays_in_the_agents_history(wor
 
     said = await world.messages(session)
     nudge = next(each for each in said if each.source == "reminder")
-    seen = model_messages(Past(None, tuple(each for each in said if each.idx < nudge.idx)))
+    seen = model_messages(ModelContext(None, tuple(each for each in said if each.idx < nudge.idx)))
     kinds = [[part.part_kind for part in each.parts] for each in seen]
     assert kinds == [["user-prompt"], ["tool-call"], ["tool-return"], ["text"]]
     assert "the first result" in str(seen[2].parts)

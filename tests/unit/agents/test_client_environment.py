@@ -4,7 +4,7 @@ import pytest
 
 from navi.live.agents.command_line.agent_environment import (
     EVERY_AGENT,
-    Reach,
+    ServerAccess,
     visible_variables,
     with_identity,
 )
@@ -93,7 +93,9 @@ async def test_an_agent_finds_its_session_the_server_and_its_own_token() -> None
     async def token_of(session_id: str) -> str:
         return f"token of {session_id}"
 
-    found = await with_identity({"PATH": "/bin"}, "s1", Reach("http://127.0.0.1:8420", token_of))
+    found = await with_identity(
+        {"PATH": "/bin"}, "s1", ServerAccess("http://127.0.0.1:8420", token_of)
+    )
     assert found == {
         "PATH": "/bin",
         "NAVI_SESSION_ID": "s1",

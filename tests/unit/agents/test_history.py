@@ -15,11 +15,11 @@ from pydantic_ai.messages import (
 from navi.live.agents.builtin.model_context import (
     LONGEST_VALUE,
     TURN_ENDED,
-    Past,
+    ModelContext,
     estimated_tokens,
+    model_context,
     model_messages,
     needs_compaction,
-    past_of,
     split,
 )
 from navi.live.model.message import NOT_FINISHED, Message, MessageRole, ToolCall
@@ -27,7 +27,7 @@ from tests.unit.agents.messages import a_message, answered, asked
 
 
 def shown(*history: Message) -> list[ModelMessage]:
-    return model_messages(past_of(history))
+    return model_messages(model_context(history))
 
 
 def prompts(messages: list[ModelMessage]) -> list[object]:
@@ -135,11 +135,11 @@ def test_the_newest_summary_stands_first_and_replaces_what_it_covers():
     history = [asked(i, f"q{i}") for i in (0, 1, 3, 4, 5)] + [old, new, asked(7, "q7")]
     history.sort(key=lambda message: message.idx)
 
-    past = past_of(history)
+    context = model_context(history)
 
-    assert past.summary == "NEW"
-    assert [message.idx for message in past.messages] == [5, 7]
-    summary, *rest = prompts(model_messages(past))
+    assert context.summary == "NEW"
+    assert [message.idx for message in context.messages] == [5, 7]
+    summary, *rest = prompts(model_messages(context))
     assert "NEW" in str(summary)
     assert rest == ["q5", "q7"]
 
@@ -153,13 +153,13 @@ def test_another_system_message_is_shown_in_brackets():
 def test_the_estimate_counts_words_arguments_and_results_but_no_thinking():
     call = ToolCall("a", "t" * 40, {}, "r" * 400)
     message = a_message(1, MessageRole.ASSISTANT, "c" * 4000, call, thinking="x" * 40_000)
-    assert estimated_tokens(Past("s" * 40_000, (message,))) == 10_000 + 1000 + 100 + 10
+    assert estimated_tokens(ModelContext("s" * 40_000, (message,))) == 10_000 + 1000 + 100 + 10
 
 
 def test_the_past_is_compacted_only_above_the_budget():
-    past = past_of([asked(0, "x" * 400)])
-    assert not needs_compaction(past, budget=100)
-    assert needs_compaction(past, budget=99)
+    context = model_context([asked(0, "x" * 400)])
+    assert not needs_compaction(context, budget=100)
+    assert needs_compaction(context, budget=99)
 
 
 def test_the_newest_half_of_the_budget_is_kept_from_the_beginning_of_a_user_message():
@@ -167,19 +167,19 @@ def test_the_newest_half_of_the_budget_is_kept_from_the_beginning_of_a_user_mess
     history = []
     for turn in range(4):
         history += [asked(2 * turn, "q" * 40), answered(2 * turn + 1, "a" * 40)]
-    older, kept = split(past_of(history), budget=70)
+    older, kept = split(model_context(history), budget=70)
     assert [message.idx for message in kept] == [6, 7]
     assert [message.idx for message in older] == [0, 1, 2, 3, 4, 5]
 
 
 def test_a_last_turn_that_is_too_long_is_summarised_whole():
     history = [asked(0, "q"), answered(1, "a" * 4000), answered(2, "b" * 4000)]
-    older, kept = split(past_of(history), budget=100)
+    older, kept = split(model_context(history), budget=100)
     assert ([message.idx for message in older], kept) == ([0, 1, 2], ())
 
 
 def test_a_summary_longer_than_the_budget_does_not_stop_compaction():
     summary = a_message(3, MessageRole.SYSTEM, "s" * 4000, compacted_up_to=0)
-    older, kept = split(past_of([asked(1, "q"), answered(2, "a"), summary]), budget=100)
+    older, kept = split(model_context([asked(1, "q"), answered(2, "a"), summary]), budget=100)
     assert [message.idx for message in older] == [1, 2]
     assert kept == ()

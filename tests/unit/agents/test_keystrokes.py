@@ -8,24 +8,24 @@ from navi.live.agents.terminal.keystrokes import (
     SUBMIT_SECONDS,
     Interruption,
     Key,
-    Sight,
+    Observation,
     Submission,
     Verdict,
 )
-from navi.live.agents.terminal.transcript_tail import Mood
+from navi.live.agents.terminal.transcript_tail import AgentState
 
-WORKING = Sight(Mood.BUSY, has_begun=True)
-ASKING = Sight(Mood.ASKING, has_begun=True)
-ENDED = Sight(Mood.IDLE, has_begun=True, has_ended=True)
-SILENT = Sight(Mood.IDLE, has_begun=True)
-PUT_BACK = Sight(Mood.IDLE, has_begun=True, is_prompt_in_composer=True)
-UNSENT = Sight(Mood.IDLE, is_prompt_in_composer=True)
-EMPTY = Sight(Mood.IDLE)
+WORKING = Observation(AgentState.BUSY, has_begun=True)
+ASKING = Observation(AgentState.ASKING, has_begun=True)
+ENDED = Observation(AgentState.IDLE, has_begun=True, has_ended=True)
+SILENT = Observation(AgentState.IDLE, has_begun=True)
+PUT_BACK = Observation(AgentState.IDLE, has_begun=True, is_prompt_in_composer=True)
+UNSENT = Observation(AgentState.IDLE, is_prompt_in_composer=True)
+EMPTY = Observation(AgentState.IDLE)
 LOOK = 0.1
 
 
 def interrupted(
-    see: Callable[[float, list[Key]], Sight],
+    see: Callable[[float, list[Key]], Observation],
 ) -> tuple[Verdict, float, list[tuple[float, Key]]]:
     """How and when it ends, and the keys pressed, if `see` says what each look shows."""
     interruption = Interruption(0.0)
@@ -62,7 +62,7 @@ def test_an_escape_is_repeated_ever_more_rarely_until_the_agent_is_given_up() ->
 
 
 def test_no_key_follows_one_that_the_agent_has_not_read() -> None:
-    unread = Sight(Mood.BUSY, has_begun=True, has_unread_keys=True)
+    unread = Observation(AgentState.BUSY, has_begun=True, has_unread_keys=True)
     _, _, keys = interrupted(lambda _, pressed: unread if pressed else WORKING)
     assert keys == [(0.0, Key.ESCAPE)]
 
@@ -78,7 +78,7 @@ def test_an_agent_that_is_idle_for_a_while_is_done_without_a_record_of_its_end()
 
 
 def test_a_prompt_that_the_agent_put_back_is_taken_out() -> None:
-    def see(_: float, pressed: list[Key]) -> Sight:
+    def see(_: float, pressed: list[Key]) -> Observation:
         return SILENT if Key.CLEAR in pressed else PUT_BACK if pressed else WORKING
 
     verdict, _, keys = interrupted(see)
@@ -86,7 +86,7 @@ def test_a_prompt_that_the_agent_put_back_is_taken_out() -> None:
 
 
 def test_a_prompt_whose_enter_is_on_its_way_is_interrupted_and_not_taken_out() -> None:
-    def see(now: float, pressed: list[Key]) -> Sight:
+    def see(now: float, pressed: list[Key]) -> Observation:
         return UNSENT if now < 0.8 else ENDED if pressed else WORKING
 
     verdict, _, keys = interrupted(see)
@@ -105,11 +105,11 @@ def test_ctrl_c_is_not_pressed_twice_in_a_row() -> None:
 
 
 def test_an_agent_that_says_nothing_of_itself_gets_no_key() -> None:
-    verdict, _, keys = interrupted(lambda *_: Sight(Mood.UNKNOWN))
+    verdict, _, keys = interrupted(lambda *_: Observation(AgentState.UNKNOWN))
     assert (verdict, keys) == (Verdict.GIVE_UP, [])
 
 
-def submitted(see: Callable[[float, int], Sight]) -> tuple[Verdict, list[float]]:
+def submitted(see: Callable[[float, int], Observation]) -> tuple[Verdict, list[float]]:
     """How it ends, and when Enter is pressed, if `see` says what each look shows."""
     submission = Submission(0.0)
     presses: list[float] = []
@@ -139,7 +139,7 @@ def test_enter_is_not_pressed_into_an_empty_composer() -> None:
 
 
 def test_enter_is_not_pressed_while_the_agent_works() -> None:
-    busy = Sight(Mood.BUSY, is_prompt_in_composer=True)
+    busy = Observation(AgentState.BUSY, is_prompt_in_composer=True)
     verdict, presses = submitted(lambda now, _: WORKING if now > 100.0 else busy)
     assert (verdict, presses) == (Verdict.DONE, [])
 

@@ -53,7 +53,7 @@ def error_of_stream(
         b'"is_error":true,"num_turns"' in line or b"turn.failed" in line for line in lines
     )
     try:
-        reader.judge(1 if has_failed else 0, "")
+        reader.raise_failure(1 if has_failed else 0, "")
     except NaviError as error:
         return error
     return None
@@ -65,7 +65,7 @@ def error_of_transcript(
     for line in lines:
         list(reader.read(line))
     try:
-        reader.judge()
+        reader.raise_failure()
     except NaviError as error:
         return error
     return None
@@ -132,7 +132,7 @@ def test_an_older_claude_code_says_when_its_limit_resets_at_the_end_of_its_words
     list(reader.read(json.dumps(result).encode()))
 
     with pytest.raises(UsageLimit) as limit:
-        reader.judge(1, "")
+        reader.raise_failure(1, "")
     assert limit.value.resets_at(NOW) == RESET
 
 

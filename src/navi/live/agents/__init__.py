@@ -4,6 +4,6 @@ driver.py        the port every driver implements
 builtin/         Navi's own agent: a model and our tools
 command_line/    agents run once per turn, without a terminal
 terminal/        agents in tmux panes
-usage_limits.py  how vendors report that a usage limit was reached
-shielding.py     work that must finish even if its caller is cancelled
+usage_limits.py  recognises vendors' usage-limit errors
+shielding.py     finishes work even if its caller is cancelled
 """

@@ -1,4 +1,4 @@
-"""What every driver offers."""
+"""The port that every driver implements."""
 
 from __future__ import annotations
 
@@ -13,19 +13,15 @@ from navi.live.model.message import Message
 from navi.live.model.session import Session
 from navi.live.model.tool import ToolContext
 
-Told = TurnEvent | Usage | Conversation | Compacting | Asking
-"""What a driver reports."""
-
-
-def not_asked() -> bool:
-    return False
+DriverEvent = TurnEvent | Usage | Conversation | Compacting | Asking
+"""What a driver reports during a turn."""
 
 
 class HandOver:
-    """An agent in a person's terminal asks by its hook what to do next, and waits for the answer.
+    """An agent in a person's terminal whose hook is waiting for its next prompt.
 
-    The driver puts the text there once it has noted that it did. `is_over` is set when the agent's
-    hook says that it has done what it was told.
+    The driver records that it answers before it calls `give`. `is_over` is set when the agent's
+    hook reports that the turn is done.
     """
 
     def __init__(self) -> None:
@@ -42,58 +38,58 @@ class TurnRequest:
     session: Session
     prompt: str
     history: Sequence[Message]
-    """Everything the agent still sees: since the last `clear`, from the last summary on."""
+    """What the agent still sees: everything since the last `clear` or summary."""
     context: ToolContext
     turn_id: str = ""
     started_at: datetime | None = None
     zone: tzinfo = UTC
-    """The zone in which the person reads times."""
+    """The person's time zone."""
     conversation: str | None = None
-    """The agent's own name for this conversation, as it reported it at an earlier turn."""
-    spent: Usage = field(default_factory=Usage)
-    """What the turns of this conversation have used so far."""
-    is_to_stop: Callable[[], bool] = not_asked
-    """Whether somebody wants the turn to end, as opposed to the server that runs it."""
+    """The agent's own id of this conversation, from an earlier turn."""
+    usage_before: Usage = field(default_factory=Usage)
+    """The usage of this conversation's earlier turns."""
+    is_to_stop: Callable[[], bool] = lambda: False
+    """Whether the turn itself should stop, and not just the server that runs it."""
     hand_over: HandOver | None = None
 
 
 class Driver:
-    """Runs turns of any number of sessions. What is not overridden here needs nothing done."""
+    """Runs turns for any number of sessions."""
 
-    survives: ClassVar[bool] = False
-    """Its agents outlive this process. A turn whose server is gone is taken up by the next one,
-    and `turn` is called again with the same `turn_id`: it tells everything from the beginning."""
+    outlives_server: ClassVar[bool] = False
+    """Its agents keep working if the server dies. The next server calls `turn` again with the same
+    `turn_id`, and `turn` reports everything from the beginning."""
 
     shares_sessions: ClassVar[bool] = False
-    """People may have its sessions open in terminals of their own as well."""
+    """People may also open its sessions in their own terminals."""
 
     runs_programs: ClassVar[bool] = False
-    """`session.program` names what it runs."""
+    """It runs the program that `session.program` names."""
 
-    def turn(self, request: TurnRequest) -> AsyncGenerator[Told, None]:
-        """Run one turn. Ending normally is success.
+    def turn(self, request: TurnRequest) -> AsyncGenerator[DriverEvent, None]:
+        """Run one turn; returning normally means success.
 
-        Raises `IterationLimit`, `UsageLimit` or `AgentFailed`, and after a turn that ended by
-        itself `PermissionRefused` if calls were refused in it. Being cancelled or closed stops
-        everything that the turn started. A driver that `survives` does so only if
+        Raises `IterationLimit`, `UsageLimit` or `AgentFailed`, or `PermissionRefused` if the turn
+        ended by itself but some of its calls were refused. Cancelling or closing it stops
+        everything that the turn started; if the driver `outlives_server`, only if
         `request.is_to_stop()`.
         """
         raise NotImplementedError
 
     def is_open_elsewhere(self, agent_session_id: str) -> bool:
-        """Whether somebody has the agent's session open in a terminal now."""
+        """Whether a person has the agent's session open in a terminal."""
         return False
 
     def can_report(self, session: Session) -> bool:
-        """Whether its agent can report its status, and Navi knows when it is done."""
+        """Whether its agent can report its status, and Navi can tell when it is done."""
         return True
 
     async def end(self, session: Session) -> None:
-        """The session was killed, or gets a new context: let its agent go."""
+        """End the session's agent, because the session was killed or cleared."""
 
     async def open_sessions(self) -> list[str]:
-        """The ids of the sessions whose agents it keeps open between turns, on this machine."""
+        """The ids of sessions whose agents stay open between turns on this machine."""
         return []
 
     async def aclose(self) -> None:
-        """Let go of what turns share, such as connections."""
+        """Release what turns share, such as connections."""

@@ -1,4 +1,4 @@
-"""Work that must reach its end even if the task that waits for it is cancelled."""
+"""Finishes work even if the task that awaits it is cancelled."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ Result = TypeVar("Result")
 
 
 async def run_to_end(work: Coroutine[Any, Any, Result]) -> Result:
-    """Await the work. Cancelled meanwhile, however often, it is finished first.
+    """Await the work; raise a cancellation, or several, only after it has finished.
 
-    A turn that is to stop is cancelled again and again until it has stopped, so what it does to
-    stop needs this.
+    A stopping turn is cancelled repeatedly until it stops, so its clean-up needs this.
     """
     task = asyncio.create_task(work)
     is_cancelled = False

@@ -1,4 +1,4 @@
-"""How vendors say that they take no more requests for now."""
+"""Recognises vendors' usage-limit errors."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _WORDS = re.compile(
 
 
 def is_limit(status: object, words: str) -> bool:
-    """By the HTTP status where it is known, else by the words of the error."""
+    """Decide by the HTTP status if there is one, otherwise by the error's text."""
     return status in STATUSES if isinstance(status, int) else bool(_WORDS.search(words))
 
 
 def instant_of(epoch_seconds: object) -> datetime | None:
-    """None for what is not an instant."""
+    """None if the value is not a valid time."""
     if not isinstance(epoch_seconds, int | float):
         return None
     try:

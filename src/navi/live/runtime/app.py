@@ -15,13 +15,13 @@ from navi.base.system_clock import SystemClock
 from navi.live.agents.builtin.builtin_driver import BuiltinDriver
 from navi.live.agents.command_line.agent_environment import (
     Launch,
-    Reach,
+    ServerAccess,
     visible_variables,
     with_identity,
 )
 from navi.live.agents.driver import Driver
 from navi.live.agents.terminal.pane_agent import PaneAgent
-from navi.live.agents.terminal.tmux_driver import PaneDriver
+from navi.live.agents.terminal.tmux_driver import TmuxDriver
 from navi.live.model.event import Event
 from navi.live.model.input import Origin
 from navi.live.model.scheduling.reminder import Thresholds
@@ -113,7 +113,7 @@ async def running(
 ) -> AsyncIterator[Navi]:
     """Run Navi inside the `with` block; on leaving, close running turns and stop.
 
-    Agents reach it at `address`. With `follows_index` it keeps the index up to date.
+    Agents access it at `address`. With `follows_index` it keeps the index up to date.
     """
     navi, engine = _build(settings, database_url, token, clock or SystemClock(), drivers, address)
     store, admission = navi.store, navi.admission
@@ -171,10 +171,10 @@ def _build(
     messages = MessageService(store, clock, sessions, admission, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
     tools = agent_tools(clock, zone, sessions, recalls, automations, messages)
-    reach = None if address is None else Reach(address, AgentTokens(store, clock).of)
-    builtin = built_in_driver(settings, [*machine_tools(settings, reach), *tools])
-    chosen_drivers.update(drivers or built_in_drivers(settings, builtin, reach))
-    answer_posting = AnswerPosting(store, clock, builtin.is_worth_telling)
+    access = None if address is None else ServerAccess(address, AgentTokens(store, clock).of)
+    builtin = built_in_driver(settings, [*machine_tools(settings, access), *tools])
+    chosen_drivers.update(drivers or built_in_drivers(settings, builtin, access))
+    answer_posting = AnswerPosting(store, clock, builtin.is_worth_reporting)
     scheduler = DueLoop(store, clock, due_kinds(settings), admission)
     recovery = Recovery(store, clock, owner, turns, admission, sessions, lease)
     terminals = TerminalService(
@@ -272,12 +272,12 @@ def agent_tools(
     ]
 
 
-def machine_tools(settings: Settings, reach: Reach | None) -> list[Tool[Any]]:
+def machine_tools(settings: Settings, access: ServerAccess | None) -> list[Tool[Any]]:
     """More tools for the built-in agent; other agents bring their own."""
 
     async def environment(session_id: str) -> Mapping[str, str]:
         visible = _visible_variables(settings.agents.pass_environment)
-        return await with_identity(visible, session_id, reach)
+        return await with_identity(visible, session_id, access)
 
     return [
         Filesystem(),
@@ -305,43 +305,43 @@ def built_in_driver(settings: Settings, tools: Sequence[Tool[Any]]) -> BuiltinDr
             )
             if url is not None
         },
-        remembered=remembered,
+        memories=remembered,
     )
 
 
 def built_in_drivers(
-    settings: Settings, builtin: BuiltinDriver, reach: Reach | None = None
+    settings: Settings, builtin: BuiltinDriver, access: ServerAccess | None = None
 ) -> dict[str, Driver]:
     # The same agent: sessions with the driver `scripted` always use the scripted model.
-    return {"builtin": builtin, "scripted": builtin, **_outside_drivers(settings, reach)}
+    return {"builtin": builtin, "scripted": builtin, **_outside_drivers(settings, access)}
 
 
-def _outside_drivers(settings: Settings, reach: Reach | None) -> dict[str, Driver]:
+def _outside_drivers(settings: Settings, access: ServerAccess | None) -> dict[str, Driver]:
     """The drivers of agents that are separate programs."""
     drivers: dict[str, Driver] = {}
     terminals: dict[str, PaneAgent] = {}
     for name, vendor in registry.vendors().items():
-        launch = _launch(vendor, settings, reach)
+        launch = _launch(vendor, settings, access)
         if (driver := vendor.driver(launch)) is not None:
             drivers[name] = driver
         if (terminal := vendor.terminal(launch)) is not None:
             terminals[name] = terminal
-    drivers["tmux"] = PaneDriver(
+    drivers["tmux"] = TmuxDriver(
         terminals,
         default_agent=registry.DEFAULT_IN_PANES,
         socket=server_files.tmux_socket(),
         runs=server_files.runs(),
         environment=_visible_variables(settings.agents.pass_environment),
-        reach=reach,
+        access=access,
     )
     return drivers
 
 
-def _launch(vendor: Vendor, settings: Settings, reach: Reach | None) -> Launch:
+def _launch(vendor: Vendor, settings: Settings, access: ServerAccess | None) -> Launch:
     program = settings.program(vendor)
     names = [*vendor.variables(os.environ), *settings.agents.pass_environment]
     environment = _visible_variables(names)
-    return Launch(program.command, program.arguments, environment, server_files.runs(), reach)
+    return Launch(program.command, program.arguments, environment, server_files.runs(), access)
 
 
 def _visible_variables(names: Sequence[str]) -> dict[str, str]:

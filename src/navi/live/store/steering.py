@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from navi.live.model.access.caller import Caller
-from navi.live.model.hook_report import News
+from navi.live.model.hook_report import HookReport
 from navi.live.model.input import TOOL_CALL, Input, Origin
 from navi.live.model.scheduling.reminder import is_soft_nudge
 from navi.live.model.wire_format import input_json
@@ -78,14 +78,14 @@ def take(
 
 
 def take_for_agent(
-    connection: Connection, sender: Caller, news: News, delivery_id: str, now: datetime
+    connection: Connection, sender: Caller, report: HookReport, delivery_id: str, now: datetime
 ) -> list[str]:
     """`take`, for an agent whose hook reports that it has just used a tool."""
-    session_id = terminals.session_of(connection, news.agent_session_id)
-    if session_id is None or news.tool_call_id is None:
+    session_id = terminals.session_of(connection, report.agent_session_id)
+    if session_id is None or report.tool_call_id is None:
         return []
     terminals.require_reporter(sender, sessions.get(connection, session_id))
-    return take(connection, session_id, delivery_id, news.tool_call_id, now)
+    return take(connection, session_id, delivery_id, report.tool_call_id, now)
 
 
 def _waiting(connection: Connection, session_id: str) -> list[Input]:

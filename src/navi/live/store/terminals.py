@@ -11,7 +11,7 @@ from navi.base.errors import NotYours
 from navi.live.model.access.caller import Caller
 from navi.live.model.access.user import User
 from navi.live.model.event import Usage
-from navi.live.model.hook_report import News
+from navi.live.model.hook_report import HookReport
 from navi.live.model.input import Origin
 from navi.live.model.session import Session, SessionState
 from navi.live.store import sessions
@@ -149,59 +149,59 @@ def require_reporter(sender: Caller, session: Session) -> None:
 def report(
     connection: Connection,
     sender: Caller,
-    news: News,
+    report: HookReport,
     new: Session,
     now: datetime,
     most: int | None = None,
 ) -> Session:
     """Store a hook's report. An unknown session becomes `new` if the user has fewer than `most`."""
-    session = adopt(connection, sender.user, news.agent_session_id, new, now, most)
+    session = adopt(connection, sender.user, report.agent_session_id, new, now, most)
     require_reporter(sender, session)
     session_id = session.id
     lane = lock(connection, session_id)
-    name = agent_sessions.c.agent_session_id == news.agent_session_id
+    name = agent_sessions.c.agent_session_id == report.agent_session_id
     latest_at = connection.execute(select(agent_sessions.c.news_at).where(name)).scalar()
-    if latest_at is not None and news.emitted_at < latest_at:
+    if latest_at is not None and report.emitted_at < latest_at:
         return lane.session  # an older report never overrides a newer one
     # A session that another driver runs, such as tmux, does not wait for a person's terminal.
-    is_open = news.is_open and news.driver == session.driver
+    is_open = report.is_open and report.driver == session.driver
     connection.execute(
         update(agent_sessions)
         .where(name)
-        .values(is_open=is_open, news_at=news.emitted_at, transcript_path=news.transcript_path)
+        .values(is_open=is_open, news_at=report.emitted_at, transcript_path=report.transcript_path)
     )
-    if news.prompt is not None:
-        typed = [(news.prompt, Origin.USER)]
+    if report.prompt is not None:
+        typed = [(report.prompt, Origin.USER)]
         session = sessions.open_with(connection, lane.session, typed, lane.not_before(now))
         lane = replace(lane, session=session)
-    _tell_reminders(connection, lane, news, now)
-    if news.state is None or (lane.turn_id is not None and news.state is SessionState.IDLE):
+    _tell_reminders(connection, lane, report, now)
+    if report.state is None or (lane.turn_id is not None and report.state is SessionState.IDLE):
         return lane.session  # our own turn reports its end itself
-    return sessions.bring_to(connection, lane, news.state, now)
+    return sessions.bring_to(connection, lane, report.state, now)
 
 
-def report_compaction(connection: Connection, sender: Caller, news: News) -> None:
+def report_compaction(connection: Connection, sender: Caller, report: HookReport) -> None:
     """Store a compaction report from an agent run by Navi; its driver reports everything else."""
-    session_id = session_of(connection, news.agent_session_id)
+    session_id = session_of(connection, report.agent_session_id)
     if session_id is None:
         return
     require_reporter(sender, lock(connection, session_id).session)
-    _tell_compaction(connection, session_id, news)
+    _tell_compaction(connection, session_id, report)
 
 
-def _tell_compaction(connection: Connection, session_id: str, news: News) -> None:
-    if news.began_compaction:
-        compactions.begin(connection, session_id, news.emitted_at)
+def _tell_compaction(connection: Connection, session_id: str, report: HookReport) -> None:
+    if report.began_compaction:
+        compactions.begin(connection, session_id, report.emitted_at)
     else:
-        reminders.compaction_ended(connection, session_id, news.emitted_at)
+        reminders.compaction_ended(connection, session_id, report.emitted_at)
 
 
-def _tell_reminders(connection: Connection, lane: Lane, news: News, now: datetime) -> None:
+def _tell_reminders(connection: Connection, lane: Lane, report: HookReport, now: datetime) -> None:
     session_id = lane.session.id
-    _tell_compaction(connection, session_id, news)
-    if news.asks_what_next and lane.turn_id is None:
+    _tell_compaction(connection, session_id, report)
+    if report.asks_what_next and lane.turn_id is None:
         # Idle outside a turn of ours, which would report this itself.
-        reminders.cancel(connection, session_id, now, true_at=news.emitted_at)
+        reminders.cancel(connection, session_id, now, true_at=report.emitted_at)
 
 
 def mark_open(connection: Connection, session: Session, agent_session_id: str) -> None:

@@ -1,15 +1,15 @@
 """Claude Code.
 
-vendor.py         what the rest of Navi sees of it
+vendor.py         its entry in the registry
 home.py           its folder
-open_sessions.py  which of its sessions are open in which process
-records.py        the lines of its transcripts and of its output
-history.py        its transcripts, read for the index
-repeats.py        lines that repeat earlier ones
-stream.py         its output during a turn, as events
-transcript.py     its transcript during a turn in a terminal, as events
+open_sessions.py  which of its sessions are open, and in which processes
+records.py        the format of its transcripts and its output
+history.py        reads its transcripts for the index
+repeats.py        recognises lines that repeat earlier ones
+stream.py         turns its output into events
+transcript.py     turns its transcript into events while it works in a terminal
 command_line.py   its options, and the driver that runs it without a terminal
-terminal.py       Claude Code in a terminal
+terminal.py       runs it in a terminal
 hooks.py          its hooks
 environment.py    the variables that it needs
 settings.py       what Navi writes into its settings

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from navi.base.errors import OpenElsewhere
-from navi.live.agents.command_line.agent_environment import Launch, Reach
-from navi.live.agents.command_line.command_line_driver import HeadlessDriver, Order, Reader
+from navi.live.agents.command_line.agent_environment import Launch, ServerAccess
+from navi.live.agents.command_line.command_line_driver import CommandLine, CommandLineDriver, Reader
 from navi.live.agents.driver import TurnRequest
-from navi.live.agents.terminal.transcript_tail import Mood, TranscriptReader
+from navi.live.agents.terminal.transcript_tail import AgentState, TranscriptReader
 from navi.vendors.agent_commands import hook_command
 from navi.vendors.claude_code.home import ClaudeCodeHome
 from navi.vendors.claude_code.hooks import IN_RUNS
@@ -26,32 +26,32 @@ FORMATS = (
     "--verbose",
     "--include-partial-messages",
 )
-OURS = uuid.UUID("5b0f6f2c-0f0e-4a39-9d9f-6b7d0c0e6e61")
-"""Names made under it are the same whenever they are made."""
+NAMESPACE = uuid.UUID("5b0f6f2c-0f0e-4a39-9d9f-6b7d0c0e6e61")
+"""Makes the ids of conversations and messages reproducible."""
 
 
-class ClaudeCodeDriver(HeadlessDriver):
-    client = ClaudeCode.title
+class ClaudeCodeDriver(CommandLineDriver):
+    title = ClaudeCode.title
 
     def __init__(self, launch: Launch) -> None:
         super().__init__(launch)
         self._home = ClaudeCodeHome.of(launch.environment)
 
-    def _order(self, request: TurnRequest) -> Order:
+    def _command_line(self, request: TurnRequest) -> CommandLine:
         agent_session_id = conversation_of(request)
-        # Two writers would fork the conversation, and Claude Code would not say so.
+        # Two writers would fork the conversation, and Claude Code would not warn about it.
         if (holder := holder_of(self._home, agent_session_id)) is not None:
-            raise OpenElsewhere(self.client, f"process {holder.pid}", agent_session_id)
+            raise OpenElsewhere(self.title, f"process {holder.pid}", agent_session_id)
         arguments = [
             "-p",
             *FORMATS,
             conversation_argument(agent_session_id, self._home),
             *self._launch.arguments,
             *model_arguments(request.session.model),
-            *tool_arguments(self._launch.reach),
+            *tool_arguments(self._launch.access),
             *hook_arguments(self._launch, IN_RUNS),
         ]
-        return Order(arguments, message_line(request))
+        return CommandLine(arguments, message_line(request))
 
     def _reader(self, request: TurnRequest) -> Reader:
         return ClaudeCodeReader()
@@ -65,9 +65,9 @@ class ClaudeCodeDriver(HeadlessDriver):
     def _transcript(self, agent_session_id: str) -> Path | None:
         return self._home.transcript(agent_session_id)
 
-    def _mood(self, agent_session_id: str) -> Mood:
+    def _state(self, agent_session_id: str) -> AgentState:
         holder = holder_of(self._home, agent_session_id)
-        return Mood.UNKNOWN if holder is None else holder.mood
+        return AgentState.UNKNOWN if holder is None else holder.state
 
     def _transcript_reader(self) -> TranscriptReader:
         return ClaudeCodeTranscriptReader(is_handed_over=True)
@@ -82,11 +82,11 @@ def conversation_argument(agent_session_id: str, home: ClaudeCodeHome) -> str:
     return f"--{'session-id' if is_new else 'resume'}={agent_session_id}"
 
 
-def tool_arguments(reach: Reach | None) -> list[str]:
-    """Navi's tools, from this server itself: nothing to install, and no further process."""
-    if reach is None:
+def tool_arguments(access: ServerAccess | None) -> list[str]:
+    """Connect Claude Code to this server's tools, without a further process."""
+    if access is None:
         return []
-    # Claude Code fills in the values from its environment: no token on the command line.
+    # Claude Code expands the variables, so the token is not on the command line.
     server = {
         "type": "http",
         "url": "${NAVI_URL}/mcp",
@@ -100,11 +100,11 @@ def tool_arguments(reach: Reach | None) -> list[str]:
 
 
 def hook_arguments(launch: Launch, events: Mapping[str, str | None]) -> list[str]:
-    """Navi's hook at these events, each perhaps with a matcher."""
-    # Claude Code takes settings once, and those of the person come first.
-    if launch.reach is None or any(each.startswith("--settings") for each in launch.arguments):
+    """Add Navi's hook to these events, each with its matcher or None."""
+    # Claude Code accepts `--settings` only once, and a person's own wins.
+    if launch.access is None or any(each.startswith("--settings") for each in launch.arguments):
         return []
-    hook = {"type": "command", "command": hook_command(ClaudeCode.name, launch.reach.address)}
+    hook = {"type": "command", "command": hook_command(ClaudeCode.name, launch.access.address)}
     hooks = {
         event: [{"hooks": [hook]} if matcher is None else {"matcher": matcher, "hooks": [hook]}]
         for event, matcher in events.items()
@@ -113,18 +113,18 @@ def hook_arguments(launch: Launch, events: Mapping[str, str | None]) -> list[str
 
 
 def conversation_of(request: TurnRequest) -> str:
-    """Ours to choose, so it is made from the session: the same one even if nobody noted it."""
+    """Claude Code's session id. Made from our session, so it is the same even if it was lost."""
     if request.conversation is not None:
         return request.conversation
     session = request.session
-    return str(uuid.uuid5(OURS, f"{session.id}/{session.context_from_idx}"))
+    return str(uuid.uuid5(NAMESPACE, f"{session.id}/{session.context_from_idx}"))
 
 
 def message_line(request: TurnRequest) -> str:
-    """Claude Code does not take a message with the same `uuid` twice."""
+    """The prompt as a line of input. Claude Code ignores a second message with the same `uuid`."""
     message = {
         "type": "user",
-        "uuid": str(uuid.uuid5(OURS, request.turn_id)),
+        "uuid": str(uuid.uuid5(NAMESPACE, request.turn_id)),
         "message": {"role": "user", "content": request.prompt},
     }
     return json.dumps(message) + "\n"

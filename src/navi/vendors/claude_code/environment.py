@@ -1,4 +1,4 @@
-"""The variables that Claude Code needs; `*` stands for anything."""
+"""The variables that Claude Code needs; `*` matches anything."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ CLOUDS = {
     "CLAUDE_CODE_USE_VERTEX": ("GOOGLE_*", "GCLOUD_PROJECT", "CLOUD_ML_REGION", "VERTEX_REGION_*"),
     "CLAUDE_CODE_USE_FOUNDRY": ("AZURE_*",),
 }
-"""Keys of the clouds through which it reaches its models, by the variable that chooses one."""
+"""The variables of each cloud that can run its models, by the variable that selects the cloud."""
 
 
 def variables(environment: Mapping[str, str]) -> Sequence[str]:
-    """With the keys of the cloud that it is set to use, and of no other."""
+    """The variables it needs, including those of the selected cloud but of no other."""
     clouds = [names for switch, names in CLOUDS.items() if environment.get(switch)]
     return [*VARIABLES, *(name for names in clouds for name in names)]

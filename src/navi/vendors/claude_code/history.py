@@ -1,8 +1,8 @@
-"""Claude Code's transcripts: `projects/<folder>/<session id>.jsonl`.
+"""Reads Claude Code's transcripts for the index: `projects/<folder>/<session id>.jsonl`.
 
-An answer is written one content block per line, and its lines share `message.id`: they become one
-message here. Lines of other answers may stand between them, so the last few stay open. A line that
-says again what an earlier one said counts for nothing but its tokens.
+Each content block of an answer is a line of its own; lines with the same `message.id` become one
+message. Lines of other answers may come in between, so the last few answers stay open. Of a line
+that repeats an earlier one, only the tokens count.
 """
 
 from __future__ import annotations
@@ -20,63 +20,63 @@ from navi.vendors.claude_code.home import ClaudeCodeHome
 from navi.vendors.claude_code.records import (
     ATTACHMENT,
     ATTACHMENT_WITHIN,
-    CLIENT_ITSELF,
     IGNORED,
     IGNORED_AT_START,
     LONGEST_TYPE,
     QUEUED,
+    SYNTHETIC,
     TYPE_FIRST,
     Block,
     Content,
     Line,
     collect,
     decoded,
-    given_to_tool,
     texts_of,
+    tool_input,
 )
 from navi.vendors.claude_code.records import lines as line_decoder
 from navi.vendors.claude_code.repeats import Repeats, call_key
-from navi.vendors.growing_file import LineReading, Transcript, last_moment, stretch_at
+from navi.vendors.growing_file import LineReading, Transcript, last_moment, read_at
 from navi.vendors.session_files import entries, session_file
 from navi.vendors.source import Chunk, Reading, Source
 
-STANDING = (
+BOILERPLATE = (
     *("<system-reminder>", "<local-command-caveat>", "Caveat: The messages below were generated"),
 )
-"""How texts begin that say the same in every session."""
+"""How texts begin that are the same in every session."""
 NOT_TYPED = (
     *("<command-name>", "<command-message>", "<command-args>", "<local-command-", "<bash-"),
     *("<task-notification>", "<system-reminder>", "<teammate-message", "<user-prompt-submit-hook>"),
     *("<ide_opened_file>", "<ide_selection>", "<new-diagnostics>"),
     "[Request interrupted by user",
 )
-"""How texts begin that a client wrote under the user's name."""
+"""How texts begin that Claude Code wrote in the user's name."""
 
 CONVERSATION = frozenset(("user", "assistant", "system"))
 WARMUP = "Warmup"
 OPEN_ANSWERS = 8
-"""How many answers may be written at the same time: the main one and those of sub-agents."""
+"""How many answers may be written at the same time: the main agent's and those of sub-agents."""
 
 
 class Answer(msgspec.Struct):
-    """An answer that may go on: which message it is, and what it has so far."""
+    """An answer that later lines may continue."""
 
     idx: int
     timestamp: datetime | None
     calls: list[int] = []
-    """A key of each tool call, by which a repeated one is known."""
+    """A key of each tool call, to recognise repeated ones."""
     spent: tuple[int, int, int, int] | None = None
     places: list[tuple[int, int]] = []
-    """Offset and length of the lines with its texts, by which a later reading finds them again."""
+    """Offset and length of each line with a text, so that a later reading can read it again."""
 
 
 class State(msgspec.Struct):
     next_idx: int = 0
     title_rank: int = 0
     is_known: bool = False
-    """Nothing more can be learnt of the session from a line's own fields."""
+    """Further lines say nothing new about the session."""
     newest_at: datetime | None = None
-    """The latest time of a line with something said or done in it."""
+    """The latest time of a line with content."""
     answers: dict[str, Answer] = {}
 
 
@@ -121,9 +121,9 @@ class ClaudeCodeTranscript(Transcript):
         super().__init__(path)
         self._state = State()
         self._texts: dict[str, tuple[list[str], list[str]]] = {}
-        """What the open answers say and think."""
+        """The texts and thoughts of the open answers."""
         self._repeats = Repeats(path)
-        # The file's name, not what its lines say: old versions copied lines of other sessions.
+        # From the file's name: old versions copied lines, with their ids, from other sessions.
         folder, name = os.path.split(path)
         stem = os.path.splitext(name)[0]
         self.session.source_session_id = stem
@@ -139,11 +139,11 @@ class ClaudeCodeTranscript(Transcript):
         self._state = msgspec.json.decode(state, type=State)
         self._repeats.begin_later()
         for id, answer in self._state.answers.items():
-            said, thought = self._texts[id] = ([], [])
+            texts, thoughts = self._texts[id] = ([], [])
             for offset, length in answer.places:
-                line = decoded(stretch_at(file, offset, length))
+                line = decoded(read_at(file, offset, length))
                 if line is not None and line.message is not None:
-                    collect(line.message.content, said, thought)
+                    collect(line.message.content, texts, thoughts)
 
     def take(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
         decode = line_decoder.decode
@@ -152,7 +152,7 @@ class ClaudeCodeTranscript(Transcript):
         for line_number, text in enumerate(lines, number):
             offset = next_offset
             next_offset += len(text) + 1
-            # As `is_ignored`, without the call: this is done for every line there is.
+            # `is_ignored`, inlined because it runs for every line.
             if text.startswith(TYPE_FIRST):
                 if text[: text.find(b'"', len(TYPE_FIRST), LONGEST_TYPE) + 1] in IGNORED_AT_START:
                     continue
@@ -167,24 +167,24 @@ class ClaudeCodeTranscript(Transcript):
                     continue
                 saved = decoded(text)
                 if saved is None:
-                    self.note_damage(line_number)
+                    self.count_bad_line(line_number)
                     continue
                 line = saved
             kind = line.type
             if not state.is_known and kind in CONVERSATION:
-                self._learn(line)
+                self._read_session(line)
             if kind == "assistant":
-                self._answer(line, offset, len(text), chunk)
+                self._read_answer(line, offset, len(text), chunk)
             elif kind == "user":
                 if line.message is not None:
                     is_injected = bool(line.isMeta or line.isCompactSummary)
-                    self._prompt(line.message.content, is_injected, line, offset, chunk)
+                    self._read_prompt(line.message.content, is_injected, line, offset, chunk)
             else:
-                self._other(line, offset, chunk)
+                self._read_other(line, offset, chunk)
         self.session.ended_at = last_moment(lines) or self.session.ended_at
 
-    def _learn(self, line: Line) -> None:
-        """What the first lines say of the session."""
+    def _read_session(self, line: Line) -> None:
+        """Take what the first lines say about the session."""
         session = self.session
         session.started_at = session.started_at or line.timestamp
         session.cwd = session.cwd or line.cwd
@@ -197,13 +197,13 @@ class ClaudeCodeTranscript(Transcript):
                 session.parent_source_session_id = line.forkedFrom.sessionId
         self._state.is_known = session.started_at is not None and session.cwd is not None
 
-    def _answer(self, line: Line, offset: int, length: int, chunk: Chunk) -> None:
+    def _read_answer(self, line: Line, offset: int, length: int, chunk: Chunk) -> None:
         message = line.message
         if message is None:
             return
         content, state = message.content, self._state
-        if message.model == CLIENT_ITSELF:
-            self._note(texts_of(content), line, offset, chunk)
+        if message.model == SYNTHETIC:
+            self._add_notice(texts_of(content), line, offset, chunk)
             return
         if message.model is not None:
             self.session.model = message.model
@@ -213,37 +213,37 @@ class ClaudeCodeTranscript(Transcript):
             if not self._is_newest(line):
                 self._repeats.add(line, state.newest_at)
         elif self._is_repeat(line, offset):
-            self._spend(id, None, line, chunk)
+            self._add_usage(id, None, line, chunk)
             return
         else:
             answer = self._open(id, line.timestamp)
-        said, thought = self._texts[id]
-        if collect(content, said, thought) or not answer.places:
+        texts, thoughts = self._texts[id]
+        if collect(content, texts, thoughts) or not answer.places:
             answer.places.append((offset, length))
-            self._note_warmup(answer.idx, said[-1] if said else "")
+            self._note_warmup(answer.idx, texts[-1] if texts else "")
             chunk.messages.append(
                 PastMessage(
                     answer.idx,
                     "assistant",
-                    "\n\n".join(said) or None,
-                    "\n\n".join(thought) or None,
+                    "\n\n".join(texts) or None,
+                    "\n\n".join(thoughts) or None,
                     answer.timestamp,
                 )
             )
         if isinstance(content, list):
             for block in content:
                 if isinstance(block, Block) and block.name is not None:
-                    self._call(answer, block, line.timestamp, chunk)
-        self._spend(id, answer, line, chunk)
+                    self._add_call(answer, block, line.timestamp, chunk)
+        self._add_usage(id, answer, line, chunk)
 
     def _is_repeat(self, line: Line, offset: int) -> bool:
-        """Whether earlier lines said the same."""
+        """Whether the line repeats earlier ones."""
         if self._is_newest(line):
             return False
         return self._repeats.has(line, self._state.newest_at, offset)
 
     def _is_newest(self, line: Line) -> bool:
-        """Whether it is newer than all before it; from now on it is one of them."""
+        """Whether the line is newer than all before it; remembers its time."""
         timestamp, newest_at = line.timestamp, self._state.newest_at
         try:
             if timestamp is None or (newest_at is not None and timestamp <= newest_at):
@@ -264,20 +264,22 @@ class ClaudeCodeTranscript(Transcript):
         self._state.next_idx += 1
         return answer
 
-    def _call(self, answer: Answer, block: Block, timestamp: datetime | None, chunk: Chunk) -> None:
+    def _add_call(
+        self, answer: Answer, block: Block, timestamp: datetime | None, chunk: Chunk
+    ) -> None:
         key = call_key(block)
         if key in answer.calls:
             return
-        given, command = given_to_tool(block)
-        place = len(answer.calls)
+        input, command = tool_input(block)
+        idx = len(answer.calls)
         chunk.tool_calls.append(
-            PastToolCall(answer.idx, place, block.name or "", given, command, timestamp)
+            PastToolCall(answer.idx, idx, block.name or "", input, command, timestamp)
         )
         answer.calls.append(key)
         self.session.is_warmup = False
 
-    def _spend(self, id: str, answer: Answer | None, line: Line, chunk: Chunk) -> None:
-        """Every line of an answer repeats what it cost so far: what counts is the most."""
+    def _add_usage(self, id: str, answer: Answer | None, line: Line, chunk: Chunk) -> None:
+        """Every line of an answer repeats its usage so far, so only the maximum counts."""
         message = line.message
         usage = message.usage if message is not None else None
         if usage is not None:
@@ -307,72 +309,72 @@ class ClaudeCodeTranscript(Transcript):
             answer.spent = spent
         chunk.usages.append(PastUsage(id, self.session.model, line.timestamp, *spent))
 
-    def _prompt(
+    def _read_prompt(
         self, content: Content, is_injected: bool, line: Line, offset: int, chunk: Chunk
     ) -> None:
-        """A person's words, and what the client put beside them."""
+        """A person's words, and what Claude Code added to them."""
         texts = texts_of(content)
         if not texts or self._is_repeat(line, offset):
             return
         timestamp = line.timestamp
         typed: list[str] = []
-        put: list[str] = []
+        added: list[str] = []
         for text in texts:
             if is_injected or text.startswith(NOT_TYPED):
-                if not text.startswith(STANDING):
-                    put.append(text)
+                if not text.startswith(BOILERPLATE):
+                    added.append(text)
             else:
                 typed.append(text)
-        if put:
-            self._say("system", "\n\n".join(put), timestamp, chunk)
+        if added:
+            self._add_message("system", "\n\n".join(added), timestamp, chunk)
         if typed:
             prompt = "\n\n".join(typed)
             self._note_warmup(self._state.next_idx, prompt)
             role = "system" if self.session.is_warmup else "user"
-            self._say(role, prompt, timestamp, chunk)
+            self._add_message(role, prompt, timestamp, chunk)
 
     def _note_warmup(self, idx: int, text: str) -> None:
         if idx == 0 and self.session.is_subagent:
             self.session.is_warmup = text.endswith(WARMUP) and len(text) < 2 * len(WARMUP)
 
-    def _say(self, role: str, text: str, timestamp: datetime | None, chunk: Chunk) -> None:
+    def _add_message(self, role: str, text: str, timestamp: datetime | None, chunk: Chunk) -> None:
         if text:
             chunk.messages.append(PastMessage(self._state.next_idx, role, text, None, timestamp))
             self._state.next_idx += 1
 
-    def _note(self, texts: list[str], line: Line, offset: int, chunk: Chunk) -> None:
-        """What the client itself says."""
+    def _add_notice(self, texts: list[str], line: Line, offset: int, chunk: Chunk) -> None:
+        """A message from Claude Code itself, not from the model."""
         if texts and not self._is_repeat(line, offset):
-            self._say("system", "\n\n".join(texts), line.timestamp, chunk)
+            self._add_message("system", "\n\n".join(texts), line.timestamp, chunk)
 
-    def _other(self, line: Line, offset: int, chunk: Chunk) -> None:
+    def _read_other(self, line: Line, offset: int, chunk: Chunk) -> None:
         kind = line.type or "(no type)"
         if kind == "system":
-            self._note(texts_of(line.content), line, offset, chunk)
+            self._add_notice(texts_of(line.content), line, offset, chunk)
         elif kind == "attachment":
-            self._attached(line, offset, chunk)
+            self._read_attachment(line, offset, chunk)
         elif kind == "summary":
-            self._entitle(1, line.summary, is_first_kept=True)
+            self._set_title(1, line.summary, is_first_kept=True)
         elif kind == "ai-title":
-            self._entitle(2, line.aiTitle)
+            self._set_title(2, line.aiTitle)
         elif kind == "custom-title":
-            self._entitle(3, line.customTitle)
+            self._set_title(3, line.customTitle)
         elif kind not in IGNORED:
             counts = self.session.unknown_kinds
             counts[kind] = counts.get(kind, 0) + 1
 
-    def _attached(self, line: Line, offset: int, chunk: Chunk) -> None:
-        """What was typed while the agent was busy stands nowhere else."""
+    def _read_attachment(self, line: Line, offset: int, chunk: Chunk) -> None:
+        """Prompts that were typed while the agent was busy are recorded only here."""
         attachment = line.attachment
         if attachment is None or attachment.type != "queued_command":
             return
         is_typed = attachment.commandMode in (None, "prompt") and (
             attachment.origin is None or attachment.origin.kind in (None, "human")
         )
-        self._prompt(attachment.prompt, not is_typed, line, offset, chunk)
+        self._read_prompt(attachment.prompt, not is_typed, line, offset, chunk)
 
-    def _entitle(self, rank: int, title: str | None, is_first_kept: bool = False) -> None:
-        """The name a person gave wins over a made one; otherwise the newest."""
+    def _set_title(self, rank: int, title: str | None, is_first_kept: bool = False) -> None:
+        """A person's title wins over a generated one; otherwise the newest wins."""
         best = self._state.title_rank
         if title and (rank > best or (rank == best and not is_first_kept)):
             self.session.title = title

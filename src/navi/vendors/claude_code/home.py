@@ -22,7 +22,7 @@ class ClaudeCodeHome:
 
     @property
     def projects(self) -> Path:
-        """One folder for each folder that it worked in, with that folder's transcripts."""
+        """One folder of transcripts for each folder it has worked in."""
         return self.folder / "projects"
 
     @property
@@ -40,6 +40,6 @@ class ClaudeCodeHome:
 
 
 def state_file(environment: Mapping[str, str] = os.environ) -> Path:
-    """Holds MCP servers. It is beside Claude Code's folder unless a variable names that folder."""
+    """Holds MCP servers. It is next to Claude Code's folder unless a variable names that folder."""
     folder = ClaudeCodeHome.of(environment).folder
     return (folder if environment.get(VARIABLE) else folder.parent) / ".claude.json"

@@ -1,4 +1,4 @@
-"""Claude Code's hooks: where Navi puts one."""
+"""Claude Code's hooks, and the events at which Navi adds its own."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from navi.vendors.hooks import HookDialect
 
 IN_RUNS: Mapping[str, str | None] = {"PostToolUse": None}
-"""Events at which an agent that Navi started reports, each with its matcher: an agent at work reads
-nudges there."""
+"""The hooks of agents that Navi starts, each event with its matcher. A busy agent reads nudges
+there."""
 IN_PANES: Mapping[str, str | None] = {"PreCompact": None, "SessionStart": "compact", **IN_RUNS}
-"""In a terminal, only a hook says that the history is being summarised."""
+"""In a terminal, only hooks report that the history is being summarised."""
 
 
 class ClaudeCodeHooks(HookDialect):
@@ -24,4 +24,5 @@ class ClaudeCodeHooks(HookDialect):
         "Stop",
         "SessionEnd",
     )
+
     reads_answers_with_results = True

@@ -6,7 +6,7 @@ from navi.vendors.price import Price
 
 
 def _price(input_price: float, output: float, cache_read: float | None = None) -> Price:
-    """A cache is written at 1.25 times the price of input, and read at a tenth unless said."""
+    """Writing the cache costs 1.25 times the input price; reading it, by default, a tenth."""
     return Price(input_price, output, cache_read or input_price / 10, input_price * 1.25)
 
 

@@ -1,7 +1,7 @@
-"""The lines of Claude Code's transcripts and of its output, as far as anything is read from them.
+"""The lines of Claude Code's transcripts and its output, with the fields that Navi reads.
 
-`Line` has what the index needs. `LiveLine` adds what a turn's events need, above all what tools
-answered: the index would spend most of its time on decoding that.
+`Line` has what the index needs. `LiveLine` adds what a turn's events need, above all the results of
+tools: decoding those would take most of the index's time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from navi.vendors.damaged_line import mended, without_half_characters
+from navi.vendors.damaged_line import repaired, replace_lone_surrogates
 
 IGNORED = frozenset(
     (
@@ -23,7 +23,7 @@ IGNORED = frozenset(
         "worktree-state",
     )
 )
-"""Kinds of lines that hold nothing said or done: the client's own notes, and copies."""
+"""Kinds of lines without content: Claude Code's own notes, and copies."""
 TYPE_FIRST = b'{"type":"'
 LONGEST_TYPE = 60
 IGNORED_AT_START = frozenset(TYPE_FIRST + kind.encode() + b'"' for kind in IGNORED)
@@ -31,8 +31,9 @@ IGNORED_AT_START = frozenset(TYPE_FIRST + kind.encode() + b'"' for kind in IGNOR
 ATTACHMENT = b'"attachment":{"type":"'
 QUEUED = ATTACHMENT + b'queued_command"'
 ATTACHMENT_WITHIN = 160
-"""Bytes: an attachment says so before its content begins, a message can't say so there."""
-CLIENT_ITSELF = "<synthetic>"
+"""Bytes. An attachment is marked within them; no message can be."""
+SYNTHETIC = "<synthetic>"
+"""The model of messages that Claude Code wrote itself."""
 
 Tokens = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
@@ -94,7 +95,7 @@ class Line(msgspec.Struct, gc=False):
     content: Content = None
     uuid: str | None = None
     forkedFrom: Fork | None = None
-    # Where the first description of the format has them.
+    # As in the first description of the format.
     inputTokens: Tokens | None = None
     outputTokens: Tokens | None = None
 
@@ -103,7 +104,7 @@ class LiveBlock(Block, gc=False):
     input: Any = None
     tool_use_id: str | None = None
     content: Any = None
-    """What a tool answered."""
+    """A tool's result."""
     is_error: Any = None
 
 
@@ -138,13 +139,13 @@ class LiveLine(Line, gc=False):
     message: LiveMessage | None = None
     isSidechain: Any = None
     parent_tool_use_id: Any = None
-    """Both are set in lines of a sub-agent."""
+    """Either is set in a sub-agent's lines."""
     toolDenialKind: Any = None
     toolUseResult: msgspec.Raw = msgspec.Raw(b"")
     isApiErrorMessage: Any = None
     apiErrorStatus: Any = None
     quotaLimits: RateLimit | None = None
-    # Only in its output.
+    # Only in the output.
     subtype: Any = None
     session_id: str | None = None
     status: Any = None
@@ -176,7 +177,7 @@ _shell_input = msgspec.json.Decoder(ShellInput)
 
 
 def is_ignored(text: bytes) -> bool:
-    """Whether a line says by its first bytes that nothing is to be read from it."""
+    """Whether a line's first bytes show that it has nothing to read."""
     if text.startswith(TYPE_FIRST):
         return text[: text.find(b'"', len(TYPE_FIRST), LONGEST_TYPE) + 1] in IGNORED_AT_START
     at = text.find(ATTACHMENT, 0, ATTACHMENT_WITHIN)
@@ -187,49 +188,49 @@ def decoded(text: bytes) -> Line | None:
     try:
         return lines.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return mended(text, lines, DOUBTFUL)
+        return repaired(text, lines, DOUBTFUL)
 
 
 def live_line(text: bytes) -> LiveLine | None:
-    """None for what is not a line of Claude Code's: it prints warnings as well."""
+    """None if it is not a record: Claude Code prints warnings as well."""
     try:
         return live_lines.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return mended(text, live_lines, DOUBTFUL)
+        return repaired(text, live_lines, DOUBTFUL)
 
 
-def given_to_tool(block: Block) -> tuple[str | None, str | None]:
+def tool_input(block: Block) -> tuple[str | None, str | None]:
     """A tool's input as JSON, and the shell command in it."""
     if not block.input:
         return None, None
-    given = str(block.input, "utf-8", "replace")
-    if "\\ud" in given or "\\uD" in given:
-        given = without_half_characters(given)
+    text = str(block.input, "utf-8", "replace")
+    if "\\ud" in text or "\\uD" in text:
+        text = replace_lone_surrogates(text)
     if block.name not in SHELL_TOOLS:
-        return given, None
+        return text, None
     try:
-        return given, _shell_input.decode(given).command
+        return text, _shell_input.decode(text).command
     except (msgspec.DecodeError, RecursionError):
-        return given, None
+        return text, None
 
 
-def collect(content: Content, said: list[str], thought: list[str]) -> bool:
-    """Add what an answer's line says and thinks for the first time; whether it did either."""
-    before = len(said) + len(thought)
+def collect(content: Content, texts: list[str], thoughts: list[str]) -> bool:
+    """Add the line's new texts and thoughts to the lists; returns whether there were any."""
+    before = len(texts) + len(thoughts)
     if isinstance(content, str):
-        if content and content not in said:
-            said.append(content)
+        if content and content not in texts:
+            texts.append(content)
     elif content is not None:
         for block in content:
             if isinstance(block, str):
-                if block not in said:
-                    said.append(block)
+                if block not in texts:
+                    texts.append(block)
             elif block.type == "text":
-                if block.text and block.text not in said:
-                    said.append(block.text)
-            elif block.thinking and block.thinking not in thought:
-                thought.append(block.thinking)
-    return len(said) + len(thought) > before
+                if block.text and block.text not in texts:
+                    texts.append(block.text)
+            elif block.thinking and block.thinking not in thoughts:
+                thoughts.append(block.thinking)
+    return len(texts) + len(thoughts) > before
 
 
 def texts_of(content: str | Sequence[Block | str] | None) -> list[str]:

@@ -1,10 +1,10 @@
-"""Lines of Claude Code's transcripts that say again what earlier ones said.
+"""Recognises lines of Claude Code's transcripts that repeat earlier ones.
 
-Some versions write a session's whole history once more when it is taken up again, with new uuids
-but the same times, `message.id`s and tool ids; others write single lines twice. Clients write in
-the order of time, so only a line that is no newer than all before it may be a copy. It is compared
-with the other lines of the newest moment or, if it is older, with the whole file up to it: that is
-read once more then. So nothing has to be remembered of a file, in memory or in its mark.
+When a session is resumed, some versions write its whole history again, with new uuids but the same
+times, `message.id`s and tool ids; others write single lines twice. Lines are written in order of
+time, so only a line that is not newer than all before it can be a copy. If it has the newest time,
+it is compared with the other lines of that time; if it is older, with the whole file up to it,
+which is then read again. So neither memory nor the mark has to hold earlier lines.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from datetime import datetime
 from zlib import crc32
 
 from navi.vendors.claude_code.records import (
-    CLIENT_ITSELF,
+    SYNTHETIC,
     Block,
     Content,
     Line,
@@ -27,18 +27,18 @@ class Repeats:
     def __init__(self, path: str) -> None:
         self._path = path
         self._latest: list[Line] | None = []
-        """Lines of the newest moment; None if they stand before a mark."""
+        """Lines with the newest time; None if they are before the mark."""
         self._latest_keys: set[int] = set()
-        """Of the other lines of that moment."""
+        """Keys of other lines with that time."""
         self._keys: set[int] | None = None
-        """Of everything that earlier lines say, once it was needed."""
+        """Keys of all earlier lines, once they have been needed."""
 
     def begin_later(self) -> None:
-        """The reading goes on from a mark."""
+        """Start at a mark instead of the beginning."""
         self._latest = None
 
     def begin_moment(self, line: Line) -> None:
-        """A line that is newer than all before it."""
+        """Add a line that is newer than all before it."""
         self._latest = [line]
         if self._latest_keys:
             self._latest_keys = set()
@@ -46,14 +46,14 @@ class Repeats:
             self._keys.update(_keys_of(line))
 
     def add(self, line: Line, newest_at: datetime | None) -> None:
-        """Any other."""
+        """Add any other line."""
         if self._latest is not None and line.timestamp == newest_at:
             self._latest.append(line)
         if self._keys is not None:
             self._keys.update(_keys_of(line))
 
     def has(self, line: Line, newest_at: datetime | None, offset: int) -> bool:
-        """Whether lines before this one, which begins at `offset`, said the same."""
+        """Whether the line, which begins at `offset`, repeats lines before it; adds it."""
         keys = _keys_of(line)
         if not keys:
             return False
@@ -67,9 +67,9 @@ class Repeats:
             if self._keys is None:
                 self._read(offset, newest_at)
             earlier = self._keys or set()
-        is_known = (all if _is_answer(line) else any)(key in earlier for key in keys)
+        is_repeat = (all if _is_answer(line) else any)(key in earlier for key in keys)
         self.add(line, newest_at)
-        return is_known
+        return is_repeat
 
     def _read(self, end: int, newest_at: datetime | None) -> None:
         self._keys, self._latest, self._latest_keys = set(), [], set()
@@ -88,7 +88,7 @@ class Repeats:
 
 
 def call_key(block: Block) -> int:
-    """The same in every process: it is part of a mark."""
+    """Must not depend on the process, because it is stored in marks."""
     if block.id is None:
         return crc32(block.input)
     return crc32(f"{block.id} {len(block.input)}".encode("utf-8", "replace"))
@@ -96,11 +96,11 @@ def call_key(block: Block) -> int:
 
 def _is_answer(line: Line) -> bool:
     message = line.message
-    return line.type == "assistant" and message is not None and message.model != CLIENT_ITSELF
+    return line.type == "assistant" and message is not None and message.model != SYNTHETIC
 
 
 def _keys_of(line: Line) -> list[int]:
-    """Of an answer one for each block: it is a copy if all are known. Else any is enough."""
+    """An answer has a key for each block, and repeats if all of them do; others if any key does."""
     message = line.message
     if line.type == "system":
         texts = texts_of(line.content)
@@ -114,7 +114,7 @@ def _keys_of(line: Line) -> list[int]:
         texts = texts_of(message.content)
     if not texts:
         return []
-    # The same words under the same uuid, or at the same moment.
+    # The same text with the same uuid or the same time.
     words = tuple(texts)
     return [hash((name, words)) for name in (line.uuid, line.timestamp) if name is not None]
 

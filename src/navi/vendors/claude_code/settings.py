@@ -14,14 +14,15 @@ from navi.vendors import json_edit
 from navi.vendors.agent_settings import AgentSettings, McpServer
 from navi.vendors.claude_code.home import ClaudeCodeHome, state_file
 from navi.vendors.claude_code.hooks import ClaudeCodeHooks
+from navi.vendors.claude_code.vendor import ClaudeCode
 from navi.vendors.json_edit import Json
 from navi.vendors.settings_file import Change, plan_edit, plan_undo, read_as, read_receipts
 
 
 class ClaudeCodeSettings(AgentSettings):
-    title = "Claude Code"
-    driver = "claude_code"
-    program = "claude"
+    title = ClaudeCode.title
+    driver = ClaudeCode.name
+    program = ClaudeCode.command
     hook_events = ClaudeCodeHooks.events
     next_step = "new Claude Code sessions will show up in `sm status`"
 
@@ -79,9 +80,9 @@ def plan_rules(
 ) -> Change:
     """Add rules to `permissions.allow`, and the guards of each to `permissions.ask`.
 
-    Skips a rule, and its guards, if a wider rule is allowed already.
+    Skips a rule and its guards if a wider rule is already allowed.
     """
-    allowed, asked = read_as(path, _parse_rules)
+    allowed, guarded = read_as(path, _parse_rules)
     added = [rule for rule in dict.fromkeys(rules) if not _is_covered(rule, allowed)]
     wanted = [
         guard
@@ -89,7 +90,7 @@ def plan_rules(
         if rule in added or rule in allowed
         for guard in guards.get(rule, ())
     ]
-    missing = [guard for guard in dict.fromkeys(wanted) if not _is_covered(guard, asked)]
+    missing = [guard for guard in dict.fromkeys(wanted) if not _is_covered(guard, guarded)]
 
     def add(settings: Json) -> None:
         for name, items in (("allow", added), ("ask", missing)):
@@ -106,7 +107,7 @@ def plan_rules(
 
 
 def plan_rules_undo(receipts_file: Path) -> Change:
-    """Remove what the last `plan_rules` that was not undone yet has added."""
+    """Remove what the last `plan_rules` added that has not been undone yet."""
     receipts = read_receipts(receipts_file)
     if not receipts:
         raise NothingToUndo

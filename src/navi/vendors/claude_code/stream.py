@@ -1,4 +1,4 @@
-"""What Claude Code prints during a turn, as events. Its transcripts have the same lines."""
+"""Turns Claude Code's output into events. Its transcripts have the same lines."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from navi.base.errors import AgentFailed, NaviError, PermissionRefused, UsageLimit
-from navi.live.agents.command_line.command_line_driver import end_of
-from navi.live.agents.driver import Told
+from navi.live.agents.command_line.command_line_driver import unexplained_exit
+from navi.live.agents.driver import DriverEvent
 from navi.live.agents.usage_limits import instant_of, is_limit
 from navi.live.model.event import (
     Compacting,
@@ -23,7 +23,7 @@ from navi.live.model.event import (
 from navi.live.model.refusal import call_in_words
 from navi.vendors.claude_code import records
 from navi.vendors.claude_code.records import (
-    CLIENT_ITSELF,
+    SYNTHETIC,
     LiveBlock,
     LiveLine,
     LiveMessage,
@@ -39,14 +39,14 @@ REFUSALS = {
     "automode-unavailable",
     "automode-parsing-error",
 }
-"""Why a call in a transcript was not made, other than because of an interruption."""
+"""Why a call was not made, apart from interruptions."""
 _RESET_IN_WORDS = re.compile(r"\|(\d{10})\s*$")
-"""Of older versions: `Claude AI usage limit reached|1794971708`."""
-HINT = "allow it in Claude Code's settings or by `arguments` in section [claude_code] of Navi's"
+"""As older versions write it: `Claude AI usage limit reached|1794971708`."""
+HINT = "allow it in Claude Code's settings, or set `arguments` under [claude_code] in Navi's"
 
 
 class ClaudeCodeReader:
-    """For one turn. Partial messages come first and win over the whole ones that follow."""
+    """Reads one turn. Complete messages are ignored if their partial messages came before."""
 
     def __init__(self) -> None:
         self._streamed: set[tuple[str | None, str]] = set()
@@ -57,16 +57,16 @@ class ClaudeCodeReader:
         self._is_compacting = False
         self._resets_at: datetime | None = None
         self._refused: dict[str, str] = {}
-        """Calls by their id, in words."""
+        """Descriptions of refused calls, by call id."""
 
-    def read(self, line: bytes) -> Iterator[Told]:
+    def read(self, line: bytes) -> Iterator[DriverEvent]:
         record = live_line(line)
         if record is not None:
             yield from self.events(record)
 
-    def events(self, record: LiveLine) -> Iterator[Told]:
+    def events(self, record: LiveLine) -> Iterator[DriverEvent]:
         if record.parent_tool_use_id or record.isSidechain:
-            return  # a sub-agent's: its task's result says what came of it
+            return  # a sub-agent's line; the result of its task will follow
         match record.type:
             case "system" if record.subtype == "init" and record.session_id:
                 yield Conversation(record.session_id)
@@ -85,7 +85,7 @@ class ClaudeCodeReader:
                 if limit is not None and limit.status == "rejected":
                     self._resets_at = instant_of(limit.resetsAt)
             case "result":
-                # There may be two; each counts for what came before it.
+                # There may be two, each for the lines before it.
                 self._result = record
                 for denial in record.permission_denials or ():
                     call = call_in_words(denial.tool_name, denial.tool_input or {})
@@ -94,29 +94,30 @@ class ClaudeCodeReader:
             case "command_lifecycle" if record.state == "completed":
                 self._was_done_before = True
 
-    def judge(self, exit_code: int | None, complaint: str) -> None:
+    def raise_failure(self, exit_code: int | None, error_output: str) -> None:
         result = self._result
         if result is None:
             if exit_code == 0 and self._was_done_before:
-                return  # it had done this turn before, and did not do it again
-            raise end_of(ClaudeCode.title, exit_code, complaint)
+                return  # it had already done this turn, and did not repeat it
+            raise unexplained_exit(ClaudeCode.title, exit_code, error_output)
         if exit_code == 0 and not result.is_error:
             self.require_permitted()
             return
-        words = _reason(result) or complaint or f"{ClaudeCode.title} ended with {exit_code}"
+        default = f"{ClaudeCode.title} exited with code {exit_code}"
+        words = _reason(result) or error_output or default
         raise failure_of(words, result.api_error_status, self._resets_at)
 
     def require_permitted(self) -> None:
-        """Raise `PermissionRefused` if a call was not made for want of permission."""
+        """Raise `PermissionRefused` if a call was refused."""
         if self._refused:
             raise PermissionRefused(list(self._refused.values()), hint=HINT)
 
-    def _status(self, status: object) -> Iterator[Told]:
+    def _status(self, status: object) -> Iterator[DriverEvent]:
         if self._is_compacting != (status == "compacting"):
             self._is_compacting = not self._is_compacting
             yield Compacting(self._is_compacting)
 
-    def _partial(self, event: PartialMessage) -> Iterator[Told]:
+    def _partial(self, event: PartialMessage) -> Iterator[DriverEvent]:
         delta = event.delta
         if event.type == "message_start" and event.message is not None:
             self._message_id = event.message.id
@@ -129,9 +130,9 @@ class ClaudeCodeReader:
                     self._streamed.add((self._message_id, "thinking"))
                     yield ThinkingDelta(delta.thinking)
 
-    def _assistant(self, message: LiveMessage) -> Iterator[Told]:
-        if message.model == CLIENT_ITSELF:
-            return  # the result says the same, and says that it is an error
+    def _assistant(self, message: LiveMessage) -> Iterator[DriverEvent]:
+        if message.model == SYNTHETIC:
+            return  # the result repeats it, marked as an error
         for block in _blocks(message):
             is_new = (message.id, block.type) not in self._streamed
             match block.type:
@@ -150,7 +151,7 @@ class ClaudeCodeReader:
             if block.type == "tool_result" and call_id in self._calls:
                 self._refused[call_id] = call_in_words(*self._calls[call_id])
 
-    def _results(self, message: LiveMessage) -> Iterator[Told]:
+    def _results(self, message: LiveMessage) -> Iterator[DriverEvent]:
         for block in _blocks(message):
             call_id = block.tool_use_id
             if block.type == "tool_result" and call_id in self._calls:
@@ -160,7 +161,7 @@ class ClaudeCodeReader:
 
 
 def failure_of(words: str, status: object, resets_at: datetime | None) -> NaviError:
-    """The error that stands for an API error, by Claude Code's words and the HTTP status."""
+    """The error for an API error, from Claude Code's text and the HTTP status."""
     if is_limit(status, words):
         return UsageLimit(words, resets_at=resets_at or _reset_in(words))
     return AgentFailed(words)
@@ -188,7 +189,7 @@ def _result_text(content: object) -> str:
 
 
 def _reason(result: LiveLine) -> str:
-    """`subtype` says "success" even for errors, so it comes last."""
+    """The error's text. `subtype` can be "success" even for errors, so it comes last."""
     if result.result:
         return str(result.result)
     if isinstance(result.errors, list) and result.errors:

@@ -1,4 +1,4 @@
-"""Claude Code in a terminal. Its record of processes says what it does, its transcript the rest."""
+"""Claude Code in a terminal. Its record of open sessions tells whether it is busy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from navi.live.agents.command_line.agent_environment import Launch
 from navi.live.agents.driver import TurnRequest
 from navi.live.agents.terminal.pane_agent import PaneAgent
 from navi.live.agents.terminal.tmux import Pane
-from navi.live.agents.terminal.transcript_tail import Mood, TranscriptReader
+from navi.live.agents.terminal.transcript_tail import AgentState, TranscriptReader
 from navi.vendors.claude_code.command_line import (
     conversation_argument,
     conversation_of,
@@ -25,7 +25,7 @@ from navi.vendors.claude_code.vendor import ClaudeCode
 
 
 class ClaudeCodeTerminal(PaneAgent):
-    client = ClaudeCode.title
+    title = ClaudeCode.title
     mark = "❯"
     pause_seconds = 0.5
 
@@ -39,17 +39,17 @@ class ClaudeCodeTerminal(PaneAgent):
             conversation_argument(conversation_of(request), self._home),
             *self._launch.arguments,
             *model_arguments(request.session.model),
-            *tool_arguments(self._launch.reach),
+            *tool_arguments(self._launch.access),
             *hook_arguments(self._launch, IN_PANES),
         ]
 
     def conversation(self, pane: Pane) -> str | None:
-        opened = open_in_process(self._home, pane.pid)
-        return None if opened is None else opened.agent_session_id
+        session = open_in_process(self._home, pane.pid)
+        return None if session is None else session.agent_session_id
 
-    def mood(self, pane: Pane) -> Mood:
-        opened = open_in_process(self._home, pane.pid)
-        return Mood.UNKNOWN if opened is None else opened.mood
+    def state(self, pane: Pane) -> AgentState:
+        session = open_in_process(self._home, pane.pid)
+        return AgentState.UNKNOWN if session is None else session.state
 
     def transcript(self, conversation: str) -> Path | None:
         return self._home.transcript(conversation)

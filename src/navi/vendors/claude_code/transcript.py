@@ -1,11 +1,11 @@
-"""The transcript of Claude Code in a terminal, as the events of one turn."""
+"""Turns Claude Code's transcript into events while it works in a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from navi.base.errors import NaviError
-from navi.live.agents.driver import Told
+from navi.live.agents.driver import DriverEvent
 from navi.live.agents.usage_limits import instant_of
 from navi.vendors.claude_code.records import LiveLine, live_line, texts_of
 from navi.vendors.claude_code.stream import ClaudeCodeReader, failure_of
@@ -15,8 +15,8 @@ HOOK_FEEDBACK = "Stop hook feedback"
 
 
 class ClaudeCodeTranscriptReader:
-    """`is_handed_over`: the turn began with the answer of a hook. What was said before it, and is
-    written down only now, belongs to the person's own turn."""
+    """`is_handed_over` is for turns that begin with a hook's answer: lines before it belong to the
+    person's own turn."""
 
     def __init__(self, *, is_handed_over: bool = False) -> None:
         self._is_handed_over = is_handed_over
@@ -25,7 +25,7 @@ class ClaudeCodeTranscriptReader:
         self.has_begun = False
         self.has_ended = False
 
-    def read(self, line: bytes) -> Iterator[Told]:
+    def read(self, line: bytes) -> Iterator[DriverEvent]:
         record = live_line(line)
         if record is None or record.isSidechain:
             return
@@ -50,7 +50,7 @@ class ClaudeCodeTranscriptReader:
         if self.has_begun:
             yield from self._stream.events(record)
 
-    def judge(self) -> None:
+    def raise_failure(self) -> None:
         if self._failure is not None:
             raise self._failure
         self._stream.require_permitted()

@@ -1,16 +1,16 @@
 """Codex.
 
-vendor.py        what the rest of Navi sees of it
+vendor.py        its entry in the registry
 home.py          its folder
-open_threads.py  which of its threads are open, and whether it is at work
-records.py       the lines of its rollouts
-history.py       its rollouts, read for the index
+open_threads.py  which of its threads are open, and whether it is busy
+records.py       the format of its rollouts, as it calls its transcripts
+history.py       reads its rollouts for the index
 titles.py        the names that people gave to its sessions
-stream.py        its output during a turn, as events
-transcript.py    its rollout during a turn in a terminal, as events
-ending.py        how a turn ended, by its rollout
+stream.py        turns its output into events
+transcript.py    turns its rollout into events while it works in a terminal
+ending.py        reads from its rollout how a turn ended
 command_line.py  its options, and the driver that runs it without a terminal
-terminal.py      Codex in a terminal
+terminal.py      runs it in a terminal
 hooks.py         its hooks
 settings.py      what Navi writes into its settings
 prices.py        what its models cost

@@ -7,43 +7,43 @@ from functools import partial
 from pathlib import Path
 
 from navi.base.errors import OpenElsewhere
-from navi.live.agents.command_line.agent_environment import Launch, Reach
-from navi.live.agents.command_line.command_line_driver import HeadlessDriver, Order, Reader
+from navi.live.agents.command_line.agent_environment import Launch, ServerAccess
+from navi.live.agents.command_line.command_line_driver import CommandLine, CommandLineDriver, Reader
 from navi.live.agents.driver import TurnRequest
-from navi.live.agents.terminal.transcript_tail import Mood, TranscriptReader
+from navi.live.agents.terminal.transcript_tail import AgentState, TranscriptReader
 from navi.vendors.codex.ending import last_turn
 from navi.vendors.codex.home import CodexHome
-from navi.vendors.codex.open_threads import is_open, mood_of
+from navi.vendors.codex.open_threads import agent_state, is_open
 from navi.vendors.codex.stream import CodexReader
 from navi.vendors.codex.transcript import CodexTranscriptReader
 from navi.vendors.codex.vendor import Codex
 
 
-class CodexDriver(HeadlessDriver):
-    client = Codex.title
+class CodexDriver(CommandLineDriver):
+    title = Codex.title
 
     def __init__(self, launch: Launch) -> None:
         super().__init__(launch)
         self._home = CodexHome.of(launch.environment)
 
-    def _order(self, request: TurnRequest) -> Order:
+    def _command_line(self, request: TurnRequest) -> CommandLine:
         thread = request.conversation
         if thread is not None and is_open(self._home, thread):
-            raise OpenElsewhere(self.client, "in a terminal", thread)
+            raise OpenElsewhere(self.title, "in a terminal", thread)
         arguments = [
             "exec",
             "--json",
             "--skip-git-repo-check",  # a session's folder need not be a repository
             *self._launch.arguments,
             *model_arguments(request.session.model),
-            *tool_arguments(self._launch.reach, self._home),
-            # After `resume` Codex knows fewer options: `--sandbox`, for one, is refused there.
+            *tool_arguments(self._launch.access, self._home),
+            # After the other options: `resume` refuses some of them, such as `--sandbox`.
             *(["resume", thread] if thread is not None else []),
         ]
-        return Order([*arguments, "-"], request.prompt)
+        return CommandLine([*arguments, "-"], request.prompt)
 
     def _reader(self, request: TurnRequest) -> Reader:
-        return CodexReader(request.spent, partial(last_turn, self._home))
+        return CodexReader(request.usage_before, partial(last_turn, self._home))
 
     def conversation_of(self, request: TurnRequest) -> str | None:
         return request.conversation
@@ -54,11 +54,11 @@ class CodexDriver(HeadlessDriver):
     def _transcript(self, agent_session_id: str) -> Path | None:
         return self._home.rollout(agent_session_id)
 
-    def _mood(self, agent_session_id: str) -> Mood:
-        # A terminal that was closed in the middle of a turn left a rollout that never ends.
+    def _state(self, agent_session_id: str) -> AgentState:
+        # The rollout of a terminal that was closed during a turn never shows the turn's end.
         if not is_open(self._home, agent_session_id):
-            return Mood.UNKNOWN
-        return mood_of(self._home, agent_session_id)
+            return AgentState.UNKNOWN
+        return agent_state(self._home, agent_session_id)
 
     def _transcript_reader(self) -> TranscriptReader:
         return CodexTranscriptReader(is_handed_over=True)
@@ -68,23 +68,23 @@ def model_arguments(model: str | None) -> list[str]:
     return [f"--model={model}"] if model else []
 
 
-def tool_arguments(reach: Reach | None, home: CodexHome) -> list[str]:
-    """Navi's tools, from this server itself. The values come from Codex's environment.
+def tool_arguments(access: ServerAccess | None, home: CodexHome) -> list[str]:
+    """Connect Codex to this server's tools. Codex reads the values from its environment.
 
-    Where `navi setup` made them known to Codex, a second way to them would be an error. The program
-    that Codex starts then gets no environment but what is named here.
+    If `navi setup` has added the server already, adding it again would be an error. Codex then
+    starts Navi's MCP server, which gets only the variables that are named here.
     """
-    if reach is None:
+    if access is None:
         return []
     settings: dict[str, object] = {"default_tools_approval_mode": "approve"}
-    if home.knows_server("navi"):
+    if home.has_server("navi"):
         settings |= {
-            "env.NAVI_URL": reach.address,
+            "env.NAVI_URL": access.address,
             "env_vars": ["NAVI_TOKEN", "NAVI_SESSION_ID"],
         }
     else:
         settings |= {
-            "url": f"{reach.address}/mcp",
+            "url": f"{access.address}/mcp",
             "bearer_token_env_var": "NAVI_TOKEN",
             "env_http_headers.Navi-Session": "NAVI_SESSION_ID",
         }

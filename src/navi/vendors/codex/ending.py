@@ -1,6 +1,6 @@
-"""How a turn of Codex ended, by the lines of its rollout.
+"""Reads from Codex's rollout how a turn ended.
 
-`codex exec` prints neither which calls were refused nor when a limit resets; the rollout has both.
+`codex exec` doesn't print which calls were refused or when a limit resets; the rollout has both.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from navi.vendors.codex.records import (
 
 HINT = "allow it in Codex's settings or set `arguments` under [codex] in Navi's"
 LIMITS = {"usage_limit_exceeded", "rate_limit_exceeded", "server_overloaded"}
-# At the beginning of a call's output, where the output of a command never stands alone.
+# Matched at the beginning of a call's output, where a command's own output never is.
 _REFUSAL = re.compile(
     r"approval policy is .*; reject command|patch rejected\b|exec command rejected by user|"
     r"[\w ]+ (?:failed|error): .*\bRejected\(|Rejected\(|"
@@ -85,10 +85,10 @@ class CodexEnding:
 
 
 def last_turn(home: CodexHome, thread: str) -> list[bytes]:
-    """The lines of the thread's last turn; none if its rollout does not say where it began."""
+    """The lines of the thread's last turn; none if its beginning is not in the rollout."""
     path = home.rollout(thread)
     content = b"" if path is None else path.read_bytes()
-    # Inside a text the quotes would be escaped.
+    # In a text the quotes would be escaped.
     beginning = max(content.rfind(b'"type":"%s"' % kind.encode()) for kind in TURN_BEGINNINGS)
     if beginning < 0:
         return []
@@ -100,7 +100,7 @@ def failure_of(words: str, status: int | None = None) -> NaviError:
 
 
 def words_of(message: object) -> str:
-    """Providers' errors come as JSON inside the text."""
+    """The error's text, which may be a provider's JSON."""
     text = str(message or "the turn failed")
     try:
         return str(json.loads(text)["error"]["message"])
@@ -124,19 +124,19 @@ def _is_refusal(output: object) -> bool:
 
 
 def _status_in(info: object) -> int | None:
-    """Of `{"response_too_many_failed_attempts": {"http_status_code": 429}}`."""
+    """The status in `{"response_too_many_failed_attempts": {"http_status_code": 429}}`."""
     details = next(iter(info.values()), None) if isinstance(info, dict) else None
     status = details.get("http_status_code") if isinstance(details, dict) else None
     return status if isinstance(status, int) else None
 
 
 def _reset_of(limits: Mapping[str, Any]) -> datetime | None:
-    """When the window that is used up resets; of several the one that does so last."""
+    """When the fullest window resets; if several are full, the last one."""
     windows = [limits.get(name) for name in ("primary", "secondary")]
     resets = [
         (float(window.get("used_percent") or 0), instant_of(window.get("resets_at")))
         for window in windows
         if isinstance(window, dict)
     ]
-    known = [(used, reset) for used, reset in resets if reset is not None]
-    return max(known)[1] if known else None
+    complete = [(used, reset) for used, reset in resets if reset is not None]
+    return max(complete)[1] if complete else None

@@ -1,8 +1,8 @@
-"""Codex's rollouts: `sessions/<date>/rollout-<time>-<session id>.jsonl`, and put away ones.
+"""Reads Codex's rollouts for the index: `sessions/<date>/rollout-<time>-<session id>.jsonl`.
 
-What was said is written twice, as an item and as an event that repeats it. Items count; an event
-counts only where it can't be a repetition: before any item, or between two turns. If its item comes
-later all the same, that item is the repetition.
+Codex writes every message twice, as an item and as an event. Items count; an event counts only if
+it can't repeat an item: before the first one, or between turns. If its item follows nonetheless,
+the item is ignored.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import msgspec
 
 from navi.base.ids import is_agent_session_id
 from navi.memory.model import FoundFile, PastMessage, PastUsage
-from navi.vendors.codex.home import CodexHome, place_before_archiving, place_in_archive
+from navi.vendors.codex.home import CodexHome, path_before_archiving, path_in_archive
 from navi.vendors.codex.records import (
+    BOILERPLATE,
     DOUBTFUL,
-    STANDING,
     Line,
     Payload,
-    Spent,
+    TokenCounts,
     bare_items,
     folder_in,
     is_injected,
@@ -33,14 +33,14 @@ from navi.vendors.codex.records import (
 )
 from navi.vendors.codex.records import lines as line_decoder
 from navi.vendors.codex.titles import Titles
-from navi.vendors.damaged_line import mended
+from navi.vendors.damaged_line import repaired
 from navi.vendors.growing_file import LineReading, Transcript, last_moment
 from navi.vendors.session_files import entries, session_file
 from navi.vendors.source import Chunk, Reading, Source
 
 KIND = b'"type":"'
 KIND_WITHIN = 90
-"""Bytes: where a line says its kind, after its time and number."""
+"""Bytes within which a line has its kind, after its time and number."""
 PAYLOAD = b'","payload":{"type":"'
 
 IGNORED = frozenset((b"world_state", b"compacted"))
@@ -50,7 +50,7 @@ OUTPUTS = frozenset(
         *(b"local_shell_call_output", b"ghost_snapshot", b"compaction", b"compaction_summary"),
     )
 )
-"""Items that no message and no call is made of."""
+"""Items that are neither messages nor calls."""
 IGNORED_EVENTS = frozenset(
     (
         *(b"agent_reasoning_raw_content", b"agent_reasoning_section_break", b"context_compacted"),
@@ -61,16 +61,16 @@ IGNORED_EVENTS = frozenset(
         *(b"undo_completed", b"view_image_tool_call", b"web_search_begin", b"web_search_end"),
     )
 )
-"""Events that repeat items or draw the screen."""
+"""Events that repeat items or are for the screen."""
 REPEATING_EVENTS = frozenset((b"agent_message", b"agent_reasoning"))
-"""Events that repeat items while items are written."""
+"""Events that repeat items once there are items."""
 LONGEST_KIND = 60
 
 _SPAWNER = re.compile(rb'"parent_thread_id"\s*:\s*"([^"]+)"')
 
 MOST_SPOKEN = 16
 COPY_PAUSE = timedelta(seconds=2)
-"""A fork's copy of its parent is written in one go: after a longer pause come its own lines."""
+"""A fork's copy of its parent is written at once; lines after a longer pause are its own."""
 
 
 class State(msgspec.Struct):
@@ -78,17 +78,17 @@ class State(msgspec.Struct):
     next_call: int = 0
     usages: int = 0
     total: tuple[int, int, int, int] | None = None
-    """What the session had cost by the last count."""
+    """The session's tokens at the last count."""
     has_records: bool = False
     events_speak: bool = True
     is_copy: bool = False
     has_id: bool = False
     doubted: tuple[int, str] | None = None
-    """The last message that looked injected, and its digest."""
+    """The index and digest of the last message that looked injected."""
     spoken: list[str] = []
-    """Digests of what events said in this turn: the items that follow may repeat it."""
+    """Digests of this turn's messages from events, which later items may repeat."""
     last_letter: str | None = None
-    """The digest of the last message between agents, which may be written twice."""
+    """The digest of the last message between agents, which may occur twice."""
     last_at: datetime | None = None
     """The time of the last line of a copy."""
 
@@ -110,15 +110,15 @@ class CodexSource(Source):
         unreadable = self.unreadable = list[str]()
         yield from _rollouts(str(home.rollouts), unreadable)
         for file in _rollouts(str(home.archive), unreadable):
-            place = place_before_archiving(str(home.folder), file.path)
-            if not os.path.exists(place):
-                yield file._replace(path=place)
+            path = path_before_archiving(str(home.folder), file.path)
+            if not os.path.exists(path):
+                yield file._replace(path=path)
 
     def read(self, file: FoundFile, mark: bytes | None = None) -> Reading:
-        where = file
+        current = file
         if not os.path.exists(file.path):
-            where = file._replace(path=place_in_archive(file.path))
-        reading = LineReading(where, CodexTranscript(file.path), mark)
+            current = file._replace(path=path_in_archive(file.path))
+        reading = LineReading(current, CodexTranscript(file.path), mark)
         if title := self._titles.of(file.path):
             reading.session.title = title
         return reading
@@ -172,42 +172,42 @@ class CodexTranscript(Transcript):
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 if not text or text.isspace():
                     continue
-                saved = mended(text, line_decoder, DOUBTFUL)
+                saved = repaired(text, line_decoder, DOUBTFUL)
                 if saved is None:
-                    self.note_damage(line_number)
+                    self.count_bad_line(line_number)
                     continue
                 line = saved
             if line.payload is None:
-                self._bare(text, line_number, line, chunk)
-            elif state.is_copy and self._still_copied(line):
-                self._count_copied(line)
+                self._read_bare_item(text, line_number, line, chunk)
+            elif state.is_copy and self._is_still_copy(line):
+                self._read_copied_total(line)
             else:
-                self._enveloped(line, line.payload, chunk)
+                self._read_enveloped(line, line.payload, chunk)
         self.session.ended_at = last_moment(lines) or self.session.ended_at
 
-    def _bare(self, text: bytes, number: int, line: Line, chunk: Chunk) -> None:
-        """A line of the first era: an item without a time, or what the session is."""
+    def _read_bare_item(self, text: bytes, number: int, line: Line, chunk: Chunk) -> None:
+        """A line of the oldest format: an item without a time, or the session's data."""
         try:
             item = bare_items.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            item_or_none = mended(text, bare_items, DOUBTFUL)
-            if item_or_none is None:
-                self.note_damage(number)
+            saved = repaired(text, bare_items, DOUBTFUL)
+            if saved is None:
+                self.count_bad_line(number)
                 return
-            item = item_or_none
+            item = saved
         if item.type is not None:
-            self._item(item, line.timestamp, chunk, "")
+            self._read_item(item, line.timestamp, chunk, "")
         elif item.id is not None:
-            self._begin(item, item.timestamp)
+            self._read_session(item, item.timestamp)
         elif b'"record_type"' not in text:
             self._count_unknown("(no type)")
 
-    def _enveloped(self, line: Line, payload: Payload, chunk: Chunk) -> None:
+    def _read_enveloped(self, line: Line, payload: Payload, chunk: Chunk) -> None:
         kind = line.type
         if kind == "response_item":
-            self._item(payload, line.timestamp, chunk, "response_item/")
+            self._read_item(payload, line.timestamp, chunk, "response_item/")
         elif kind == "event_msg":
-            self._event(payload, line.timestamp, chunk)
+            self._read_event(payload, line.timestamp, chunk)
         elif kind == "turn_context":
             self._state.events_speak = False
             self.session.model = payload.model or self.session.model
@@ -215,21 +215,21 @@ class CodexTranscript(Transcript):
         elif kind == "token_usage_record":
             self._state.has_records = True
             if payload.usage is not None:
-                self._spend(payload.response_id, payload.usage, line.timestamp, chunk)
+                self._add_usage(payload.response_id, payload.usage, line.timestamp, chunk)
         elif kind == "session_meta":
-            self._begin(payload, payload.timestamp or line.timestamp)
+            self._read_session(payload, payload.timestamp or line.timestamp)
         elif kind == "message":
-            # As the first description of the format has it, with calls among the content.
-            self._message(payload, line.timestamp, chunk)
+            # As in the first description of the format, with calls among the content.
+            self._read_message(payload, line.timestamp, chunk)
         elif kind == "inter_agent_communication":
-            self._letter(payload, line.timestamp, chunk)
+            self._add_letter(payload, line.timestamp, chunk)
         elif kind is None or kind.encode() not in IGNORED:
             self._count_unknown(kind or "(no type)")
 
-    def _begin(self, meta: Payload, started_at: datetime | None) -> None:
+    def _read_session(self, meta: Payload, started_at: datetime | None) -> None:
         session, state = self.session, self._state
         if state.has_id:
-            # The first one is this session's; another belongs to the parent it was forked from.
+            # The first one is this session's; a later one is its parent's, whose copy follows.
             state.is_copy = meta.id == session.parent_source_session_id
             return
         state.has_id = True
@@ -250,8 +250,8 @@ class CodexTranscript(Transcript):
                 or root
             )
 
-    def _still_copied(self, line: Line) -> bool:
-        """Turns are numbered by time: the first one younger than the session is its own."""
+    def _is_still_copy(self, line: Line) -> bool:
+        """Turn ids are ordered by time: the first one newer than the session is its own."""
         payload, state = line.payload, self._state
         own, turn = self.session.source_session_id, payload.turn_id if payload else None
         if own is not None and turn is not None and turn > own and own[14:15] == turn[14:15] == "7":
@@ -262,88 +262,92 @@ class CodexTranscript(Transcript):
                 state.is_copy = False
         return state.is_copy
 
-    def _count_copied(self, line: Line) -> None:
+    def _read_copied_total(self, line: Line) -> None:
         payload = line.payload
         if payload is not None and payload.info is not None:
             self._state.total = _numbers(payload.info.total_token_usage)
 
-    def _event(self, event: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
+    def _read_event(self, event: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
         kind, state = event.type, self._state
         if kind == "token_count":
-            self._count(event, timestamp, chunk)
+            self._read_token_count(event, timestamp, chunk)
         elif kind == "user_message":
-            self._confirm(event.message, timestamp, chunk)
+            self._confirm_prompt(event.message, timestamp, chunk)
         elif kind in ("agent_message", "agent_reasoning"):
             if state.events_speak and kind == "agent_message":
-                self._speak("assistant", event.message, None, timestamp, chunk)
+                self._add_event_message("assistant", event.message, None, timestamp, chunk)
             elif state.events_speak:
-                self._speak("assistant", None, event.text, timestamp, chunk)
+                self._add_event_message("assistant", None, event.text, timestamp, chunk)
         elif kind == "function_call":
-            self._call(event.name or kind, event.parameters or event.arguments, timestamp, chunk)
+            self._add_call(
+                event.name or kind, event.parameters or event.arguments, timestamp, chunk
+            )
         elif kind in ("task_started", "turn_started"):
             state.events_speak = False
         elif kind in ("task_complete", "turn_complete", "turn_aborted"):
             state.events_speak = True
             state.spoken = []
             if event.error is not None:
-                self._say("system", event.error.message, None, timestamp, chunk)
+                self._add_message("system", event.error.message, None, timestamp, chunk)
         elif kind == "error":
-            self._say("system", event.message, None, timestamp, chunk)
+            self._add_message("system", event.message, None, timestamp, chunk)
         elif kind == "thread_name_updated":
             self.session.title = event.thread_name or self.session.title
         elif kind is None or kind.encode() not in IGNORED_EVENTS:
             self._count_unknown(f"event_msg/{kind}")
 
-    def _confirm(self, text: str | None, timestamp: datetime | None, chunk: Chunk) -> None:
-        """The event of a prompt: a person typed it, whatever its item looked like."""
+    def _confirm_prompt(self, text: str | None, timestamp: datetime | None, chunk: Chunk) -> None:
+        """Prompts with this event were typed by a person, even if their item looked injected."""
         state = self._state
         if state.events_speak:
-            self._speak("user", text, None, timestamp, chunk)
+            self._add_event_message("user", text, None, timestamp, chunk)
         elif text and state.doubted is not None and state.doubted[1] == _digest(text):
             idx = state.doubted[0]
             if idx < 0:
-                self._say("user", text, None, timestamp, chunk)
+                self._add_message("user", text, None, timestamp, chunk)
             else:
                 chunk.messages.append(PastMessage(idx, "user", text, None, timestamp))
         state.doubted = None
 
-    def _item(self, item: Payload, timestamp: datetime | None, chunk: Chunk, where: str) -> None:
+    def _read_item(
+        self, item: Payload, timestamp: datetime | None, chunk: Chunk, where: str
+    ) -> None:
         kind = item.type or "(no type)"
         self._state.events_speak = False
         if kind == "message":
             if item.role == "user":
-                self._prompt(item, timestamp, chunk)
+                self._read_prompt(item, timestamp, chunk)
             else:
-                self._message(item, timestamp, chunk)
+                self._read_message(item, timestamp, chunk)
         elif kind == "reasoning":
             thought = "\n\n".join(texts_of(item.summary) or texts_of(item.content))
             if not self._is_spoken("assistant", None, thought):
-                self._say("assistant", None, thought, timestamp, chunk)
+                self._add_message("assistant", None, thought, timestamp, chunk)
         elif kind == "agent_message":
-            self._letter(item, timestamp, chunk)
+            self._add_letter(item, timestamp, chunk)
         elif kind.endswith("_call"):
-            given = item.arguments or item.input or item.action
-            self._call(item.name or kind, given, timestamp, chunk)
+            arguments = item.arguments or item.input or item.action
+            self._add_call(item.name or kind, arguments, timestamp, chunk)
         elif kind.encode() not in OUTPUTS:
             self._count_unknown(where + kind)
 
-    def _prompt(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
+    def _read_prompt(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
         typed: list[str] = []
         for text in texts_of(item.content):
-            if text.startswith(STANDING):
+            if text.startswith(BOILERPLATE):
                 self._state.doubted = (-1, _digest(text))
                 self.session.cwd = self.session.cwd or folder_in(text)
             elif is_injected(text):
                 self._state.doubted = (self._state.next_idx, _digest(text))
-                self._say("system", text, None, timestamp, chunk)
+                self._add_message("system", text, None, timestamp, chunk)
             else:
                 typed.append(text)
         prompt = "\n\n".join(typed)
         if not self._is_spoken("user", prompt, None):
-            self._say("user", prompt, None, timestamp, chunk)
+            self._add_message("user", prompt, None, timestamp, chunk)
 
-    def _letter(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
-        """What one agent wrote to another."""
+    def _add_letter(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
+        """A message from one agent to another."""
         text = "\n\n".join(texts_of(item.content)) or item.message or item.text
         names = [name for name in (item.author, item.recipient) if name]
         if not text:
@@ -353,9 +357,9 @@ class CodexTranscript(Transcript):
         digest = _digest(text)
         if digest != self._state.last_letter:
             self._state.last_letter = digest
-            self._say("system", text, None, timestamp, chunk)
+            self._add_message("system", text, None, timestamp, chunk)
 
-    def _message(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
+    def _read_message(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
         if item.role not in ("user", "assistant"):
             return
         idx, content = self._state.next_idx, item.content
@@ -367,13 +371,13 @@ class CodexTranscript(Transcript):
         text = "\n\n".join(texts_of(content))
         if not calls and self._is_spoken(item.role, text, None):
             return
-        self._say(item.role, text, None, timestamp, chunk, is_needed=bool(calls))
-        for place, part in enumerate(calls):
+        self._add_message(item.role, text, None, timestamp, chunk, is_needed=bool(calls))
+        for number, part in enumerate(calls):
             chunk.tool_calls.append(
-                past_call(idx, place, part.name or "tool_use", part.input, timestamp)
+                past_call(idx, number, part.name or "tool_use", part.input, timestamp)
             )
 
-    def _speak(
+    def _add_event_message(
         self,
         role: str,
         content: str | None,
@@ -381,13 +385,13 @@ class CodexTranscript(Transcript):
         timestamp: datetime | None,
         chunk: Chunk,
     ) -> None:
-        """Say what an event says, and remember it: its item may still come."""
-        self._say(role, content, thinking, timestamp, chunk)
+        """Add a message from an event, and remember it, because its item may follow."""
+        self._add_message(role, content, thinking, timestamp, chunk)
         spoken = [*self._state.spoken, _message_digest(role, content, thinking)]
         self._state.spoken = spoken[-MOST_SPOKEN:]
 
     def _is_spoken(self, role: str, content: str | None, thinking: str | None) -> bool:
-        """Whether an event has already said what an item says now."""
+        """Whether this item repeats an event."""
         spoken = self._state.spoken
         if not spoken or not (content or thinking):
             return False
@@ -395,11 +399,11 @@ class CodexTranscript(Transcript):
         if digest in spoken:
             spoken.remove(digest)
             return True
-        # The conversation went on without the items of those events.
+        # The conversation went on, so the items of those events won't come.
         self._state.spoken = []
         return False
 
-    def _say(
+    def _add_message(
         self,
         role: str,
         content: str | None,
@@ -415,24 +419,24 @@ class CodexTranscript(Transcript):
             chunk.messages.append(message)
             self._state.next_idx += 1
 
-    def _call(
-        self, name: str, given: msgspec.Raw, timestamp: datetime | None, chunk: Chunk
+    def _add_call(
+        self, name: str, arguments: msgspec.Raw, timestamp: datetime | None, chunk: Chunk
     ) -> None:
-        chunk.tool_calls.append(past_call(None, self._state.next_call, name, given, timestamp))
+        chunk.tool_calls.append(past_call(None, self._state.next_call, name, arguments, timestamp))
         self._state.next_call += 1
 
-    def _count(self, event: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
-        """Counts are repeated whenever the screen is drawn; a changed total is a new answer."""
+    def _read_token_count(self, event: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
+        """Counts are repeated when the screen is drawn; only a changed total is a new answer."""
         info, state = event.info, self._state
         if info is None or info.last_token_usage is None or state.has_records:
             return
         total = _numbers(info.total_token_usage)
         if total is None or total != state.total:
             state.total = total
-            self._spend(None, info.last_token_usage, timestamp, chunk)
+            self._add_usage(None, info.last_token_usage, timestamp, chunk)
 
-    def _spend(
-        self, key: str | None, spent: Spent, timestamp: datetime | None, chunk: Chunk
+    def _add_usage(
+        self, key: str | None, spent: TokenCounts, timestamp: datetime | None, chunk: Chunk
     ) -> None:
         cached, written = spent.cached_input_tokens, spent.cache_write_input_tokens
         session, state = self.session, self._state
@@ -454,7 +458,7 @@ class CodexTranscript(Transcript):
         counts[kind] = counts.get(kind, 0) + 1
 
 
-def _numbers(spent: Spent | None) -> tuple[int, int, int, int] | None:
+def _numbers(spent: TokenCounts | None) -> tuple[int, int, int, int] | None:
     if spent is None:
         return None
     return (

@@ -11,7 +11,7 @@ from pathlib import Path
 from navi.vendors.session_files import home_folder
 
 ROLLOUTS, ARCHIVE = "sessions", "archived_sessions"
-"""Codex puts sessions away into the archive, all in one folder, and takes them back from there."""
+"""Codex moves sessions to the archive, one flat folder, and back."""
 _DATE = re.compile(r"rollout-(\d{4})-(\d\d)-(\d\d)T")
 
 
@@ -39,7 +39,7 @@ class CodexHome:
     def rollout(self, thread: str) -> Path | None:
         return next(self.rollouts.glob(f"*/*/*/rollout-*-{thread}.jsonl"), None)
 
-    def knows_server(self, name: str) -> bool:
+    def has_server(self, name: str) -> bool:
         """Whether its settings have an MCP server of this name."""
         import tomllib
 
@@ -51,19 +51,19 @@ class CodexHome:
         return isinstance(servers, dict) and name in servers
 
 
-def place_before_archiving(folder: str, path: str) -> str:
-    """The path that a session had before Codex put it away: it is still the same session."""
+def path_before_archiving(folder: str, path: str) -> str:
+    """The path that a session had before Codex archived it; it identifies the session."""
     name = os.path.basename(path)
     date = _DATE.match(name)
     return path if date is None else os.path.join(folder, ROLLOUTS, *date.groups(), name)
 
 
-def place_in_archive(path: str) -> str:
+def path_in_archive(path: str) -> str:
     folder = home_of(path)
     return path if folder is None else os.path.join(folder, ARCHIVE, os.path.basename(path))
 
 
 def home_of(rollout: str) -> str | None:
-    """The home that a rollout lies in."""
+    """The home that contains a rollout."""
     folder, is_below, _ = rollout.rpartition(f"{os.sep}{ROLLOUTS}{os.sep}")
     return folder if is_below else None

@@ -12,4 +12,5 @@ from navi.vendors.hooks import STATES, HookDialect
 class CodexHooks(HookDialect):
     driver = "codex"
     events = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop")
+
     states: ClassVar[Mapping[str, SessionState]] = {**STATES, "Interrupt": SessionState.IDLE}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 from pathlib import Path
 
-from navi.live.agents.terminal.transcript_tail import Mood
+from navi.base.file_locks import is_locked
+from navi.live.agents.terminal.transcript_tail import AgentState
 from navi.vendors.codex.home import CodexHome
 from navi.vendors.codex.records import TURN_BEGINNINGS, TURN_ENDS, turn_event
 
@@ -27,27 +26,17 @@ def thread_of(home: CodexHome, pid: int) -> str | None:
 
 def is_open(home: CodexHome, thread: str) -> bool:
     """Whether any process holds the thread's lock."""
-    try:
-        lock = os.open(home.locks / f"{thread}.lock", os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(lock)
-    return False
+    return is_locked(home.locks / f"{thread}.lock")
 
 
-def mood_of(home: CodexHome, thread: str, started: float = 0.0) -> Mood:
-    """By the last line of its rollout that is about turns. A new thread has none yet.
+def agent_state(home: CodexHome, thread: str, started: float = 0.0) -> AgentState:
+    """Decide by the last turn event in the rollout. A new thread has none yet.
 
-    A turn that began before `started` died with another process.
+    A turn that began before `started`, the process's start, died with an earlier process.
     """
     path = home.rollout(thread)
     if path is None:
-        return Mood.IDLE
+        return AgentState.IDLE
     with path.open("rb") as rollout:
         size = rollout.seek(0, 2)
         rollout.seek(max(0, size - TAIL_BYTES))
@@ -55,8 +44,8 @@ def mood_of(home: CodexHome, thread: str, started: float = 0.0) -> Mood:
     for line in reversed(lines):
         kind, written_at = turn_event(line)
         if kind in TURN_ENDS or (kind in TURN_BEGINNINGS and written_at < started):
-            return Mood.IDLE
+            return AgentState.IDLE
         if kind in TURN_BEGINNINGS:
-            return Mood.BUSY
-    # The turn has written so much that its beginning is out of sight.
-    return Mood.BUSY if size > TAIL_BYTES else Mood.IDLE
+            return AgentState.BUSY
+    # A long turn's beginning may be before the part that was read.
+    return AgentState.BUSY if size > TAIL_BYTES else AgentState.IDLE

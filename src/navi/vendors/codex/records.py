@@ -1,11 +1,11 @@
-"""The lines of Codex's rollouts, as far as anything is read from them.
+"""The lines of Codex's rollouts, with the fields that Navi reads.
 
-Three eras wrote them: bare items (until 0.29), items in an envelope with a time (since 0.34), and
-the same with numbered lines and a record of each answer's tokens (since 0.148). One structure
-holds what any of them says, so that every line is decided on its own.
+There are three formats: bare items (until 0.29), items in an envelope with a time (since 0.34), and
+the same with numbered lines and a record of each answer's tokens (since 0.148). One structure fits
+them all, so a file may mix them.
 
-`Line` has what the index needs. `LiveLine` adds what a turn's events need, above all what tools
-answered: the index would spend most of its time on decoding that.
+`Line` has what the index needs. `LiveLine` adds what a turn's events need, above all the results of
+tools: decoding those would take most of the index's time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import msgspec
 
 from navi.memory.model import PastToolCall
-from navi.vendors.damaged_line import mended
+from navi.vendors.damaged_line import repaired
 
 Tokens = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
@@ -32,7 +32,7 @@ class Part(msgspec.Struct, gc=False):
     input: msgspec.Raw = msgspec.Raw(b"")
 
 
-class Spent(msgspec.Struct, gc=False):
+class TokenCounts(msgspec.Struct, gc=False):
     input_tokens: Tokens = 0
     cached_input_tokens: Tokens = 0
     cache_write_input_tokens: Tokens = 0
@@ -40,8 +40,8 @@ class Spent(msgspec.Struct, gc=False):
 
 
 class Information(msgspec.Struct, gc=False):
-    total_token_usage: Spent | None = None
-    last_token_usage: Spent | None = None
+    total_token_usage: TokenCounts | None = None
+    last_token_usage: TokenCounts | None = None
 
 
 class Git(msgspec.Struct, gc=False):
@@ -73,7 +73,7 @@ class Payload(msgspec.Struct, gc=False):
     parent_thread_id: str | None = None
     turn_id: str | None = None
     info: Information | None = None
-    usage: Spent | None = None
+    usage: TokenCounts | None = None
     response_id: str | None = None
     message: str | None = None
     text: str | None = None
@@ -98,7 +98,7 @@ class LivePayload(Payload, gc=False):
     input: Any = None
     call_id: str | None = None
     output: Any = None
-    """What a tool answered."""
+    """A tool's result."""
     rate_limits: Any = None
     error: LiveFailure | None = None
 
@@ -125,12 +125,12 @@ _shell_arguments = msgspec.json.Decoder(ShellArguments)
 _raw = msgspec.json.Decoder(msgspec.Raw)
 _text = msgspec.json.Decoder(str)
 
-STANDING = (
+BOILERPLATE = (
     *("<environment_context>", "<user_instructions>", "# AGENTS.md instructions"),
     *("<permissions instructions>", "<skills_instructions>", "<apps_instructions>"),
     *("<plugins_instructions>", "<collaboration_mode>", "<INSTRUCTIONS>", "<personality_spec>"),
 )
-"""How texts begin that stand before every conversation. They say nothing of this one."""
+"""How texts begin that Codex puts before every conversation."""
 TURN_BEGINNINGS, TURN_ENDS = {"task_started"}, {"task_complete", "turn_aborted"}
 """The events at which a turn begins and ends."""
 CALLS = {"function_call", "custom_tool_call"}
@@ -146,15 +146,15 @@ _CWD = re.compile(r"<cwd>([^<]+)</cwd>")
 
 
 def live_line(text: bytes) -> LiveLine | None:
-    """None for what is not a line of a rollout."""
+    """None if it is not a line of a rollout."""
     try:
         return live_lines.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return mended(text, live_lines, DOUBTFUL)
+        return repaired(text, live_lines, DOUBTFUL)
 
 
 def turn_event(text: bytes) -> tuple[str | None, float]:
-    """The kind of a line about turns, and when it was written."""
+    """The kind of an event, and when it was written; None and 0 for other lines."""
     line = live_line(text) if b'"event_msg"' in text else None
     if line is None or line.payload is None or line.timestamp is None:
         return None, 0.0
@@ -162,13 +162,13 @@ def turn_event(text: bytes) -> tuple[str | None, float]:
 
 
 def is_injected(text: str) -> bool:
-    """Whether a text under the user's name looks made by the client: it is one whole tag."""
+    """Whether Codex seems to have written this text in the user's name: it is one whole tag."""
     return text.startswith("<") and _WRAPPED.fullmatch(text) is not None
 
 
 def folder_in(text: str) -> str | None:
-    found = _CWD.search(text)
-    return found[1] if found else None
+    match = _CWD.search(text)
+    return match[1] if match else None
 
 
 def texts_of(content: str | list[Part | str] | None) -> list[str]:
@@ -183,13 +183,13 @@ def texts_of(content: str | list[Part | str] | None) -> list[str]:
 def past_call(
     message_idx: int | None, idx: int, name: str, raw: msgspec.Raw, timestamp: datetime | None
 ) -> PastToolCall:
-    given = given_to_tool(raw)
-    command = command_in(given) if name in SHELL_TOOLS else None
-    return PastToolCall(message_idx, idx, name, given, command, timestamp)
+    input = tool_input(raw)
+    command = command_in(input) if name in SHELL_TOOLS else None
+    return PastToolCall(message_idx, idx, name, input, command, timestamp)
 
 
-def given_to_tool(raw: msgspec.Raw) -> str | None:
-    """A tool's input as JSON: arguments are JSON within a text, a patch is only a text."""
+def tool_input(raw: msgspec.Raw) -> str | None:
+    """A tool's input as JSON. Arguments are JSON in a string; a patch is just a string."""
     if not raw:
         return None
     data = bytes(raw)
@@ -203,23 +203,23 @@ def given_to_tool(raw: msgspec.Raw) -> str | None:
     return text
 
 
-def command_in(given: str | None) -> str | None:
-    """The shell command in a tool's input, without the shell that was started only to run it."""
-    if given is None:
+def command_in(input: str | None) -> str | None:
+    """The shell command in a tool's input, without a `sh -c` around it."""
+    if input is None:
         return None
     try:
-        arguments = _shell_arguments.decode(given)
+        arguments = _shell_arguments.decode(input)
     except (msgspec.DecodeError, RecursionError):
         return None
-    found = arguments.cmd if arguments.cmd is not None else arguments.command
-    if isinstance(found, list):
-        return _unwrapped(found) or shlex.join(found)
-    if found is not None and _SHELL_CALL.match(found):
+    command = arguments.cmd if arguments.cmd is not None else arguments.command
+    if isinstance(command, list):
+        return _unwrapped(command) or shlex.join(command)
+    if command is not None and _SHELL_CALL.match(command):
         try:
-            return _unwrapped(shlex.split(found)) or found
+            return _unwrapped(shlex.split(command)) or command
         except ValueError:
-            return found
-    return found
+            return command
+    return command
 
 
 def _unwrapped(words: list[str]) -> str | None:

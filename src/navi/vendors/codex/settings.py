@@ -10,6 +10,7 @@ from typing import Any
 from navi.vendors.agent_settings import AgentSettings, McpServer
 from navi.vendors.codex.home import CodexHome
 from navi.vendors.codex.hooks import CodexHooks
+from navi.vendors.codex.vendor import Codex
 
 BEGIN, END = "# >>> navi >>>", "# <<< navi <<<"
 TABLE = re.compile(r"\s*\[")
@@ -17,9 +18,9 @@ OWN_TABLE = re.compile(r"\s*\[mcp_servers\.navi[.\]]")
 
 
 class CodexSettings(AgentSettings):
-    title = "Codex"
-    driver = "codex"
-    program = "codex"
+    title = Codex.title
+    driver = Codex.name
+    program = Codex.command
     hook_events = CodexHooks.events
     next_step = "Codex must trust the new hooks: start `codex`, type /hooks and trust Navi's"
 
@@ -28,7 +29,7 @@ class CodexSettings(AgentSettings):
         super().__init__(folder / "hooks.json", folder / "config.toml")
 
     def add_server(self, text: str, server: McpServer) -> str:
-        """Append a block, so that comments and order stay as they are."""
+        """Appends a block, which leaves comments and order as they are."""
         if self.find_server(text) == server:
             return text
         rest = self.remove_server(text)
@@ -80,5 +81,5 @@ def _parse(text: str) -> dict[str, Any]:
 
 
 def _quoted(text: str) -> str:
-    """A basic string of TOML, which has the escapes of JSON."""
+    """A TOML string, which has the same escapes as JSON."""
     return json.dumps(text, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What `codex exec --json` says, as our events."""
+"""Turns the output of `codex exec --json` into events."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from navi.live.agents.command_line.command_line_driver import end_of
-from navi.live.agents.driver import Told
+from navi.live.agents.command_line.command_line_driver import unexplained_exit
+from navi.live.agents.driver import DriverEvent
 from navi.live.model.event import (
     Conversation,
     TextDelta,
@@ -21,60 +21,58 @@ from navi.vendors.codex.vendor import Codex
 
 
 class CodexReader:
-    """For one turn. `spent_before` is what the thread had used before it: its counts add up.
+    """Reads one turn. Codex reports the whole thread's usage, so `usage_before` is subtracted.
 
-    `last_turn` gives the lines of a thread's last turn in its rollout.
+    `last_turn` returns the lines of a thread's last turn in its rollout.
     """
 
     def __init__(
-        self, spent_before: Usage, last_turn: Callable[[str], Sequence[bytes]] = lambda thread: ()
+        self, usage_before: Usage, last_turn: Callable[[str], Sequence[bytes]] = lambda thread: ()
     ) -> None:
-        self._spent_before = spent_before
+        self._usage_before = usage_before
         self._last_turn = last_turn
         self._thread = ""
         self._started: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self._text_count = 0
         self._failure: str | None = None
         self._is_complete = False
-        self.spent: Usage | None = None
 
-    def read(self, line: bytes) -> Iterator[Told]:
-        said = _parsed(line)
-        match said.get("type"):
+    def read(self, line: bytes) -> Iterator[DriverEvent]:
+        record = _parsed(line)
+        match record.get("type"):
             case "thread.started":
-                self._thread = str(said["thread_id"])
+                self._thread = str(record["thread_id"])
                 yield Conversation(self._thread)
             case "item.started":
-                yield from self._started_item(said["item"])
+                yield from self._started_item(record["item"])
             case "item.completed":
-                yield from self._completed_item(said["item"])
+                yield from self._completed_item(record["item"])
             case "turn.completed":
                 self._is_complete = True
-                self.spent = _usage(said.get("usage") or {})
-                yield _difference(self.spent, self._spent_before)
+                yield _difference(_usage(record.get("usage") or {}), self._usage_before)
             case "turn.failed":
-                self._failure = words_of((said.get("error") or {}).get("message"))
+                self._failure = words_of((record.get("error") or {}).get("message"))
             case "error" if self._failure is None:
-                self._failure = words_of(said.get("message"))
+                self._failure = words_of(record.get("message"))
 
-    def judge(self, exit_code: int | None, complaint: str) -> None:
+    def raise_failure(self, exit_code: int | None, error_output: str) -> None:
         if exit_code == 0 and self._is_complete:
             if (refusal := self._recorded().refusal) is not None:
                 raise refusal
             return
         if self._failure and not self._is_complete:
             raise self._recorded().failure or failure_of(self._failure)
-        raise end_of(Codex.title, exit_code, complaint)
+        raise unexplained_exit(Codex.title, exit_code, error_output)
 
     def _recorded(self) -> CodexEnding:
         return CodexEnding.of(self._last_turn(self._thread))
 
-    def _started_item(self, item: Mapping[str, Any]) -> Iterator[Told]:
+    def _started_item(self, item: Mapping[str, Any]) -> Iterator[DriverEvent]:
         if (call := _call(item)) is not None:
             self._started[str(item["id"])] = call
             yield ToolStarted(str(item["id"]), *call)
 
-    def _completed_item(self, item: Mapping[str, Any]) -> Iterator[Told]:
+    def _completed_item(self, item: Mapping[str, Any]) -> Iterator[DriverEvent]:
         match item.get("type"):
             case "agent_message":
                 # Several texts of one turn are paragraphs of one answer.
@@ -89,7 +87,7 @@ class CodexReader:
 
 
 def _call(item: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
-    """The name and arguments of an item that is a tool's work."""
+    """The name and arguments of a tool call; None for other items."""
     match item.get("type"):
         case "command_execution":
             return "shell", {"command": item.get("command")}
@@ -127,7 +125,7 @@ def _parsed(line: bytes) -> Mapping[str, Any]:
 def _usage(usage: Mapping[str, Any]) -> Usage:
     cached = int(usage.get("cached_input_tokens") or 0)
     return Usage(
-        # Codex counts cached tokens among the input, Navi each token once.
+        # Codex's input includes the cached tokens; Navi counts each token once.
         input_tokens=max(0, int(usage.get("input_tokens") or 0) - cached),
         output_tokens=int(usage.get("output_tokens") or 0),
         cache_read_tokens=cached,

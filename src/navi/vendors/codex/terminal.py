@@ -1,4 +1,4 @@
-"""Codex in a terminal. The lock that it holds says which thread is open, its rollout the rest."""
+"""Codex in a terminal. The lock that it holds tells which thread is open."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from navi.live.agents.command_line.agent_environment import Launch
 from navi.live.agents.driver import TurnRequest
 from navi.live.agents.terminal.pane_agent import PaneAgent
 from navi.live.agents.terminal.tmux import Pane
-from navi.live.agents.terminal.transcript_tail import Mood, TranscriptReader
+from navi.live.agents.terminal.transcript_tail import AgentState, TranscriptReader
 from navi.vendors.codex.command_line import model_arguments, tool_arguments
 from navi.vendors.codex.home import CodexHome
-from navi.vendors.codex.open_threads import mood_of, thread_of
+from navi.vendors.codex.open_threads import agent_state, thread_of
 from navi.vendors.codex.transcript import CodexTranscriptReader
 from navi.vendors.codex.vendor import Codex
 
 
 class CodexTerminal(PaneAgent):
-    client = Codex.title
+    title = Codex.title
     mark = "›"
     pause_seconds = 0.8
 
@@ -35,15 +35,17 @@ class CodexTerminal(PaneAgent):
             "--no-daemon",
             *self._launch.arguments,
             *model_arguments(request.session.model),
-            *tool_arguments(self._launch.reach, self._home),
+            *tool_arguments(self._launch.access, self._home),
         ]
 
     def conversation(self, pane: Pane) -> str | None:
         return thread_of(self._home, pane.pid)
 
-    def mood(self, pane: Pane) -> Mood:
+    def state(self, pane: Pane) -> AgentState:
         thread = thread_of(self._home, pane.pid)
-        return Mood.UNKNOWN if thread is None else mood_of(self._home, thread, pane.started)
+        return (
+            AgentState.UNKNOWN if thread is None else agent_state(self._home, thread, pane.started)
+        )
 
     def transcript(self, conversation: str) -> Path | None:
         return self._home.rollout(conversation)

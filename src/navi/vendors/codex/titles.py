@@ -1,4 +1,4 @@
-"""The names that people gave to Codex's sessions. They stand in a file of their own."""
+"""The names that people gave to Codex's sessions, which are in a file of their own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _entries = msgspec.json.Decoder(Entry)
 
 
 class Titles:
-    """Read once for all sessions, and again when the file has changed."""
+    """Reads the file once for all sessions, and again when it has changed."""
 
     def __init__(self) -> None:
         self._titles: dict[str, dict[str, str]] = {}

@@ -1,11 +1,11 @@
-"""The rollout of Codex in a terminal, as the events of one turn."""
+"""Turns Codex's rollout into events while it works in a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from navi.live.agents.driver import Told
+from navi.live.agents.driver import DriverEvent
 from navi.live.model.event import TextDelta, ThinkingDelta, ToolFinished, ToolStarted
 from navi.vendors.codex.ending import CodexEnding, arguments_of
 from navi.vendors.codex.records import (
@@ -22,8 +22,8 @@ HOOK_PROMPT = "<hook_prompt "
 
 
 class CodexTranscriptReader:
-    """`is_handed_over`: the turn began with the answer of a hook. What was said before it, and is
-    written down only now, belongs to the person's own turn."""
+    """`is_handed_over` is for turns that begin with a hook's answer: lines before it belong to the
+    person's own turn."""
 
     def __init__(self, *, is_handed_over: bool = False) -> None:
         self._is_handed_over = is_handed_over
@@ -33,7 +33,7 @@ class CodexTranscriptReader:
         self.has_begun = False
         self.has_ended = False
 
-    def read(self, line: bytes) -> Iterator[Told]:
+    def read(self, line: bytes) -> Iterator[DriverEvent]:
         record = live_line(line)
         if record is None or record.payload is None:
             return
@@ -47,14 +47,14 @@ class CodexTranscriptReader:
         elif record.type == "response_item":
             yield from self._item(record.payload)
 
-    def judge(self) -> None:
+    def raise_failure(self) -> None:
         if (problem := self._ending.failure or self._ending.refusal) is not None:
             raise problem
 
-    def _item(self, item: LivePayload) -> Iterator[Told]:
+    def _item(self, item: LivePayload) -> Iterator[DriverEvent]:
         kind, call_id, name = item.type, item.call_id or "", item.name or ""
         if kind == "message" and item.role == "user":
-            # What a hook answered goes on with the turn that asked it: there is no new one.
+            # A hook's answer continues the current turn; no new one begins.
             self.has_begun = self.has_begun or HOOK_PROMPT in "\n".join(texts_of(item.content))
         elif not self.has_begun:
             return

@@ -56,7 +56,7 @@ class Codex(Vendor):
         return VARIABLES
 
     def calling_session(self, metadata: Mapping[str, object]) -> str | None:
-        # Codex gives its MCP servers no environment; it names the thread in every call instead.
+        # Codex passes no environment to MCP servers; it names the thread in every call instead.
         turn = metadata.get("x-codex-turn-metadata")
         thread = turn.get("session_id") if isinstance(turn, dict) else None
         return thread if isinstance(thread, str) else None

@@ -1,5 +1,5 @@
 """Navi's own sessions.
 
-vendor.py   what the rest of Navi sees of it
-history.py  its sessions, read from the live store for the index
+vendor.py   its entry in the registry
+history.py  reads its sessions from the live store for the index
 """

@@ -1,11 +1,11 @@
-"""Navi's own sessions, read through the code of the live store, SQLite or PostgreSQL.
+"""Reads Navi's own sessions for the index, through the live store's code.
 
-A running server is not disturbed: reading waits for nobody and makes nobody wait. A session's
-"file" is the store's address and the session's id. Sessions of agents that keep transcripts of
-their own are left to those agents' sources.
+Reading neither blocks a running server nor waits for it. A session's "file" is the store's address
+and the session's id. Sessions of agents with transcripts of their own are left to those agents'
+sources.
 
-The store's libraries take longer to load than a search takes, so they are imported where they are
-used: only when `stamp` says that something may have changed.
+Loading the store's libraries takes longer than a search, so they are imported only when `stamp`
+shows that something may have changed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PANES = "tmux"
 class Mark(msgspec.Struct):
     version: int = 2
     idx: int = -1
-    """The last message that was read."""
+    """The index of the last message that was read."""
     message_id: str | None = None
     turns_since: datetime | None = None
     """Turns that began earlier are over, and their tokens are counted."""
@@ -49,7 +49,7 @@ class NaviSource(Source):
     keeps_files = False
 
     def stamp(self) -> str | None:
-        """Of SQLite's files. PostgreSQL has to be asked each time."""
+        """The state of SQLite's files. PostgreSQL has to be queried each time."""
         file = store_file(database_url())
         if file is None:
             return None
@@ -59,7 +59,7 @@ class NaviSource(Source):
         return []
 
     def covers(self, path: str) -> bool:
-        """An index may hold the sessions of several stores; only this one is looked at."""
+        """An index may hold the sessions of several stores; `discover` covers only this one."""
         from navi.live.store.engine.connection import public_address
 
         return path.startswith(f"{public_address(database_url())}#")
@@ -82,7 +82,7 @@ class NaviSource(Source):
         return NaviReading(file.path, mark)
 
     def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
-        # A session of Navi goes on when something is sent to it; there is nothing to start.
+        # Sending something to the session resumes it; there is nothing to start.
         return None
 
 
@@ -95,7 +95,7 @@ class NaviReading(Reading):
         self._mark = _decoded(mark, path)
         self._ended = False
         with ExitStack() as opening:
-            # One transaction: session, messages and turns of the same moment.
+            # One transaction, so that session, messages and turns fit together.
             self._connection: Connection = opening.enter_context(
                 session_history.reading(database_url())
             )
@@ -150,7 +150,7 @@ class NaviReading(Reading):
         )
 
     def _require_last_message(self) -> None:
-        """A message is taken back with a turn that never began; its place is then used again."""
+        """A turn that never began is withdrawn with its message, whose index is then reused."""
         from navi.live.store import transcript
 
         message = transcript.find(self._connection, self._mark.message_id or "")
@@ -162,7 +162,7 @@ class NaviReading(Reading):
         try:
             self._add(first, after_last, chunk)
         except (ValueError, TypeError, KeyError):
-            # A row that can't be decoded: the others one by one.
+            # Some row can't be decoded: read them one by one.
             for idx in range(first, min(after_last, self._next_idx)):
                 try:
                     self._add(idx, idx + 1, chunk)
@@ -203,14 +203,14 @@ class NaviReading(Reading):
 
 
 def _drivers_with_files() -> list[str]:
-    """Their agents keep transcripts of their own, which those agents' sources read."""
+    """Drivers of agents with transcripts of their own, which other sources read."""
     from navi.vendors.registry import sources
 
     return [*(name for name in sources() if name != NaviSource.name), PANES]
 
 
 def _past_message(message: Message) -> PastMessage:
-    # What a recall, an automation or another agent said under the user's name is no person's.
+    # Recalls, automations and other agents also write with the role `user`.
     is_injected = message.role == "user" and message.source != "user"
     return PastMessage(
         message.idx,
@@ -222,12 +222,12 @@ def _past_message(message: Message) -> PastMessage:
 
 
 def _past_calls(message: Message) -> Iterator[PastToolCall]:
-    for place, call in enumerate(message.tool_calls):
+    for idx, call in enumerate(message.tool_calls):
         arguments: dict[str, Any] = dict(call.arguments)
         command = arguments.get("command") if call.name == SHELL_TOOL else None
         yield PastToolCall(
             message.idx,
-            place,
+            idx,
             call.name,
             msgspec.json.encode(arguments).decode(),
             command if isinstance(command, str) else None,

@@ -1,4 +1,4 @@
-"""Navi itself. Its own agent's drivers are part of the server; here its sessions are read."""
+"""Navi itself, as a source of sessions. The drivers of its own agent are part of the server."""
 
 from __future__ import annotations
 

@@ -2,10 +2,10 @@
 
 builtin_driver.py   the driver
 models.py           model names, endpoints and keys
-scripted_model.py   a model that plays what the message says; for tests and demos
-model_context.py    what of a session's past the model sees
-context_summary.py  the words that replace messages the model no longer sees
-tool_adapter.py     our tools as pydantic-ai calls them
-event_adapter.py    pydantic-ai's events as ours
-model_failures.py   failures of a model in plain words
+scripted_model.py   a model that follows the script in its prompt; for tests and demos
+model_context.py    the part of a session's history that the model sees
+context_summary.py  summaries of messages that no longer fit
+tool_adapter.py     turns our tools into pydantic-ai tools
+event_adapter.py    turns pydantic-ai's events into ours
+model_failures.py   turns model errors into messages for people
 """

@@ -1,7 +1,7 @@
 """Navi's own agent: a pydantic-ai loop around a model and our tools.
 
-pydantic-ai and the providers' libraries take about a second to import, so they are imported only
-when the first turn needs them, and then in a thread: the event loop goes on meanwhile.
+pydantic-ai and the providers' libraries take about a second to import, so the first turn imports
+them, in a thread, without blocking the event loop.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from navi.base.errors import IterationLimit, NaviError
 from navi.base.time_expressions import describe_moment
 from navi.live.agents.builtin.context_summary import INSTRUCTIONS as SUMMARY_INSTRUCTIONS
 from navi.live.agents.builtin.context_summary import digest, transcript
-from navi.live.agents.builtin.event_adapter import Translation
+from navi.live.agents.builtin.event_adapter import EventAdapter
 from navi.live.agents.builtin.model_context import (
     CHARACTERS_PER_TOKEN,
-    Past,
+    ModelContext,
+    model_context,
     model_messages,
     needs_compaction,
-    past_of,
     split,
 )
 from navi.live.agents.builtin.model_failures import failure_of
@@ -38,7 +38,6 @@ from navi.live.agents.builtin.tool_adapter import agent_tool
 from navi.live.agents.driver import Driver, TurnRequest
 from navi.live.model.event import Compacting, HistoryCompacted, TurnEvent, Usage
 from navi.live.model.message import Message
-from navi.live.model.session import Session
 from navi.live.model.tool import Tool, ToolContext
 
 if TYPE_CHECKING:
@@ -62,8 +61,8 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Brain:
-    """Everything that turns with the same model share."""
+class _LoadedModel:
+    """What all turns with one model share."""
 
     model: Model
     agent: Agent[ToolContext, str | None]
@@ -72,11 +71,12 @@ class _Brain:
 
 
 class BuiltinDriver(Driver):
-    """Runs turns with a model of a provider, or with the scripted one.
+    """Runs turns with a provider's model or the scripted one.
 
-    `base_urls` and `api_keys` go by provider, `anthropic` or `openai`, and win over the
-    environment. `history_tokens` is how much of its past a model is shown before the older part is
-    summarised. `request_timeout` is in seconds and counts while a model says nothing at all.
+    `base_urls` and `api_keys` are keyed by provider (`anthropic`, `openai`) and override the
+    environment. History beyond `history_tokens` is summarised. `request_timeout` is the longest
+    silence to accept from a model, in seconds. `memories` returns what to tell the model about
+    earlier sessions.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class BuiltinDriver(Driver):
         history_tokens: int = 120_000,
         request_timeout: float = 600.0,
         thinking: bool = True,
-        remembered: Callable[[ToolContext], str] = lambda context: "",
+        memories: Callable[[ToolContext], str] = lambda context: "",
     ) -> None:
         self._default_model = model
         self._tools = tuple(tools)
@@ -104,92 +104,87 @@ class BuiltinDriver(Driver):
         self._history_tokens = history_tokens
         self._request_timeout = request_timeout
         self._thinking = thinking
-        self._remembered = remembered
-        self._brains: dict[str, _Brain] = {}
+        self._memories = memories
+        self._loaded: dict[str, _LoadedModel] = {}
         self._building = asyncio.Lock()
         self._client: AsyncClient | None = None
 
     async def turn(
         self, request: TurnRequest
     ) -> AsyncGenerator[TurnEvent | Usage | Compacting, None]:
-        """See `Driver`. Usage comes last, also when the turn fails.
-
-        Leave it with `aclose()` (or `contextlib.aclosing`) to stop early from outside.
-        """
-        brain = await self._brain(request.session)
+        """See `Driver`. The last event is the usage, even if the turn fails."""
+        session = request.session
+        spec = SCRIPTED if session.driver == SCRIPTED else session.model or self._default_model
+        loaded = await self._load(spec)
         from pydantic_ai.exceptions import UsageLimitExceeded
         from pydantic_ai.usage import RunUsage, UsageLimits
 
         spent, spent_on_summary = RunUsage(), RunUsage()
-        past = past_of(request.history)
-        if needs_compaction(past, self._history_tokens):
+        context = model_context(request.history)
+        if needs_compaction(context, self._history_tokens):
             yield Compacting()
-            older, kept = split(past, self._history_tokens)
-            summary = await self._summary(brain, past.summary, older, spent_on_summary)
-            past = Past(summary, kept)
+            older, kept = split(context, self._history_tokens)
+            summary = await self._summary(loaded, context.summary, older, spent_on_summary)
+            context = ModelContext(summary, kept)
             yield HistoryCompacted(summary, older[-1].idx)
 
-        translation = Translation()
+        adapter = EventAdapter()
         failure: NaviError | None = None
         cause: Exception | None = None
         try:
-            async with brain.agent.run_stream_events(
+            async with loaded.agent.run_stream_events(
                 _prompt(request),
-                message_history=model_messages(past),
+                message_history=model_messages(context),
                 instructions=self._instructions_in(request.context),
                 deps=request.context,
                 usage=spent,
                 usage_limits=UsageLimits(request_limit=self._max_iterations),
             ) as events:
                 async for event in events:
-                    if (told := translation.of(event)) is not None:
-                        yield told
+                    if (adapted := adapter.adapt(event)) is not None:
+                        yield adapted
         except UsageLimitExceeded as error:
             failure, cause = IterationLimit(self._max_iterations), error
         except Exception as error:
-            failure, cause = failure_of(error, brain.endpoint), error
+            failure, cause = failure_of(error, loaded.endpoint), error
         yield _usage(spent + spent_on_summary)
         if failure is not None:
             raise failure from cause
 
     async def aclose(self) -> None:
-        """Close the connections to providers."""
-        self._brains.clear()
+        """Close all connections to providers."""
+        self._loaded.clear()
         if self._client is not None:
             await self._client.aclose()
             self._client = None
 
-    async def is_worth_telling(self, task: str, answer: str) -> bool:
-        """The default model's opinion on an answer that nobody waits for."""
-        brain = await self._brain_of(self._default_model)
-        if brain.endpoint is None:
+    async def is_worth_reporting(self, task: str, answer: str) -> bool:
+        """Ask the default model whether a background answer deserves a person's attention."""
+        loaded = await self._load(self._default_model)
+        if loaded.endpoint is None:
             return True
-        # Not before: two threads that import pydantic-ai at once see it half loaded.
+        # Only now: two threads importing pydantic-ai at once would see it half loaded.
         from pydantic_ai.usage import RunUsage
 
         text = f"The task:\n{task}\n\nThe answer:\n{answer}"
-        verdict = await self._ask(brain.model, JUDGE_INSTRUCTIONS, text, RunUsage())
+        verdict = await self._ask(loaded.model, JUDGE_INSTRUCTIONS, text, RunUsage())
         return not verdict.strip().upper().startswith("NO")
 
     def _instructions_in(self, context: ToolContext) -> str:
-        """As one text: some servers refuse a second system message."""
-        told = f"{self._instructions}\n\nYour working directory is {context.cwd}."
-        if remembered := self._remembered(context):
-            told += f"\n\nWhat you remember from earlier sessions:\n{remembered}"
-        return told.strip()
+        """One text, because some servers refuse a second system message."""
+        text = f"{self._instructions}\n\nYour working directory is {context.cwd}."
+        if memories := self._memories(context):
+            text += f"\n\nWhat you remember from earlier sessions:\n{memories}"
+        return text.strip()
 
-    async def _brain(self, session: Session) -> _Brain:
-        spec = SCRIPTED if session.driver == SCRIPTED else session.model or self._default_model
-        return await self._brain_of(spec)
-
-    async def _brain_of(self, spec: str) -> _Brain:
-        if spec not in self._brains:
+    async def _load(self, spec: str) -> _LoadedModel:
+        if spec not in self._loaded:
             async with self._building:
-                if spec not in self._brains:
-                    self._brains[spec] = await asyncio.to_thread(self._build, spec)
-        return self._brains[spec]
+                if spec not in self._loaded:
+                    self._loaded[spec] = await asyncio.to_thread(self._build, spec)
+        return self._loaded[spec]
 
-    def _build(self, spec: str) -> _Brain:
+    def _build(self, spec: str) -> _LoadedModel:
         endpoint = None
         if spec != SCRIPTED:
             endpoint = endpoint_of(spec, self._environment, self._base_urls, self._api_keys)
@@ -200,7 +195,7 @@ class BuiltinDriver(Driver):
 
         from navi.live.agents.builtin.scripted_model import scripted_model
 
-        pydantic_ai.BANNER_ENABLED = False  # it would greet the person on our standard error
+        pydantic_ai.BANNER_ENABLED = False  # keep its greeting off our standard error
         settings = None
         if endpoint is None:
             model: Model = scripted_model()
@@ -219,29 +214,29 @@ class BuiltinDriver(Driver):
             deps_type=ToolContext,
             model_settings=settings,
             tools=[agent_tool(tool) for tool in self._tools],
-            # Wrong calls go back to the model until the iteration limit, and never end the turn.
+            # The model may correct invalid calls until the iteration limit ends the turn.
             retries={"tools": self._max_iterations, "output": 2},
         )
-        return _Brain(model, agent, endpoint)
+        return _LoadedModel(model, agent, endpoint)
 
     async def _summary(
-        self, brain: _Brain, earlier: str | None, older: Sequence[Message], spent: RunUsage
+        self, loaded: _LoadedModel, earlier: str | None, older: Sequence[Message], spent: RunUsage
     ) -> str:
-        """By the model, or without it where that does not work: a long past never ends a turn."""
+        """Written by the model, or without it if that fails: a long history never ends a turn."""
         limit = self._history_tokens * CHARACTERS_PER_TOKEN // 4
-        if brain.endpoint is not None:
+        if loaded.endpoint is not None:
             text = transcript(earlier, older, self._history_tokens * CHARACTERS_PER_TOKEN)
             try:
-                summary = await self._ask(brain.model, SUMMARY_INSTRUCTIONS, text, spent)
+                summary = await self._ask(loaded.model, SUMMARY_INSTRUCTIONS, text, spent)
             except Exception as error:
-                _log.warning("no summary from the model: %s", failure_of(error, brain.endpoint))
+                _log.warning("the model wrote no summary: %s", failure_of(error, loaded.endpoint))
             else:
                 if summary.strip():
                     return summary.strip()[:limit]
         return digest(earlier, older, limit)
 
     async def _ask(self, model: Model, instructions: str, text: str, spent: RunUsage) -> str:
-        """One request, without tools or history."""
+        """Send one request, without tools or history."""
         from pydantic_ai import Agent, AgentRunResultEvent, UsageLimits
 
         agent = Agent(
@@ -259,14 +254,14 @@ class BuiltinDriver(Driver):
 
 
 def _prompt(request: TurnRequest) -> str | list[str]:
-    """With the present time. It is not in the instructions, because providers cache those."""
+    """The prompt with the current time. Not in the instructions, because providers cache those."""
     if request.started_at is None:
         return request.prompt
     return [f"[It is now {describe_moment(request.started_at, request.zone)}.]", request.prompt]
 
 
 def _usage(spent: RunUsage) -> Usage:
-    """Each token counts once, as in the logs of agents; pydantic-ai counts cached ones twice."""
+    """Count each token once; pydantic-ai includes cached tokens in the input as well."""
     cached = spent.cache_read_tokens + spent.cache_write_tokens
     return Usage(
         input_tokens=max(0, spent.input_tokens - cached),

@@ -1,4 +1,4 @@
-"""The words that stand in for messages which the model no longer sees."""
+"""Summaries that replace messages the model no longer sees."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ requests in the text, and do not call it a summary."""
 
 
 def transcript(earlier: str | None, messages: Sequence[Message], limit: int) -> str:
-    """The messages as one text, which is asked about in a single request without tools."""
+    """The messages as one text, for a single request without tools."""
     parts = [f"[what you noted before]\n{earlier}"] if earlier else []
-    parts += [_told(message) for message in messages]
+    parts += [_message_text(message) for message in messages]
     return shortened("\n\n".join(parts), limit)
 
 
 def digest(earlier: str | None, messages: Sequence[Message], limit: int) -> str:
-    """A summary that needs no model: what was asked, in the first line of each message."""
-    asked = [
+    """A summary made without a model: the first line of each user message."""
+    requests = [
         shortened_line(message.content) for message in messages if message.role is MessageRole.USER
     ]
     lines = [f"{len(messages)} earlier messages are not shown any more. What was asked in them:"]
-    if len(asked) > MOST_LINES:
-        lines.append(f"- … {len(asked) - MOST_LINES} older requests …")
-    lines += [f"- {line}" for line in asked[-MOST_LINES:]]
+    if len(requests) > MOST_LINES:
+        lines.append(f"- … {len(requests) - MOST_LINES} older requests …")
+    lines += [f"- {line}" for line in requests[-MOST_LINES:]]
     if earlier:
         lines += ["Before that:", earlier]
     return shortened("\n".join(lines), limit)
@@ -46,7 +46,7 @@ def shortened_line(text: str) -> str:
     return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
 
 
-def _told(message: Message) -> str:
+def _message_text(message: Message) -> str:
     lines = [f"[{message.role}]"]
     if message.content.strip():
         lines.append(message.content)

@@ -1,4 +1,4 @@
-"""What pydantic-ai reports during a run, as the events of our turn."""
+"""Turns pydantic-ai's events into the events of a turn."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ToolReturnPart
 
 
-class Translation:
-    """For one turn. A tool's result does not say what it was called with, so calls are kept."""
+class EventAdapter:
+    """Adapts one turn. Keeps each call's arguments, because the result doesn't repeat them."""
 
     def __init__(self) -> None:
         self._arguments: dict[str, Mapping[str, Any]] = {}
 
-    def of(self, event: AgentStreamEvent | AgentRunResultEvent[Any]) -> TurnEvent | None:
-        """None for what is only of interest inside pydantic-ai."""
+    def adapt(self, event: AgentStreamEvent | AgentRunResultEvent[Any]) -> TurnEvent | None:
+        """None for pydantic-ai's internal events."""
         match event.event_kind:
             case "part_start":
                 return _delta(event.part.part_kind, getattr(event.part, "content", None))
@@ -52,7 +52,7 @@ def _delta(kind: str, text: object) -> TurnEvent | None:
 
 
 def _result(part: ToolReturnPart) -> str:
-    """The text the model gets, or what was wrong with its arguments, one line each."""
+    """The text the model gets, or the errors in its arguments, one per line."""
     if not isinstance(part.content, list):
         return part.model_response_str(wrap_if_error=False)
     return "\n".join(

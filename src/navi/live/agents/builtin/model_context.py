@@ -1,4 +1,4 @@
-"""What of a session's past the model is shown, and when that has grown too long."""
+"""The part of a session's history that the model sees, and when it gets too long."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
 
 CHARACTERS_PER_TOKEN = 4
-"""A rough measure that needs no tokenizer; models differ in theirs anyway."""
+"""A rough estimate that needs no tokenizer; every model's differs anyway."""
 
 LONGEST_VALUE = 20_000
-"""Characters of an old tool result, or of one argument, that the model still sees.
+"""Characters of an old tool result or argument that the model still sees.
 
-A file it read many turns ago is worth reading again if it matters. The transcript keeps it whole.
+It can read an old file again if it needs to. The transcript keeps the whole text.
 """
 
 TURN_ENDED = "(the turn ended here)"
@@ -29,65 +29,67 @@ _NOT_IN_TOOL_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
-    """What the model knows of a session: perhaps a summary, then the messages since."""
+class ModelContext:
+    """A summary, if there is one, and the messages since."""
 
     summary: str | None
     messages: tuple[Message, ...]
 
 
-def past_of(history: Sequence[Message]) -> Past:
-    """The newest summary stands at the beginning, wherever it was written in the history."""
+def model_context(history: Sequence[Message]) -> ModelContext:
+    """The newest summary, wherever it is in the history, and the messages it doesn't cover."""
     summary: Message | None = None
     for message in history:
         if message.compacted_up_to is not None:
             summary = message
-    last_summarised = (
-        -1 if summary is None or summary.compacted_up_to is None else (summary.compacted_up_to)
-    )
+    last_summarised = -1
+    if summary is not None and summary.compacted_up_to is not None:
+        last_summarised = summary.compacted_up_to
     since = tuple(m for m in history if m.compacted_up_to is None and m.idx > last_summarised)
-    return Past(summary.content if summary else None, since)
+    return ModelContext(summary.content if summary else None, since)
 
 
-def estimated_tokens(past: Past) -> int:
-    characters = len(past.summary or "") + sum(_characters(message) for message in past.messages)
+def estimated_tokens(context: ModelContext) -> int:
+    characters = len(context.summary or "") + sum(
+        _characters(message) for message in context.messages
+    )
     return characters // CHARACTERS_PER_TOKEN
 
 
-def needs_compaction(past: Past, budget: int) -> bool:
-    return bool(past.messages) and estimated_tokens(past) > budget
+def needs_compaction(context: ModelContext, budget: int) -> bool:
+    return bool(context.messages) and estimated_tokens(context) > budget
 
 
-def split(past: Past, budget: int) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
-    """What is to be summarised, and what the model keeps: the newest, within half the budget.
+def split(context: ModelContext, budget: int) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+    """The messages to summarise, and the newest ones, which fit into half the budget.
 
-    The cut is at the beginning of a user message, so that no tool call loses its result. If not
-    even the last turn fits, all of it is summarised.
+    Cuts before a user message, so that no tool call loses its result. If not even the last turn
+    fits, everything is summarised.
     """
     left = budget * CHARACTERS_PER_TOKEN // 2
-    cut = len(past.messages)
-    for place in range(len(past.messages) - 1, -1, -1):
-        message = past.messages[place]
+    cut = len(context.messages)
+    for position in range(len(context.messages) - 1, -1, -1):
+        message = context.messages[position]
         left -= _characters(message)
         if left < 0:
             break
         if message.role is MessageRole.USER:
-            cut = place
-    # A summary that is itself too long must not keep all messages and compact nothing.
-    cut = cut or len(past.messages)
-    return past.messages[:cut], past.messages[cut:]
+            cut = position
+    # If only the old summary is too long, all messages fit; summarise them nonetheless.
+    cut = cut or len(context.messages)
+    return context.messages[:cut], context.messages[cut:]
 
 
-def model_messages(past: Past) -> list[ModelMessage]:
-    """The past as pydantic-ai wants it: every tool call is followed by its result."""
+def model_messages(context: ModelContext) -> list[ModelMessage]:
+    """The context as pydantic-ai wants it: every tool call is followed by its result."""
     from pydantic_ai.messages import ModelRequest, UserPromptPart
 
     messages: list[ModelMessage] = []
-    if past.summary is not None:
-        text = f"[A summary of our conversation so far]\n{past.summary}"
+    if context.summary is not None:
+        text = f"[A summary of our conversation so far]\n{context.summary}"
         messages.append(ModelRequest(parts=[UserPromptPart(text)]))
     seen_call_ids: set[str] = set()
-    for message in past.messages:
+    for message in context.messages:
         if message.role is MessageRole.ASSISTANT:
             messages.extend(_step(message, seen_call_ids))
             continue
@@ -100,7 +102,7 @@ def model_messages(past: Past) -> list[ModelMessage]:
 
 
 def _text(message: Message) -> str:
-    """A message not from the agent. Only a person's words are left unmarked."""
+    """The text of a message to the agent. Only a person's own words are left unmarked."""
     if message.role is not MessageRole.USER:
         return f"[{message.content}]"
     if message.is_recall:
@@ -109,7 +111,7 @@ def _text(message: Message) -> str:
 
 
 def shortened(text: str, limit: int = LONGEST_VALUE) -> str:
-    """The beginning and the end of a text that is too long, and how much is missing between."""
+    """Replace the middle of a text that is too long with a note."""
     if len(text) <= limit:
         return text
     half = limit // 2
@@ -117,7 +119,7 @@ def shortened(text: str, limit: int = LONGEST_VALUE) -> str:
 
 
 def _step(message: Message, seen_call_ids: set[str]) -> list[ModelMessage]:
-    """One step of the agent. Thinking stays out: providers accept only their own, and signed."""
+    """One step of the agent, without thinking: providers accept only their own, signed."""
     from pydantic_ai.messages import (
         ModelRequest,
         ModelResponse,
@@ -126,15 +128,15 @@ def _step(message: Message, seen_call_ids: set[str]) -> list[ModelMessage]:
         ToolReturnPart,
     )
 
-    said: list[TextPart | ToolCallPart] = []
-    returned: list[ToolReturnPart] = []
+    parts: list[TextPart | ToolCallPart] = []
+    results: list[ToolReturnPart] = []
     if message.content.strip():  # providers refuse blank text
-        said.append(TextPart(message.content))
+        parts.append(TextPart(message.content))
     for number, call in enumerate(message.tool_calls):
         call_id = _call_id(call.id, f"call_{message.idx}_{number}", seen_call_ids)
         name = _NOT_IN_TOOL_NAMES.sub("_", call.name)[:64] or "unknown"
-        said.append(ToolCallPart(name, _shortened_values(call.arguments), call_id))
-        returned.append(
+        parts.append(ToolCallPart(name, _shortened_values(call.arguments), call_id))
+        results.append(
             ToolReturnPart(
                 name,
                 _result(call),
@@ -144,18 +146,18 @@ def _step(message: Message, seen_call_ids: set[str]) -> list[ModelMessage]:
             )
         )
     messages: list[ModelMessage] = []
-    if said:
-        messages.append(ModelResponse(parts=said, timestamp=message.timestamp))
-    if returned:
-        messages.append(ModelRequest(parts=returned, timestamp=message.timestamp))
+    if parts:
+        messages.append(ModelResponse(parts=parts, timestamp=message.timestamp))
+    if results:
+        messages.append(ModelRequest(parts=results, timestamp=message.timestamp))
     return messages
 
 
 def _close_turn(messages: list[ModelMessage]) -> None:
-    """Let the agent have the last word of a turn that ended with a tool's result.
+    """Add a closing answer to a turn that ended with a tool's result.
 
-    Otherwise the next user message would look like a part of that step. Anthropic refuses that:
-    within a step it wants the thinking back, which we don't keep.
+    Otherwise the next user message would seem to belong to that step. Anthropic refuses that:
+    within a step it expects the thinking, which we don't keep.
     """
     from pydantic_ai.messages import ModelResponse, TextPart
 
@@ -163,10 +165,10 @@ def _close_turn(messages: list[ModelMessage]) -> None:
         messages.append(ModelResponse(parts=[TextPart(TURN_ENDED)]))
 
 
-def _call_id(given: str, otherwise: str, seen: set[str]) -> str:
-    """An id every provider takes, and no other call has: another driver may have made it up."""
-    usable = _ALLOWED_CALL_ID.fullmatch(given) is not None and given not in seen
-    call_id = given if usable else otherwise
+def _call_id(original: str, fallback: str, seen: set[str]) -> str:
+    """A unique id that every provider accepts; another driver's ids may not be."""
+    is_usable = _ALLOWED_CALL_ID.fullmatch(original) is not None and original not in seen
+    call_id = original if is_usable else fallback
     seen.add(call_id)
     return call_id
 
@@ -183,7 +185,7 @@ def _shortened_values(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _characters(message: Message) -> int:
-    """What the message costs the model; thinking is not sent."""
+    """The length of what is sent to the model; thinking is not."""
     characters = len(message.content)
     for call in message.tool_calls:
         characters += len(call.name) + len(str(_shortened_values(call.arguments)))

@@ -1,4 +1,4 @@
-"""What went wrong with a model, in words for the session: short, plain and without secrets."""
+"""Turns model errors into short messages for people, without secrets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 def failure_of(error: Exception, endpoint: Endpoint | None) -> NaviError:
-    """The refusal that stands for this error. `endpoint` is None for the scripted model."""
+    """The error to show to people. `endpoint` is None for the scripted model."""
     from pydantic_ai import exceptions
 
     if isinstance(error, NaviError):
@@ -95,7 +95,7 @@ def _provider_failure(error: Exception, endpoint: Endpoint) -> AgentFailed:
 
 
 def _detail(error: Exception, endpoint: Endpoint) -> str:
-    """The provider's own words, if it sent any."""
+    """The provider's own message, if it sent one."""
     body = getattr(error, "body", None)
     if isinstance(body, dict) and isinstance(body.get("error"), dict):
         body = body["error"]

@@ -1,11 +1,11 @@
-"""Which model a name means, where it is asked, and with which key.
+"""Model names, and the address and key that each one needs.
 
-anthropic:NAME         Anthropic, or whatever speaks its Messages API at ANTHROPIC_BASE_URL
+anthropic:NAME         Anthropic, or any server with its Messages API at ANTHROPIC_BASE_URL
 openai:NAME            OpenAI's Responses API; with another base URL (Ollama, vLLM, a gateway)
-                       the Chat Completions API, which is what compatible servers speak
-openai-chat:NAME       the one or the other OpenAI API, whatever the base URL
-openai-responses:NAME
-scripted               plays what the message says (see scripted.py)
+                       the Chat Completions API, which compatible servers speak
+openai-chat:NAME       OpenAI's Chat Completions API, whatever the base URL
+openai-responses:NAME  OpenAI's Responses API, whatever the base URL
+scripted               follows the script in the prompt (see scripted_model.py)
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DEFAULT_ANTHROPIC_MODEL = "anthropic:claude-sonnet-4-5"
 DEFAULT_OPENAI_MODEL = "openai:gpt-5.2"
 
 NO_KEY = "no-key"
-"""Sent where none is needed: a server of one's own. The client libraries insist on some key."""
+"""Sent to people's own servers, because the client libraries insist on a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ _PROVIDERS = {
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A model, where it is asked, and with which key."""
+    """A model with its address and key."""
 
     spec: str
     provider: Provider
@@ -72,7 +72,7 @@ class Endpoint:
 
     @property
     def address(self) -> str:
-        """Fit to be shown: without a password that the URL may carry."""
+        """Safe to show: without the password that a URL may contain."""
         url = urlsplit(self.base_url)
         port = f":{url.port}" if url.port else ""
         return f"{url.scheme}://{url.hostname}{port}"
@@ -89,7 +89,7 @@ class Endpoint:
 
 
 def default_model(environment: Mapping[str, str], setting: str | None) -> str:
-    """The model of sessions that name none: the setting, else one whose key is at hand."""
+    """The model for sessions that name none: the setting, or one whose key is set."""
     if setting:
         return setting
     if environment.get(ANTHROPIC.key_variable):
@@ -105,7 +105,7 @@ def endpoint_of(
     base_urls: Mapping[str, str],
     api_keys: Mapping[str, str],
 ) -> Endpoint:
-    """Where the model is asked; what is given by argument wins over the environment."""
+    """The model's endpoint; arguments override the environment."""
     kind, _, model = spec.partition(":")
     provider = _PROVIDERS.get(kind)
     if provider is None or not model.strip():
@@ -135,12 +135,11 @@ def build_model(endpoint: Endpoint, client: AsyncClient) -> Model:
 
 
 def model_settings(endpoint: Endpoint, *, thinking: bool, request_timeout: float) -> ModelSettings:
-    """What each request asks for besides an answer."""
+    """The settings of every request."""
     if endpoint.provider is ANTHROPIC:
-        # Anthropic bills a long conversation in full for every step unless it is told to cache.
+        # Without caching, Anthropic bills the whole conversation again at every step.
         return {"timeout": request_timeout, "cache": True, "thinking": thinking}
-    # Compatible servers refuse a request to think for models that can't; OpenAI's own models
-    # think as much as they think fit.
+    # Compatible servers refuse thinking for models without it; OpenAI's models decide themselves.
     return {"timeout": request_timeout}
 
 
@@ -180,5 +179,5 @@ def _is_web_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # such as a port that is not a number
+    except ValueError:  # for instance a port that is not a number
         return False

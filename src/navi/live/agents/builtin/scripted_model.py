@@ -1,4 +1,4 @@
-"""A model that plays what the message says. It needs no network and always does the same.
+"""A model that follows the script in its prompt, without a network and always the same way.
 
     [[think: text]]               think aloud
     [[say: text]]                 answer, word by word
@@ -9,10 +9,10 @@
     [[limit: seconds]]            end the turn at a usage limit that resets then
     [[loop]]                      call a harmless tool again and again, until the iteration limit
 
-Steps are played in order, and text around them is ignored. A message without any step is answered
-`ok: <message>`. Each tool call ends a response; what follows it is the next response. The `say`
-steps of one response are joined by a single space. A response that would be empty says `done`.
-A step that can't be understood, such as broken JSON, becomes a `say` that tells what is wrong.
+Steps are played in order; other text is ignored. A prompt without steps is answered
+`ok: <prompt>`. Each tool call ends a response; the steps after it are the next response. The `say`
+steps of one response are joined by a space. A response that would be empty says `done`.
+A step that can't be understood, such as broken JSON, becomes a `say` that explains the error.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LONGEST_SLEEP_SECONDS = 86_400.0
 LONGEST_LIMIT_SECONDS = 30 * 86_400.0
 LIMIT_WORDS = "the script's usage limit is reached"
 MOST_DELTAS_OF_A_TEXT = 500
-"""A text of a megabyte would otherwise become more events than any client wants to replay."""
+"""Otherwise a text of a megabyte would become more events than any client wants to replay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ _CLOSING = re.compile(r"\s*\]\]")
 
 
 def parse(message: str) -> list[Step]:
-    """The script in the message; empty if there is none."""
+    """The steps in the message."""
     steps: list[Step] = []
     beginning = _BEGINNING.search(message)
     closings = _closings(message) if beginning else {}
@@ -108,7 +108,7 @@ def parse(message: str) -> list[Step]:
 
 
 def steps_of_response(steps: Sequence[Step], calls_made: int) -> list[Step]:
-    """What the response that follows so many tool calls plays, up to its own tool call."""
+    """The steps of the response after `calls_made` tool calls, up to its own tool call."""
     passed = 0
     response: list[Step] = []
     for step in steps:
@@ -125,7 +125,7 @@ def steps_of_response(steps: Sequence[Step], calls_made: int) -> list[Step]:
 
 
 def deltas(text: str) -> list[str]:
-    """The text in word-sized pieces that, joined, are exactly the text."""
+    """Split the text into pieces of about a word; joined, they are the text."""
     words = re.findall(r"\S+\s*|\s+", text)
     size = math.ceil(len(words) / MOST_DELTAS_OF_A_TEXT) or 1
     return ["".join(words[start : start + size]) for start in range(0, len(words), size)]
@@ -144,36 +144,36 @@ async def _respond(
 
     prompt, calls_made = _last_prompt(messages)
     steps: Sequence[Step] = parse(prompt) or [Say(f"ok: {prompt}")]
-    said = called = False
-    for place, step in enumerate(steps_of_response(steps, calls_made)):
+    has_text = has_call = False
+    for part, step in enumerate(steps_of_response(steps, calls_made)):
         if isinstance(step, Loop):
             step = _call_to_repeat([tool.name for tool in info.function_tools])
         match step:
             case Think(text):
                 for delta in deltas(text):
-                    yield {place: DeltaThinkingPart(content=delta)}
+                    yield {part: DeltaThinkingPart(content=delta)}
             case Say(text) if text:
-                for delta in deltas(f" {text}" if said else text):
+                for delta in deltas(f" {text}" if has_text else text):
                     yield delta
-                said = True
+                has_text = True
             case Sleep(seconds):
                 await asyncio.sleep(seconds)
             case Call(tool, arguments):
                 call_id = f"scripted_{os.urandom(8).hex()}"
-                called = True
-                yield {place: DeltaToolCall(tool, json.dumps(arguments), tool_call_id=call_id)}
+                has_call = True
+                yield {part: DeltaToolCall(tool, json.dumps(arguments), tool_call_id=call_id)}
             case Fail(reason):
                 raise AgentFailed(reason)
             case Limit(seconds):
                 raise UsageLimit(LIMIT_WORDS, resets_in=timedelta(seconds=seconds))
-    if not said and not called:
+    if not has_text and not has_call:
         yield NOTHING_TO_SAY
 
 
 def _last_prompt(messages: Sequence[ModelMessage]) -> tuple[str, int]:
-    """The newest user prompt, and how many tool calls the model has made since.
+    """The newest user prompt, and the number of tool calls since.
 
-    A text that comes with the result of a tool is a nudge: the script goes on.
+    A text beside a tool's result is a nudge and does not end the script.
     """
     calls_made = 0
     for message in reversed(messages):
@@ -182,7 +182,7 @@ def _last_prompt(messages: Sequence[ModelMessage]) -> tuple[str, int]:
             if part.part_kind == "tool-call":
                 calls_made += 1
             elif part.part_kind == "user-prompt" and "tool-return" not in kinds:
-                # The present time may stand before it.
+                # The current time may come before it.
                 content = part.content if isinstance(part.content, str) else part.content[-1]
                 return str(content), calls_made
     return "", calls_made
@@ -227,7 +227,7 @@ def _timed_step(word: str, text: str) -> Step:
 
 
 def _tool_step(message: str, start: int, text: str, end: int) -> tuple[Step, int]:
-    """A tool step, read as JSON rather than up to the next `]]`, which JSON may contain."""
+    """Parse a tool step as JSON, because its arguments may contain `]]`."""
     name = _TOOL_NAME.match(message, start)
     if name and not name[2] and (closing := _CLOSING.match(message, name.end())):
         return Call(name[1], {}), closing.end()
@@ -244,10 +244,10 @@ def _tool_step(message: str, start: int, text: str, end: int) -> tuple[Step, int
 
 
 def _closings(message: str) -> dict[int, int]:
-    """Where the step that opens at each `[[` ends; nothing for those that never end.
+    """The end of the step that opens at each `[[`; those that never end are left out.
 
-    Brackets inside nest, as in `[[bash: [[ -f x ]] && cat x]]`. A `[[` without a partner ends at
-    the first `]]` after it. Of a longer run the last two brackets close: `[[say: list[0]]]`.
+    Brackets nest, as in `[[bash: [[ -f x ]] && cat x]]`. An unbalanced `[[` ends at the first `]]`
+    after it. In a longer run the last two brackets close the step: `[[say: list[0]]]`.
     """
     closings: dict[int, int] = {}
     open_at: list[int] = []

@@ -1,4 +1,4 @@
-"""Our tools as pydantic-ai calls them. Whatever a tool does, the turn goes on."""
+"""Turns our tools into pydantic-ai tools. A failing tool never ends the turn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def agent_tool(tool: Tool[Any]) -> AgentTool[ToolContext]:
         await context.deps.on_record(call_id)
         result = await tool_call.call(tool, context.deps, arguments)
         for nudge in await context.deps.nudges(call_id):
-            # The model reads it right after the result of this call.
+            # The model reads it right after this call's result.
             context.enqueue(nudge)
         if result.is_error:
             raise ToolFailed(result.text)
@@ -33,8 +33,8 @@ def agent_tool(tool: Tool[Any]) -> AgentTool[ToolContext]:
     wrapped: AgentTool[ToolContext] = AgentTool.from_schema(
         call, tool.name, tool.description, schema(tool.arguments), takes_ctx=True
     )
-    # A model may send a list or a number. Without this the call above would fail as a program
-    # does, and end the turn; now the model is told. All else is for the tool itself to judge.
+    # A model may send a list or a number. Without this check the call would raise and end the
+    # turn; with it the model gets an error. The tool checks everything else.
     wrapped.function_schema.validator = SchemaValidator(
         core_schema.dict_schema(core_schema.str_schema())
     )

@@ -1,7 +1,7 @@
-"""What an agent that Navi starts finds in its environment.
+"""The environment of an agent that Navi starts.
 
-Of the server's own environment an agent gets only what is named here or in the setting
-`pass_environment`: keys and passwords of other programs are none of its business.
+An agent gets only those of the server's variables that are listed here or in the setting
+`pass_environment`, so that it doesn't see other programs' keys and passwords.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-# `*` stands for anything.
+# `*` matches anything.
 EVERY_AGENT = (
     # who and where
     *("HOME", "USER", "LOGNAME", "SHELL", "PATH", "TMPDIR", "TMP", "TEMP", "TZ", "XDG_*"),
@@ -19,7 +19,7 @@ EVERY_AGENT = (
     # the terminal
     *("TERM", "TERM_PROGRAM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "CLICOLOR*"),
     *("EDITOR", "VISUAL", "PAGER", "LESS", "TMUX_TMPDIR"),
-    # the desktop and its agents for keys
+    # the desktop and its key agents
     *("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS"),
     *("SSH_AUTH_SOCK", "SSH_AGENT_PID", "GNUPGHOME"),
     # the network
@@ -43,12 +43,12 @@ TOKEN = "NAVI_TOKEN"
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """How an agent's tools reach this server."""
+class ServerAccess:
+    """What an agent's tools need to reach this server."""
 
     address: str
     token_of: Callable[[str], Awaitable[str]]
-    """The token of a session, by its id."""
+    """Returns a session's token, given its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +56,23 @@ class Launch:
     """How to start an agent's program."""
 
     command: str
-    """By its name on the PATH, or by its path."""
+    """A name on the PATH, or a path."""
     arguments: Sequence[str]
     """Added to every command line."""
     environment: Mapping[str, str]
-    """What the agent may see."""
+    """The variables that the agent may see."""
     runs: Path
-    """The folder that holds the folders of runs."""
-    reach: Reach | None = None
+    """The folder with one folder for each run."""
+    access: ServerAccess | None = None
 
 
 def visible_variables(
     environment: Mapping[str, str], further: Sequence[str] = (), nesting: Sequence[str] = ()
 ) -> dict[str, str]:
-    """The part of the server's environment that an agent may see. `further` adds to the list.
+    """The variables that an agent may see: those of every agent, and `further` patterns.
 
-    Most variables that begin with one of `nesting` say whose child a process is, and would make an
-    agent believe that it runs inside another one. A general pattern such as `*` does not pass them
-    on.
+    Variables with a prefix in `nesting` would make an agent believe that it runs inside another
+    one. A general pattern such as `*` does not include them.
     """
     patterns = (*EVERY_AGENT, *further)
     prefixes = (MULTIPLEXER, *nesting)
@@ -83,13 +82,13 @@ def visible_variables(
 
 
 async def with_identity(
-    environment: Mapping[str, str], session_id: str, reach: Reach | None
+    environment: Mapping[str, str], session_id: str, access: ServerAccess | None
 ) -> dict[str, str]:
-    """The environment, with what tells `sm`, hooks and MCP servers which session calls them."""
+    """The environment plus the variables that tell `sm`, hooks and MCP servers their session."""
     identity = {"NAVI_SESSION_ID": session_id}
-    if reach is not None:
-        identity["NAVI_URL"] = reach.address
-        identity[TOKEN] = await reach.token_of(session_id)
+    if access is not None:
+        identity["NAVI_URL"] = access.address
+        identity[TOKEN] = await access.token_of(session_id)
     return {**environment, **identity}
 
 

@@ -1,19 +1,19 @@
-"""One run of an agent's command line that outlives the server which started it.
+"""One run of an agent's command line, which outlives the server that started it.
 
-The run is a folder. Whatever happens to the server, its folder says whether the client was started,
-whether it still works, what it has said so far and how it ended, so the next server goes on where
-the last one stood, and no client is ever started twice for the same turn.
+A run is a folder. It says whether the agent was started, whether it is still running, what it
+printed and how it ended. So the next server can continue where the last one died, and no agent is
+started twice for the same turn.
 
-    lock    held (flock) by the run's shell for as long as the client works
-    pid     the shell's own, which is also its process group; written before the client starts
-    input   what the client reads; out, err: what it says
-    code    how it ended
+    lock      held (flock) by the run's shell while the agent is running
+    pid       the shell's process id and process group; written before the agent starts
+    input     the agent's standard input
+    out, err  its output
+    code      its exit code
 """
 
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
 import shutil
 import signal
@@ -21,12 +21,13 @@ import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
+from navi.base.file_locks import is_locked, lock_file
 from navi.base.file_modes import person_umask
 
-# The shell stays behind the client to write down how it ended; signals to the group are for the
-# client. Its own standard input is the lock, which the client does not get. What the shell writes
-# is closed to other users; the client works with the person's own umask.
-KEEPER = """\
+# The shell outlives the agent to record its exit code, and ignores signals sent to their group. The
+# lock is the shell's standard input, which the agent doesn't inherit. The shell's files are closed
+# to other users; the agent gets the person's own umask.
+SCRIPT = """\
 trap : INT TERM HUP
 run=$PWD
 echo $$ >pid
@@ -36,7 +37,7 @@ code=$?
 cd "$run" && echo $code >code.new && mv code.new code
 """
 TURN = "NAVI_TURN_ID"
-"""In the environment of the client, and so of all that it starts."""
+"""In the environment of the agent and of every process it starts."""
 SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.1
 INTERRUPT_GRACE_SECONDS = 5.0
 KILL_GRACE_SECONDS = 2.0
@@ -44,28 +45,27 @@ READ_BYTES = 1 << 18
 SHOWN_ERROR_CHARACTERS = 600
 
 
-class ClientRun:
+class DetachedRun:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
-        self._was_seen_at_work = False
+        self._was_seen_running = False
 
     @property
     def was_started(self) -> bool:
-        """True for ever once a client may have seen the input."""
+        """True from the moment that the agent may have seen its input."""
         return (self._folder / "pid").exists() or self._is_locked()
 
     def start(
         self, command: Sequence[str], cwd: Path, environment: Mapping[str, str], text: str
     ) -> None:
-        """Not a coroutine, so that no cancellation can come in between."""
+        """Start the agent. Not a coroutine, so that it can't be cancelled halfway."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (self._folder / "input").write_text(text)
-        lock = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        lock = lock_file(self._folder / "lock")
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._process = subprocess.Popen(
-                ["/bin/sh", "-c", KEEPER, "navi-run", str(cwd), f"{person_umask():o}", *command],
+                ["/bin/sh", "-c", SCRIPT, "navi-run", str(cwd), f"{person_umask():o}", *command],
                 cwd=self._folder,
                 env={**environment, TURN: self._folder.name},
                 stdin=lock,
@@ -77,12 +77,12 @@ class ClientRun:
             os.close(lock)
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """What the client says from its beginning, until it has ended."""
+        """All lines of the agent's output, from the first one until it has ended."""
         rest, position = b"", 0
         pause = SHORTEST_PAUSE_SECONDS
         while True:
-            # Looked at before reading: what an ended client said is all there.
-            has_ended = not self._works()
+            # Checked before reading, so that nothing it prints at its end is missed.
+            has_ended = not self._is_running()
             data = self._read(position)
             position += len(data)
             *whole, rest = (rest + data).split(b"\n")
@@ -99,18 +99,18 @@ class ClientRun:
             yield rest
 
     async def interrupt(self) -> None:
-        """Ask the client to end as Ctrl-C does, so that it can write down where it was."""
+        """End the agent as Ctrl-C does, which lets it save its state; kill it if that fails."""
         try:
-            if self._works():
+            if self._is_running():
                 self._signal(signal.SIGINT)
-            await self._ends(INTERRUPT_GRACE_SECONDS)
+            await self._wait_for_end(INTERRUPT_GRACE_SECONDS)
         finally:
             self._signal(signal.SIGKILL)
-            await self._ends(KILL_GRACE_SECONDS)
+            await self._wait_for_end(KILL_GRACE_SECONDS)
             await self._end_orphans()
 
     async def clean_up(self) -> None:
-        """End what a client that was killed left behind. One that ended by itself saw to it."""
+        """End the processes that a killed agent left behind. Others clean up after themselves."""
         code = self.exit_code
         if code is None or code > 128:
             self._signal(signal.SIGKILL)
@@ -118,90 +118,83 @@ class ClientRun:
 
     @property
     def exit_code(self) -> int | None:
-        """None if it ended without saying, for instance because the machine went down."""
+        """None if it was not recorded, for instance because the machine went down."""
         try:
             return int((self._folder / "code").read_text())
         except (OSError, ValueError):
             return None
 
     @property
-    def complaint(self) -> str:
-        """The end of what the client wrote on its standard error."""
+    def error_output(self) -> str:
+        """The end of the agent's standard error."""
         try:
             text = (self._folder / "err").read_bytes()[-READ_BYTES:].decode(errors="replace")
         except OSError:
             return ""
         return text.strip()[-SHOWN_ERROR_CHARACTERS:]
 
-    def _works(self) -> bool:
-        # A shell drops its lock a moment before it has ended. Unless a child of this process is
-        # waited for until then, it stays as a zombie.
+    def _is_running(self) -> bool:
+        # The shell releases its lock a moment before it ends. If it is our child, it must also be
+        # waited for, or it stays as a zombie.
         return self._is_locked() or (self._process is not None and self._process.poll() is None)
 
     def _is_locked(self) -> bool:
-        try:
-            lock = os.open(self._folder / "lock", os.O_RDWR)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._was_seen_at_work = True
-            return True
-        finally:
-            os.close(lock)
-        return False
+        is_held = is_locked(self._folder / "lock")
+        self._was_seen_running = self._was_seen_running or is_held
+        return is_held
 
     def _read(self, position: int) -> bytes:
         try:
-            with (self._folder / "out").open("rb") as said:
-                said.seek(position)
-                return said.read(READ_BYTES)
+            with (self._folder / "out").open("rb") as output:
+                output.seek(position)
+                return output.read(READ_BYTES)
         except FileNotFoundError:
             return b""
 
-    async def _ends(self, seconds: float) -> None:
+    async def _wait_for_end(self, seconds: float) -> None:
         deadline = asyncio.get_running_loop().time() + seconds
-        while self._works():
+        while self._is_running():
             left = deadline - asyncio.get_running_loop().time()
             if left <= 0:
                 return
             await asyncio.sleep(min(left, 0.02))
 
     async def _end_orphans(self) -> None:
-        """Agents give the commands of their tools process groups of their own, so they are known
-        by their environment. Only where /proc is; elsewhere they are left."""
+        """Kill the commands of the agent's tools, which run in process groups of their own.
+
+        They are recognised by their environment, which needs /proc; elsewhere they go on.
+        """
         deadline = asyncio.get_running_loop().time() + KILL_GRACE_SECONDS
         while await asyncio.to_thread(self._kill_orphans):
-            # A killed process has no environment any more, so none is left when none is found.
+            # A killed process has no environment, so the loop ends when all are dead.
             if asyncio.get_running_loop().time() > deadline:
                 return
             await asyncio.sleep(SHORTEST_PAUSE_SECONDS)
 
     def _kill_orphans(self) -> bool:
-        """Whether there were any."""
+        """Returns whether there were any."""
         mark = f"{TURN}={self._folder.name}".encode()
-        was_one = False
+        has_orphans = False
         for process in Path("/proc").glob("[0-9]*"):
             try:
                 if mark in (process / "environ").read_bytes().split(b"\0"):
-                    was_one = True
+                    has_orphans = True
                     os.kill(int(process.name), signal.SIGKILL)
             except OSError:
                 pass
-        return was_one
+        return has_orphans
 
     def _signal(self, number: int) -> None:
-        if not self._was_seen_at_work:
-            return  # the number may be somebody else's by now
+        if not self._was_seen_running:
+            return  # the number may belong to another process by now
         try:
             os.killpg(int((self._folder / "pid").read_text()), number)
         except (OSError, ValueError):
             pass
 
 
-def forget_runs(folder: Path, but: str) -> None:
-    """Remove the folders of a session's earlier runs: their turns are stored."""
+def delete_earlier_runs(folder: Path, current: str) -> None:
+    """Remove the folders of a session's earlier runs, whose turns are stored."""
     for entry in folder.iterdir() if folder.is_dir() else ():
-        if entry.name != but:
+        if entry.name != current:
             shutil.rmtree(entry, ignore_errors=True)

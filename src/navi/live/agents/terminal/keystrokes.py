@@ -1,7 +1,7 @@
-"""Which key a turn in a pane needs next. Decisions only; `PaneTurn` carries them out.
+"""Decides which key a turn in a pane needs next; `PaneTurn` presses it.
 
-A key may get lost, or be read late by an agent that is short of CPU. So its effect is looked for in
-the agent's own record, and a key is pressed again only while the record lacks that effect.
+A key may get lost, or a busy agent may read it late. So a key is pressed again only until the
+agent's own transcript shows its effect.
 """
 
 from __future__ import annotations
@@ -9,29 +9,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from navi.live.agents.terminal.transcript_tail import QUIET_SECONDS, Mood
+from navi.live.agents.terminal.transcript_tail import QUIET_SECONDS, AgentState
 
 INTERRUPT_SECONDS = 30.0
 """How long to try before the turn fails."""
 SUBMIT_SECONDS = 60.0
-"""How long a prompt may stand in the composer of an idle agent before the turn fails."""
-RECORD_SECONDS = 300.0
-"""How long it may be neither there nor in the record: Codex holds prompts back while the servers of
-its tools start."""
+"""How long a prompt may stay in an idle agent's composer before the turn fails."""
+ARRIVAL_SECONDS = 300.0
+"""How long it may be neither there nor in the transcript: Codex holds prompts back while its MCP
+servers start."""
 ESCAPE_AGAIN_SECONDS = 3.0
-"""Before the second Escape, and twice as long before each further one. Two Escapes that meet an
-idle agent open a dialog, in which an Enter would rewind the conversation."""
+"""The pause before the second Escape, doubled before each further one. In an idle agent two Escapes
+open a dialog in which an Enter would rewind the conversation."""
 KEY_AGAIN_SECONDS = 3.0
-"""Before an Enter or Ctrl-C is repeated. Longer than the pause between a paste and its Enter."""
+"""The pause before another Enter or Ctrl-C; longer than the pause between a paste and its Enter."""
 
 
 class Key(Enum):
-    """Keys by their names in tmux."""
+    """Keys, by tmux's names."""
 
     ESCAPE = "Escape"
     ENTER = "Enter"
     CLEAR = "C-c"
-    """Empties the composer. Two in a row would end the agent."""
+    """Empties the composer. Two in a row end the agent."""
 
 
 class Verdict(Enum):
@@ -44,47 +44,51 @@ Decision = Key | Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """What the agent's files and its screen say of one turn."""
+class Observation:
+    """What the agent's files and its screen show of a turn."""
 
-    mood: Mood
+    state: AgentState
     has_begun: bool = False
-    """The record has the prompt."""
+    """The transcript has the prompt."""
     has_ended: bool = False
     is_prompt_in_composer: bool = False
-    """It was not submitted, or it was put back: Claude Code does that when it is interrupted before
-    it has said anything, and then records no interruption."""
+    """Not yet submitted, or put back: Claude Code does that if it is interrupted before it has
+    answered anything, and then records no interruption."""
     has_unread_keys: bool = False
 
     @property
     def is_at_work(self) -> bool:
-        return self.mood in (Mood.BUSY, Mood.ASKING)
+        return self.state in (AgentState.BUSY, AgentState.ASKING)
 
 
 @dataclass(slots=True)
 class Interruption:
-    """Ends the agent's work on a turn, and leaves the composer empty for the next one."""
+    """Stops the agent's work on a turn and empties the composer for the next one."""
 
     started_at: float
     idle_since: float | None = None
     escapes_at: list[float] = field(default_factory=list)
     cleared_at: float | None = None
 
-    def decide(self, sight: Sight, now: float) -> Decision:
-        idle_seconds = self._idle_seconds(sight, now)
-        is_over = sight.has_ended or (sight.has_begun and idle_seconds >= QUIET_SECONDS)
+    def decide(self, observation: Observation, now: float) -> Decision:
+        idle_seconds = self._idle_seconds(observation, now)
+        is_over = observation.has_ended or (observation.has_begun and idle_seconds >= QUIET_SECONDS)
         is_withdrawn = self.cleared_at is not None and idle_seconds >= QUIET_SECONDS
-        if (is_over or is_withdrawn) and not sight.is_prompt_in_composer:
+        if (is_over or is_withdrawn) and not observation.is_prompt_in_composer:
             return Verdict.DONE
         if now - self.started_at >= INTERRUPT_SECONDS:
             return Verdict.GIVE_UP
-        if sight.has_unread_keys:
+        if observation.has_unread_keys:
             return Verdict.WAIT
-        if sight.is_at_work and not is_over:
+        if observation.is_at_work and not is_over:
             return Key.ESCAPE if self._may_escape(now) else Verdict.WAIT
-        # What was not submitted yet may be in a moment.
+        # A prompt that is still in the composer may be submitted any moment.
         is_settled = is_over or idle_seconds >= KEY_AGAIN_SECONDS
-        if sight.mood is Mood.IDLE and sight.is_prompt_in_composer and is_settled:
+        if (
+            observation.state is AgentState.IDLE
+            and observation.is_prompt_in_composer
+            and is_settled
+        ):
             return Key.CLEAR if self._may_clear(now) else Verdict.WAIT
         return Verdict.WAIT
 
@@ -94,8 +98,8 @@ class Interruption:
         else:
             self.cleared_at = now
 
-    def _idle_seconds(self, sight: Sight, now: float) -> float:
-        if sight.mood is not Mood.IDLE:
+    def _idle_seconds(self, observation: Observation, now: float) -> float:
+        if observation.state is not AgentState.IDLE:
             self.idle_since = None
             return 0.0
         if self.idle_since is None:
@@ -114,24 +118,24 @@ class Interruption:
 
 @dataclass(slots=True)
 class Submission:
-    """Makes the agent take the prompt that was pasted into its composer."""
+    """Gets the agent to accept the prompt that was pasted into its composer."""
 
     pressed_at: float
-    """The last Enter; at first the one that came with the paste."""
-    idle_looks: int = 0
+    """When Enter was last pressed, at first with the paste."""
+    idle_polls: int = 0
 
-    def decide(self, sight: Sight, now: float, look_seconds: float) -> Decision:
-        if sight.has_begun:
+    def decide(self, observation: Observation, now: float, poll_seconds: float) -> Decision:
+        if observation.has_begun:
             return Verdict.DONE
-        if sight.is_at_work:
+        if observation.is_at_work:
             return Verdict.WAIT
-        # Looks are counted, not seconds: a machine that stands still makes nobody late.
-        self.idle_looks += 1
-        patience = SUBMIT_SECONDS if sight.is_prompt_in_composer else RECORD_SECONDS
-        if self.idle_looks * look_seconds >= patience:
+        # Counts polls instead of seconds, so that a suspended machine doesn't fail the turn.
+        self.idle_polls += 1
+        limit = SUBMIT_SECONDS if observation.is_prompt_in_composer else ARRIVAL_SECONDS
+        if self.idle_polls * poll_seconds >= limit:
             return Verdict.GIVE_UP
-        is_due = now - self.pressed_at >= KEY_AGAIN_SECONDS and not sight.has_unread_keys
-        return Key.ENTER if is_due and sight.is_prompt_in_composer else Verdict.WAIT
+        is_due = now - self.pressed_at >= KEY_AGAIN_SECONDS and not observation.has_unread_keys
+        return Key.ENTER if is_due and observation.is_prompt_in_composer else Verdict.WAIT
 
     def pressed(self, key: Key, now: float) -> None:
         self.pressed_at = now

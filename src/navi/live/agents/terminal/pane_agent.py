@@ -10,23 +10,23 @@ from typing import ClassVar
 from navi.live.agents.command_line.agent_environment import Launch
 from navi.live.agents.driver import TurnRequest
 from navi.live.agents.terminal.tmux import Pane
-from navi.live.agents.terminal.transcript_tail import Mood, TranscriptReader
+from navi.live.agents.terminal.transcript_tail import AgentState, TranscriptReader
 
 
 class PaneAgent(ABC):
-    client: ClassVar[str]
-    """What people call it."""
+    title: ClassVar[str]
+    """The agent's name for people."""
     mark: ClassVar[str]
-    """What stands before the line that a person types."""
+    """The sign in front of the line that a person types."""
     pause_seconds: ClassVar[float]
-    """Between a paste and its Enter."""
+    """The pause it needs between a paste and the Enter that submits it."""
 
     def __init__(self, launch: Launch) -> None:
         self._launch = launch
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """What it may see."""
+        """The variables that it may see."""
         return self._launch.environment
 
     @abstractmethod
@@ -35,10 +35,10 @@ class PaneAgent(ABC):
 
     @abstractmethod
     def conversation(self, pane: Pane) -> str | None:
-        """The agent's own name for what it has open in the pane; None until it has a name."""
+        """The agent's own id of the conversation in the pane; None until it has one."""
 
     @abstractmethod
-    def mood(self, pane: Pane) -> Mood: ...
+    def state(self, pane: Pane) -> AgentState: ...
 
     @abstractmethod
     def transcript(self, conversation: str) -> Path | None: ...

@@ -1,4 +1,4 @@
-"""A program in a pane of which Navi knows nothing but that it reads what is typed."""
+"""A program in a pane that is not an agent: Navi types, and reads what it prints."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import AsyncIterator, Sequence
 
 from navi.base.errors import AgentFailed
 from navi.base.paths import pane_name
-from navi.live.agents.driver import Told
+from navi.live.agents.driver import DriverEvent
 from navi.live.agents.terminal.tmux import Pane, Tmux
 from navi.live.model.event import TextDelta
 
-LOOK_SECONDS = 0.2
+POLL_SECONDS = 0.2
 START_SECONDS = 1.0
-"""How long a program that shows nothing gets before something is typed to it."""
+"""How long to wait for a program's first output before typing."""
 QUIET_SECONDS = 1.0
-"""A program that prints nothing for so long is taken to wait for its next input."""
+"""A program that prints nothing for this long seems to wait for input."""
 LONGEST_SECONDS = 10.0
 """Some programs are never quiet."""
 SHOWN_LINES = 200
 QUOTED_LINES = 5
-"""Of what a program that ended printed last, in an error."""
+"""How many of its last lines to quote if a program ended too soon."""
 FENCE = "```"
 
 
@@ -31,7 +31,7 @@ class PaneProgram:
         self._command = command
 
     async def ready(self) -> Pane:
-        """Its pane, once it shows something; a program that shows nothing gets a moment."""
+        """Its pane, once the program has printed something or `START_SECONDS` have passed."""
         deadline = _now() + START_SECONDS
         while True:
             pane = await self._pane()
@@ -39,10 +39,10 @@ class PaneProgram:
                 raise await self._ended_too_soon(pane)
             if await self._tmux.printed(pane) or _now() > deadline:
                 return pane
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
 
-    async def answer(self, turn_id: str, since_line: int) -> AsyncIterator[Told]:
-        """What it prints from that line on until it is quiet, or has ended."""
+    async def answer(self, turn_id: str, since_line: int) -> AsyncIterator[DriverEvent]:
+        """What it prints from that line on, until it is quiet or has ended."""
         pane, printed = await self._quiet(since_line)
         if pane.is_dead and pane.turn_id != turn_id:
             raise await self._ended_too_soon(pane)
@@ -52,23 +52,23 @@ class PaneProgram:
 
     async def _quiet(self, since_line: int) -> tuple[Pane, list[str]]:
         started_at = quiet_from = _now()
-        shown: list[str] = []
+        last: list[str] = []
         while True:
             pane = await self._pane()
-            # A program that has cleared its screen prints above that line again.
+            # A program that clears its screen prints above that line again.
             printed = await self._tmux.printed(pane, since_line)
             printed = printed or await self._tmux.printed(pane, pane.scrolled)
-            if printed != shown:
-                shown, quiet_from = printed, _now()
+            if printed != last:
+                last, quiet_from = printed, _now()
             is_quiet = _now() - quiet_from >= QUIET_SECONDS
             if pane.is_dead or is_quiet or _now() - started_at >= LONGEST_SECONDS:
-                return pane, shown
-            await asyncio.sleep(LOOK_SECONDS)
+                return pane, last
+            await asyncio.sleep(POLL_SECONDS)
 
     async def _pane(self) -> Pane:
         pane = await self._tmux.pane_with_ending(pane_name(self._session_id))
         if pane is None:
-            raise AgentFailed("the pane of this session was closed during this turn")
+            raise AgentFailed("this session's pane was closed during this turn")
         return pane
 
     async def _ended_too_soon(self, pane: Pane) -> AgentFailed:

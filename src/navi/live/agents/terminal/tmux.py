@@ -1,4 +1,4 @@
-"""tmux, on a socket of Navi's own: panes, what they show, and texts put into them."""
+"""Runs tmux on a socket of Navi's own: panes, their screens, and text pasted into them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from pathlib import Path
 from signal import SIGCHLD
 
 from navi.base.errors import AgentFailed
+from navi.base.file_locks import lock_file
 from navi.base.file_modes import person_umask
 
 WIDTH, HEIGHT = 200, 50
-PATIENCE_SECONDS = 10.0
+TIMEOUT_SECONDS = 10.0
 TURN, CONTEXT, STARTED = "@navi_turn", "@navi_context", "@navi_started"
-"""What Navi notes at a pane: the turn that was put in last, which context it belongs to, and when
-its program was started."""
+"""Navi's options on a pane: the last turn pasted into it, the context it belongs to, and when its
+program started."""
 FORMAT = "\t".join(
     f"#{{{name}}}"
     for name in (
@@ -38,14 +39,14 @@ SERVER_EXITED = "server exited unexpectedly"
 ABSENT = re.compile(
     "can't find|no server running|No such file|Connection refused|server exited|lost server"
 )
-"""What tmux says of a pane that is not there; anything else says nothing about the pane."""
+"""tmux's errors for a pane that doesn't exist; other errors say nothing about the pane."""
 LAUNCH = "launch-"
 """The prefix of scripts that start a pane's program."""
 START_ATTEMPTS = 6
 ENDING_ATTEMPTS = 6
-LOOK_ATTEMPTS = 3
+QUERY_ATTEMPTS = 3
 PASTED = re.compile(r"\[(?:Pasted|\.\.\.)")
-"""What stands in a composer in place of a long text."""
+"""How a composer abbreviates a long text."""
 DEAD = re.compile(r"Pane is dead\b")
 """What tmux itself prints into a pane whose program has ended."""
 SEQUENCE = re.compile(r"\x1b\[([0-9;]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]")
@@ -59,25 +60,25 @@ class Pane:
     tty: str
     is_dead: bool
     is_in_mode: bool
-    """A person scrolls in it: keys would not reach the agent."""
+    """A person is scrolling in it, so keys would not reach the agent."""
     exit_code: int | None
-    """Of a program that has ended by itself."""
+    """None unless the program has ended by itself."""
     signal: int | None
-    """The one that ended the program; older versions of tmux don't say."""
+    """The signal that ended the program; older versions of tmux don't tell."""
     scrolled: int
-    """How many lines have left the screen at its top."""
+    """The number of lines that have scrolled off the screen."""
     cursor_line: int
-    """Where the program prints next, counted from the first line that it ever printed."""
+    """The line that the program prints next, counted from its first one."""
     is_full_screen: bool
-    """The program draws a screen of its own, as editors do."""
+    """The program draws the whole screen, as editors do."""
     turn_id: str
     context: str
     started: float
-    """In seconds since the epoch, by the clock that also dates files."""
+    """In seconds since the epoch, by the file system's clock."""
 
     @property
-    def is_explained(self) -> bool:
-        """Whether tmux says how the program ended."""
+    def has_ending(self) -> bool:
+        """Whether tmux knows how the program ended."""
         return self.exit_code is not None or self.signal is not None
 
 
@@ -91,14 +92,14 @@ class Tmux:
     async def pane(self, name: str) -> Pane | None:
         """The pane of the session of that name, if there is one."""
         try:
-            lines = await self._look("list-panes", "-t", f"={name}:", "-F", FORMAT)
-        except Refused as refusal:
-            if ABSENT.search(refusal.message):
+            lines = await self._query("list-panes", "-t", f"={name}:", "-F", FORMAT)
+        except TmuxError as error:
+            if ABSENT.search(error.message):
                 return None
             raise
-        found = lines[0].split("\t")
-        server_pid, pane_id, pid, tty, dead, mode = found[:6]
-        exit_code, signal, scrolled, cursor_y, alternate_on, turn_id, context, started = found[6:]
+        values = lines[0].split("\t")
+        server_pid, pane_id, pid, tty, dead, mode = values[:6]
+        exit_code, signal, scrolled, cursor_y, alternate_on, turn_id, context, started = values[6:]
         return Pane(
             server_pid=int(server_pid),
             id=pane_id,
@@ -120,9 +121,9 @@ class Tmux:
         """The pane; if its program has ended, with its exit code or signal."""
         pane = await self.pane(name)
         for attempt in range(ENDING_ATTEMPTS):
-            if pane is None or not pane.is_dead or pane.is_explained:
+            if pane is None or not pane.is_dead or pane.has_ending:
                 break
-            # tmux 3.3 sometimes misses that its children have ended; then this makes it look.
+            # tmux 3.3 sometimes misses the end of a child; this makes it check.
             with suppress(OSError):
                 os.kill(pane.server_pid, SIGCHLD)
             await asyncio.sleep(0.02 * 2**attempt)
@@ -138,10 +139,9 @@ class Tmux:
         context: str,
         environment: Mapping[str, str] | None = None,
     ) -> Pane:
-        """A pane with the command in it. It stays when the command ends, to be looked at.
+        """Start the command in a new pane, which stays open when the command ends.
 
-        `environment` is for the command alone: tmux's server, which all panes share, does not get
-        it.
+        Only the command gets `environment`; tmux's server, which all panes share, does not.
         """
         environment = {**self._environment, **(environment or {})}
         for attempt in range(START_ATTEMPTS):
@@ -150,14 +150,14 @@ class Tmux:
             try:
                 return await self._start(name, cwd, launch, context, started)
             except ServerExited:
-                # It ended with its last pane, which was closed a moment ago. The next one is new.
+                # The server was just ending with its last pane; the next attempt starts a new one.
                 launch.unlink(missing_ok=True)
                 await asyncio.sleep(0.05 * 2**attempt)
             except AgentFailed:
                 launch.unlink(missing_ok=True)
                 raise
         raise AgentFailed(
-            "tmux can't be started", hint="its server exits at once; run `tmux` to see why"
+            "tmux does not start: its server exits at once", hint="run `tmux` to see why"
         )
 
     async def _start(self, name: str, cwd: Path, launch: Path, context: str, started: str) -> Pane:
@@ -180,22 +180,22 @@ class Tmux:
         await self._run("kill-session", "-t", f"={name}", may_fail=True)
 
     async def names(self) -> list[str]:
-        """Of all sessions; none if no tmux server runs."""
-        order = ("list-sessions", "-F", "#{session_name}")
-        return (await self._run(*order, may_fail=True)).splitlines()
+        """The names of all sessions; none if no tmux server is running."""
+        command = ("list-sessions", "-F", "#{session_name}")
+        return (await self._run(*command, may_fail=True)).splitlines()
 
     async def screen(self, pane: Pane) -> list[str]:
-        """The lines as they are shown, with their colours."""
-        return await self._look("capture-pane", "-p", "-e", "-t", pane.id)
+        """The lines on the screen, with their colours."""
+        return await self._query("capture-pane", "-p", "-e", "-t", pane.id)
 
     async def printed(self, pane: Pane, since_line: int = 0) -> list[str]:
-        """What the program printed from that line on, without colours and blank ends."""
+        """The lines printed from `since_line` on, without colours and trailing blanks."""
         start = 0 if pane.is_full_screen else since_line - pane.scrolled
-        lines = await self._look("capture-pane", "-p", "-J", "-S", str(start), "-t", pane.id)
-        shown = [line.rstrip() for line in lines if not (pane.is_dead and DEAD.match(line))]
-        while shown and not shown[-1]:
-            shown.pop()
-        return shown
+        screen = await self._query("capture-pane", "-p", "-J", "-S", str(start), "-t", pane.id)
+        lines = [line.rstrip() for line in screen if not (pane.is_dead and DEAD.match(line))]
+        while lines and not lines[-1]:
+            lines.pop()
+        return lines
 
     async def leave_mode(self, pane: Pane) -> None:
         await self._run("send-keys", "-t", pane.id, "-X", "cancel", may_fail=True)
@@ -204,12 +204,11 @@ class Tmux:
         await self._run("send-keys", "-t", pane.id, key)
 
     async def put(self, pane: Pane, text: Path, turn_id: str, pause: float, lock: Path) -> None:
-        """Paste the text whole, press Enter once, and note the turn, all by one order.
+        """Paste the text, note the turn on the pane and press Enter, in one tmux command.
 
-        tmux carries it out even if this process dies meanwhile. The pause is for the agent, which
-        would take an Enter that comes too soon for a part of the paste. If its program has ended,
-        nothing is pasted or noted: tmux 3.3 crashes when it pastes into a dead pane, and with it
-        all other panes.
+        tmux completes it even if this process dies meanwhile. Without the pause, the agent would
+        take the Enter for a part of the paste. Does nothing to a dead pane: tmux 3.3 crashes when
+        it pastes into one, and takes all other panes with it.
         """
         enter = f"send-keys -t {pane.id} Enter"
         note = f"set-option -p -t {pane.id} {TURN} {turn_id}"
@@ -222,44 +221,44 @@ class Tmux:
             lock=lock,
         )
 
-    async def _look(self, *order: str) -> list[str]:
-        """The lines that tmux prints. One failure says little on a busy machine: ask again."""
-        for attempt in range(1, LOOK_ATTEMPTS):
+    async def _query(self, *command: str) -> list[str]:
+        """The lines that tmux prints. Retries, because tmux sometimes fails on a busy machine."""
+        for attempt in range(1, QUERY_ATTEMPTS):
             try:
-                return (await self._run(*order)).splitlines()
-            except Refused as refusal:
-                if ABSENT.search(refusal.message):
+                return (await self._run(*command)).splitlines()
+            except TmuxError as error:
+                if ABSENT.search(error.message):
                     raise
             except AgentFailed:
                 pass
             await asyncio.sleep(0.05 * 2**attempt)
-        return (await self._run(*order)).splitlines()
+        return (await self._run(*command)).splitlines()
 
-    async def _run(self, *order: str, may_fail: bool = False, lock: Path | None = None) -> str:
+    async def _run(self, *command: str, may_fail: bool = False, lock: Path | None = None) -> str:
         program = shutil.which("tmux", path=self._environment.get("PATH"))
         if program is None:
             raise AgentFailed("tmux is not installed", hint="install it, or choose another driver")
-        command = [program, "-L", self._socket, "-f", os.devnull, *order]
-        # In a thread: a cancelled turn must not leave half an order behind, and uvloop's own
-        # subprocesses wait for the tmux server, which an order may start, to close its pipes.
-        done = await asyncio.to_thread(self._carry_out, command, lock)
+        arguments = [program, "-L", self._socket, "-f", os.devnull, *command]
+        # In a thread: a cancelled turn must not leave half a command behind. And a uvloop
+        # subprocess would wait until the tmux server, which it may start, closes its pipes.
+        done = await asyncio.to_thread(self._execute, arguments, lock)
         if done.returncode and not may_fail:
-            words = done.stderr.decode(errors="replace").strip()
-            refusal = ServerExited if words == SERVER_EXITED else Refused
-            raise refusal(f"tmux refused: {words}")
+            message = done.stderr.decode(errors="replace").strip()
+            error = ServerExited if message == SERVER_EXITED else TmuxError
+            raise error(f"tmux failed: {message}")
         return "" if done.returncode else done.stdout.decode(errors="replace")
 
-    def _carry_out(
-        self, command: Sequence[str], lock: Path | None
+    def _execute(
+        self, arguments: Sequence[str], lock: Path | None
     ) -> subprocess.CompletedProcess[bytes]:
-        held = subprocess.DEVNULL if lock is None else _held(lock)
+        stdin = subprocess.DEVNULL if lock is None else lock_file(lock)
         try:
             return subprocess.run(
-                command,
+                arguments,
                 env=self._environment,
-                stdin=held,
+                stdin=stdin,
                 capture_output=True,
-                timeout=PATIENCE_SECONDS,
+                timeout=TIMEOUT_SECONDS,
                 check=False,
                 # The first command starts tmux's server, from which all panes inherit it.
                 umask=person_umask(),
@@ -267,39 +266,24 @@ class Tmux:
         except subprocess.TimeoutExpired as error:
             raise AgentFailed("tmux is not responding") from error
         except OSError as error:
-            raise AgentFailed(f"tmux can't be run: {error}") from error
+            raise AgentFailed(f"can't run tmux: {error}") from error
         finally:
-            if held != subprocess.DEVNULL:
-                os.close(held)
+            if stdin != subprocess.DEVNULL:
+                os.close(stdin)
 
 
-class Refused(AgentFailed):
-    """tmux answered that it did not do what it was asked for."""
+class TmuxError(AgentFailed):
+    """tmux reported an error and did nothing."""
 
 
-class ServerExited(Refused):
-    """tmux's server ended while it was asked: whatever was asked for did not happen."""
-
-
-def is_held(lock: Path) -> bool:
-    """Whether an order to tmux, perhaps of a server that is gone, is still under way."""
-    try:
-        handle = os.open(lock, os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(handle)
-    return False
+class ServerExited(TmuxError):
+    """tmux's server exited before it could do anything."""
 
 
 def draft_in(lines: Sequence[str], mark: str) -> str | None:
-    """What a person has typed after the agent's mark; None if the mark is not on the screen.
+    """The text after the agent's mark; None if the mark is not on the screen.
 
-    Agents show hints in the same place, which are dim, and a cursor, which is reversed.
+    Leaves out the agent's hints, which are dim, and its cursor, which is reversed.
     """
     for line in reversed(lines):
         text = _plain(line)
@@ -310,9 +294,9 @@ def draft_in(lines: Sequence[str], mark: str) -> str | None:
 
 
 def is_same_text(draft: str, prompt: str) -> bool:
-    """Whether the first line of a composer shows the prompt, or a part of it.
+    """Whether the first line of a composer shows the prompt or a part of it.
 
-    Agents wrap and scroll what was pasted, change its blanks, and abbreviate long texts.
+    Agents wrap and scroll pasted text, change its blanks and abbreviate it if it is long.
     """
     visible = PASTED.split(draft)[0]
     if not visible:
@@ -326,7 +310,7 @@ def _letters(text: str) -> str:
 
 
 def has_unread_keys(pane: Pane) -> bool:
-    """Whether the program in the pane has not yet read all that was typed."""
+    """Whether the program in the pane has yet to read some of the keys."""
     try:
         terminal = os.open(pane.tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
     except OSError:
@@ -341,26 +325,28 @@ def has_unread_keys(pane: Pane) -> bool:
 
 
 def _plain(line: str, *, without_hints: bool = False) -> str:
-    shown: list[str] = []
+    pieces: list[str] = []
     is_hint = False
     position = 0
-    for found in SEQUENCE.finditer(line):
+    for sequence in SEQUENCE.finditer(line):
         if not (without_hints and is_hint):
-            shown.append(line[position : found.start()])
-        position = found.end()
-        for code in (found[1] or "0").split(";") if found[1] is not None else ():
+            pieces.append(line[position : sequence.start()])
+        position = sequence.end()
+        for code in (sequence[1] or "0").split(";") if sequence[1] is not None else ():
             if code in ("2", "7"):
                 is_hint = True
             elif code in ("", "0", "22", "27"):
                 is_hint = False
     if not (without_hints and is_hint):
-        shown.append(line[position:])
-    return "".join(shown).replace("\xa0", " ")
+        pieces.append(line[position:])
+    return "".join(pieces).replace("\xa0", " ")
 
 
 def _write_launch(folder: Path, command: Sequence[str], environment: Mapping[str, str]) -> Path:
-    """A script rather than arguments: keys and tokens are nobody else's business. For the same
-    reason it removes itself before the command starts."""
+    """Write a script that sets the environment, deletes itself and starts the command.
+
+    A script, because everybody on the machine can read the keys and tokens in arguments.
+    """
     names = [name for name in environment if re.fullmatch(r"[A-Za-z_]\w*", name)]
     kept = [name for name in names if name not in ("TERM", "TMUX", "TMUX_PANE")]
     lines = [f"export {name}={shlex.quote(environment[name])}" for name in kept]
@@ -370,9 +356,3 @@ def _write_launch(folder: Path, command: Sequence[str], environment: Mapping[str
     with os.fdopen(handle, "w") as file:
         file.write("\n".join(lines) + "\n")
     return Path(path)
-
-
-def _held(lock: Path) -> int:
-    handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
-    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return handle

@@ -1,7 +1,7 @@
-"""Turns in a terminal that a person can look into: an agent in a pane of tmux.
+"""Runs turns with agents in tmux panes, where people can watch them and type.
 
-A text is pasted into the pane and submitted; what the agent says is read from its own transcript.
-The pane, the agent in it and both their notes outlive the server.
+The prompt is pasted into the pane and submitted; the agent's answer is read from its own
+transcript. The pane and its agent outlive the server.
 """
 
 from __future__ import annotations
@@ -14,33 +14,42 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from pathlib import Path
 
 from navi.base.errors import AgentFailed, NotDelivered
+from navi.base.file_locks import is_locked
 from navi.base.paths import pane_name
-from navi.live.agents.command_line.agent_environment import Reach, with_identity
-from navi.live.agents.command_line.detached_run import forget_runs
-from navi.live.agents.driver import Driver, Told, TurnRequest
+from navi.live.agents.command_line.agent_environment import ServerAccess, with_identity
+from navi.live.agents.command_line.detached_run import delete_earlier_runs
+from navi.live.agents.driver import Driver, DriverEvent, TurnRequest
 from navi.live.agents.shielding import run_to_end
 from navi.live.agents.terminal.pane_agent import PaneAgent
 from navi.live.agents.terminal.pane_program import PaneProgram
 from navi.live.agents.terminal.pane_turn import PaneTurn
-from navi.live.agents.terminal.tmux import LAUNCH, Pane, Tmux, draft_in, is_held
-from navi.live.agents.terminal.transcript_tail import LOOK_SECONDS, Mood, Place, Record, follow
+from navi.live.agents.terminal.tmux import LAUNCH, Pane, Tmux, draft_in
+from navi.live.agents.terminal.transcript_tail import (
+    POLL_SECONDS,
+    AgentState,
+    TranscriptPosition,
+    TranscriptTail,
+    follow,
+)
 from navi.live.model.event import Conversation
 from navi.live.model.session import Session
 
 START_SECONDS = 60.0
-"""A client that shows no prompt by then asks something that only a person can answer."""
+"""An agent that shows no prompt by then is asking something that only a person can answer."""
 PROGRAM_PAUSE_SECONDS = 0.2
-"""Between a paste and its Enter, for a program that is not one of the agents."""
-TEXT, PLACE, OVER = "text", "place", "over"
-"""Files in a turn's folder: its prompt, where its record begins in the transcript, and a sign that
-its agent no longer works on it, or may go on with it."""
+"""The pause between a paste and its Enter for a program that is not an agent."""
+TEXT, POSITION, OVER = "text", "place", "over"
+"""Files in a turn's folder: its prompt, where it begins in the transcript, and a marker that its
+agent has stopped or may go on by itself."""
 
 
-class PaneDriver(Driver):
-    """`session.program` names what runs in the pane: one of `agents`, or any command line, which
-    may see no more than `environment`. Where it names nothing, that is `default_agent`."""
+class TmuxDriver(Driver):
+    """`session.program` names one of `agents`, or is a command line that gets `environment`.
 
-    survives = True
+    Without it, `default_agent` runs in the pane.
+    """
+
+    outlives_server = True
     runs_programs = True
 
     def __init__(
@@ -51,36 +60,36 @@ class PaneDriver(Driver):
         socket: str,
         runs: Path,
         environment: Mapping[str, str],
-        reach: Reach | None = None,
+        access: ServerAccess | None = None,
     ) -> None:
         self._agents = agents
         self._default_agent = default_agent
         self._socket = socket
         self._runs = runs
         self._environment = environment
-        self._reach = reach
+        self._access = access
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         for launch in runs.glob("*/*/launch"):
             launch.unlink(missing_ok=True)  # left by earlier versions, with keys in it
 
-    async def turn(self, request: TurnRequest) -> AsyncGenerator[Told, None]:
-        work = _Work(self, request, self._environment, self._reach)
+    async def turn(self, request: TurnRequest) -> AsyncGenerator[DriverEvent, None]:
+        turn = _TmuxTurn(self, request, self._environment, self._access)
         try:
             async with self._locks[request.session.id]:
-                pane = await work.pane()
-                if work.agent is None:
-                    async for told in work.type_blindly(pane):
-                        yield told
+                pane = await turn.open_pane()
+                if turn.agent is None:
+                    async for event in turn.run_program(pane):
+                        yield event
                     return
-                await work.end_earlier(pane)
-                name = await work.ready(pane)
+                await turn.interrupt_earlier(pane)
+                name = await turn.wait_for_prompt(pane)
                 yield Conversation(name)
-                place = await work.deliver(pane, name)
-            async for told in work.follow(pane, name, place):
-                yield told
+                start = await turn.deliver(pane, name)
+            async for event in turn.follow(pane, name, start):
+                yield event
         except (asyncio.CancelledError, GeneratorExit):
             if request.is_to_stop():
-                await run_to_end(work.interrupt())
+                await run_to_end(turn.interrupt())
             raise
 
     async def end(self, session: Session) -> None:
@@ -111,62 +120,62 @@ class PaneDriver(Driver):
         return self._socket
 
 
-class _Work:
+class _TmuxTurn:
     """One turn."""
 
     def __init__(
         self,
-        driver: PaneDriver,
+        driver: TmuxDriver,
         request: TurnRequest,
         environment: Mapping[str, str],
-        reach: Reach | None,
+        access: ServerAccess | None,
     ) -> None:
         self.agent = driver.agent_of(request.session)
         self._request = request
         self._environment = environment if self.agent is None else self.agent.environment
-        self._reach = reach
+        self._access = access
         self._tmux = Tmux(driver.socket, environment)
         self._name = pane_name(request.session.id)
         self._folder = driver.runs / request.session.id / request.turn_id
         self._lock = self._folder / "lock"
-        self._note = self._folder / PLACE
+        self._note = self._folder / POSITION
 
-    async def pane(self) -> Pane:
-        """The session's pane, with its agent alive in it."""
+    async def open_pane(self) -> Pane:
+        """The session's pane, started if necessary."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         context = str(self._request.session.context_from_idx)
         pane = await self._tmux.pane(self._name)
         if pane is not None and not pane.is_dead and pane.context == context:
             return pane
         if self._note.exists():
-            # It was put in, and may have been read. Putting it in again could do things twice.
-            raise AgentFailed("the pane of this session was closed during this turn")
+            # The agent may have read the prompt. Pasting it again could do things twice.
+            raise AgentFailed("this session's pane was closed during this turn")
         if pane is not None:
             await self._tmux.end(self._name)
         session_id, cwd = self._request.session.id, self._request.context.cwd
-        environment = await with_identity(self._environment, session_id, self._reach)
+        environment = await with_identity(self._environment, session_id, self._access)
         command = self._command()
         return await self._tmux.start(self._name, command, cwd, self._folder, context, environment)
 
-    async def end_earlier(self, pane: Pane) -> None:
-        """Interrupt the agent if it goes on with an earlier turn that was stopped.
+    async def interrupt_earlier(self, pane: Pane) -> None:
+        """Interrupt the agent if it is still working on an earlier turn that was stopped.
 
-        It did not react at the time, or the server died before it could interrupt it.
+        It didn't react at the time, or the server died before it could interrupt it.
         """
         folder = self._folder.parent / pane.turn_id
-        if pane.turn_id in ("", self._request.turn_id) or not (folder / PLACE).exists():
+        if pane.turn_id in ("", self._request.turn_id) or not (folder / POSITION).exists():
             return
         if (folder / OVER).exists():
             return
         try:
-            await self._turn(folder, self._record(folder, pane)).interrupt()
+            await self._turn(folder, self._tail(folder, pane)).interrupt()
         except AgentFailed as failure:
             reason = f"{failure.message}, so this input waits"
             raise NotDelivered(reason, hint=failure.hint) from failure
         (folder / OVER).touch()
 
-    async def ready(self, pane: Pane) -> str:
-        """Wait until the agent shows its prompt; its name for the conversation."""
+    async def wait_for_prompt(self, pane: Pane) -> str:
+        """Wait until the agent shows its prompt; returns its id of the conversation."""
         assert self.agent is not None
         if pane.turn_id == self._request.turn_id and self._request.conversation is not None:
             return self._request.conversation
@@ -176,75 +185,77 @@ class _Work:
             lines = await self._tmux.screen(pane)
             if name is not None and draft_in(lines, self.agent.mark) is not None:
                 return name
-            await self._must_live()
+            await self._require_live_pane()
             if name is None and _now() > deadline:
                 raise AgentFailed(
-                    f"{self.agent.client} did not start in its pane",
+                    f"{self.agent.title} did not start in its pane",
                     hint=f"see what it is asking: sm attach {self._request.session.id}",
                 )
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
 
-    async def deliver(self, pane: Pane, name: str) -> Place:
-        """Put the prompt in, unless that was done; where its story begins in the transcript."""
+    async def deliver(self, pane: Pane, name: str) -> TranscriptPosition:
+        """Paste the prompt, once; returns where the turn begins in the transcript."""
         assert self.agent is not None
-        await self._order_ends()
-        known = await self._tmux.pane(self._name)
-        if known is not None and known.turn_id == self._request.turn_id:
-            return Place.noted(self._note)
-        await self._is_free(pane)
+        await self._wait_for_paste()
+        current = await self._tmux.pane(self._name)
+        if current is not None and current.turn_id == self._request.turn_id:
+            return TranscriptPosition.load(self._note)
+        await self._wait_until_free(pane)
         path = await asyncio.to_thread(self.agent.transcript, name)
-        place = Place.end_of(path)
-        place.write(self._note)
-        # To its end, or an interruption would not know that there is something to interrupt.
-        await run_to_end(self._put(pane, self.agent.pause_seconds))
-        return place
+        start = TranscriptPosition.end_of(path)
+        start.save(self._note)
+        # Never half done, or an interruption would not know what to interrupt.
+        await run_to_end(self._paste(pane, self.agent.pause_seconds))
+        return start
 
-    async def follow(self, pane: Pane, name: str, place: Place) -> AsyncIterator[Told]:
-        """What the agent says until it is idle again."""
+    async def follow(
+        self, pane: Pane, name: str, start: TranscriptPosition
+    ) -> AsyncIterator[DriverEvent]:
+        """The agent's events until it is idle again."""
         agent = self.agent
         assert agent is not None
-        record = Record(agent.reader(), place, lambda: agent.transcript(name))
-        turn = self._turn(self._folder, record)
+        tail = TranscriptTail(agent.reader(), start, lambda: agent.transcript(name))
+        turn = self._turn(self._folder, tail)
 
-        async def when_lost(_: bool) -> None:
-            if record.reader.has_begun:
-                await self._must_live()
+        async def check_agent(_: bool) -> None:
+            if tail.reader.has_begun:
+                await self._require_live_pane()
             else:
-                await turn.see_to_submission()
+                await turn.submit()
 
         try:
-            async for told in follow(record, lambda: agent.mood(pane), when_lost):
-                yield told
+            async for event in follow(tail, lambda: agent.state(pane), check_agent):
+                yield event
         except Exception:
-            # Nobody asked the agent to stop: whatever it still does, it may finish.
+            # Nobody stopped the turn, so the agent may finish what it is doing.
             (self._folder / OVER).touch()
             raise
         (self._folder / OVER).touch()
 
-    async def type_blindly(self, pane: Pane) -> AsyncIterator[Told]:
-        """To a program that is not one of `agents`; what it then prints."""
+    async def run_program(self, pane: Pane) -> AsyncIterator[DriverEvent]:
+        """Type the prompt to a program that is not an agent; yields what it prints."""
         session, turn_id = self._request.session, self._request.turn_id
         program = PaneProgram(self._tmux, session.id, session.program or "")
         if pane.turn_id != turn_id:
             pane = await program.ready()
-            Place(None, pane.cursor_line).write(self._note)
-            await run_to_end(self._put(pane, PROGRAM_PAUSE_SECONDS))
-        async for told in program.answer(turn_id, Place.noted(self._note).offset):
-            yield told
+            TranscriptPosition(None, pane.cursor_line).save(self._note)
+            await run_to_end(self._paste(pane, PROGRAM_PAUSE_SECONDS))
+        async for event in program.answer(turn_id, TranscriptPosition.load(self._note).offset):
+            yield event
 
     async def interrupt(self) -> None:
-        """End the agent's work on this turn, or raise."""
+        """Stop the agent's work on this turn; raises if it doesn't stop."""
         pane = await self._tmux.pane(self._name)
         if pane is None or pane.is_dead or pane.turn_id != self._request.turn_id:
             return
         if self.agent is None:
             await self._tmux.press(pane, "C-c")
             return
-        await self._turn(self._folder, self._record(self._folder, pane)).interrupt()
+        await self._turn(self._folder, self._tail(self._folder, pane)).interrupt()
         (self._folder / OVER).touch()
 
-    def _record(self, folder: Path, pane: Pane) -> Record:
-        """Of the turn whose prompt was put into the pane from that folder."""
+    def _tail(self, folder: Path, pane: Pane) -> TranscriptTail:
+        """The lines of the turn that has this folder."""
         agent = self.agent
         assert agent is not None
 
@@ -252,58 +263,58 @@ class _Work:
             name = agent.conversation(pane)
             return None if name is None else agent.transcript(name)
 
-        return Record(agent.reader(), Place.noted(folder / PLACE), transcript)
+        start = TranscriptPosition.load(folder / POSITION)
+        return TranscriptTail(agent.reader(), start, transcript)
 
-    def _turn(self, folder: Path, record: Record) -> PaneTurn:
+    def _turn(self, folder: Path, tail: TranscriptTail) -> PaneTurn:
         assert self.agent is not None
         prompt = (folder / TEXT).read_text()
         hint = f"see what it is doing: sm attach {self._request.session.id}"
-        return PaneTurn(self.agent, self._tmux, self._name, record, prompt, hint)
+        return PaneTurn(self.agent, self._tmux, self._name, tail, prompt, hint)
 
     def _command(self) -> list[str]:
         if self.agent is not None:
             return [*self.agent.command(self._request)]
         try:
-            words = shlex.split(self._request.session.program or "")
+            return shlex.split(self._request.session.program or "")
         except ValueError as error:
-            raise AgentFailed(f"can't read the command of this session: {error}") from error
-        return words
+            raise AgentFailed(f"this session's command can't be parsed: {error}") from error
 
-    async def _is_free(self, pane: Pane) -> None:
-        """Wait for the agent to be idle, and for a person to finish their line."""
+    async def _wait_until_free(self, pane: Pane) -> None:
+        """Wait until the agent is idle and no person is typing."""
         assert self.agent is not None
-        free_looks = 0
+        free_polls = 0
         while True:
             now = await self._tmux.pane(self._name)
             if now is not None and now.is_in_mode:
                 await self._tmux.leave_mode(pane)
-            mood = await asyncio.to_thread(self.agent.mood, pane)
+            state = await asyncio.to_thread(self.agent.state, pane)
             draft = draft_in(await self._tmux.screen(pane), self.agent.mark)
-            # Looked at twice: what is being typed takes a moment to be shown.
-            free_looks = free_looks + 1 if mood is Mood.IDLE and draft == "" else 0
-            if free_looks == 2:
+            # Checked twice, because typed keys take a moment to appear.
+            free_polls = free_polls + 1 if state is AgentState.IDLE and draft == "" else 0
+            if free_polls == 2:
                 return
-            await self._must_live()
-            await asyncio.sleep(LOOK_SECONDS)
+            await self._require_live_pane()
+            await asyncio.sleep(POLL_SECONDS)
 
-    async def _order_ends(self) -> None:
-        """A server that is gone may have given an order to tmux that is still under way."""
+    async def _wait_for_paste(self) -> None:
+        """Wait for a paste that tmux may still be doing for a server that has died."""
         while True:
-            if not is_held(self._lock):
+            if not is_locked(self._lock):
                 return
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
 
-    async def _put(self, pane: Pane, pause: float) -> None:
-        await asyncio.to_thread(forget_runs, self._folder.parent, self._folder.name)
+    async def _paste(self, pane: Pane, pause: float) -> None:
+        await asyncio.to_thread(delete_earlier_runs, self._folder.parent, self._folder.name)
         text = self._folder / TEXT
         text.write_text(self._request.prompt)
         await self._tmux.put(pane, text, self._request.turn_id, pause, self._lock)
 
-    async def _must_live(self) -> None:
+    async def _require_live_pane(self) -> None:
         pane = await self._tmux.pane(self._name)
         if pane is None or pane.is_dead:
-            client = "the program" if self.agent is None else self.agent.client
-            raise AgentFailed(f"{client} ended in its pane during this turn")
+            title = "the program" if self.agent is None else self.agent.title
+            raise AgentFailed(f"{title} ended in its pane during this turn")
 
 
 def _now() -> float:

@@ -1,4 +1,4 @@
-"""What an agent says, read from its own transcript while it works in a terminal."""
+"""Follows an agent's own transcript while it works in a terminal."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from enum import Enum
 from pathlib import Path
 from typing import Protocol
 
-from navi.live.agents.driver import Told
+from navi.live.agents.driver import DriverEvent
 from navi.live.model.event import Asking
 
-LOOK_SECONDS = 0.1
+POLL_SECONDS = 0.1
 QUIET_SECONDS = 1.0
-"""Some versions of agents don't write down that a turn is over; then so long an idleness does."""
-ARRIVAL_SECONDS = 15.0
+"""Some agents don't record the end of a turn. It is over when they have been idle for this long."""
+OVERDUE_SECONDS = 15.0
+"""A prompt should be in the transcript by then."""
 
 
-class Mood(Enum):
-    """Where the agent is, by its own files."""
+class AgentState(Enum):
+    """What the agent is doing, according to its own files."""
 
     IDLE = "idle"
     BUSY = "busy"
@@ -28,17 +29,17 @@ class Mood(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Up to where a transcript was read; `path` is None as long as there is none."""
+class TranscriptPosition:
+    """Where a turn begins in the transcript; `path` is None if there was no transcript yet."""
 
     path: Path | None
     offset: int
 
-    def write(self, note: Path) -> None:
+    def save(self, note: Path) -> None:
         note.write_text(f"{self.offset}\n{self.path or ''}")
 
     @classmethod
-    def noted(cls, note: Path) -> Place:
+    def load(cls, note: Path) -> TranscriptPosition:
         try:
             offset, path = note.read_text().split("\n", 1)
         except (OSError, ValueError):
@@ -46,41 +47,41 @@ class Place:
         return cls(Path(path) if path else None, int(offset))
 
     @classmethod
-    def end_of(cls, path: Path | None) -> Place:
+    def end_of(cls, path: Path | None) -> TranscriptPosition:
         return cls(path, 0 if path is None else path.stat().st_size)
 
 
 class TranscriptReader(Protocol):
-    """The transcript of one turn, line by line."""
+    """Reads the transcript of one turn, line by line."""
 
     has_begun: bool
-    """Its lines say that the prompt arrived."""
+    """Whether the prompt was among the lines."""
     has_ended: bool
-    """Its lines say that the turn is over."""
+    """Whether the lines say that the turn is over."""
 
-    def read(self, line: bytes) -> Iterator[Told]: ...
+    def read(self, line: bytes) -> Iterator[DriverEvent]: ...
 
-    def judge(self) -> None:
-        """Raise what `Driver.turn` raises unless the turn went well."""
+    def raise_failure(self) -> None:
+        """Raise the turn's error, if it had one."""
 
 
-class Record:
-    """What the transcript says of one turn, from its beginning at `place` on.
+class TranscriptTail:
+    """The lines of one turn, which begins at `start`.
 
-    `find` says where the transcript is, if there was none when the turn began.
+    `find` returns the transcript's path if there was no transcript when the turn began.
     """
 
     def __init__(
-        self, reader: TranscriptReader, place: Place, find: Callable[[], Path | None]
+        self, reader: TranscriptReader, start: TranscriptPosition, find: Callable[[], Path | None]
     ) -> None:
         self.reader = reader
-        self._path = place.path
-        self._offset = place.offset
+        self._path = start.path
+        self._offset = start.offset
         self._find = find
         self._rest = b""
 
     def new_lines(self) -> list[bytes] | None:
-        """The whole lines written since the last call; None if nothing was written."""
+        """The complete lines written since the last call; None if nothing was written."""
         self._path = self._path or self._find()
         data = b"" if self._path is None else _read(self._path, self._offset)
         self._offset += len(data)
@@ -88,51 +89,51 @@ class Record:
         return lines if data else None
 
     def catch_up(self) -> None:
-        """Read what is new for `has_begun` and `has_ended` alone."""
+        """Read the new lines only to update `has_begun` and `has_ended`."""
         for line in self.new_lines() or ():
             for _ in self.reader.read(line):
                 pass
 
 
 async def follow(
-    record: Record,
-    mood_of: Callable[[], Mood],
-    when_lost: Callable[[bool], Awaitable[None]],
+    tail: TranscriptTail,
+    agent_state: Callable[[], AgentState],
+    check_agent: Callable[[bool], Awaitable[None]],
     is_over: Callable[[], bool] = lambda: False,
-) -> AsyncIterator[Told]:
-    """Until the turn is over, by the agent's own words or by `is_over`.
+) -> AsyncIterator[DriverEvent]:
+    """The turn's events, until the transcript or `is_over` says that it has ended.
 
-    `when_lost` is called while nothing happens though nobody is busy, with whether the prompt is
-    overdue. It raises if there is nothing to wait for any more.
+    `check_agent` is called while the agent writes nothing and is not busy, with whether the prompt
+    is overdue. It raises if waiting makes no sense any more.
     """
-    reader = record.reader
-    overdue_at = _now() + ARRIVAL_SECONDS
-    quiet = 0.0
+    reader = tail.reader
+    overdue_at = _now() + OVERDUE_SECONDS
+    quiet_seconds = 0.0
     is_asking = False
     while not reader.has_ended:
-        mood = await asyncio.to_thread(mood_of)
-        if is_asking != (mood is Mood.ASKING):
+        state = await asyncio.to_thread(agent_state)
+        if is_asking != (state is AgentState.ASKING):
             is_asking = not is_asking
             yield Asking(is_asking)
-        lines = await asyncio.to_thread(record.new_lines)
+        lines = await asyncio.to_thread(tail.new_lines)
         for line in lines or ():
-            for told in reader.read(line):
-                yield told
+            for event in reader.read(line):
+                yield event
         if lines is not None:
-            quiet = 0.0
+            quiet_seconds = 0.0
             continue
-        # Not at once: the last words may still be on their way to the transcript.
-        is_at_rest = reader.has_begun and (mood is Mood.IDLE or is_over())
-        quiet = quiet + LOOK_SECONDS if is_at_rest else 0.0
-        if quiet > QUIET_SECONDS:
+        # Wait a little: the last lines may not be in the transcript yet.
+        is_at_rest = reader.has_begun and (state is AgentState.IDLE or is_over())
+        quiet_seconds = quiet_seconds + POLL_SECONDS if is_at_rest else 0.0
+        if quiet_seconds > QUIET_SECONDS:
             break
-        if mood in (Mood.IDLE, Mood.UNKNOWN):
+        if state in (AgentState.IDLE, AgentState.UNKNOWN):
             is_overdue = not reader.has_begun and _now() > overdue_at
-            await when_lost(is_overdue)
+            await check_agent(is_overdue)
             if is_overdue:
-                overdue_at = _now() + ARRIVAL_SECONDS
-        await asyncio.sleep(LOOK_SECONDS)
-    reader.judge()
+                overdue_at = _now() + OVERDUE_SECONDS
+        await asyncio.sleep(POLL_SECONDS)
+    reader.raise_failure()
 
 
 def _read(path: Path, offset: int) -> bytes:

@@ -39,16 +39,16 @@ async def report(request: Request) -> Response:
     dialect = navi.terminals.dialect(request.path_params["driver"])
     body = await request_bodies.read(request, Report)
     hook = validate(dialect.fields, body.hook)
-    news = dialect.news(hook, datetime.fromtimestamp(body.emitted_at, UTC))
+    hook_report = dialect.report(hook, datetime.fromtimestamp(body.emitted_at, UTC))
     text = None
     if not body.is_run_by_navi:
-        text = await navi.terminals.report(who, news)
-    elif not news.takes_nudges:
-        await navi.terminals.report_compaction(who, news)
+        text = await navi.terminals.report(who, hook_report)
+    elif not hook_report.takes_nudges:
+        await navi.terminals.report_compaction(who, hook_report)
     if text is not None:
         return answer(dialect.next_input(text))
-    if nudges := await navi.terminals.nudges(who, news):
-        return answer(dialect.beside_result(nudges))
+    if nudges := await navi.terminals.nudges(who, hook_report):
+        return answer(dialect.with_tool_result(nudges))
     return answer({})
 
 

@@ -145,9 +145,7 @@ class MemoryService:
             from navi.memory.resume import resumable_id
 
             past = session(connection, resolve(connection, id))
-            return Resumable(
-                past["source"], resumable_id(past), past["cwd"], past["is_archived"]
-            )
+            return Resumable(past["source"], resumable_id(past), past["cwd"], past["is_archived"])
 
         return await _read(work)
 

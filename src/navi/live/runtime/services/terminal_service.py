@@ -18,7 +18,7 @@ from navi.live.agents.driver import Driver
 from navi.live.model.access.caller import Caller
 from navi.live.model.access.quota import Limits
 from navi.live.model.access.user import User
-from navi.live.model.hook_report import News
+from navi.live.model.hook_report import HookReport
 from navi.live.model.session import Session, generated_name
 from navi.live.runtime.service import Service
 from navi.live.runtime.services.memory_service import Resumable
@@ -85,29 +85,29 @@ class TerminalService(Service):
         names = (vendor.calling_session(metadata) for vendor in self._vendors.values())
         return next((name for name in names if name is not None), None)
 
-    async def report(self, sender: Caller, news: News) -> str | None:
+    async def report(self, sender: Caller, report: HookReport) -> str | None:
         """Store a hook's report. Returns the next prompt if the agent asks what to do next."""
         now = self._clock.now()
-        new = _session(sender.user, news.driver, news.cwd, now)
+        new = _session(sender.user, report.driver, report.cwd, now)
         most = self._limits.of(sender.user).sessions
-        session = await self._store.transact(terminals.report, sender, news, new, now, most)
-        if news.asks_what_next:
+        session = await self._store.transact(terminals.report, sender, report, new, now, most)
+        if report.asks_what_next:
             self._turns.terminal_stopped(session.id)
             return await self._turns.hand_over(session)
-        if not news.is_open:
+        if not report.is_open:
             self._admission.wake()
         return None
 
-    async def report_compaction(self, sender: Caller, news: News) -> None:
+    async def report_compaction(self, sender: Caller, report: HookReport) -> None:
         """Store that an agent run by Navi begins or ends a compaction."""
-        await self._store.transact(terminals.report_compaction, sender, news)
+        await self._store.transact(terminals.report_compaction, sender, report)
 
-    async def nudges(self, sender: Caller, news: News) -> list[str]:
+    async def nudges(self, sender: Caller, report: HookReport) -> list[str]:
         """What to show the agent with the result of the tool it just used."""
         now = self._clock.now()
-        if not news.takes_nudges or now - news.emitted_at > NUDGE_PATIENCE:
+        if not report.takes_nudges or now - report.emitted_at > NUDGE_PATIENCE:
             return []
-        return await self._store.transact(steering.take_for_agent, sender, news, new_id(), now)
+        return await self._store.transact(steering.take_for_agent, sender, report, new_id(), now)
 
     async def adopt(self, user: User, past: Resumable) -> Session:
         """Make a session for one from the memory, or return the one it already has."""

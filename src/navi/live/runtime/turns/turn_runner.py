@@ -200,7 +200,7 @@ class TurnRunner:
         """
         session = await self._store.transact(sessions.get, dead.session_id)
         driver = self._drivers.get(session.driver)
-        if driver is None or not driver.survives:
+        if driver is None or not driver.outlives_server:
             return False
         with self._beginning_turn(dead.id, session.user_id) as claim:
             begun = await self._store.transact(turns.take_over, dead, claim)
@@ -295,7 +295,7 @@ class TurnRunner:
                 and not local.is_to_stop
             ):
                 # The next server continues with an agent that outlives us.
-                if not self._drivers[turn.session.driver].survives:
+                if not self._drivers[turn.session.driver].outlives_server:
                     await self._close_as_dead(turn)
             else:
                 await writer.finish(ending, local.usage)
@@ -335,7 +335,7 @@ class TurnRunner:
         session, user = begun.turn.session, begun.user
         driver = self._drivers[session.driver]
         conversation = None
-        if driver.survives:
+        if driver.outlives_server:
             conversation = await self._store.transact(terminals.conversation, session)
         limit = begun.turn.input.metadata.get(TIME_LIMIT)
         deadline = asyncio.timeout(limit)
@@ -357,7 +357,7 @@ class TurnRunner:
             started_at=begun.turn.started_at,
             zone=self._zone,
             conversation=None if conversation is None else conversation.agent_session_id,
-            spent=Usage() if conversation is None else conversation.spent,
+            usage_before=Usage() if conversation is None else conversation.spent,
             is_to_stop=lambda: local.is_to_stop or deadline.expired(),
             hand_over=local.hand_over,
         )
