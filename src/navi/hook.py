@@ -24,11 +24,11 @@ NUDGE_SECONDS = 1.0
 
 def main() -> None:
     driver, address, token_file = sys.argv[1:4]
-    said = sys.stdin.buffer.read()
-    name = said.partition(b'"hook_event_name"')[2][:40]
+    report = sys.stdin.buffer.read()
+    name = report.partition(b'"hook_event_name"')[2][:40]
     is_run_by_navi = "NAVI_SESSION_ID" in os.environ
     may_be_nudged = driver == "claude_code" and b'"PostToolUse"' in name
-    if is_run_by_navi and not may_be_nudged and not is_about_compaction(name, said):
+    if is_run_by_navi and not may_be_nudged and not is_about_compaction(name, report):
         return  # Navi started this agent, and sees everything else for itself
     token = os.environ.get("NAVI_TOKEN")
     if token is None:
@@ -38,7 +38,7 @@ def main() -> None:
     body = b'{"emitted_at": %.6f, "is_run_by_navi": %s, "hook": %s}' % (
         time.time(),
         b"true" if is_run_by_navi else b"false",
-        said.strip() or b"{}",
+        report.strip() or b"{}",
     )
     head = (
         f"POST /hooks/{driver} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n"
@@ -59,9 +59,9 @@ def main() -> None:
         sys.stdout.buffer.write(text)
 
 
-def is_about_compaction(name: bytes, said: bytes) -> bool:
+def is_about_compaction(name: bytes, report: bytes) -> bool:
     """Both agents start their session anew after it."""
-    return b'"PreCompact"' in name or (b'"SessionStart"' in name and b'"compact"' in said)
+    return b'"PreCompact"' in name or (b'"SessionStart"' in name and b'"compact"' in report)
 
 
 if __name__ == "__main__":

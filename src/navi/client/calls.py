@@ -36,27 +36,27 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 20.0
 """Of one call that waits for something to happen: the server answers by then."""
 
-Found = TypeVar("Found")
+Result = TypeVar("Found")
 
 
 class Client(Wire):
     """Every call is answered, or raises a `NaviError` that says what to do."""
 
     def health(self) -> Json:
-        found: Json = self._call("GET", "/health")
-        return found
+        health: Json = self._call("GET", "/health")
+        return health
 
     def sessions(
         self, *, parent_id: str | None = None, pending_recall: bool = False
     ) -> list[SessionJson]:
         """Newest activity first."""
         query = {"parent_id": parent_id, "pending_recall": "true" if pending_recall else None}
-        found: list[SessionJson] = self._call("GET", "/sessions", query=query)
-        return found
+        sessions: list[SessionJson] = self._call("GET", "/sessions", query=query)
+        return sessions
 
     def session(self, session_id: str) -> SessionJson:
-        found: SessionJson = self._call("GET", _session(session_id))
-        return found
+        session: SessionJson = self._call("GET", _session(session_id))
+        return session
 
     def create_session(
         self,
@@ -105,26 +105,26 @@ class Client(Wire):
         def ask(part: float) -> AnswerJson:
             query = {"wait": str(math.ceil(part))}
             path = _session(session_id, f"/input/{quote(input_id, safe='')}")
-            found: AnswerJson = self._call("GET", path, query=query)
-            return found
+            answer: AnswerJson = self._call("GET", path, query=query)
+            return answer
 
-        return _patiently(ask, lambda found: found["status"] == "done", seconds)
+        return _ask_until(ask, lambda answer: answer["status"] == "done", seconds)
 
     def wait(self, session_id: str, seconds: float) -> RestJson:
         """The session when it is idle with nothing to do, or ended, or when the time is up."""
 
         def ask(part: float) -> RestJson:
             query = {"seconds": str(math.ceil(part))}
-            found: RestJson = self._call("GET", _session(session_id, "/wait"), query=query)
-            return found
+            rest: RestJson = self._call("GET", _session(session_id, "/wait"), query=query)
+            return rest
 
-        return _patiently(ask, lambda found: found["idle"], seconds)
+        return _ask_until(ask, lambda rest: rest["idle"], seconds)
 
     def messages(self, session_id: str, after_idx: int | None = None) -> list[Json]:
         """The transcript."""
         query = {"after_idx": None if after_idx is None else str(after_idx)}
-        found: list[Json] = self._call("GET", _session(session_id, "/messages"), query=query)
-        return found
+        messages: list[Json] = self._call("GET", _session(session_id, "/messages"), query=query)
+        return messages
 
     def change_session(self, session_id: str, changes: Mapping[str, str | None]) -> SessionJson:
         changed: SessionJson = self._call("PATCH", _session(session_id), changes, keep_none=True)
@@ -132,13 +132,15 @@ class Client(Wire):
 
     def children(self, session_id: str, *, recursive: bool = False) -> list[SessionJson]:
         query = {"recursive": "true" if recursive else None}
-        found: list[SessionJson] = self._call("GET", _session(session_id, "/children"), query=query)
-        return found
+        sessions: list[SessionJson] = self._call(
+            "GET", _session(session_id, "/children"), query=query
+        )
+        return sessions
 
     def queue(self, session_id: str) -> list[Json]:
         """What waits, the next one first."""
-        found: list[Json] = self._call("GET", _session(session_id, "/queue"))
-        return found
+        inputs: list[Json] = self._call("GET", _session(session_id, "/queue"))
+        return inputs
 
     def remove_input(self, session_id: str, input_id: str) -> None:
         self._call("DELETE", _session(session_id, f"/queue/{quote(input_id, safe='')}"))
@@ -169,8 +171,8 @@ class Client(Wire):
     def reminders(self, session_id: str | None = None) -> list[UpcomingJson]:
         """Of one session, or of all that may be seen. The next one first."""
         path = "/reminders" if session_id is None else _session(session_id, "/reminders")
-        found: list[UpcomingJson] = self._call("GET", path)
-        return found
+        reminders: list[UpcomingJson] = self._call("GET", path)
+        return reminders
 
     def schedule_reminder(
         self, session_id: str, delay_seconds: float, message: str
@@ -206,13 +208,13 @@ class Client(Wire):
 
     def recall(self, session_id: str) -> RecallJson:
         """The pending one."""
-        found: RecallJson = self._call("GET", _session(session_id, "/recall"))
-        return found
+        recall: RecallJson = self._call("GET", _session(session_id, "/recall"))
+        return recall
 
     def recalls(self, session_id: str) -> list[RecallJson]:
         """All of them, the newest first."""
-        found: list[RecallJson] = self._call("GET", _session(session_id, "/recalls"))
-        return found
+        recalls: list[RecallJson] = self._call("GET", _session(session_id, "/recalls"))
+        return recalls
 
     def schedule_recall(self, session_id: str, request: RecallRequest) -> ScheduledJson:
         path = _session(session_id, "/recall")
@@ -248,8 +250,8 @@ class Client(Wire):
     ) -> list[AutomationJson]:
         """Those of a session, or all that may be seen; `tz` is the zone of `schedule_words`."""
         path = "/automations" if session_id is None else _session(session_id, "/automations")
-        found: list[AutomationJson] = self._call("GET", path, query={"tz": tz})
-        return found
+        automations: list[AutomationJson] = self._call("GET", path, query={"tz": tz})
+        return automations
 
     def add_automation(self, session_id: str, request: AutomationRequest) -> AutomationJson:
         path = _session(session_id, "/automations")
@@ -276,24 +278,24 @@ class Client(Wire):
 
     def automation_runs(self, automation_id: str) -> list[RunJson]:
         """Newest first."""
-        found: list[RunJson] = self._call("GET", _automation(automation_id, "/runs"))
-        return found
+        runs: list[RunJson] = self._call("GET", _automation(automation_id, "/runs"))
+        return runs
 
 
 def _automation(automation_id: str, rest: str = "") -> str:
     return f"/automations/{quote(automation_id, safe='')}{rest}"
 
 
-def _patiently(
-    ask: Callable[[float], Found], is_done: Callable[[Found], bool], seconds: float
-) -> Found:
+def _ask_until(
+    ask: Callable[[float], Result], is_done: Callable[[Result], bool], seconds: float
+) -> Result:
     """Ask again and again, for the server answers every call within its own time."""
     end = time.monotonic() + seconds
     while True:
         left = end - time.monotonic()
-        found = ask(max(0.0, min(left, WAIT_SECONDS)))
-        if is_done(found) or left <= WAIT_SECONDS:
-            return found
+        result = ask(max(0.0, min(left, WAIT_SECONDS)))
+        if is_done(result) or left <= WAIT_SECONDS:
+            return result
 
 
 def _session(session_id: str, rest: str = "") -> str:

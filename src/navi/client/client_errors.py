@@ -19,7 +19,7 @@ class ServerRefused(NaviError):
 
     kind: ClassVar[str] = "refused"
 
-    def __init__(self, status: int, said: Mapping[str, Any]) -> None:
-        super().__init__(str(said["message"]), hint=str(said.get("hint") or ""))
+    def __init__(self, status: int, error: Mapping[str, Any]) -> None:
+        super().__init__(str(error["message"]), hint=str(error.get("hint") or ""))
         self.status = status
-        self.said_kind = str(said.get("kind"))
+        self.server_kind = str(error.get("kind"))

@@ -66,15 +66,15 @@ def _answer(received: bytes) -> Answer:
     status = rest[:3]
     if not end or not version.startswith("HTTP/1.") or not status.isdecimal():
         raise NotHttp(first[:100])
-    found = {}
+    headers = {}
     for line in lines:
         name, _, value = line.partition(":")
-        found[name.strip().lower()] = value.strip()
-    if "chunked" in found.get("transfer-encoding", "").lower():
+        headers[name.strip().lower()] = value.strip()
+    if "chunked" in headers.get("transfer-encoding", "").lower():
         body = _put_together(body)
-    elif found.get("content-length", str(len(body))) != str(len(body)):
+    elif headers.get("content-length", str(len(body))) != str(len(body)):
         raise NotHttp("the answer broke off")
-    return Answer(int(status), found.get("date", ""), body)
+    return Answer(int(status), headers.get("date", ""), body)
 
 
 def _put_together(body: bytes) -> bytes:

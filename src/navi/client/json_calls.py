@@ -54,13 +54,15 @@ class Wire:
         """The answer's JSON. What is None in `query` is not sent, and in `body` only if kept."""
         import json
 
-        asked = urlencode(_given(query or {}))
+        parameters = urlencode(_without_none(query or {}))
         headers = self._headers()
         data = None
         if body is not None:
             headers["Content-Type"] = "application/json"
-            data = json.dumps(body if keep_none else _given(body)).encode()
-        answer = self._exchange(method, f"{path}?{asked}" if asked else path, data, headers)
+            data = json.dumps(body if keep_none else _without_none(body)).encode()
+        answer = self._exchange(
+            method, f"{path}?{parameters}" if parameters else path, data, headers
+        )
         try:
             value = json.loads(answer.body)
             if answer.status >= 400:
@@ -112,10 +114,10 @@ class Wire:
         self._date = answer.date
         return answer
 
-    def _refusal(self, status: int, said: Mapping[str, Any]) -> NaviError:
+    def _refusal(self, status: int, error: Mapping[str, Any]) -> NaviError:
         server = self._server
         if status != 401 or (server.token or "").startswith(SESSION_TOKEN):
-            return ServerRefused(status, said)
+            return ServerRefused(status, error)
         if server.token is None:
             message = f"no access token in NAVI_TOKEN or {server.token_place}"
         else:
@@ -136,5 +138,5 @@ class Wire:
         )
 
 
-def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}

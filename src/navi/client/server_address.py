@@ -67,8 +67,8 @@ def _checked(url: str) -> str:
         raise refusal from error
     if parts.scheme not in ("http", "https") or not host:
         raise refusal
-    shown = f"[{host}]" if ":" in host else host
-    plain = f"{parts.scheme}://{shown}" + ("" if port is None else f":{port}")
+    name = f"[{host}]" if ":" in host else host
+    plain = f"{parts.scheme}://{name}" + ("" if port is None else f":{port}")
     if parts.path not in ("", "/") or parts.query or parts.fragment or parts.username:
         raise UsageError("NAVI_URL must be only an address", hint=f"set it to {plain}")
     return plain

@@ -20,7 +20,7 @@ from pydantic import (
 
 from navi.base.ids import is_agent_session_id
 from navi.base.stored_text import require_storable
-from navi.live.model.hook_report import News
+from navi.live.model.hook_report import HookReport
 from navi.live.model.session import SessionState, first_line
 
 STATES: Mapping[str, SessionState] = {
@@ -84,9 +84,9 @@ class HookDialect:
     """Whether it reads what its hook answers to `PostToolUse`, with the result of its tool."""
     fields: ClassVar[type[Hook]] = Hook
 
-    def news(self, hook: Hook, emitted_at: datetime) -> News:
+    def report(self, hook: Hook, emitted_at: datetime) -> HookReport:
         event = hook.hook_event_name
-        return News(
+        return HookReport(
             driver=self.driver,
             agent_session_id=hook.session_id,
             cwd=hook.cwd,

@@ -64,7 +64,7 @@ def test_an_agent_waits_only_for_the_events_that_may_have_an_answer(
 ) -> None:
     report = {**SAID, "hook_event_name": event}
     hooks = HOOKS[driver]
-    news = hooks.news(hooks.fields.model_validate(report), datetime(2026, 11, 18, tzinfo=UTC))
+    news = hooks.report(hooks.fields.model_validate(report), datetime(2026, 11, 18, tzinfo=UTC))
     with server(ANSWER) as (address, _):
         answer = run(address, driver, report)
     assert (answer == ANSWER.decode()) == (news.asks_what_next or news.takes_nudges)

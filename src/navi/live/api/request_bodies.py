@@ -161,8 +161,8 @@ def seconds(request: Request, name: str) -> float:
 
 
 def number(request: Request, name: str, default: int) -> int:
-    found = optional_number(request, name)
-    return default if found is None else found
+    value = optional_number(request, name)
+    return default if value is None else value
 
 
 def optional_number(request: Request, name: str) -> int | None:
@@ -171,10 +171,10 @@ def optional_number(request: Request, name: str) -> int | None:
 
 
 def limit(request: Request) -> int | None:
-    found = optional_number(request, "limit")
-    if found is not None and found < 0:
-        raise InvalidInput(f"limit must be 0 or more, not {found}", hint="like ?limit=100")
-    return found
+    value = optional_number(request, "limit")
+    if value is not None and value < 0:
+        raise InvalidInput(f"limit must be 0 or more, not {value}", hint="like ?limit=100")
+    return value
 
 
 def whole_number(name: str, text: str) -> int:

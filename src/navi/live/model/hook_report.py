@@ -1,4 +1,4 @@
-"""What an agent's hook reports, in Navi's words."""
+"""What an agent's hook reports, in Navi's terms."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from navi.live.model.session import SessionState
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class HookReport:
     driver: str
     agent_session_id: str
     cwd: str
     emitted_at: datetime
     transcript_path: str | None = None
     state: SessionState | None = None
-    """Where the agent is now; None if this says nothing about it."""
+    """The agent's state now; None if the report doesn't say."""
     is_open: bool = True
-    """Whether its terminal is still there afterwards."""
+    """Whether its terminal stays open afterwards."""
     asks_what_next: bool = False
     began_compaction: bool = False
-    """The agent summarises its history. Whatever it reports next, it has done that."""
+    """The agent is summarising its history. Its next report of any kind means that is done."""
     tool_call_id: str | None = None
-    """The call whose result the agent will read together with what its hook is answered."""
+    """The tool call whose result the agent reads together with our answer to its hook."""
     prompt: str | None = None
-    """The first line of what the person has just typed."""
+    """The first line of what the person just typed."""
 
     @property
     def takes_nudges(self) -> bool:

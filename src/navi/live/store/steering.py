@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from navi.live.model.access.caller import Caller
-from navi.live.model.hook_report import News
+from navi.live.model.hook_report import HookReport
 from navi.live.model.input import TOOL_CALL, Input, Origin
 from navi.live.model.scheduling.reminder import is_soft_nudge
 from navi.live.model.wire_format import input_json
@@ -78,7 +78,7 @@ def take(
 
 
 def take_for_agent(
-    connection: Connection, sender: Caller, news: News, delivery_id: str, now: datetime
+    connection: Connection, sender: Caller, news: HookReport, delivery_id: str, now: datetime
 ) -> list[str]:
     """`take`, for an agent whose hook reports that it has just used a tool."""
     session_id = terminals.session_of(connection, news.agent_session_id)

@@ -11,7 +11,7 @@ from navi.base.errors import NotYours
 from navi.live.model.access.caller import Caller
 from navi.live.model.access.user import User
 from navi.live.model.event import Usage
-from navi.live.model.hook_report import News
+from navi.live.model.hook_report import HookReport
 from navi.live.model.input import Origin
 from navi.live.model.session import Session, SessionState
 from navi.live.store import sessions
@@ -149,7 +149,7 @@ def require_reporter(sender: Caller, session: Session) -> None:
 def report(
     connection: Connection,
     sender: Caller,
-    news: News,
+    news: HookReport,
     new: Session,
     now: datetime,
     most: int | None = None,
@@ -180,7 +180,7 @@ def report(
     return sessions.bring_to(connection, lane, news.state, now)
 
 
-def report_compaction(connection: Connection, sender: Caller, news: News) -> None:
+def report_compaction(connection: Connection, sender: Caller, news: HookReport) -> None:
     """Keep what the hook of an agent said that Navi runs: its driver tells everything else."""
     session_id = session_of(connection, news.agent_session_id)
     if session_id is None:
@@ -189,14 +189,14 @@ def report_compaction(connection: Connection, sender: Caller, news: News) -> Non
     _tell_compaction(connection, session_id, news)
 
 
-def _tell_compaction(connection: Connection, session_id: str, news: News) -> None:
+def _tell_compaction(connection: Connection, session_id: str, news: HookReport) -> None:
     if news.began_compaction:
         compactions.begin(connection, session_id, news.emitted_at)
     else:
         reminders.compaction_ended(connection, session_id, news.emitted_at)
 
 
-def _tell_reminders(connection: Connection, lane: Lane, news: News, now: datetime) -> None:
+def _tell_reminders(connection: Connection, lane: Lane, news: HookReport, now: datetime) -> None:
     session_id = lane.session.id
     _tell_compaction(connection, session_id, news)
     if news.asks_what_next and lane.turn_id is None:

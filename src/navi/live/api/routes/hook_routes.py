@@ -39,15 +39,15 @@ async def report(request: Request) -> Response:
     dialect = navi.adoption.dialect(request.path_params["driver"])
     body = await request_bodies.read(request, Report)
     hook = validate(dialect.fields, body.hook)
-    news = dialect.news(hook, datetime.fromtimestamp(body.emitted_at, UTC))
+    hook_report = dialect.report(hook, datetime.fromtimestamp(body.emitted_at, UTC))
     text = None
     if not body.is_run_by_navi:
-        text = await navi.adoption.report(who, news)
-    elif not news.takes_nudges:
-        await navi.adoption.report_compaction(who, news)
+        text = await navi.adoption.report(who, hook_report)
+    elif not hook_report.takes_nudges:
+        await navi.adoption.report_compaction(who, hook_report)
     if text is not None:
         return answer(dialect.next_input(text))
-    if nudges := await navi.adoption.nudges(who, news):
+    if nudges := await navi.adoption.nudges(who, hook_report):
         return answer(dialect.beside_result(nudges))
     return answer({})
 

@@ -36,14 +36,14 @@ async def how_far(request: Request) -> Response:
     navi, user = await caller(request)
     path = request.path_params
     wait = request_bodies.seconds(request, "wait")
-    found = await navi.waiting.answer(user, path["id"], path["input_id"], wait)
-    return answer(answer_json(found))
+    progress = await navi.waiting.answer(user, path["id"], path["input_id"], wait)
+    return answer(answer_json(progress))
 
 
 async def waiting(request: Request) -> Response:
     navi, user = await caller(request)
-    found = await navi.sessions.queue(user, request.path_params["id"])
-    return answer([input_json(each) for each in found])
+    inputs = await navi.sessions.queue(user, request.path_params["id"])
+    return answer([input_json(each) for each in inputs])
 
 
 async def edit(request: Request) -> Response:

@@ -120,16 +120,16 @@ class _Watch:
         return text
 
     async def _frames(self, user: User) -> AsyncGenerator[Sequence[Frame], None]:
-        asked = self._socket.query_params.get("after")
+        requested = self._socket.query_params.get("after")
         if self._session_id is not None:
             require_storable("session_id", self._session_id)
             await self._navi.sessions.get(user, self._session_id)
             after = await self._navi.feed.last_seq(self._session_id)
         else:
             after = await self._navi.feed.last_position()
-        if asked is not None:
+        if requested is not None:
             # Never from the future: whoever asks for that would wait for ever.
-            after = min(after, max(0, request_bodies.whole_number("after", asked)))
+            after = min(after, max(0, request_bodies.whole_number("after", requested)))
         if self._session_id is not None:
             return self._navi.feed.session(self._session_id, after)
         return self._navi.feed.all(user, after)

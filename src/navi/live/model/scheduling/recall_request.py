@@ -1,4 +1,4 @@
-"""A wake-up as people and agents ask for it."""
+"""A recall as people and agents ask for it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from navi.live.model.scheduling.recall import CallType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallTime:
-    """The first wake-up, and the distance between all that follow."""
+    """The first wake-up, and the interval between the following ones."""
 
     when: str | None = field(default=None, metadata={"description": "For once and recurring."})
     tz: str | None = field(

@@ -21,8 +21,8 @@ from navi.live.model.scheduling.recall import (
     RecallStatus,
     ScheduledRecall,
     Scheduler,
-    beats,
     instruction_warning,
+    occurrences,
     require_comment,
     require_instruction,
     require_interval,
@@ -101,7 +101,7 @@ class Recalls:
         return ScheduledRecall(kept, describe(at, now, timezone), instruction_warning(instruction))
 
     def preview(self, time: RecallTime) -> list[ReadTime]:
-        """How a time would be read, and of a recurring one the beats that follow."""
+        """How a time would be read, and for a recurring one the next occurrences."""
         if time.when is None:
             raise InvalidInput("when is missing", hint="like 30m, 2h 15m or tomorrow at 09:00")
         now = self._clock.now()
@@ -109,7 +109,7 @@ class Recalls:
         times = [parse_when(time.when, now, timezone)]
         if time.interval_seconds is not None:
             require_interval(CallType.RECURRING, time.interval_seconds)
-            times += islice(beats(times[0], time.interval_seconds), PREVIEWED_BEATS)
+            times += islice(occurrences(times[0], time.interval_seconds), PREVIEWED_BEATS)
         return [ReadTime(at, describe(at, now, timezone)) for at in times]
 
     async def pending(self, user: User, session_id: str) -> Recall:

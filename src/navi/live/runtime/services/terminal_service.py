@@ -16,7 +16,7 @@ from navi.live.agents.driver import Driver
 from navi.live.model.access.caller import Caller
 from navi.live.model.access.quota import Limits
 from navi.live.model.access.user import User
-from navi.live.model.hook_report import News
+from navi.live.model.hook_report import HookReport
 from navi.live.model.session import Session, generated_name
 from navi.live.runtime.service import Service
 from navi.live.runtime.services.memory_service import Resumable
@@ -84,7 +84,7 @@ class Adoption(Service):
         names = (vendor.calling_session(metadata) for vendor in self._vendors.values())
         return next((name for name in names if name is not None), None)
 
-    async def report(self, sender: Caller, news: News) -> str | None:
+    async def report(self, sender: Caller, news: HookReport) -> str | None:
         """Keep what a hook said. If its agent asks what to do next: what waits for it."""
         now = self._clock.now()
         new = _session(sender.user, news.driver, news.cwd, now)
@@ -97,11 +97,11 @@ class Adoption(Service):
             self._queue.poke()
         return None
 
-    async def report_compaction(self, sender: Caller, news: News) -> None:
+    async def report_compaction(self, sender: Caller, news: HookReport) -> None:
         """Of an agent that Navi runs: whether it summarises its history."""
         await self._store.transact(stored.report_compaction, sender, news)
 
-    async def nudges(self, sender: Caller, news: News) -> list[str]:
+    async def nudges(self, sender: Caller, news: HookReport) -> list[str]:
         """What the agent should read with the result of the tool that it has just used."""
         now = self._clock.now()
         if not news.takes_nudges or now - news.emitted_at > NUDGE_PATIENCE:

@@ -19,7 +19,7 @@ from navi.live.model.scheduling.recall import (
     RecallStatus,
     Scheduler,
     fires_again_at,
-    next_beat,
+    next_occurrence,
     skipped,
 )
 from navi.live.model.scheduling.scheduled_prompt import recall_prompt
@@ -121,7 +121,7 @@ def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo
     if recall.interval_seconds is None:
         _change(connection, recall, now, status=RecallStatus.RUNNING, trigger_at=recall.due_at)
     elif _is_planned(begun, recall):
-        beat = next_beat(recall.due_at, recall.interval_seconds, now)
+        beat = next_occurrence(recall.due_at, recall.interval_seconds, now)
         missed = beat.missed
         counted = {"missed_count": recall.missed_count + missed}
         _change(connection, recall, now, trigger_at=beat.at, due_at=beat.at, **counted)
@@ -170,7 +170,7 @@ def turn_ended(
         status = RecallStatus.CANCELLED if failed else RecallStatus.FIRED
         _change(connection, recall, now, status=status, **end)
     else:
-        _change(connection, recall, now, **_next_beat(recall, now), **end)
+        _change(connection, recall, now, **_next_occurrence(recall, now), **end)
 
 
 def input_removed(connection: Connection, removed: Input, why: str, now: datetime) -> None:
@@ -180,7 +180,9 @@ def input_removed(connection: Connection, removed: Input, why: str, now: datetim
         return
     if recall.interval_seconds is not None and why != SESSION_ENDED:
         is_ahead = _is_planned(removed, recall) and now < recall.due_at
-        _change(connection, recall, now, **_next_beat(recall, recall.due_at if is_ahead else now))
+        _change(
+            connection, recall, now, **_next_occurrence(recall, recall.due_at if is_ahead else now)
+        )
         return
     cancelled = {"status": RecallStatus.CANCELLED, "outcome": CANCELLED_OUTCOME, "error": why}
     _change(connection, recall, now, **cancelled)
@@ -224,12 +226,12 @@ def _is_planned(of: Input, recall: Recall) -> bool:
     return of.not_before == recall.due_at
 
 
-def _next_beat(recall: Recall, now: datetime) -> dict[str, Any]:
+def _next_occurrence(recall: Recall, now: datetime) -> dict[str, Any]:
     """What follows a beat. Beats that passed during its turn are missed."""
     assert recall.interval_seconds is not None
     at, missed = recall.due_at, 0
     if at <= now:
-        beat = next_beat(at, recall.interval_seconds, now)
+        beat = next_occurrence(at, recall.interval_seconds, now)
         at, missed = beat.at, beat.missed + 1
     changes: dict[str, Any] = {"status": RecallStatus.PENDING, "input_id": None}
     return {**changes, "trigger_at": at, "due_at": at, "missed_count": recall.missed_count + missed}

@@ -146,15 +146,15 @@ class Filesystem:
         wanted = min(count or self.list_limit_entries, self.list_limit_entries)
         with opened_folder(place.folder, place.name) as folder:
             names = sorted(os.listdir(folder))
-            shown = names[first - 1 : first - 1 + wanted]
-            lines = [_entry(folder, name) for name in shown]
-        if not shown:
+            page = names[first - 1 : first - 1 + wanted]
+            lines = [_entry(folder, name) for name in page]
+        if not page:
             return f"({len(names):,} entries in all)" if names else "(the folder is empty)"
-        left = len(names) - (first - 1 + len(shown))
+        left = len(names) - (first - 1 + len(page))
         if left:
             lines.append(
                 f"[{left:,} of {len(names):,} entries are left: "
-                f"read on with offset={first + len(shown)}]"
+                f"read on with offset={first + len(page)}]"
             )
         return "\n".join(lines)
 

@@ -89,29 +89,29 @@ def opened(location: Location, *, makes_folders: bool = False) -> Iterator[Place
 @contextmanager
 def refusals(path: str) -> Iterator[None]:
     """Say what the operating system refused in plain words."""
-    shown = one_line(path)
+    name = one_line(path)
     try:
         yield
     except FileNotFoundError as error:
         raise NotFound(
-            f"there is no {shown}", hint="list its folder to see what is there"
+            f"there is no {name}", hint="list its folder to see what is there"
         ) from error
     except PermissionError as error:
-        raise NotAllowed(f"no permission for {shown}", hint="check its mode and owner") from error
+        raise NotAllowed(f"no permission for {name}", hint="check its mode and owner") from error
     except IsADirectoryError as error:
-        raise InvalidInput(f"{shown} is a folder", hint="the action list shows it") from error
+        raise InvalidInput(f"{name} is a folder", hint="the action list shows it") from error
     except (NotADirectoryError, FileExistsError) as error:
         raise InvalidInput(
-            f"{shown} is not a folder, or leads through something that is none",
+            f"{name} is not a folder, or leads through something that is none",
             hint="list the folders on the way",
         ) from error
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise InvalidInput(
-                f"{shown} leads through a link that goes in a circle or was changed just now",
+                f"{name} leads through a link that goes in a circle or was changed just now",
                 hint="list the folders on the way, then try again",
             ) from error
-        raise NaviError(f"{shown}: {error.strerror or error}", hint="try another path") from error
+        raise NaviError(f"{name}: {error.strerror or error}", hint="try another path") from error
 
 
 @contextmanager

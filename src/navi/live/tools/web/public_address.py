@@ -76,8 +76,8 @@ def is_public(address: Address) -> bool:
 async def resolve(host: str) -> Sequence[Address]:
     """The addresses of `host`, the system's favourite first. Raises OSError or UnicodeError."""
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(ip_address(sockaddr[0]) for *_, sockaddr in found))
+    addresses = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(ip_address(sockaddr[0]) for *_, sockaddr in addresses))
 
 
 def _is_isatap(address: IPv6Address) -> bool:

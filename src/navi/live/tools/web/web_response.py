@@ -65,7 +65,7 @@ def _body_text(body: bytes, charset: str | None, is_whole: bool) -> str:
 
 def _character_set(name: str | None) -> str:
     try:
-        found = codecs.lookup(name or "utf-8").name
+        codec = codecs.lookup(name or "utf-8").name
     except (LookupError, ValueError):
         return "utf-8"
-    return found if CHARACTER_SETS.fullmatch(found) else "utf-8"
+    return codec if CHARACTER_SETS.fullmatch(codec) else "utf-8"
