@@ -1,11 +1,11 @@
-"""What agents run at their hooks: tells the server, and hands the agent what the server answers.
+"""The program that agents run as a hook: reports to the server, and prints the server's answer.
 
 Agents wait for their hooks, so this file stands alone: it is run by path, imports next to nothing,
-gives up at once where no server is, and never fails. Its arguments are written by `navi setup`, or
-by Navi for an agent that it runs: the kind of agent, the server's address, the file with the token.
+gives up at once if there is no server, and never fails. Its arguments are the kind of agent, the
+server's address and the token's file; `navi setup` writes them, or Navi for an agent that it runs.
 
-The names of events are those of `navi/vendors`, repeated because nothing is imported;
-`tests/unit/test_hook.py` compares them.
+The names of events repeat those of `navi/vendors`, which can't be imported here;
+`tests/integration/vendors/test_hook.py` compares them.
 """
 
 import os
@@ -14,11 +14,11 @@ import sys
 import time
 
 CONNECT_SECONDS = 0.03
-# Only an agent that stops may have an answer, which is waited for longer than it ever takes: an
-# answer that comes too late would be lost.
+# Only an agent that stops may get an answer. This is longer than the server ever takes, because a
+# late answer would be lost.
 ANSWER_SECONDS = 5.0
-# An agent uses tools all the time, so a server that hangs must not hold it up. The server knows
-# this limit, too (`adoption.py`): it gives no nudge to a hook that may have gone.
+# Agents use tools all the time, so a hanging server must not hold them up. The server knows this
+# limit (`terminal_service.py`) and sends no nudge to a hook that may have given up.
 NUDGE_SECONDS = 1.0
 
 
@@ -29,7 +29,7 @@ def main() -> None:
     is_run_by_navi = "NAVI_SESSION_ID" in os.environ
     may_be_nudged = driver == "claude_code" and b'"PostToolUse"' in name
     if is_run_by_navi and not may_be_nudged and not is_about_compaction(name, report):
-        return  # Navi started this agent, and sees everything else for itself
+        return  # Navi runs this agent and sees everything else itself
     token = os.environ.get("NAVI_TOKEN")
     if token is None:
         with open(token_file) as file:
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def is_about_compaction(name: bytes, report: bytes) -> bool:
-    """Both agents start their session anew after it."""
+    """Both agents restart their session after a compaction."""
     return b'"PreCompact"' in name or (b'"SessionStart"' in name and b'"compact"' in report)
 
 

@@ -9,13 +9,13 @@ from navi.base.errors import NaviError
 
 
 class NoServer(NaviError):
-    """Nothing answers, or not Navi."""
+    """Nothing answers, or what answers is not Navi."""
 
     kind, exit_code, http_status = "no_server", 2, 503
 
 
 class ServerRefused(NaviError):
-    """What the server said, as it said it."""
+    """The server's own error."""
 
     kind: ClassVar[str] = "refused"
 

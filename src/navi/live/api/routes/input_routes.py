@@ -68,7 +68,7 @@ async def remove(request: Request) -> Response:
 async def admit(
     navi: Navi, who: Caller, session_id: str, body: request_bodies.InputBody
 ) -> Admission:
-    """The one way in for HTTP and WebSocket alike."""
+    """Admits an input, from HTTP and WebSockets alike."""
     sender = who.acting_session(body.sender_session_id)
     fields = {**body.model_dump(), "sender_session_id": sender}
     return await navi.messages.send(who.user, session_id, **fields)

@@ -1,7 +1,7 @@
 """/mcp: Navi's tools for other agents, by the Model Context Protocol over HTTP.
 
-The protocol has two ways to talk, of which the simple one is enough: each request is answered with
-one JSON value, and the server never speaks first.
+The protocol's simple mode is enough: each request is answered with one JSON value, and the server
+never speaks first.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from navi.live.model.validation import schema
 from navi.live.runtime.app import Navi
 
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-"""The newest first: offered to whoever asks for one that is not known here."""
+"""Newest first. A client that asks for an unsupported version is offered the newest."""
 INSTRUCTIONS = (
-    "Navi is this session's clock and memory. With schedule_recall you wake yourself later, even "
-    "after this process has ended; with search_sessions you find what any agent did before."
+    "Navi is this session's clock and memory. Use schedule_recall to wake yourself later, even "
+    "after this process has ended, and search_sessions to find what any agent did before."
 )
 BATCH_LIMIT = 50
 PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
@@ -63,7 +63,7 @@ async def ask(request: Request) -> Response:
 
 
 async def _answer(navi: Navi, who: Caller, headers: Mapping[str, str], message: Any) -> Json | None:
-    """None for what wants no answer."""
+    """None for a notification, which gets no answer."""
     if not isinstance(message, dict) or not isinstance(method := message.get("method"), str):
         return _failed(None, INVALID_REQUEST, "this is not a request")
     if "id" not in message:
@@ -117,7 +117,7 @@ async def _called(
     arguments: Mapping[str, Any],
     meta: object,
 ) -> Json:
-    """A refusal is a result, too: the agent is told what a person would see."""
+    """An error is a result too: the agent sees what a person would see."""
     try:
         session = await _session(navi, who, headers, meta)
         # An agent has the rights of its session's user, even if an admin's token brought it here.
@@ -132,7 +132,7 @@ async def _called(
 
 
 async def _session(navi: Navi, who: Caller, headers: Mapping[str, str], meta: object) -> Session:
-    """Who calls: the session that Navi started, or one that its agent knows by its own name."""
+    """The calling session, named by Navi's id or by its agent's own id."""
     user = who.user
     if session_id := who.session_id or headers.get("navi-session"):
         return await navi.sessions.get(user, session_id)

@@ -1,4 +1,4 @@
-"""/search, /stats and /archive: the memory, in the shapes of `recall … --json`."""
+"""/search, /stats and /archive: the memory, in the format of `recall … --json`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def routes() -> list[Route]:
 
 
 async def index_state(request: Request) -> Response:
-    """How fresh search is."""
+    """How up to date search is."""
     await _filtered(request)
     navi, _ = await caller(request)
     return answer(index_state_json(navi.index_follower.state))
@@ -61,7 +61,7 @@ async def read(request: Request) -> Response:
 
 
 async def adopt(request: Request) -> Response:
-    """A session of Claude Code or Codex becomes one of Navi's, to be woken like any other."""
+    """Import a session of Claude Code or Codex, so that Navi can wake it like any other."""
     navi, user = await caller(request)
     archive, _ = await _filtered(request)
     past = await archive.resumable(request.path_params["id"])

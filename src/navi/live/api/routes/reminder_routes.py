@@ -1,4 +1,4 @@
-"""/sessions/{id}/remind, until a session is done; /scheduler/remind, for once; /reminders, both."""
+"""/sessions/{id}/remind until a session is done, /scheduler/remind once, /reminders for both."""
 
 from __future__ import annotations
 

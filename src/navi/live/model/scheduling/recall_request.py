@@ -16,7 +16,7 @@ class RecallTime:
         default=None, metadata={"description": "The person's IANA zone, like Europe/Paris."}
     )
     timezone_offset: str | None = field(
-        default=None, metadata={"description": "±HH:MM, in place of tz."}
+        default=None, metadata={"description": "±HH:MM, instead of tz."}
     )
     interval_seconds: int | None = field(default=None, metadata={"description": "For recurring."})
 

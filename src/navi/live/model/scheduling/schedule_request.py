@@ -20,5 +20,5 @@ class ScheduleRequest:
         default=None, metadata={"description": "Five fields: minute hour day month weekday."}
     )
     tz: str | None = field(
-        default=None, metadata={"description": "IANA zone of cron_expr and at, and of times shown."}
+        default=None, metadata={"description": "IANA zone for cron_expr, at and the times shown."}
     )

@@ -19,9 +19,7 @@ from navi.live.store.engine.transactions import Store
 LONGEST_SECONDS = 25.0
 """Of one request; whoever wants to wait longer asks again. Clients give up after 30 seconds."""
 # Only these events can end a wait.
-_NEWS = tuple(
-    f'{{"type":"{type_}"' for type_ in ("session_sync", "session_update", "input_removed")
-)
+_ENDS_A_WAIT = ("session_sync", "session_update", "input_removed")
 
 Found = TypeVar("Found")
 
@@ -72,7 +70,7 @@ class Waiting:
             async with asyncio.timeout(min(seconds, LONGEST_SECONDS)):
                 async with aclosing(self._feed.session(session_id, after)) as batches:
                     async for batch in batches:
-                        if any(frame.text.startswith(_NEWS) for frame in batch):
+                        if any(frame.type in _ENDS_A_WAIT for frame in batch):
                             found, is_done = await look()
                             if is_done:
                                 break
