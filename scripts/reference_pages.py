@@ -23,7 +23,7 @@ from navi.cli.navi.main import group as navi
 from navi.cli.recall.main import group as recall
 from navi.cli.sm.main import group as sm
 from navi.live.agents.builtin import models
-from navi.live.runtime.settings import Section, complete
+from navi.live.runtime.settings import Section, settings_model
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 WIDTH = 88
@@ -163,7 +163,7 @@ def commands_page() -> str:
 
 
 def sections() -> Iterator[tuple[str, type[Section]]]:
-    for name, field in complete().model_fields.items():
+    for name, field in settings_model().model_fields.items():
         section = field.annotation
         assert isinstance(section, type)
         assert issubclass(section, Section)

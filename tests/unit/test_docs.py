@@ -46,12 +46,12 @@ def test_the_settings_file_without_its_comment_marks_sets_every_default(tmp_path
         section, key = name.split(".")
         assert loaded[section][key] == example
         loaded[section][key] = None
-    assert loaded == settings.complete()().model_dump()
+    assert loaded == settings.settings_model()().model_dump()
 
 
 def test_the_settings_file_as_it_is_sets_nothing() -> None:
     sections = tomllib.loads(reference_pages.config_file())
-    assert sections == {name: {} for name in settings.complete().model_fields}
+    assert sections == {name: {} for name in settings.settings_model().model_fields}
 
 
 def test_every_variable_that_the_code_names_is_among_the_settings() -> None:

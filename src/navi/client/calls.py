@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 20.0
 """How long one call waits for something to happen. The server answers by then."""
 
-Result = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class Client(Wire):

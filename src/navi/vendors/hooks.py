@@ -1,6 +1,6 @@
 """What agents report by their hooks, and what they can be answered, in Claude Code's words.
 
-Other agents took over its names of events and fields. What differs is said in each one's hooks.py.
+Other agents adopted its names for events and fields; each vendor's hooks.py says what differs.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Hook(BaseModel):
 
 
 class HookDialect:
-    """How one agent's hooks talk."""
+    """The hook protocol of one agent."""
 
     driver: ClassVar[str]
     events: ClassVar[Sequence[str]]

@@ -1,4 +1,4 @@
-"""Every agent that Navi knows: the built-in ones and those of other packages alike."""
+"""All agents that Navi knows, built in or from other packages."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What Navi asks of an agent program. A new agent is a subclass, in a folder of its own.
 
-Methods import what they return: whoever searches the memory needs no driver.
+Methods import what they return, so that searching the memory loads no driver.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Vendor:
-    """One agent program. What is not overridden here it does not have."""
+    """One agent program. A method that is not overridden is something it does not have."""
 
     name: ClassVar[str]
     """Of its driver and its source, in the tables and on the wire: `claude_code`."""
@@ -28,9 +28,9 @@ class Vendor:
     command: ClassVar[str] = ""
     """Its program, by its name on the PATH."""
     example_arguments: ClassVar[Sequence[str]] = ()
-    """What somebody may want to add to its command line, for the reference of the settings."""
+    """What people may add to its command line; shown in the settings reference."""
     nesting_prefixes: ClassVar[Sequence[str]] = ()
-    """How variables begin that tell a process that this agent started it."""
+    """Prefixes of the variables that tell a process that this agent started it."""
     session_variable: ClassVar[str | None] = None
     """The variable that tells its MCP servers which of its sessions started them."""
 

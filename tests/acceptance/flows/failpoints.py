@@ -24,7 +24,7 @@ MOST_STEPS = 300
 
 FAILPOINTS = """
 import os, signal, threading
-from navi.store import store
+from navi.live.store.engine import transactions as store
 from navi.live.store.due.contract import Claimed
 
 moment, place = os.environ.get("FAILPOINT", "never x:0").split(" ")

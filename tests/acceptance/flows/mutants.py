@@ -15,13 +15,13 @@ def mutant(patch: str) -> list[str]:
 # Inputs.
 
 NEVER_GIVES_BACK = """
-from navi.store import queue
-queue.give_back = lambda connection, turn_id: []
+from navi.live.store import input_queue
+input_queue.give_back = lambda connection, turn_id: []
 """
 
 ALWAYS_GIVES_BACK = """
 from sqlalchemy import text
-from navi.store import turns
+from navi.live.store import turns
 close_dead = turns.close_dead
 GIVE_BACK = (
     "DELETE FROM messages WHERE turn_id = :turn AND session_id = :session",
@@ -40,15 +40,15 @@ turns.close_dead = close_and_give_back
 
 FORGETS_ADMISSIONS = """
 from navi.live.model.input import Admission
-from navi.store import queue
+from navi.live.store import input_queue
 def admit_in_lane(connection, lane, new, *_):
     return Admission(new.id, delivered=True, position=0), None
-queue.admit_in_lane = admit_in_lane
+input_queue.admit_in_lane = admit_in_lane
 """
 
 IGNORES_THE_FENCE = """
 from navi.live.runtime.turns.turn_runner import Turns
-from navi.store import events
+from navi.live.store import events
 advance = events._next_numbers
 events._next_numbers = lambda connection, session_id, count, fence: advance(
     connection, session_id, count, None
@@ -60,7 +60,7 @@ Turns.abandon = lambda *arguments: None
 # Messages.
 
 TELLS_NOBODY_OF_THE_END = """
-from navi.store import notices
+from navi.live.store import notices
 notices.stopped = lambda *arguments: False
 """
 
@@ -68,20 +68,20 @@ notices.stopped = lambda *arguments: False
 # Recalls.
 
 CLAIMS_AND_ADMITS_APART = """
-from navi.runtime import scheduler
-from navi.store import lanes, queue
+from navi.live.runtime.scheduler import due_loop
+from navi.live.store import lanes, input_queue
 from navi.live.store.due.contract import Claimed
-admit_all = queue.admit_all
+admit_all = input_queue.admit_all
 def claim(connection, kind, now, until):
     apart = []
     def remember(connection, arrivals, now):
         apart.extend(new for lane, new in arrivals)
         return []
-    queue.admit_all = remember
+    input_queue.admit_all = remember
     try:
-        kind.claim(connection, now, until, scheduler.BATCH)
+        kind.claim(connection, now, until, due_loop.BATCH)
     finally:
-        queue.admit_all = admit_all
+        input_queue.admit_all = admit_all
     return apart
 def admit_claimed(connection, apart, now):
     arrivals = [(lanes.lock(connection, new.session_id), new) for new in apart]
@@ -93,12 +93,13 @@ async def claim_batch(self, kind):
     if apart:
         self._queue.expect(await self._store.transact(admit_claimed, apart, now))
     return len(apart)
-scheduler.Scheduler._claim_batch = claim_batch
+due_loop.Scheduler._claim_batch = claim_batch
 """
 
 ENDS_RECALLS_BEFORE_THEIR_TURNS = """
 from navi.live.model.turn import Ending, Outcome
-from navi.store import recalls, turns
+from navi.live.store.scheduling import recalls
+from navi.live.store import turns
 begin = turns.begin
 def begin_and_end(connection, session_id, claim):
     begun = begin(connection, session_id, claim)
@@ -110,25 +111,25 @@ turns.begin = begin_and_end
 
 DELIVERS_AHEAD_OF_TIME = """
 from datetime import timedelta
-from navi.runtime import queue as running
-from navi.store import lanes, queue
-ready, next_input, lead = lanes.ready, queue.next_input, timedelta(seconds=1)
+from navi.live.runtime.turns import admission
+from navi.live.store import lanes, input_queue
+ready, next_input, lead = lanes.ready, input_queue.next_input, timedelta(seconds=1)
 def ready_ahead(connection, now, limit, *, full):
     return ready(connection, now + lead, limit, full=full)
 def next_input_ahead(connection, session_id, origins, now):
     return next_input(connection, session_id, origins, now + lead)
-lanes.ready, queue.next_input = ready_ahead, next_input_ahead
-running.Queue.expect = lambda self, claimed: self.poke()
+lanes.ready, input_queue.next_input = ready_ahead, next_input_ahead
+admission.Queue.expect = lambda self, claimed: self.poke()
 """
 
 MOVES_ON_TWICE = """
-from navi.store import recalls
+from navi.live.store.scheduling import recalls
 recalls.turn_given_back = lambda *arguments: None
 recalls._is_planned = lambda of, recall: True
 """
 
 FORGETS_WHO_WAITS = """
-from navi.store import origins
+from navi.live.store import origins
 origins.turn_given_back = lambda *arguments: None
 """
 
@@ -136,8 +137,9 @@ origins.turn_given_back = lambda *arguments: None
 # Automations.
 
 MOVES_ON_AND_ADMITS_APART = """
-from navi.runtime import scheduler
-from navi.store import automation_runs, automations, lanes, queue
+from navi.live.runtime.scheduler import due_loop
+from navi.live.store.scheduling import automation_runs, automations
+from navi.live.store import lanes, input_queue
 from navi.live.store.due.contract import Claimed
 begin = automation_runs.begin
 def move_on(connection, kind, now, until):
@@ -147,7 +149,7 @@ def move_on(connection, kind, now, until):
         apart.append((automation, its, keep))
     automation_runs.begin = only_move_on
     try:
-        kind.claim(connection, now, until, scheduler.BATCH)
+        kind.claim(connection, now, until, due_loop.BATCH)
     finally:
         automation_runs.begin = begin
     return apart
@@ -157,7 +159,7 @@ def admit(connection, apart, now):
         lane = lanes.lock(connection, automation.session_id)
         owners[lane.session.id] = lane.session.user_id
         new = begin(connection, lane, automation, its, keep, now)
-        inputs += queue.admit_all(connection, [(lane, new)], now)
+        inputs += input_queue.admit_all(connection, [(lane, new)], now)
     return Claimed(len(apart), inputs, owners)
 async def claim_batch(self, kind):
     now = self._clock.now()
@@ -165,12 +167,12 @@ async def claim_batch(self, kind):
     if apart:
         self._queue.expect(await self._store.transact(admit, apart, now))
     return len(apart)
-scheduler.Scheduler._claim_batch = claim_batch
+due_loop.Scheduler._claim_batch = claim_batch
 """
 
 SAYS_HOW_IT_ENDED_WHEN_IT_BEGINS = """
 from navi.live.model.turn import Ending, Outcome
-from navi.store import automation_runs
+from navi.live.store.scheduling import automation_runs
 began, ended = automation_runs.turn_began, automation_runs.turn_ended
 def end_at_once(connection, begun, now, zone):
     prompted = began(connection, begun, now, zone)
@@ -183,13 +185,13 @@ automation_runs.turn_ended = lambda *arguments: None
 DELIVERS_IN_TWO_STEPS = """
 from navi.live.model.scheduling.automation import Delivery
 from navi.live.runtime.scheduler.answer_posting import Deliveries
-from navi.store import automation_runs, deliveries
+from navi.live.store.scheduling import automation_runs, background_answers
 settle_delivery = automation_runs.settle_delivery
 def mark(connection, run_id):
     return settle_delivery(connection, run_id, Delivery.DELIVERED)
 def tell(connection, each, now):
     automation_runs.settle_delivery = lambda *arguments: True
-    return deliveries.deliver(connection, each, now)
+    return background_answers.deliver(connection, each, now)
 async def settle(self, each):
     await self._store.transact(mark, each.run.id)
     await self._store.transact(tell, each, self._clock.now())

@@ -37,14 +37,14 @@ pytestmark = pytest.mark.proof
 SHORT_HEARTBEAT = """
 import os
 from datetime import timedelta
-from navi.runtime import app
+from navi.live.runtime import app
 from navi.live.runtime.scheduler.system_jobs import Wishes
 beat = timedelta(seconds=1 if "FAILPOINT" in os.environ else 3600)
 app.wishes_of = lambda settings: Wishes(beat, None)
 """
 RECORDS_SLOWLY = """
 import time
-from navi.store import turns
+from navi.live.store import turns
 extend = turns.extend
 def extend_slowly(*arguments):
     time.sleep(0.5)

@@ -20,7 +20,7 @@ def test_help_imports_no_engine() -> None:
         "from navi.cli.recall.main import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "heavy = {'duckdb', 'tantivy', 'msgspec', 'rich', 'navi.index', 'pydantic', 'asyncio'}\n"
+        "heavy = {'duckdb', 'tantivy', 'msgspec', 'rich', 'navi.memory', 'pydantic', 'asyncio'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

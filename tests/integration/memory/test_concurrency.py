@@ -77,7 +77,7 @@ def test_a_reader_keeps_no_writer_out_for_long_and_the_other_way_round(world: Wo
     world.index()
     world.file("two").say("plum")
     reads = (
-        "import sys\nfrom navi.index import database\nfrom navi.memory.index_paths import places\n"
+        "import sys\nfrom navi.memory import database\nfrom navi.memory.index_paths import places\n"
         "with database.reading(places()) as c:\n"
         "    print('open', flush=True)\n"
         "    sys.stdin.readline()\n"
@@ -100,7 +100,7 @@ def test_waiting_for_the_index_ends_with_a_message(world: World, monkeypatch) ->
     world.index()
     monkeypatch.setattr(database, "PATIENCE_SECONDS", 0.05)
     writes = (
-        "import sys\nfrom navi.index import database\nfrom navi.memory.index_paths import places\n"
+        "import sys\nfrom navi.memory import database\nfrom navi.memory.index_paths import places\n"
         "from tests.memory_world import FixedClock\n"
         "with database.writing(places(), FixedClock().now()) as c:\n"
         "    print('open', flush=True)\n"

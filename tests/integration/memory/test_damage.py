@@ -161,7 +161,7 @@ def test_recreate_says_what_it_can_t_keep(world: World) -> None:
         connection.execute("ALTER TABLE sessions ADD COLUMN mood TEXT")
         connection.execute("DROP TABLE tags")
     tags_lost, mood_lost = world.index(recreate=True).warnings
-    assert "its tags" in tags_lost
+    assert "the old index's tags" in tags_lost
     assert "sessions.mood" in mood_lost
     assert ".bak" in mood_lost
     assert len(world.find("pear")) == 1

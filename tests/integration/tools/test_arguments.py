@@ -18,9 +18,15 @@ from navi.live.tools.search_sessions import SearchSessions
 from navi.live.tools.send_message import SendMessage
 from navi.live.tools.web.http_request import HttpRequest
 
+
+class NoMemory:
+    async def find(self, query: str, source: str | None, project: str | None, limit: int) -> str:
+        raise AssertionError("nothing is searched here")
+
+
 TOOLS: list[Any] = [
     *(Cron, Filesystem, HttpRequest, ManageRecall, ReportStatus, ScheduleRecall),
-    *(SearchSessions, SendMessage, Terminal),
+    *(SearchSessions(NoMemory(), ["claude_code"]), SendMessage, Terminal),
 ]
 EACH_TOOL = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 

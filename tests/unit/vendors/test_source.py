@@ -51,7 +51,7 @@ class Diary(Vendor):
 def forget_all() -> None:
     registry.vendors.cache_clear()
     registry.sources.cache_clear()
-    settings.complete.cache_clear()
+    settings.settings_model.cache_clear()
 
 
 @pytest.fixture

@@ -9,5 +9,4 @@ progress.py   the progress bar
 hits.py       search results on a terminal
 page.py       messages as safe HTML
 documents.py  a session as a document to keep or send
-masking.py    masks secrets in what is printed
 """

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from navi.base.control_characters import one_line
+from navi.base.secrets.masking import masked as mask
 from navi.base.secrets.masking import masked_json
 from navi.cli import formats
-from navi.cli.recall.masking import mask
 
 if TYPE_CHECKING:
     from navi.memory.read.session_transcript import Transcript

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from navi.base.control_characters import one_line
+from navi.base.secrets.masking import masked as mask
 from navi.cli import cells, formats, output
-from navi.cli.recall.masking import mask
 from navi.cli.recall.options import clock
 
 if TYPE_CHECKING:

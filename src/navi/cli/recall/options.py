@@ -13,8 +13,8 @@ from click.shell_completion import CompletionItem
 from navi.base.clock import Clock
 from navi.base.control_characters import CONTROL_CHARACTER, one_line
 from navi.base.errors import NaviError
+from navi.base.secrets.masking import masked as mask
 from navi.cli import formats
-from navi.cli.recall.masking import mask
 
 if TYPE_CHECKING:
     from navi.memory.read.session_list import Catalogue

@@ -278,7 +278,7 @@ class Settings(Section):
 
 
 @cache
-def complete() -> type[Settings]:
+def settings_model() -> type[Settings]:
     """The settings with a section for each agent that is a program of its own."""
     sections = {each.name: _program_section(each) for each in vendors().values() if each.command}
     fields: dict[str, Any] = {name: (section, section()) for name, section in sections.items()}
@@ -311,7 +311,7 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
     if model_name := environment.get("NAVI_MODEL"):
         values["agent"] = {**values["agent"], "model": model_name}
     try:
-        return complete().model_validate(values)
+        return settings_model().model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
@@ -343,7 +343,7 @@ def timezone_of(chosen: Settings) -> tzinfo:
 def _sections() -> dict[str, type[Section]]:
     return {
         name: field.annotation
-        for name, field in complete().model_fields.items()
+        for name, field in settings_model().model_fields.items()
         if isinstance(field.annotation, type) and issubclass(field.annotation, Section)
     }
 

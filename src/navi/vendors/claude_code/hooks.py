@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from navi.vendors.hooks import HookDialect
 
 IN_RUNS: Mapping[str, str | None] = {"PostToolUse": None}
-"""Events, each with its matcher, at which agents that Navi starts report: an agent at work reads
+"""Events at which an agent that Navi started reports, each with its matcher: an agent at work reads
 nudges there."""
 IN_PANES: Mapping[str, str | None] = {"PreCompact": None, "SessionStart": "compact", **IN_RUNS}
 """In a terminal, only a hook says that the history is being summarised."""

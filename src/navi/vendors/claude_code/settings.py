@@ -13,6 +13,7 @@ from navi.permissions.bash_rule import covers
 from navi.vendors import json_edit
 from navi.vendors.agent_settings import AgentSettings, McpServer
 from navi.vendors.claude_code.home import ClaudeCodeHome, state_file
+from navi.vendors.claude_code.hooks import ClaudeCodeHooks
 from navi.vendors.json_edit import Json
 from navi.vendors.settings_file import Change, plan_edit, plan_undo, read_as, read_receipts
 
@@ -21,15 +22,7 @@ class ClaudeCodeSettings(AgentSettings):
     title = "Claude Code"
     driver = "claude_code"
     program = "claude"
-    hook_events = (
-        "SessionStart",
-        "UserPromptSubmit",
-        "PostToolUse",
-        "Notification",
-        "PreCompact",
-        "Stop",
-        "SessionEnd",
-    )
+    hook_events = ClaudeCodeHooks.events
     next_step = "new Claude Code sessions will show up in `sm status`"
 
     def __init__(self) -> None:

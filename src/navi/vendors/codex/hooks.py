@@ -1,4 +1,4 @@
-"""Codex's hooks: where Navi puts one. They talk as Claude Code's do."""
+"""Codex's hooks. They follow Claude Code's protocol and add one event."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from navi.vendors.agent_settings import AgentSettings, McpServer
 from navi.vendors.codex.home import CodexHome
+from navi.vendors.codex.hooks import CodexHooks
 
 BEGIN, END = "# >>> navi >>>", "# <<< navi <<<"
 TABLE = re.compile(r"\s*\[")
@@ -19,7 +20,7 @@ class CodexSettings(AgentSettings):
     title = "Codex"
     driver = "codex"
     program = "codex"
-    hook_events = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop")
+    hook_events = CodexHooks.events
     next_step = "Codex must trust the new hooks: start `codex`, type /hooks and trust Navi's"
 
     def __init__(self) -> None:

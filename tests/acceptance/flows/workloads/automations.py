@@ -33,7 +33,7 @@ UNBOUND = 3
 
 SHORT_BEATS = """
 from datetime import timedelta
-from navi.domain import automation, schedule
+from navi.live.model.scheduling import automation, schedule
 automation.ON_TIME = timedelta(seconds=1)
 schedule.SHORTEST_EVERY_SECONDS = 1
 schedule.require_cron = lambda expr, tz, now: schedule.Cron(expr, tz)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from navi.base.control_characters import one_line
+from navi.base.secrets.masking import masked as mask
 from navi.cli import formats, output
-from navi.cli.recall.masking import mask
 from navi.cli.recall.options import (
     TagName,
     clock,

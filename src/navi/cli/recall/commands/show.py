@@ -9,10 +9,10 @@ import click
 
 from navi.base.control_characters import one_line
 from navi.base.errors import NotFound, UsageError
+from navi.base.secrets.masking import masked as mask
 from navi.base.secrets.masking import masked_json
 from navi.cli import cells, formats, output
 from navi.cli.raw_option import raw_option
-from navi.cli.recall.masking import mask
 from navi.cli.recall.options import json_option, session_argument
 
 if TYPE_CHECKING:

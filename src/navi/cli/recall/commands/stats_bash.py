@@ -10,9 +10,9 @@ import click
 
 from navi.base.control_characters import one_line
 from navi.base.errors import UsageError
+from navi.base.secrets.masking import masked as mask
 from navi.cli import formats, output
 from navi.cli.recall.filters import explain_no_stats
-from navi.cli.recall.masking import mask
 from navi.cli.recall.options import json_option, project_option, since_option, source_option
 from navi.cli.table import Column
 

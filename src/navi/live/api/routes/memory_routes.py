@@ -61,7 +61,7 @@ async def read(request: Request) -> Response:
 
 
 async def adopt(request: Request) -> Response:
-    """Import a session of Claude Code or Codex, so that Navi can wake it like any other."""
+    """Import another agent's session, so that Navi can wake it like any other."""
     navi, user = await caller(request)
     archive, _ = await _filtered(request)
     past = await archive.resumable(request.path_params["id"])

@@ -70,7 +70,7 @@ class Adoption(Service):
         self._limits = limits
 
     def dialect(self, driver: str) -> HookDialect:
-        """How the hooks of that agent talk."""
+        """The hook protocol of that agent."""
         if driver not in self._dialects:
             raise InvalidInput(
                 f"there are no hooks for {driver!r}", hint=f"one of: {', '.join(self._dialects)}"
@@ -78,7 +78,7 @@ class Adoption(Service):
         return self._dialects[driver]
 
     def calling_session(self, metadata: object) -> str | None:
-        """Which session of an agent calls a tool, by what the agent says in the call."""
+        """The agent's name for the session that calls a tool, if the call's metadata has it."""
         if not isinstance(metadata, dict):
             return None
         names = (vendor.calling_session(metadata) for vendor in self._vendors.values())
