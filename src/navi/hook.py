@@ -1,11 +1,11 @@
-"""What agents run at their hooks: tells the server, and hands the agent what the server answers.
+"""The program that agents run as a hook: reports to the server, and prints the server's answer.
 
 Agents wait for their hooks, so this file stands alone: it is run by path, imports next to nothing,
-gives up at once where no server is, and never fails. Its arguments are written by `navi setup`, or
-by Navi for an agent that it runs: the kind of agent, the server's address, the file with the token.
+gives up at once if there is no server, and never fails. Its arguments are the kind of agent, the
+server's address and the token's file; `navi setup` writes them, or Navi for an agent that it runs.
 
-The names of events are those of `navi/vendors`, repeated because nothing is imported;
-`tests/unit/test_hook.py` compares them.
+The names of events repeat those of `navi/vendors`, which can't be imported here;
+`tests/integration/vendors/test_hook.py` compares them.
 """
 
 import os
@@ -14,22 +14,22 @@ import sys
 import time
 
 CONNECT_SECONDS = 0.03
-# Only an agent that stops may have an answer, which is waited for longer than it ever takes: an
-# answer that comes too late would be lost.
+# Only an agent that stops may get an answer. This is longer than the server ever takes, because a
+# late answer would be lost.
 ANSWER_SECONDS = 5.0
-# An agent uses tools all the time, so a server that hangs must not hold it up. The server knows
-# this limit, too (`adoption.py`): it gives no nudge to a hook that may have gone.
+# Agents use tools all the time, so a hanging server must not hold them up. The server knows this
+# limit (`terminal_service.py`) and sends no nudge to a hook that may have given up.
 NUDGE_SECONDS = 1.0
 
 
 def main() -> None:
     driver, address, token_file = sys.argv[1:4]
-    said = sys.stdin.buffer.read()
-    name = said.partition(b'"hook_event_name"')[2][:40]
+    report = sys.stdin.buffer.read()
+    name = report.partition(b'"hook_event_name"')[2][:40]
     is_run_by_navi = "NAVI_SESSION_ID" in os.environ
     may_be_nudged = driver == "claude_code" and b'"PostToolUse"' in name
-    if is_run_by_navi and not may_be_nudged and not is_about_compaction(name, said):
-        return  # Navi started this agent, and sees everything else for itself
+    if is_run_by_navi and not may_be_nudged and not is_about_compaction(name, report):
+        return  # Navi runs this agent and sees everything else itself
     token = os.environ.get("NAVI_TOKEN")
     if token is None:
         with open(token_file) as file:
@@ -38,7 +38,7 @@ def main() -> None:
     body = b'{"emitted_at": %.6f, "is_run_by_navi": %s, "hook": %s}' % (
         time.time(),
         b"true" if is_run_by_navi else b"false",
-        said.strip() or b"{}",
+        report.strip() or b"{}",
     )
     head = (
         f"POST /hooks/{driver} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n"
@@ -59,9 +59,9 @@ def main() -> None:
         sys.stdout.buffer.write(text)
 
 
-def is_about_compaction(name: bytes, said: bytes) -> bool:
-    """Both agents start their session anew after it."""
-    return b'"PreCompact"' in name or (b'"SessionStart"' in name and b'"compact"' in said)
+def is_about_compaction(name: bytes, report: bytes) -> bool:
+    """Both agents restart their session after a compaction."""
+    return b'"PreCompact"' in name or (b'"SessionStart"' in name and b'"compact"' in report)
 
 
 if __name__ == "__main__":

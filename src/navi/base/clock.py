@@ -1,4 +1,4 @@
-"""Time is passed in, so that no decision depends on when a test runs."""
+"""The time, passed in so that tests can choose it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every refusal a user can see. The message says what happened, the hint what to do next."""
+"""Every error a user can see. The message says what happened, the hint what to do next."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
 SHOWN_CALLS = 10
-"""An agent may try again and again; the first calls tell what it needs."""
+"""An agent may keep trying; the first few calls show what it needs."""
 
 
 class NaviError(Exception):
-    """The base: each leaf fixes its kind, its exit code and its HTTP status."""
+    """The base class. Each subclass sets its kind, exit code and HTTP status."""
 
     kind: ClassVar[str] = "error"
     exit_code: ClassVar[int] = 1
@@ -26,7 +26,7 @@ class NaviError(Exception):
 
     @property
     def sentence(self) -> str:
-        """Both in one, for places that show a single text."""
+        """Message and hint in one, for places that show a single line."""
         return f"{self.message}; {self.hint}" if self.hint else self.message
 
 
@@ -52,7 +52,7 @@ class NotFound(NaviError):
 
 class UserNotFound(NotFound):
     def __init__(self, user_id: str) -> None:
-        super().__init__(f"there is no user {user_id}", hint="`navi user list` shows all of them")
+        super().__init__(f"there is no user {user_id}", hint="`navi user list` lists them all")
 
 
 class SessionNotFound(NotFound):
@@ -119,7 +119,7 @@ class StoreUnusable(NaviError):
 
 
 class FenceLost(NaviError):
-    """Another process owns this session's lane now; whatever we still wanted to write is void."""
+    """Another process owns this session's lane now, so our pending writes are void."""
 
     kind, http_status = "fence_lost", 409
 
@@ -128,33 +128,33 @@ class FenceLost(NaviError):
 
 
 class AgentFailed(NaviError):
-    """A turn could not be finished by its agent; the message is safe to show in the session."""
+    """The agent could not finish its turn. The message is safe to show in the session."""
 
     kind, http_status = "agent_failed", 502
 
 
 class NotDelivered(AgentFailed):
-    """Nothing reached the agent, so the input waits on."""
+    """Nothing reached the agent, so the input stays in the queue."""
 
     kind, http_status = "not_delivered", 409
 
 
 class OpenElsewhere(NotDelivered):
-    """Two processes on one conversation would fork it; so nothing was sent."""
+    """Another process has the conversation open. Sending would fork it, so nothing was sent."""
 
     kind, http_status = "open_elsewhere", 409
 
     def __init__(self, client: str, where: str, name: str) -> None:
         self.name = name
-        """The agent's own name for the session."""
+        """The agent's own id of the session."""
         super().__init__(
             f"this session is open in {client} elsewhere ({where}), so its inputs wait",
-            hint="they are delivered when it is closed there",
+            hint="close it there to deliver them",
         )
 
 
 class IterationLimit(NaviError):
-    """The agent used all the model requests one turn may make."""
+    """The agent used up the model requests that one turn may make."""
 
     kind = "max_iterations"
 
@@ -166,7 +166,7 @@ class IterationLimit(NaviError):
 
 
 class PermissionRefused(NaviError):
-    """The agent came to its end, but was not permitted to make these calls."""
+    """The agent finished, but was not allowed to make these calls."""
 
     kind, http_status = "denied", 403
 
@@ -178,7 +178,7 @@ class PermissionRefused(NaviError):
 
 
 class UsageLimit(NaviError):
-    """The vendor takes no more requests for now. It may say when it will, or in how long."""
+    """The vendor accepts no requests for now. It may say when it will again, or after how long."""
 
     kind, http_status = "limit", 429
 
@@ -199,6 +199,6 @@ class UsageLimit(NaviError):
 
 
 class UsageError(NaviError):
-    """The command line or the settings file says something that can't be understood."""
+    """The command line or the settings file is not valid."""
 
     kind, exit_code = "usage", 2

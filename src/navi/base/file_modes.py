@@ -1,7 +1,7 @@
 """Who may read what Navi writes.
 
-Whatever a command makes is closed to other users, by its umask. What agents make is the person's:
-they get back the umask with which the person started the command.
+Navi's umask closes its own files to other users. Agents work for the person, so they run with the
+umask under which the person started the command.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _original_umask: int | None = None
 
 
 def make_files_private() -> None:
-    """Whatever this process and its children make from now on is closed to other users."""
+    """From now on, close what this process and its children create to other users."""
     global _original_umask
     previous = os.umask(PRIVATE_UMASK)
     if _original_umask is None:
@@ -27,7 +27,7 @@ def make_files_private() -> None:
 
 
 def person_umask() -> int:
-    """The umask with which the person started this process, for what works on their behalf."""
+    """The umask under which the person started this process."""
     if _original_umask is not None:
         return _original_umask
     current = os.umask(PRIVATE_UMASK)  # it can't be read without being set
@@ -36,7 +36,7 @@ def person_umask() -> int:
 
 
 def close_to_others(paths: Iterable[str]) -> None:
-    """Take other users' permissions on these files and folders away, where they are ours."""
+    """Remove other users' permissions on those of these files and folders that are ours."""
     for path in paths:
         mode = _mode(path)
         if mode & OTHERS:
@@ -47,7 +47,7 @@ def close_to_others(paths: Iterable[str]) -> None:
 
 
 class Exposure(NamedTuple):
-    """What other users of the machine can do with a folder of Navi's."""
+    """What other users of this machine can do with one of Navi's folders."""
 
     is_serious: bool
     detail: str
@@ -55,7 +55,7 @@ class Exposure(NamedTuple):
 
 
 def exposure(folder: str, paths: Iterable[str]) -> Exposure | None:
-    """The worst that other users can do in `folder`, where `paths` are Navi's own files."""
+    """The worst that other users can do in `folder`, which holds Navi's files `paths`."""
     if _mode(folder) & stat.S_IWOTH:
         return Exposure(True, "every user can replace files in it", f"chmod go-w {quote(folder)}")
     for path in paths:
@@ -68,7 +68,7 @@ def exposure(folder: str, paths: Iterable[str]) -> Exposure | None:
 
 
 def _mode(path: str) -> int:
-    """0 for what does not exist."""
+    """0 if the path does not exist."""
     try:
         return stat.S_IMODE(os.stat(path).st_mode)
     except OSError:

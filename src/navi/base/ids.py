@@ -1,4 +1,4 @@
-"""Names for new things: random, short enough to type, long enough never to meet twice."""
+"""Ids: random, short enough to type, long enough not to collide."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def new_id() -> str:
 
 
 def is_agent_session_id(name: str) -> bool:
-    """Whether an agent's program takes it for a session's id, and never for an option.
+    """Whether an agent's program will read this as a session's id, never as an option.
 
-    Names of transcripts' files are taken for ids, and anybody who can write there chooses them.
+    We take ids from the names of transcript files, and anyone who can write there chooses those.
     """
     return _AGENT_SESSION.fullmatch(name) is not None

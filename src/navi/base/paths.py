@@ -1,4 +1,4 @@
-"""Where Navi's files are, and the server's address: what the server and its clients both know."""
+"""Where Navi's files are, and the server's address. Shared by the server and its clients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SQLITE = "sqlite:///"
 
 
 def home(environment: Mapping[str, str] = os.environ) -> Path:
-    """The folder of the live state: `NAVI_HOME`, else `$XDG_DATA_HOME/navi`."""
+    """The folder with the live state: `NAVI_HOME`, else `$XDG_DATA_HOME/navi`."""
     if named := environment.get("NAVI_HOME"):
         return Path(named).expanduser().absolute()
     data = environment.get("XDG_DATA_HOME") or "~/.local/share"
@@ -20,7 +20,7 @@ def home(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def database_url(environment: Mapping[str, str] = os.environ) -> str:
-    """Of the store: `NAVI_DATABASE_URL`, else a SQLite file in the home folder."""
+    """The store's URL: `NAVI_DATABASE_URL`, else a SQLite file in the home folder."""
     if named := environment.get("NAVI_DATABASE_URL"):
         return named
     return f"{SQLITE}{home(environment) / 'navi.sqlite3'}"
@@ -50,12 +50,12 @@ def tmux_socket(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def pane_name(session_id: str) -> str:
-    """What tmux calls the session in which a session's agent runs."""
+    """The name of the tmux session in which this session's agent runs."""
     return f"navi-{session_id}"
 
 
 def address(host: str, port: int) -> str:
-    """Where a server that listens there is reached from this machine."""
+    """The URL at which this machine reaches a server that listens on `host` and `port`."""
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
     if ":" in name and not name.startswith("["):
         name = f"[{name}]"

@@ -1,6 +1,6 @@
-"""Texts that both stores can keep, and that every terminal can show.
+"""Checks text that both databases must store and every terminal must show.
 
-PostgreSQL refuses NUL characters, and half of a surrogate pair can't be written as UTF-8.
+PostgreSQL rejects NUL characters, and a lone surrogate can't be encoded as UTF-8.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from navi.base.errors import InvalidInput
 
 
 def require_storable(name: str, text: str, longest: int | None = None) -> str:
-    """The text, or a refusal that names it. `longest` is counted in characters."""
+    """The text, or an error that names it. `longest` counts characters."""
     if "\x00" in text:
         raise InvalidInput(f"{name} contains a NUL character", hint="remove it and send again")
     require_unicode(name, text)
@@ -33,7 +33,7 @@ def require_unicode(name: str, text: str) -> str:
 
 
 def require_printable(name: str, text: str, longest: int) -> str:
-    """A short text that lists show: no control characters but newlines and tabs."""
+    """Short text that lists show: no control characters except newlines and tabs."""
     require_storable(name, text, longest)
     if match := CONTROL_CHARACTER.search(text):
         raise InvalidInput(

@@ -1,4 +1,4 @@
-"""The real time, and this machine's zone."""
+"""The real time, and this machine's time zone."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class SystemClock:
 
 
 def machine_timezone(environment: Mapping[str, str] = os.environ) -> tzinfo:
-    """The machine's zone. It always has an IANA name, which a cron expression needs.
+    """The machine's zone, always one with an IANA name, which cron expressions need.
 
-    Where only its rules are known, as with TZ=CET-1CEST, it is a zone with the same ones.
+    If the machine states only rules, as with TZ=CET-1CEST, it is a zone with the same rules.
     """
     if variable := environment.get("TZ"):
         zone = _named(_after_zoneinfo(variable.removeprefix(":")))
@@ -26,7 +26,7 @@ def machine_timezone(environment: Mapping[str, str] = os.environ) -> tzinfo:
 
 
 def _after_zoneinfo(path: str) -> str:
-    """`Europe/Paris` of /usr/share/zoneinfo/Europe/Paris; a mere name stays as it is."""
+    """`Europe/Paris` from /usr/share/zoneinfo/Europe/Paris; a bare name is returned unchanged."""
     return path.rpartition("zoneinfo/")[2]
 
 
@@ -39,7 +39,7 @@ def _etc_timezone() -> str:
 
 
 def _named(name: str) -> tzinfo | None:
-    # Imported here: a short command that needs the time alone needs no rules.
+    # Imported here because short commands need only the time, not the zone's rules.
     from zoneinfo import ZoneInfo
 
     try:
@@ -49,10 +49,10 @@ def _named(name: str) -> tzinfo | None:
 
 
 def _similar_zone() -> tzinfo:
-    """A zone with the two offsets that the machine's clock has in a year, or UTC.
+    """A zone with the same offsets as the machine's clock in winter and summer, or UTC.
 
-    Preferably with the same abbreviations, then with the same offset in summer; and of those the
-    plainest name: CET, not Europe/Oslo.
+    Prefers the same abbreviations, then the same summer offset, then the plainest name: CET rather
+    than Europe/Oslo.
     """
     from zoneinfo import ZoneInfo, available_timezones
 

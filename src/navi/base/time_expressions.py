@@ -1,6 +1,6 @@
-"""What people and agents write for a time, read as an instant; and an instant said back to them.
+"""Reads the times that people and agents write, and writes instants back in words.
 
-A small grammar of our own: a text is read in exactly one way, or refused with forms that work.
+A small grammar of our own: a text has exactly one meaning, or is refused with examples that work.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from decimal import Decimal
 from itertools import count
 
 from navi.base.errors import InvalidInput
+from navi.base.shortened_text import shortened
 
 FURTHEST = timedelta(days=3_653)
-"""Ten years with their leap days. What lies further ahead is more likely a typing error."""
+"""Ten years with their leap days. Anything further ahead is probably a typo."""
 
 TEXT_LIMIT = 100
-"""Characters, runs of spaces counted as one; the longest form has about 60."""
+"""In characters, counting a run of spaces as one. The longest valid form has about 60."""
 
 
 def parse_when(text: str, now: datetime, timezone: tzinfo) -> datetime:
-    """The instant that `text` means, in UTC. It is never before `now`."""
+    """The instant that `text` means, in UTC; never before `now`."""
     query = _Query(text, _tidy(text), now.astimezone(UTC), timezone)
     for read in _READERS:
         instant = read(query)
@@ -54,7 +55,7 @@ def parse_offset(text: str) -> tzinfo:
 
 
 def parse_duration(text: str) -> timedelta:
-    """A length of time: exact, so a day is 24 hours also when the clocks change. May be zero."""
+    """An exact length of time: a day is 24 hours even when the clocks change. May be zero."""
     length = _duration(_tidy(text))
     if length is None:
         raise InvalidInput(f"can't read {quoted(text)} as a duration", hint=_DURATION_HINT)
@@ -62,8 +63,8 @@ def parse_duration(text: str) -> timedelta:
 
 
 def describe(instant: datetime, now: datetime, timezone: tzinfo) -> str:
-    """How far away it is, the local time, and UTC. The local time can be given to `parse_when`."""
-    # Python subtracts two times of one zone by their wall clocks, so both must be in UTC.
+    """How far away it is, the local time, and UTC. `parse_when` can read the local time."""
+    # Python subtracts two times in one zone by their wall clocks, so convert both to UTC.
     distance = _distance(instant.astimezone(UTC) - now.astimezone(UTC))
     return f"{distance}, {describe_moment(instant, timezone)}"
 
@@ -76,7 +77,7 @@ def describe_moment(instant: datetime, timezone: tzinfo) -> str:
 
 
 def describe_length(length: timedelta) -> str:
-    """Exact to the second. Can be given to `parse_duration`, unless it is negative."""
+    """Exact to the second. `parse_duration` can read it, unless it is negative."""
     seconds = length // timedelta(seconds=1)
     parts = []
     for unit, name in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
@@ -86,21 +87,12 @@ def describe_length(length: timedelta) -> str:
     return " ".join(parts) or "0 s"
 
 
-def describe_age(moment: datetime, now: datetime) -> str:
-    """How long ago, in its largest unit. Never negative: clocks differ a little."""
-    seconds = max(0, int((now - moment).total_seconds()))
-    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "m")):
-        if seconds >= unit:
-            return f"{seconds // unit}{name} ago"
-    return f"{seconds}s ago"
-
-
 def quoted(text: str) -> str:
-    """Quoted, short, and without characters that no terminal or database takes."""
-    return repr(text if len(text) <= 60 else f"{text[:57]}...")
+    """Quoted, short, and safe for terminals and databases."""
+    return repr(shortened(text, 60))
 
 
-# Reading: each reader knows one form, and answers None if the words have another one.
+# Readers: each reads one form, and returns None for any other.
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +108,7 @@ class _Query:
 
 
 def _tidy(text: str) -> str:
-    """In one spelling; blank, which no form matches, if it can't be a time."""
+    """Normalized; blank, which matches no form, if it can't be a time."""
     words = " ".join(text.split())
     # Checked before lower(), which turns e.g. the Kelvin sign into an ASCII k.
     if not words.isascii() or len(words) > TEXT_LIMIT:
@@ -129,7 +121,7 @@ def _read_now(query: _Query) -> datetime | None:
 
 
 _SECONDS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
-"""Of each unit, from the longest to the shortest, which is their order in a duration."""
+"""Seconds per unit, from the longest to the shortest: their order in a duration."""
 _AMOUNT = r"([0-9]+(?:\.[0-9]+)?)"
 _UNIT = "(weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)"
 _PART = re.compile(f"{_AMOUNT} ?{_UNIT}")
@@ -145,7 +137,7 @@ _NUMBERS = {
     **{"eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "fifteen": "15"},
     **{"twenty": "20", "thirty": "30", "forty-five": "45", "ninety": "90"},
 }
-# Applied in this order, each to the result of the one before.
+# Applied one after another, in this order.
 _NUMERALS = (
     (r"^(an?|[0-9]+) ([a-z]+) and a half$", r"\1 and a half \2"),  # an hour and a half
     (r"^an? and a half ", "1.5 "),
@@ -166,7 +158,7 @@ def _duration(words: str) -> timedelta | None:
     units = [unit[0] for _, unit in parts]
     if not parts or units != [unit for unit in _SECONDS if unit in units]:
         return None
-    # Summed as decimals, which no number of digits overflows.
+    # Summed as decimals, which never overflow.
     seconds = sum(Decimal(amount) * _SECONDS[unit[0]] for amount, unit in parts)
     if seconds > FURTHEST // timedelta(seconds=1):
         raise InvalidInput(f"{quoted(words)} is longer than 10 years", hint=_DURATION_HINT)
@@ -174,7 +166,7 @@ def _duration(words: str) -> timedelta | None:
 
 
 def _duration_parts(words: str) -> list[tuple[str, str]]:
-    """Amounts and units, as numerals; none if these are not the words of a duration."""
+    """Pairs of amount and unit; empty if the words are not a duration."""
     if match := _ISO_PARTS.fullmatch(words):
         amounts_and_units = [part for part in match.groups() if part]
         return list(zip(amounts_and_units[::2], amounts_and_units[1::2], strict=True))
@@ -196,14 +188,14 @@ def _read_iso(query: _Query) -> datetime | None:
     match = _ISO.fullmatch(query.words)
     if not match:
         return None
-    # Not fromisoformat, which in newer Pythons reads 24:00 as a midnight.
+    # Not fromisoformat, which in newer Pythons reads 24:00 as midnight.
     year, month, day, hour, minute, second = (int(part or 0) for part in match.group(*range(1, 7)))
     microsecond = int((match[7] or "")[:6].ljust(6, "0"))
     try:
         wall = datetime.combine(date(year, month, day), time(hour, minute, second, microsecond))
     except ValueError as error:
         raise _refusal(query, f"{quoted(query.text)} is not in the calendar: {error}") from error
-    # Refused here because the calendar's first and last days have no instant in some zones.
+    # Checked here, because the calendar's first and last days have no instant in some zones.
     if wall.year < query.now.year - 1:
         raise _past(query)
     if wall.year > query.now.year + 11:
@@ -222,7 +214,7 @@ _WEEKDAY = (
 # An hour alone needs its "at", or "friday 13" would be read as one o'clock in the afternoon.
 _TIME = "(?:at )?(?P<time>[0-9]{1,2}:[0-9]{2}(?: ?[ap]m)?|[0-9]{1,2} ?[ap]m|noon|midnight"
 _TIME += "|(?<=at )[0-9]{1,2})"
-# The hours that people mean by them, where they say no other.
+# The hours that people mean by these words.
 _PARTS_OF_DAY = {"morning": 9, "afternoon": 14, "evening": 18, "night": 20}
 _DAY_AND_TIME = re.compile(f"(?P<day>today|tomorrow) {_TIME}")
 _TONIGHT = re.compile(f"tonight(?: {_TIME})?")
@@ -321,11 +313,11 @@ def _time_of_day(words: str, query: _Query) -> time:
     return time(hours, minutes)
 
 
-# From the local clock to instants.
+# Local times to instants.
 
 
 def _at_wall(wall: datetime, query: _Query) -> datetime:
-    """The first occurrence of a local time, or the second if only that one is still to come."""
+    """The first occurrence of a local time, or the second if the first has passed."""
     first, second = _occurrences(wall, query.timezone)
     return first if first >= query.now else second
 
@@ -338,12 +330,12 @@ def _soonest(day: date, step: timedelta, at: time, query: _Query) -> datetime:
 
 
 def _occurrences(wall: datetime, timezone: tzinfo) -> tuple[datetime, datetime]:
-    """When the local clock shows `wall`, for the first and for the last time.
+    """When the local clock shows `wall` for the first and for the last time.
 
-    If the clock is set forward over it, both are the moment at which that happens.
+    If the clock skips that time, both are the moment of the change.
     """
     first, second = (wall.replace(tzinfo=timezone, fold=fold).astimezone(UTC) for fold in (0, 1))
-    if first > second:  # how a time that does not exist shows itself (PEP 495)
+    if first > second:  # PEP 495: the sign of a local time that does not exist
         first = second = _set_forward(wall, second, first, timezone)
     return first, second
 
@@ -382,7 +374,7 @@ def _refusal(query: _Query, message: str) -> InvalidInput:
     )
 
 
-# Saying it back.
+# Instants in words.
 
 
 def _distance(ahead: timedelta) -> str:
@@ -394,7 +386,7 @@ def _distance(ahead: timedelta) -> str:
 
 
 def _rounded(length: timedelta) -> int:
-    """Seconds, rounded so that two units say them: days and hours, hours and minutes, …"""
+    """Seconds, rounded to two units: days and hours, hours and minutes, …"""
     seconds = length.total_seconds()
     step = 3_600 if seconds >= 86_400 else 60 if seconds >= 3_600 else 1
     return round(seconds / step) * step

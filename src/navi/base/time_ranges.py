@@ -1,4 +1,4 @@
-"""How far back to look, as people write it."""
+"""How far back to look, as people write it: "7d", "yesterday"."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 
 
 def parse_since(text: str, now: datetime, timezone: tzinfo = UTC) -> datetime | None:
-    """The first moment that is meant: of a day, its beginning. None if it isn't a time."""
+    """The start of the range: for a day, its first moment. None if `text` isn't a time."""
     span = _span(text, now, timezone)
     return None if span is None else span[0]
 
 
 def parse_until(text: str, now: datetime, timezone: tzinfo = UTC) -> datetime | None:
-    """The moment after the last one that is meant: of a day, the beginning of the next."""
+    """The end of the range: for a day, the start of the next one. None if `text` isn't a time."""
     span = _span(text, now, timezone)
     return None if span is None else span[1]
 
@@ -43,7 +43,7 @@ def _span(text: str, now: datetime, timezone: tzinfo) -> tuple[datetime, datetim
 
 
 def _day(words: str, today: date) -> date | None:
-    """`today`, `yesterday`, a date, or the latest day of that name, which may be today."""
+    """`today`, `yesterday`, a date, or the latest such weekday, which may be today."""
     if words == "today":
         return today
     if words == "yesterday":
@@ -58,7 +58,7 @@ def _day(words: str, today: date) -> date | None:
 
 
 def _moment(words: str, now: datetime, timezone: tzinfo) -> datetime | None:
-    """`14:30`, the latest one, or `yesterday 14:30`, on any day that `_day` knows."""
+    """The latest `14:30`, or `yesterday 14:30` with any day that `_day` accepts."""
     day_name, _, clock = words.rpartition(" ")
     today = now.astimezone(timezone).date()
     day = _day(day_name.removesuffix(" at"), today) if day_name else today

@@ -1,4 +1,4 @@
-"""The time zone in which times are read and shown: the caller's, else the configured one."""
+"""The time zone for reading and showing times: the caller's, else the configured one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def request_timezone(
 
 def parse_timezone(name: str) -> tzinfo:
     """The zone of an IANA name such as Europe/Paris."""
-    if name == "UTC":  # also on a machine without the database of zones
+    if name == "UTC":  # works even without a time zone database
         return UTC
     if name not in _names():
         raise InvalidInput(f"there is no time zone {quoted(name)}", hint=_hint(name))
@@ -33,23 +33,23 @@ def parse_timezone(name: str) -> tzinfo:
 
 
 def timezone_or_utc(name: str) -> tzinfo:
-    """For showing times of a stored zone, which this machine may not have."""
+    """A stored zone, or UTC if this machine does not have it. Only for showing times."""
     return ZoneInfo(name) if name in _names() else UTC
 
 
 def zone_name(timezone: tzinfo) -> str:
-    """Its IANA name; a zone without one has no rules that a schedule could follow."""
+    """The zone's IANA name, or UTC: without a name it has no rules for a schedule to follow."""
     return getattr(timezone, "key", "UTC")
 
 
 @cache
 def _names() -> set[str]:
-    """Cached: finding them takes a look at hundreds of files."""
+    """Cached because listing them reads hundreds of files."""
     return available_timezones()
 
 
 def _hint(name: str) -> str:
-    """Also the names that end like it: `paris` means Europe/Paris."""
+    """Suggests zones that end with `name`: `paris` may mean Europe/Paris."""
     end = "_".join(name.lower().split())
     similar = sorted(each for each in _names() if end and each.lower().endswith(end))
     if similar:

@@ -1,6 +1,6 @@
-"""How Navi's tokens begin, so that people and masks recognise them.
+"""Prefixes of Navi's tokens, by which people and `mask` recognize them.
 
-Tokens of the server and of users that were made by older versions have no such beginning.
+Server and user tokens from older versions have no prefix.
 """
 
 SERVER_TOKEN = "navi_"

@@ -6,6 +6,7 @@ import os
 from datetime import datetime
 
 from navi.base.control_characters import one_line
+from navi.base.timestamps import describe_age
 from navi.cli import cells
 
 
@@ -23,15 +24,7 @@ def size(count: float) -> str:
 
 
 def age(moment: datetime | None, now: datetime) -> str:
-    if moment is None:
-        return "?"
-    seconds = (now - moment).total_seconds()
-    if seconds < 60:
-        return "just now"
-    for length, unit in ((86400 * 365, "y"), (86400 * 30, "mo"), (86400, "d"), (3600, "h")):
-        if seconds >= length * (2 if unit == "mo" else 1):
-            return f"{int(seconds // length)}{unit} ago"
-    return f"{int(seconds // 60)}m ago"
+    return "?" if moment is None else describe_age(moment, now)
 
 
 def duration(seconds: int | None) -> str:

@@ -1,11 +1,11 @@
 """The typed HTTP client, used by `sm`, the MCP bridge and other programs.
 
 calls.py           every call the server offers
-json_calls.py      sends a call as JSON and reports failures
+json_calls.py      sends a call as JSON and explains failures
 exchange.py        one request and its response
 event_stream.py    a WebSocket connection that receives events
 server_address.py  finds the server and its token
-client_errors.py   what can go wrong in between
+client_errors.py   what can go wrong between client and server
 mcp_bridge.py      MCP over standard input and output, forwarded to the server
 """
 

@@ -1,4 +1,4 @@
-"""Every call that `sm` and other programs make."""
+"""Every call the server offers to `sm` and other programs."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ if TYPE_CHECKING:
     )
 
 WAIT_SECONDS = 20.0
-"""Of one call that waits for something to happen: the server answers by then."""
+"""How long one call waits for something to happen. The server answers by then."""
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class Client(Wire):
-    """Every call is answered, or raises a `NaviError` that says what to do."""
+    """Every call returns the answer or raises a `NaviError` that says what to do."""
 
     def health(self) -> Json:
-        found: Json = self._call("GET", "/health")
-        return found
+        health: Json = self._call("GET", "/health")
+        return health
 
     def sessions(
         self, *, parent_id: str | None = None, pending_recall: bool = False
     ) -> list[SessionJson]:
         """Newest activity first."""
         query = {"parent_id": parent_id, "pending_recall": "true" if pending_recall else None}
-        found: list[SessionJson] = self._call("GET", "/sessions", query=query)
-        return found
+        sessions: list[SessionJson] = self._call("GET", "/sessions", query=query)
+        return sessions
 
     def session(self, session_id: str) -> SessionJson:
-        found: SessionJson = self._call("GET", _session(session_id))
-        return found
+        session: SessionJson = self._call("GET", _session(session_id))
+        return session
 
     def create_session(
         self,
@@ -86,7 +86,7 @@ class Client(Wire):
         notify_on_delivery: bool = False,
         notify_on_stop: bool = False,
     ) -> AdmissionJson:
-        """`remind` asks for reminders after the server's usual time, the threshold after this."""
+        """`remind` reminds the agent after the server's default time, or after the threshold."""
         body = {
             "text": text,
             "delivery_mode": delivery_mode,
@@ -100,31 +100,31 @@ class Client(Wire):
         return admitted
 
     def answer(self, session_id: str, input_id: str, seconds: float = 0) -> AnswerJson:
-        """How far an input has come; waits so long for the end of its turn."""
+        """The progress of an input. Waits up to `seconds` for its turn to end."""
 
         def ask(part: float) -> AnswerJson:
             query = {"wait": str(math.ceil(part))}
             path = _session(session_id, f"/input/{quote(input_id, safe='')}")
-            found: AnswerJson = self._call("GET", path, query=query)
-            return found
+            answer: AnswerJson = self._call("GET", path, query=query)
+            return answer
 
-        return _patiently(ask, lambda found: found["status"] == "done", seconds)
+        return _ask_until(ask, lambda answer: answer["status"] == "done", seconds)
 
     def wait(self, session_id: str, seconds: float) -> RestJson:
-        """The session when it is idle with nothing to do, or ended, or when the time is up."""
+        """Waits until the session is idle with an empty queue, has ended, or the time is up."""
 
         def ask(part: float) -> RestJson:
             query = {"seconds": str(math.ceil(part))}
-            found: RestJson = self._call("GET", _session(session_id, "/wait"), query=query)
-            return found
+            rest: RestJson = self._call("GET", _session(session_id, "/wait"), query=query)
+            return rest
 
-        return _patiently(ask, lambda found: found["idle"], seconds)
+        return _ask_until(ask, lambda rest: rest["idle"], seconds)
 
     def messages(self, session_id: str, after_idx: int | None = None) -> list[Json]:
         """The transcript."""
         query = {"after_idx": None if after_idx is None else str(after_idx)}
-        found: list[Json] = self._call("GET", _session(session_id, "/messages"), query=query)
-        return found
+        messages: list[Json] = self._call("GET", _session(session_id, "/messages"), query=query)
+        return messages
 
     def change_session(self, session_id: str, changes: Mapping[str, str | None]) -> SessionJson:
         changed: SessionJson = self._call("PATCH", _session(session_id), changes, keep_none=True)
@@ -132,25 +132,27 @@ class Client(Wire):
 
     def children(self, session_id: str, *, recursive: bool = False) -> list[SessionJson]:
         query = {"recursive": "true" if recursive else None}
-        found: list[SessionJson] = self._call("GET", _session(session_id, "/children"), query=query)
-        return found
+        sessions: list[SessionJson] = self._call(
+            "GET", _session(session_id, "/children"), query=query
+        )
+        return sessions
 
     def queue(self, session_id: str) -> list[Json]:
-        """What waits, the next one first."""
-        found: list[Json] = self._call("GET", _session(session_id, "/queue"))
-        return found
+        """The queued inputs, next one first."""
+        inputs: list[Json] = self._call("GET", _session(session_id, "/queue"))
+        return inputs
 
     def remove_input(self, session_id: str, input_id: str) -> None:
         self._call("DELETE", _session(session_id, f"/queue/{quote(input_id, safe='')}"))
 
     def report_status(self, session_id: str, text: str | None) -> SessionJson:
-        """What an agent says it does; None takes it back."""
+        """Set what the agent says it is doing; None clears it."""
         path = _session(session_id, "/agent-status")
         session: SessionJson = self._call("POST", path, {"text": text}, keep_none=True)
         return session
 
     def complete_task(self, session_id: str, text: str | None = None) -> bool:
-        """An agent says that it is done. False if it has no parent who could be told."""
+        """Report that the agent is done. False if it has no parent to notify."""
         path = _session(session_id, "/task-complete")
         return bool(self._call("POST", path, {"text": text})["parent_told"])
 
@@ -167,10 +169,10 @@ class Client(Wire):
         return stopped
 
     def reminders(self, session_id: str | None = None) -> list[UpcomingJson]:
-        """Of one session, or of all that may be seen. The next one first."""
+        """The reminders of one session, or all that the caller may see. Next one first."""
         path = "/reminders" if session_id is None else _session(session_id, "/reminders")
-        found: list[UpcomingJson] = self._call("GET", path)
-        return found
+        reminders: list[UpcomingJson] = self._call("GET", path)
+        return reminders
 
     def schedule_reminder(
         self, session_id: str, delay_seconds: float, message: str
@@ -185,7 +187,7 @@ class Client(Wire):
         return cancelled
 
     def clear(self, session_id: str, requester_session_id: str | None = None) -> SessionJson:
-        """`requester_session_id` is the agent that asks; none for a person."""
+        """`requester_session_id` is the calling agent's session; None for a person."""
         body = {"requester_session_id": requester_session_id}
         cleared: SessionJson = self._call("POST", _session(session_id, "/clear"), body)
         return cleared
@@ -196,23 +198,23 @@ class Client(Wire):
         return killed
 
     def events(self, session_id: str | None = None, after: int | None = None) -> Events:
-        """What happens from now on, or after that number, in one session or in all."""
+        """Events from now on, or after that number, in one session or in all."""
         path = "/ws" if session_id is None else f"/ws/sessions/{quote(session_id, safe='')}"
         return self._open(path if after is None else f"{path}?after={after}")
 
     def stop(self, session_id: str) -> bool:
-        """End the running turn. False if none ran."""
+        """End the running turn. False if there was none."""
         return bool(self._call("POST", _session(session_id, "/stop"))["stopped"])
 
     def recall(self, session_id: str) -> RecallJson:
-        """The pending one."""
-        found: RecallJson = self._call("GET", _session(session_id, "/recall"))
-        return found
+        """The pending recall."""
+        recall: RecallJson = self._call("GET", _session(session_id, "/recall"))
+        return recall
 
     def recalls(self, session_id: str) -> list[RecallJson]:
-        """All of them, the newest first."""
-        found: list[RecallJson] = self._call("GET", _session(session_id, "/recalls"))
-        return found
+        """All recalls, newest first."""
+        recalls: list[RecallJson] = self._call("GET", _session(session_id, "/recalls"))
+        return recalls
 
     def schedule_recall(self, session_id: str, request: RecallRequest) -> ScheduledJson:
         path = _session(session_id, "/recall")
@@ -228,7 +230,7 @@ class Client(Wire):
         return skipped
 
     def ask_mcp(self, request: str, headers: Mapping[str, str]) -> Any:
-        """What /mcp answers to a request as it stands; None if it answers nothing."""
+        """Forwards a request to /mcp unchanged. None if there is no answer."""
         import json
 
         sent = {**headers, **self._headers(), "Content-Type": "application/json"}
@@ -246,10 +248,10 @@ class Client(Wire):
     def automations(
         self, session_id: str | None = None, *, tz: str | None = None
     ) -> list[AutomationJson]:
-        """Those of a session, or all that may be seen; `tz` is the zone of `schedule_words`."""
+        """Those of a session, or all that the caller may see. `tz` applies to `schedule_words`."""
         path = "/automations" if session_id is None else _session(session_id, "/automations")
-        found: list[AutomationJson] = self._call("GET", path, query={"tz": tz})
-        return found
+        automations: list[AutomationJson] = self._call("GET", path, query={"tz": tz})
+        return automations
 
     def add_automation(self, session_id: str, request: AutomationRequest) -> AutomationJson:
         path = _session(session_id, "/automations")
@@ -264,7 +266,7 @@ class Client(Wire):
     def change_automation(
         self, automation_id: str, change: AutomationChange, *, tz: str | None = None
     ) -> AutomationJson:
-        """`tz` is the zone of `schedule_words` in the answer; that of new times is the change's."""
+        """`tz` applies to `schedule_words` in the answer; new times use the zone of `change`."""
         path = _automation(automation_id)
         changed: AutomationJson = self._call(
             "PATCH", path, change.values(), query={"tz": tz}, keep_none=True
@@ -276,24 +278,24 @@ class Client(Wire):
 
     def automation_runs(self, automation_id: str) -> list[RunJson]:
         """Newest first."""
-        found: list[RunJson] = self._call("GET", _automation(automation_id, "/runs"))
-        return found
+        runs: list[RunJson] = self._call("GET", _automation(automation_id, "/runs"))
+        return runs
 
 
 def _automation(automation_id: str, rest: str = "") -> str:
     return f"/automations/{quote(automation_id, safe='')}{rest}"
 
 
-def _patiently(
-    ask: Callable[[float], Found], is_done: Callable[[Found], bool], seconds: float
-) -> Found:
-    """Ask again and again, for the server answers every call within its own time."""
+def _ask_until(
+    ask: Callable[[float], Result], is_done: Callable[[Result], bool], seconds: float
+) -> Result:
+    """Asks again until done, because the server limits how long one call may wait."""
     end = time.monotonic() + seconds
     while True:
         left = end - time.monotonic()
-        found = ask(max(0.0, min(left, WAIT_SECONDS)))
-        if is_done(found) or left <= WAIT_SECONDS:
-            return found
+        result = ask(max(0.0, min(left, WAIT_SECONDS)))
+        if is_done(result) or left <= WAIT_SECONDS:
+            return result
 
 
 def _session(session_id: str, rest: str = "") -> str:

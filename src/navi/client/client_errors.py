@@ -9,17 +9,17 @@ from navi.base.errors import NaviError
 
 
 class NoServer(NaviError):
-    """Nothing answers, or not Navi."""
+    """Nothing answers, or what answers is not Navi."""
 
     kind, exit_code, http_status = "no_server", 2, 503
 
 
 class ServerRefused(NaviError):
-    """What the server said, as it said it."""
+    """The server's own error."""
 
     kind: ClassVar[str] = "refused"
 
-    def __init__(self, status: int, said: Mapping[str, Any]) -> None:
-        super().__init__(str(said["message"]), hint=str(said.get("hint") or ""))
+    def __init__(self, status: int, error: Mapping[str, Any]) -> None:
+        super().__init__(str(error["message"]), hint=str(error.get("hint") or ""))
         self.status = status
-        self.said_kind = str(said.get("kind"))
+        self.server_kind = str(error.get("kind"))

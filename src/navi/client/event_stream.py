@@ -1,4 +1,4 @@
-"""A connection that hears of everything that happens."""
+"""A WebSocket connection that receives events."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class Events:
-    """A connection that hears of everything that happens."""
+    """Events, as the server sends them."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
 
     def next(self, seconds: float | None = None) -> Json | None:
-        """The next event; None if there is none for so long."""
+        """The next event; None if there is none within `seconds`."""
         import json
 
         from websockets.exceptions import ConnectionClosed

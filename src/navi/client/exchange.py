@@ -1,7 +1,7 @@
 """One request and its answer, on a connection of their own.
 
-Over plain HTTP by hand: `sm` is run by agents again and again, and the libraries that do more take
-longer to import than the call itself. HTTPS is left to Python's own `http.client`.
+Plain HTTP is written by hand: agents run `sm` all the time, and importing an HTTP library takes
+longer than the call itself. HTTPS uses Python's own `http.client`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ CHUNK = 65_536
 
 
 class NotHttp(ValueError):
-    """What answered does not speak HTTP, or broke off."""
+    """The answer is not HTTP, or is incomplete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def exchange(
     headers: Mapping[str, str],
     timeout: float,
 ) -> Answer:
-    """Raises `OSError` if nobody answers, and `NotHttp` if somebody else does."""
+    """Raises `OSError` if nothing answers, and `NotHttp` if the answer isn't HTTP."""
     scheme, _, netloc = address.partition("://")
     if scheme == "https":
         return _by_library(netloc, method, path, data, headers, timeout)
@@ -66,19 +66,19 @@ def _answer(received: bytes) -> Answer:
     status = rest[:3]
     if not end or not version.startswith("HTTP/1.") or not status.isdecimal():
         raise NotHttp(first[:100])
-    found = {}
+    headers = {}
     for line in lines:
         name, _, value = line.partition(":")
-        found[name.strip().lower()] = value.strip()
-    if "chunked" in found.get("transfer-encoding", "").lower():
+        headers[name.strip().lower()] = value.strip()
+    if "chunked" in headers.get("transfer-encoding", "").lower():
         body = _put_together(body)
-    elif found.get("content-length", str(len(body))) != str(len(body)):
+    elif headers.get("content-length", str(len(body))) != str(len(body)):
         raise NotHttp("the answer broke off")
-    return Answer(int(status), found.get("date", ""), body)
+    return Answer(int(status), headers.get("date", ""), body)
 
 
 def _put_together(body: bytes) -> bytes:
-    """The pieces of a chunked body."""
+    """Joins the pieces of a chunked body."""
     whole = bytearray()
     while True:
         size, end, body = body.partition(b"\r\n")

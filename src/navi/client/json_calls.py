@@ -1,7 +1,7 @@
-"""Calls as JSON, and what is said when they fail.
+"""Sends calls as JSON and explains failures.
 
-One call is one connection, so that a client which waits for minutes never meets one that was closed
-meanwhile. Proxies in the environment are not used: the server is nearly always here.
+Each call opens its own connection, so a client that pauses for minutes never uses one that has been
+closed. Proxies from the environment are ignored: the server is nearly always on this machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from navi.client.event_stream import Events
 
 TIMEOUT_SECONDS = 30.0
-"""Longer than the server waits for a turn that it stops, and than it tries to reach its store."""
+"""Longer than the server waits for a stopped turn to end, or for its store."""
 
 
 class Wire:
@@ -31,7 +31,7 @@ class Wire:
         self._date: str | None = None
 
     def now(self) -> datetime:
-        """The server's own time when it last answered, to the second: what ages count from."""
+        """The server's time at its last answer, to the second. Ages count from it."""
         from email.utils import parsedate_to_datetime
 
         if self._date is None:
@@ -51,16 +51,18 @@ class Wire:
         query: Mapping[str, str | None] | None = None,
         keep_none: bool = False,
     ) -> Any:
-        """The answer's JSON. What is None in `query` is not sent, and in `body` only if kept."""
+        """The answer's JSON. Nones in `query` are not sent; in `body` only with `keep_none`."""
         import json
 
-        asked = urlencode(_given(query or {}))
+        parameters = urlencode(_without_none(query or {}))
         headers = self._headers()
         data = None
         if body is not None:
             headers["Content-Type"] = "application/json"
-            data = json.dumps(body if keep_none else _given(body)).encode()
-        answer = self._exchange(method, f"{path}?{asked}" if asked else path, data, headers)
+            data = json.dumps(body if keep_none else _without_none(body)).encode()
+        answer = self._exchange(
+            method, f"{path}?{parameters}" if parameters else path, data, headers
+        )
         try:
             value = json.loads(answer.body)
             if answer.status >= 400:
@@ -90,7 +92,7 @@ class Wire:
     def _headers(self) -> dict[str, str]:
         headers = {} if self._server.token is None else bearer(self._server)
         if session_id := os.environ.get("NAVI_SESSION_ID"):
-            # An agent calls, not a person.
+            # An agent is calling, not a person.
             headers["Navi-Session"] = session_id
         return headers
 
@@ -112,10 +114,10 @@ class Wire:
         self._date = answer.date
         return answer
 
-    def _refusal(self, status: int, said: Mapping[str, Any]) -> NaviError:
+    def _refusal(self, status: int, error: Mapping[str, Any]) -> NaviError:
         server = self._server
         if status != 401 or (server.token or "").startswith(SESSION_TOKEN):
-            return ServerRefused(status, said)
+            return ServerRefused(status, error)
         if server.token is None:
             message = f"no access token in NAVI_TOKEN or {server.token_place}"
         else:
@@ -136,5 +138,5 @@ class Wire:
         )
 
 
-def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}

@@ -1,6 +1,6 @@
-"""MCP over standard input and output: every line goes to the server, with the name of who asks.
+"""MCP over standard input and output: forwards every line to the server, and says who is calling.
 
-Nothing is imported that the one call needs not: agents start this with every session.
+Imports stay few, because agents start this process with every session.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def run(
     source: IO[str] = sys.stdin,
     write: Callable[[str], None] = lambda line: None,
 ) -> None:
-    """Until the agent closes the pipe."""
+    """Runs until the agent closes the pipe."""
     headers = caller(environment, session_variables)
     for line in source:
         if not line.strip():
@@ -36,7 +36,7 @@ def run(
 
 
 def caller(environment: Mapping[str, str], session_variables: Iterable[str]) -> dict[str, str]:
-    """Which session asks, by one of the variables in which agents name theirs."""
+    """The headers that name the calling session, from its agent's environment variables."""
     if session_id := environment.get("NAVI_SESSION_ID"):
         return {"Navi-Session": session_id}
     for name in session_variables:
@@ -53,13 +53,13 @@ def _answer(client: Client, headers: Mapping[str, str], line: str) -> Any:
 
 
 def _failed(line: str, error: NaviError) -> Any:
-    """An agent that starts while no server runs gets no tools, rather than an error that it would
-    report. One that calls a tool is told what a person would be."""
+    """An agent that starts while no server is running gets no tools, rather than an error that it
+    would report. A tool call gets the error that a person would see."""
     try:
         request = json.loads(line)
         request_id, method = request["id"], request.get("method")
     except (ValueError, KeyError, TypeError):
-        return None  # nothing that wants an answer
+        return None  # nothing to answer
     match method:
         case "initialize":
             result = _greeting(request, f"Navi's tools are unavailable: {error.sentence}")

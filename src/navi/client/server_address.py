@@ -1,4 +1,4 @@
-"""Where the server is, and the token for it."""
+"""Finds the server and its token."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Server:
     address: str
     token: str | None
     token_place: str
-    """Where the token comes from, or should have come from."""
+    """Where the token comes from, or was expected."""
 
 
 def find_server(environment: Mapping[str, str] = os.environ) -> Server:
@@ -31,7 +31,7 @@ def find_server(environment: Mapping[str, str] = os.environ) -> Server:
     else:
         address = _local_address(environment)
     token = environment.get("NAVI_TOKEN", "").strip()
-    # An agent that Navi started has its session's token, and never uses the person's.
+    # An agent that Navi started has its session's token and never uses the person's.
     is_agent = "NAVI_TOKEN" in environment and "NAVI_SESSION_ID" in environment
     if token or is_agent:
         return Server(address, token or None, "NAVI_TOKEN")
@@ -57,7 +57,7 @@ def bearer(server: Server) -> dict[str, str]:
 
 
 def _checked(url: str) -> str:
-    """The scheme, host and port of `NAVI_URL`, or a refusal that shows what it should be."""
+    """The scheme, host and port of `NAVI_URL`, or an error that shows what it should be."""
     example = paths.address(paths.DEFAULT_HOST, paths.DEFAULT_PORT)
     refusal = UsageError(f"NAVI_URL={url} is not a valid address", hint=f"like NAVI_URL={example}")
     try:
@@ -67,15 +67,15 @@ def _checked(url: str) -> str:
         raise refusal from error
     if parts.scheme not in ("http", "https") or not host:
         raise refusal
-    shown = f"[{host}]" if ":" in host else host
-    plain = f"{parts.scheme}://{shown}" + ("" if port is None else f":{port}")
+    name = f"[{host}]" if ":" in host else host
+    plain = f"{parts.scheme}://{name}" + ("" if port is None else f":{port}")
     if parts.path not in ("", "/") or parts.query or parts.fragment or parts.username:
         raise UsageError("NAVI_URL must be only an address", hint=f"set it to {plain}")
     return plain
 
 
 def _local_address(environment: Mapping[str, str]) -> str:
-    """Where `navi serve` listens by its settings, read without the libraries that check them."""
+    """Where `navi serve` listens by its settings, read without importing what checks them."""
     settings = settings_section("server", environment)
     host = environment.get("NAVI_SERVER_HOST") or settings.get("host", paths.DEFAULT_HOST)
     port = str(environment.get("NAVI_SERVER_PORT") or settings.get("port", paths.DEFAULT_PORT))
@@ -88,7 +88,7 @@ def _local_address(environment: Mapping[str, str]) -> str:
 
 
 def settings_section(name: str, environment: Mapping[str, str] = os.environ) -> Mapping[str, Any]:
-    """What the settings file says there, unchecked: a short command has no time for that."""
+    """A section of the settings file, unchecked: checking would slow down short commands."""
     path = paths.settings_file(environment)
     try:
         text = path.read_text()

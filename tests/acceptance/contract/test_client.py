@@ -67,9 +67,9 @@ def test_what_the_server_refuses_is_passed_on_as_it_said_it(navi: Client) -> Non
     with pytest.raises(ServerRefused) as refused:
         navi.recall(session_id)
     error = refused.value
-    assert (error.status, error.said_kind) == (404, "no_pending_recall")
+    assert (error.status, error.server_kind) == (404, "no_pending_recall")
     assert error.message == f"session {session_id} has no pending recall"
-    assert error.hint == "schedule one, or list the past ones"
+    assert error.hint == "schedule one, or list past recalls"
 
 
 @pytest.mark.parametrize("session_id", ["../health", "a/b?c#d", "ü", "%2e"])

@@ -328,7 +328,7 @@ class TestPrivateAddresses:
         self, context: ToolContext, addresses: str
     ) -> None:
         names = Names(**{"inside.example": [addresses]})
-        with pytest.raises(NotAllowed, match=r"inside\.example is not in the open internet"):
+        with pytest.raises(NotAllowed, match=r"inside\.example is not on the public internet"):
             await run(HttpRequest(resolve=names.resolve), context, "http://inside.example/")
 
     async def test_a_name_is_asked_for_once_and_the_checked_address_is_used(
@@ -428,7 +428,9 @@ class TestFailures:
     ) -> None:
         web.answers["/"] = []
         result = await run(http, context, web.url(), timeout_seconds=0.3)
-        assert result == ToolResult("there was no whole answer within 0.3 seconds", is_error=True)
+        assert result == ToolResult(
+            "there was no complete answer within 0.3 seconds", is_error=True
+        )
 
     @pytest.mark.parametrize(
         "answer",
@@ -467,5 +469,5 @@ def test_the_http_library_is_only_imported_when_it_is_needed() -> None:
 
 
 def only(text: str) -> Any:
-    """The test's idea of the open internet: one address."""
+    """The test's idea of the public internet: one address."""
     return lambda address: address == ip_address(text)

@@ -187,7 +187,7 @@ class TestTheEnd:
         background = psutil.Process(int(number))
         try:
             assert not result.is_error
-            assert "a background process goes on" in note
+            assert "a background process is still running" in note
             assert background.is_running()
         finally:
             background.kill()
@@ -320,7 +320,7 @@ class TestProcessesThatLeaveTheGroup:
     ) -> None:
         command = "(setsid sh deaf-sleeper &); sleep 1000"
         result = await run(terminal, context, command, timeout_seconds=3)
-        assert "ended because it ran longer than 3 seconds; ask" in result.text
+        assert "ended because it ran longer than 3 seconds; raise" in result.text
         assert is_dead(context.cwd / "pid")
 
     async def test_those_of_an_earlier_call_go_on(

@@ -16,12 +16,12 @@ from navi.base.errors import InvalidInput
 from navi.base.time_expressions import (
     FURTHEST,
     describe,
-    describe_age,
     describe_length,
     parse_duration,
     parse_offset,
     parse_when,
 )
+from navi.base.timestamps import describe_age
 
 BERLIN = ZoneInfo("Europe/Berlin")
 ZONES = [
@@ -746,6 +746,8 @@ def test_a_length_is_said_so_that_it_can_be_read_again(seconds: int) -> None:
         (3_599, "59m ago"),
         (7_200, "2h ago"),
         (86_400 * 40, "40d ago"),
+        (86_400 * 75, "2mo ago"),
+        (86_400 * 800, "2y ago"),
     ],
 )
 def test_an_age_is_said_in_its_largest_unit_and_is_never_negative(

@@ -15,7 +15,7 @@ from navi.live.model.scheduling.recall import (
     RecallStatus,
     fires_again_at,
     instruction_warning,
-    next_beat,
+    next_occurrence,
     parse_interval,
     require_interval,
     require_when,
@@ -29,7 +29,7 @@ NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 def test_the_next_beat_is_the_first_after_now_and_on_the_beat(interval: int, late: int) -> None:
     now = NOON + timedelta(seconds=late)
 
-    beat = next_beat(NOON, interval, now)
+    beat = next_occurrence(NOON, interval, now)
 
     assert beat.at > now
     assert (beat.at - NOON) % timedelta(seconds=interval) == timedelta(0)
@@ -39,7 +39,7 @@ def test_the_next_beat_is_the_first_after_now_and_on_the_beat(interval: int, lat
 
 
 def test_ten_beats_of_downtime_are_ten_missed_ones() -> None:
-    beat = next_beat(NOON, 60, NOON + timedelta(minutes=10, seconds=5))
+    beat = next_occurrence(NOON, 60, NOON + timedelta(minutes=10, seconds=5))
     assert (beat.at, beat.missed) == (NOON + timedelta(minutes=11), 10)
 
 

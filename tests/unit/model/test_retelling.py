@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navi.live.model.event import TextDelta, ThinkingDelta, ToolStarted, TurnEvent, merge_deltas
-from navi.live.model.replay import Retelling
+from navi.live.model.replay import ReplayFilter
 
 EVENTS = st.lists(
     st.one_of(
@@ -17,8 +17,8 @@ EVENTS = st.lists(
 
 
 def heard(told: list[TurnEvent], story: list[TurnEvent]) -> list[TurnEvent]:
-    retelling = Retelling(told)
-    rest = (retelling.rest_of(event) for event in story)
+    replay = ReplayFilter(told)
+    rest = (replay.rest_of(event) for event in story)
     return [event for event in rest if event is not None]
 
 

@@ -19,7 +19,7 @@ from navi.live.model.scheduling.schedule import (
     Cron,
     Every,
     Schedule,
-    is_same_beat,
+    is_equivalent,
     preview,
     require_schedule,
 )
@@ -280,7 +280,7 @@ def test_what_people_write_is_understood(given: dict[str, Any], told: Schedule) 
         ({"every_seconds": 9}, "every_seconds is 9", "from 10 to 315619200 (10 years)"),
         ({"every_seconds": 315_619_201}, "is 315619201", "from 10 to 315619200 (10 years)"),
         ({"every_seconds": 10**12}, "every_seconds is 1000000000000", "to 315619200 (10 years)"),
-        ({"every_seconds": 10**400}, "(401 digits)", "to 315619200 (10 years)"),
+        ({"every_seconds": 10**400}, "00…", "to 315619200 (10 years)"),
         ({"cron_expr": "0 9 * *"}, "needs five fields", "minute hour day"),
         ({"cron_expr": "0 0 9 * * *"}, "needs five fields", "minute hour day"),
         ({"cron_expr": "60 9 * * *"}, "is not a valid cron expression", "minute hour day"),
@@ -324,7 +324,7 @@ def test_whatever_is_written_is_understood_or_refused(expr: str) -> None:
 
 
 def test_only_the_beat_of_every_matters_to_people() -> None:
-    assert is_same_beat(Every(60, NOW), Every(60, YEAR_END))
-    assert not is_same_beat(Every(60, NOW), Every(61, NOW))
-    assert not is_same_beat(Cron("0 9 * * *", "UTC"), Cron("0 9 * * *", "Europe/Paris"))
-    assert not is_same_beat(At(NOW), Every(60, NOW))
+    assert is_equivalent(Every(60, NOW), Every(60, YEAR_END))
+    assert not is_equivalent(Every(60, NOW), Every(61, NOW))
+    assert not is_equivalent(Cron("0 9 * * *", "UTC"), Cron("0 9 * * *", "Europe/Paris"))
+    assert not is_equivalent(At(NOW), Every(60, NOW))

@@ -31,7 +31,7 @@ class Stream:
 
 
 def frame(number: int) -> Frame:
-    return Frame(number, "local", str(number))
+    return Frame(number, "local", "stream_delta", str(number))
 
 
 async def follow(tail: Tail, after: int, until: int) -> list[int]:

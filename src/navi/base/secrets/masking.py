@@ -1,12 +1,12 @@
-"""Keys, tokens and passwords in texts, masked: one list for everything that shows the memory.
+"""Masks keys, tokens and passwords, wherever the memory is shown.
 
-Each row of the tables carries the example that proves it. A search for fixed pieces of text decides
-which patterns are tried, so a text without secrets costs little more than reading it, and patterns,
-which take long to compile, are compiled only when needed. Every pattern takes linear time: it
-cannot start inside a run of its own characters, or its length is bounded.
+Each row of the tables carries the example that proves it. A search for fixed strings decides which
+patterns to try, so text without secrets costs little more than reading it, and the patterns, which
+are slow to compile, are compiled only when needed. Every pattern takes linear time: it cannot start
+inside a run of its own characters, or its length is bounded.
 
 Not masked, on purpose: keys that are public by design (PostHog's `phc_`, Stripe's `pk_`, the key in
-an address of Sentry), hashes, and a password of letters only in a sentence, which is like any word.
+a Sentry URL), hashes, and all-letter passwords in a sentence, which look like any other word.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from navi.base.secrets.secret_places import PLACES
 from navi.base.secrets.secret_tokens import TOKENS
 
 DEEPEST = 100
-"""Levels of JSON that are looked into; deeper ones stay a text."""
+"""Levels of nested JSON to search. Anything deeper is masked as plain text."""
 TELLING = ("key", "secret", "pass", "pwd", "token", "credential", "auth", "cookie")
 """Every name that marks its value as a secret contains one of these."""
 KINDS: tuple[SecretKind, ...] = (*TOKENS, *ARGUMENTS, *PLACES)
 
 
 def mask(text: str) -> str:
-    """The text with `[masked: …]` in the place of every secret; the same object if it has none.
+    """The text with every secret replaced by `[masked: …]`; the same object if it has none.
 
-    Colours may cut a secret into pieces, as `grep --color` does. Such a text loses its control
-    characters: they would be taken out to show it, and the secret would be whole again.
+    Colour codes can split a secret, as with `grep --color`. Such a text loses its control
+    characters here: removing them only for display would join the secret again.
     """
     masked = _mask(text)
     cleaned = without_control_characters(masked)
@@ -57,27 +57,27 @@ def masked(text: None) -> None: ...
 @overload
 def masked(text: str | None) -> str | None: ...
 def masked(text: str | None) -> str | None:
-    """`mask` for what may be missing."""
+    """`mask` for a text that may be None."""
     return None if text is None else mask(text)
 
 
 def masked_json(text: str | None) -> Any:
-    """The value of a JSON text with its secrets masked; a text that is no JSON stays a text."""
+    """The value of a JSON text with its secrets masked. A text that isn't JSON stays a text."""
     if text is None:
         return None
     masked = mask(text)
     try:
-        # Each value, because in the whole text its quotes and line ends are escaped.
+        # Value by value, because quotes and line ends are escaped in the whole text.
         value = _masked_values(json.loads(text))
     except (ValueError, RecursionError):
         return masked
     if masked is text:
         return value
-    # As a whole once more, because a value may be known by its neighbours.
+    # Then the whole, because only its neighbours may mark a value as a secret.
     whole = mask(json.dumps(value, ensure_ascii=False))
     try:
         return json.loads(whole)
-    except ValueError:  # a mask took a quote along
+    except ValueError:  # a mask swallowed a quote
         return whole
 
 
@@ -115,7 +115,7 @@ def _masked_inner(text: str, depth: int) -> str:
 
 
 def _kinds_in(text: str) -> list[SecretKind]:
-    """Those that may be in the text, judged by the pieces that they always contain."""
+    """The kinds that may be in the text, judged by strings they always contain."""
     words, lower = _long_words(text), _lower(text)
     places = _tokens_in(words) if words else []
     for part, needles in ((words, _IN_WORDS), (text, _IN_TEXT), (lower, _IN_LOWER)):
@@ -125,7 +125,7 @@ def _kinds_in(text: str) -> list[SecretKind]:
 
 
 def _tokens_in(words: str) -> list[int]:
-    """The kinds that begin like a piece of these words. Faster than looking for each of them."""
+    """The kinds whose prefix starts a part of these words. Faster than searching for each."""
     pieces = set(words.encode("ascii", "replace").translate(_APART).decode("ascii").split())
     candidates = {
         place
@@ -137,25 +137,25 @@ def _tokens_in(words: str) -> list[int]:
 
 
 def _long_words(text: str) -> str:
-    """A small part of most texts, and the only one in which tokens can be."""
+    """The only words that can be tokens; in most texts there are few."""
     return " ".join([word for word in text.split() if len(word) >= SHORTEST_WORD])
 
 
 def _lower(text: str) -> str:
-    """As a pattern that ignores case takes it."""
+    """Lower case, as a pattern that ignores case sees it."""
     if text.isascii():
         return text.lower()
     return text.replace("İ", "i").lower().replace("ſ", "s").replace("ı", "i")
 
 
-# A space for everything but the characters that tokens are made of.
+# Turns every byte that can't be in a token into a space.
 _APART = bytes(
     code if code < 128 and (chr(code).isalnum() or code in b"_-") else 32 for code in range(256)
 )
 _BEGINNINGS: dict[str, list[tuple[str, int]]] = {}
-"""By their first two characters; what follows a dot or another sign is left out."""
+"""Prefixes and their kinds, by first two characters. A prefix ends at its first punctuation."""
 _IN_WORDS: dict[str, list[int]] = {}
-"""The places of the kinds that a needle belongs to."""
+"""Maps each needle to the indexes in KINDS that it belongs to."""
 _IN_TEXT: dict[str, list[int]] = {}
 _IN_LOWER: dict[str, list[int]] = {}
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from navi.base.secrets import secret_values as value
 from navi.base.secrets.secret_kind import RUN, SecretKind
 
-# In JSON inside JSON with backslashes before it, and as a shell writes a quote inside of quotes.
+# Also escaped, as in JSON inside JSON, and as a shell writes a quote inside quotes.
 QUOTE = r"(?:'\"'\"'|'\\''|\\{0,7}['\"])"
 VALUE = r"""[^\s"'`,;<>(){}\[\]\\&|]"""
 
 
 def _argument(commands: str, needle: str, flag: str, example: str) -> SecretKind:
-    """The argument of a flag of one of the commands, unless it is another flag or a path."""
+    """The argument of this flag of one of these commands, unless it is a flag or a path."""
     names = [f"{command} " for command in commands.split("|")]
 
     def follows_the_command(text: str, start: int, end: int) -> bool:

@@ -1,4 +1,4 @@
-"""One kind of secret: how it looks, and an example of it."""
+"""One kind of secret: what it looks like, and an example."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 SHORTEST_WORD = 16
-"""Characters of the shortest secret that is recognized by how it begins."""
+"""Characters of the shortest secret that is recognized by its prefix."""
 
 
 class SecretKind(NamedTuple):
     name: str
     needles: tuple[str, ...]
-    """One of them is in every text with such a secret."""
+    """Every text with such a secret contains one of these."""
     expression: str
-    """The group `secret` is what gets masked, or all of it if there is no such group."""
+    """The group `secret` is masked, or the whole match if there is no such group."""
     example: str
     ignores_case: bool = False
-    """The needles are in lower case, and so is the text that they are looked for in."""
+    """The needles are in lower case and are searched for in lower-case text."""
     is_one_word: bool = False
-    """Has no white space, so that only long words need to be looked at."""
+    """Contains no white space, so only long words need checking."""
     begins_words: bool = False
-    """Each needle begins a word, and so the secret."""
+    """Each needle is a prefix of the secret and starts a word."""
     is_secret: Callable[[re.Match[str]], bool] | None = None
-    """A second look at what the pattern found."""
+    """A second check of what the pattern matched."""
     may_stand: Callable[[str, int, int], bool] | None = None
-    """Whether the pattern could find anything at a needle, given its start and end in the text."""
+    """Whether the pattern could match at a needle with this start and end in the text."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Compiled when first needed: a search that shows no secret compiles hardly any."""
+        """Compiled on first use: a search that shows no secret compiles hardly any."""
         return re.compile(self.expression)
 
     def may_be_in(self, text: str) -> bool:
@@ -44,7 +44,7 @@ class SecretKind(NamedTuple):
         return False
 
 
-# For examples: runs of characters long enough for every pattern, without being anybody's key.
+# For the examples: long enough for every pattern, and nobody's key.
 RUN = "a1B2c3D4e5" * 20
 HEX = "0a1b2c3d4e5f6789" * 10
 UPPER = "A2B3C4D5E6" * 10

@@ -1,4 +1,4 @@
-"""Secrets recognized by their place: in a header, in an address, after a name."""
+"""Secrets recognized by their context: in a header, in a URL, after a name."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ PLACES = [
     SecretKind(
         "private key",
         ("PRIVATE KEY",),
-        # To its end line; where that is missing, to the end of what can be a key.
+        # Up to the END line or, without one, as far as the text can be a key.
         (
             r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
             r"(?:(?:[^-]|-(?!----))*+-----END [A-Z0-9 ]{0,40}-----"
@@ -245,7 +245,7 @@ PLACES = [
     SecretKind(
         "token",
         ("token",),
-        # As `navi user add` printed it before tokens had a beginning of their own.
+        # As `navi user add` printed it before tokens had a prefix.
         (
             r"(?i)\btoken\b[^\n]{0,60}:(?:\s|\\n){1,3}(?-i:(?=[\w-]{0,42}[0-9])(?=[\w-]{0,42}[A-Z])"
             r"(?=[\w-]{0,42}[a-z])(?P<secret>[A-Za-z0-9_-]{43}))(?![\w-])"
@@ -280,7 +280,7 @@ PLACES = [
     SecretKind(
         "secret",
         ("token", "key", "secret"),
-        # In a sentence, or behind a word that names it.
+        # In a sentence, or after a word that names it.
         (
             r"(?i)(?:token|api[ _-]?key|access[ _-]?key|secret(?: key)?)(?: is| was| <<<)?:? {1,2}"
             r"['\"`]?(?P<secret>[A-Z0-9_+/=-]{20,200})(?![A-Z0-9_+/=-])"
@@ -300,7 +300,7 @@ PLACES = [
     SecretKind(
         "secret",
         ("password", "passwd", "passphrase"),
-        # A line of YAML or of settings; the password may have any signs.
+        # A line of YAML or settings; the password may contain any characters.
         (
             r"(?im)^[ \t]{0,40}(?:- )?['\"]?[\w.-]{0,60}pass(?:word|wd|phrase)['\"]?"
             r"(?:[ \t]{0,2}:[ \t]{1,8}|=)(?P<secret>(?!['\"])[^\s\\]{6,200})[ \t]*$"

@@ -1,6 +1,6 @@
-"""Keys and tokens recognized by how they begin, wherever they are.
+"""Keys and tokens recognized by their prefix, wherever they are.
 
-Examples are put together from parts, so that no scanner takes one for a real key.
+The examples are assembled from parts so that no scanner mistakes one for a real key.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from navi.base.secrets.secret_kind import HEX, RUN, UPPER, SecretKind
 
 _WORD = r"[A-Za-z0-9_-]"
 _END = rf"(?!{_WORD})"
-# Random characters have digits and letters of both cases, words and names seldom do.
+# Random strings mix digits and letters of both cases; words and names seldom do.
 _DIGIT = rf"(?={_WORD}{{0,200}}[0-9])"
 _MIXED = rf"(?={_WORD}{{0,60}}[0-9])(?={_WORD}{{0,60}}[A-Z])(?={_WORD}{{0,60}}[a-z])"
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -26,7 +26,7 @@ def _token(
     sample: str,
     may_stand: Callable[[str, int, int], bool] | None = None,
 ) -> SecretKind:
-    """A token with a beginning of its own, the pattern of what follows, and a sample of that."""
+    """A token with a prefix of its own, the pattern of what follows, and a sample of that."""
     start = beginnings.replace(".", r"\.").replace("$", r"\$").replace(" ", "|")
     return SecretKind(
         name,
@@ -46,7 +46,7 @@ def _begins_a_word(text: str, start: int, end: int) -> bool:
 
 
 def _is_followed_by(sign: str, distance: int) -> Callable[[str, int, int], bool]:
-    """For a short beginning: the sign is that many characters after it."""
+    """For a short prefix: the character stands that far after it."""
 
     def may_stand(text: str, start: int, end: int) -> bool:
         return text[end + distance : end + distance + 1] == sign
@@ -55,7 +55,7 @@ def _is_followed_by(sign: str, distance: int) -> Callable[[str, int, int], bool]
 
 
 def _runs_for(length: int) -> Callable[[str, int, int], bool]:
-    """For a short beginning: that many letters and digits follow it."""
+    """For a short prefix: that many letters and digits follow it."""
 
     def may_stand(text: str, start: int, end: int) -> bool:
         return text[end : end + length].isalnum() and _begins_a_word(text, start, end)
@@ -63,8 +63,8 @@ def _runs_for(length: int) -> Callable[[str, int, int], bool]:
     return may_stand
 
 
-# AWS writes a secret access key without any mark of its own: forty characters, of both cases, with
-# a digit or a sign. Only its company tells it from other text.
+# An AWS secret access key has no prefix: forty characters of both cases, with a digit or
+# punctuation. Only the key id next to it tells it from other text.
 _AWS_KEY_ID = (
     r"(?<![A-Za-z0-9_-])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])|masked: AWS key id"
 )
@@ -91,7 +91,7 @@ def _follows_hex(text: str, start: int, end: int) -> bool:
     return text[end : end + 1].isdigit() and text[start - 32 : start].isalnum()
 
 
-# Their order matters only where one pattern would find a part of what another means.
+# The order matters only where one pattern would match part of what another is for.
 TOKENS = [
     SecretKind(
         "AWS secret key",
@@ -115,7 +115,7 @@ TOKENS = [
         r"[A-Z0-9]{16}(?![A-Za-z0-9])",
         "ABCDEFGH23456777",
     ),
-    # A name of Navi's own can be as long as a token, but has no such mixture.
+    # Navi's own identifiers can be as long as a token, but are less mixed.
     _token(
         "Navi token",
         "navi_session_ navi_user_ navi_",
@@ -173,7 +173,7 @@ TOKENS = [
         "https://discord" + ".com/api/webhooks/1234567890/" + RUN[:68],
         is_one_word=True,
     ),
-    # An id of digits in base64, which begins with one of these, a time and a signature.
+    # A numeric id in base64, which starts with one of these, then a time and a signature.
     _token(
         "Discord token",
         "MT Mj Mz ND NT Nj Nz OD OT",
@@ -192,7 +192,7 @@ TOKENS = [
     SecretKind(
         "Facebook or Square token",
         ("EAA",),
-        # Not in the middle of a picture in base64.
+        # Not inside a base64 image.
         rf"(?<![A-Za-z0-9+/=_-])EAA{_DIGIT}{_WORD}{{56,}}+(?![+/])",
         "EA" + "AB" + RUN[:120],
         is_one_word=True,

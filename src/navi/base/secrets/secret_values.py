@@ -1,4 +1,4 @@
-"""Decides whether a value in a secret's place is one, or only code, prose or a placeholder."""
+"""Decides whether a value is a secret, or only code, prose or a placeholder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PLACEHOLDER = (
 
 
 def is_placeholder(value: str) -> bool:
-    """Says what belongs there, instead of being it: `$TOKEN`, `<your key>`."""
+    """It stands for a secret: `$TOKEN`, `<your key>`."""
     return re.match(_PLACEHOLDER, value) is not None
 
 
@@ -73,7 +73,7 @@ def is_password_of_user(match: re.Match[str]) -> bool:
 
 
 def is_token_in_address(match: re.Match[str]) -> bool:
-    """Sentry's addresses hold a key that is public by design."""
+    """Sentry's URLs contain a key that is public by design."""
     host = match.string[match.end() : match.end() + 100].partition("/")[0]
     return has_digit(match) and "sentry" not in host and "ingest" not in host
 
@@ -103,13 +103,13 @@ def is_connection_password(match: re.Match[str]) -> bool:
 
 
 def is_quoted_password(match: re.Match[str]) -> bool:
-    """Unlike prose: `the password 'field'`. SQL is written in capitals, or says more."""
+    """Unlike prose: `the password 'field'`. SQL is in capitals, or has more words."""
     is_sql = match[0].startswith("PASSWORD") or match[0].lower().startswith("identified")
     return is_value(match) and (is_sql or not _is_word(match["secret"]))
 
 
 def is_basic_login(match: re.Match[str]) -> bool:
-    """`name:password` in base64, as Docker and npm keep it."""
+    """`name:password` in base64, as Docker and npm store it."""
     from base64 import b64decode
 
     try:
@@ -208,7 +208,7 @@ def is_assigned_secret(match: re.Match[str]) -> bool:
     if _is_called(match):
         return False
     if match["key"].isupper() and match["sign"] == "=" and not key.startswith("key"):
-        # A shell's or an .env file's own way of writing.
+        # The style of shells and .env files.
         return is_password or _has_letter(value)
     if key.startswith("pass") and (
         _is_parameter(match) or _is_setting(match) or is_password_in_sentence(match)
@@ -223,7 +223,7 @@ def _is_secret_key(match: re.Match[str]) -> bool:
     before = match.string[max(0, match.start() - 20) : match.start()].lower().rstrip("_-")
     if before.endswith((*_SECRET_KEYS, *_PASSWORDS)):
         return True
-    # A setting such as SEARCH_KEY may be anything; if it is long and random it is a secret.
+    # A setting such as SEARCH_KEY could be anything; if long and random, it is a secret.
     is_setting = match["key"].isupper() and match["sign"] == "=" and before[-1:].isalpha()
     return is_setting and len(match["secret"]) >= 20 and not before.endswith(_PUBLIC_KEYS)
 
@@ -233,7 +233,7 @@ def _is_called(match: re.Match[str]) -> bool:
 
 
 def _is_parameter(match: re.Match[str]) -> bool:
-    """Of an address: `?password=…`."""
+    """A URL's query parameter: `?password=…`."""
     before = match.string[max(0, match.start() - 1) : match.start()]
     return match["sign"] == "=" and before in ("?", "&")
 
@@ -249,7 +249,7 @@ _NO_PASSWORDS = frozenset(
 
 
 def _is_setting(match: re.Match[str]) -> bool:
-    """A line of YAML or of settings, unlike types and variables: `password: UserPassword`."""
+    """A line of YAML or settings, unlike types and variables: `password: UserPassword`."""
     value = match["secret"]
     if not _is_whole_line(match) or (match["sign"] == "=" and " " in match[0]):
         return False

@@ -8,8 +8,8 @@ _CALLS = {
     "GET /sessions lists": "`sm status` lists",
     r"end it with POST /sessions/\S+/stop, then": "wait for it with `sm wait`, then",
     "with POST /sessions": "with `sm spawn`",
-    "leave out the reminder, or POST /scheduler/remind to send a text once, later": (
-        'leave out --remind; `sm remind 5m "TEXT" --to SESSION` sends a text once, later'
+    "leave out the reminder, or send one text later with POST /scheduler/remind": (
+        'leave out --remind; `sm remind 5m "TEXT" --to SESSION` sends one text later'
     ),
 }
 _FIELDS = {

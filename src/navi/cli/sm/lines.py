@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
 from navi.base.control_characters import one_line
+from navi.base.shortened_text import shortened
+from navi.base.timestamps import describe_age
 
 if TYPE_CHECKING:
     from navi.live.model.wire_format import (
@@ -30,8 +32,6 @@ def named(session: SessionJson) -> str:
 
 def status(session: SessionJson, now: datetime) -> str:
     """The agent's status and its age."""
-    from navi.base.time_expressions import describe_age
-
     text, at = session["agent_status_text"], session["agent_status_at"]
     if text is None:
         return "(no status)"
@@ -87,8 +87,6 @@ def upcoming(
 
 def waiting(each: Json, now: datetime) -> list[str]:
     """A row in the table of queued inputs."""
-    from navi.base.time_expressions import describe_age
-
     return [
         each["id"],
         each["delivery_mode"],
@@ -167,6 +165,4 @@ def length(seconds: int) -> str:
 def plain(text: str, longest: int | None = None) -> str:
     """On one line, cut to `longest` characters."""
     line = one_line(text)
-    if longest is not None and len(line) > longest:
-        return line[: longest - 1] + "…"
-    return line
+    return line if longest is None else shortened(line, longest)

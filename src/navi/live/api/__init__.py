@@ -2,9 +2,9 @@
 
 application.py        routes and middleware, put together
 server.py             the HTTP server process
-access.py             who is calling: token, browser login, Host and Origin
+access.py             who is calling: tokens, browser logins, Host and Origin
 login_cookie.py       the two halves of a browser's login
-connection_limits.py  what a connection may cost before it has shown a token
+connection_limits.py  limits on connections that have not shown a token yet
 request_bodies.py     what requests may contain
 responses.py          values and errors as responses
 routes/               one file per resource

@@ -1,4 +1,4 @@
-"""Who is asking: token, browser login, Host and Origin."""
+"""Who is calling: tokens, browser logins, Host and Origin."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from navi.live.runtime.app import Navi
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]"}
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\s:/@\[\]]+)(?::[0-9]{1,5})?")
 SCHEMES = {"http": "http", "https": "https", "ws": "http", "wss": "https"}
-"""What an `Origin` begins with, for each scheme that a request can have."""
+"""The prefix of `Origin` for each scheme of a request."""
 
 
 class SameSiteOnly:
-    """Refuses what other web pages send: a foreign `Host` (DNS rebinding) or `Origin`."""
+    """Refuses requests from other web pages: a foreign `Host` (DNS rebinding) or `Origin`."""
 
     def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
         self._app = app
@@ -59,13 +59,13 @@ class SameSiteOnly:
 
 
 async def caller(connection: HTTPConnection) -> tuple[Navi, User]:
-    """Navi, and the user who asks it, perhaps through an agent."""
+    """Navi, and the calling user, perhaps through an agent."""
     navi, who = await identify(connection)
     return navi, who.user
 
 
 async def identify(connection: HTTPConnection) -> tuple[Navi, Caller]:
-    """Navi, and who asks it: a person, or the agent of a session."""
+    """Navi, and the caller: a person, or the agent of a session."""
     navi: Navi = connection.app.state.navi
     token = token_of(connection.headers)
     if token is None:
@@ -75,7 +75,7 @@ async def identify(connection: HTTPConnection) -> tuple[Navi, Caller]:
         )
     who = await authenticate(navi, token, connection.headers)
     welcome(connection)
-    # A store can't even be asked for a text that it can't keep.
+    # A store can't even look up a text that it can't store.
     for name, text in (*connection.path_params.items(), *connection.query_params.items()):
         require_storable(name, str(text))
     return navi, who
@@ -89,15 +89,15 @@ async def authenticate(navi: Navi, token: str, headers: Mapping[str, str]) -> Ca
 
 
 def calling_session(connection: HTTPConnection, who: Caller) -> str | None:
-    """The session whose agent makes the call; None for a person.
+    """The session whose agent is calling; None for a person.
 
-    An agent in a person's own terminal has that person's token, and names its session itself.
+    An agent in a person's own terminal has that person's token and names its session itself.
     """
     return who.acting_session(connection.headers.get("navi-session") or None)
 
 
 def token_of(headers: Mapping[str, str]) -> str | None:
-    """A program's token, else that of a browser's login."""
+    """A program's token, else the token of a browser's login."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and token.strip():
         return token.strip()
@@ -105,7 +105,7 @@ def token_of(headers: Mapping[str, str]) -> str | None:
 
 
 def _bracketed(host: str) -> str:
-    """An IPv6 address as it stands in a `Host` header."""
+    """An IPv6 address as written in a `Host` header."""
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 

@@ -28,7 +28,7 @@ from navi.live.runtime.app import Navi
 
 
 def routes() -> list[BaseRoute]:
-    """Everything that can be asked of the server."""
+    """Every route of the server."""
     return [
         *page_routes.routes(),
         *login_routes.routes(),

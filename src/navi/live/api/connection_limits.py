@@ -1,7 +1,7 @@
-"""What a connection may cost before anybody has shown a token on it.
+"""Limits on connections that have not shown a token yet.
 
-uvicorn has no limits of this kind: headers may come slowly and be of any size, and the first frame
-of a WebSocket may be as large as any other.
+uvicorn has none of its own: headers may arrive slowly and be of any size, and the first frame of a
+WebSocket may be as large as any other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from uvicorn.server import ServerState
 HEADER_SECONDS = 10.0
 HEADER_LIMIT_BYTES = 64_000
 FIRST_FRAME_LIMIT_BYTES = 4_000
-"""A frame with a token has about 80."""
+"""A frame with a token has about 80 bytes."""
 
 BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
@@ -28,27 +28,27 @@ _VISITOR = "visitor"
 
 
 class Visitor(Protocol):
-    """A connection, as the app knows it."""
+    """A connection, as the app sees it."""
 
     def welcome(self) -> None:
-        """Somebody has shown a valid token on it."""
+        """It has shown a valid token."""
 
     def dismiss(self) -> None:
         """Close it."""
 
 
 def welcome(connection: HTTPConnection) -> None:
-    """Whoever sent this request or opened this socket has a valid token."""
+    """The sender of this request or socket has shown a valid token."""
     visitor: Visitor | None = connection.scope.get("state", {}).get(_VISITOR)
     if visitor is not None:
         visitor.welcome()
 
 
 class Strangers:
-    """Connections on which nobody has shown a token yet.
+    """Connections that have not shown a token yet.
 
-    The oldest makes way for the newest, not the other way round: whoever has a token shows it at
-    once, so those that have waited long are the least likely to have one.
+    The oldest makes way for the newest: clients with a token show it at once, so those that have
+    waited longest are the least likely to have one.
     """
 
     def __init__(self, most: int) -> None:
@@ -68,14 +68,14 @@ class Strangers:
         self._visitors.pop(visitor, None)
 
     def _warn(self) -> None:
-        """Once: a stranger could fill the log."""
+        """Only once, or strangers could fill the log."""
         if not self._has_warned:
             log.warning("more than %d connections without a token; closing the oldest", self._most)
         self._has_warned = True
 
 
 class State(ServerState):
-    """What all connections of a server share."""
+    """Shared by all connections of a server."""
 
     def __init__(self, strangers: Strangers) -> None:
         super().__init__()
@@ -181,7 +181,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self.conn.handshake_exc is not None and not self.handshake_initiated:
-            # Such as an address of more than 8 KB. uvicorn would say nothing and keep it open.
+            # For example, a URL of more than 8 KB. uvicorn would answer nothing and keep it open.
             self.transport.write(BAD_REQUEST)
             self.transport.close()
 

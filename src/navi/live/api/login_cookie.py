@@ -1,8 +1,8 @@
-"""The two halves of a browser's login, as they travel.
+"""The two halves of a browser's login, as browsers send them.
 
 One half is a cookie. Browsers send cookies to every port of a host, so another server may see it.
 The page keeps the other half in its own storage, which no other origin can read, and sends it as a
-header. A WebSocket can't have one: there it is the name of a subprotocol.
+header. WebSockets can't set headers, so there it is the name of a subprotocol.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ PAGE_HEADER = "navi-page"
 SUBPROTOCOL = "navi"
 PAGE_SUBPROTOCOL = "navi.page."
 COOKIE_SECONDS = 400 * 24 * 3600
-"""As long as browsers keep any cookie. When a login expires is up to the store."""
+"""As long as browsers keep any cookie. The store decides when a login expires."""
 TOKEN_COOKIE = "navi_token"
-"""Earlier versions kept the user's token itself in it. Browsers may still have it."""
+"""Earlier versions stored the user's token in this cookie. Browsers may still have it."""
 
 
 def token_of(headers: Mapping[str, str]) -> str | None:
-    """The token of the login, if both halves are there."""
+    """The login's token, if both halves are present."""
     cookie = _cookies(headers).get(_name(headers))
     page_secret = headers.get(PAGE_HEADER) or _page_secret_in_subprotocols(headers)
     return join(cookie, page_secret) if cookie and page_secret else None
 
 
 def subprotocol(headers: Mapping[str, str]) -> str | None:
-    """What to agree on with a page that sent its half. Browsers insist on an answer."""
+    """The subprotocol to accept from a page that sent its half. Browsers insist on one."""
     return SUBPROTOCOL if _page_secret_in_subprotocols(headers) else None
 
 
@@ -57,13 +57,13 @@ def drop_token_cookie(request: Request, response: Response) -> None:
 
 
 def _name(headers: Mapping[str, str]) -> str:
-    """With the port, so that several servers of one host don't overwrite each other's."""
+    """Contains the port, so that servers on one host don't overwrite each other's cookies."""
     port = headers.get("host", "").rpartition(":")[2]
     return f"navi_login_{port}" if port.isdecimal() else "navi_login"
 
 
 def _cookies(headers: Mapping[str, str]) -> dict[str, str]:
-    """Ours are found among any others: every server of this host adds its own, however odd."""
+    """Every server on this host adds its own cookies, however odd; ours must still be found."""
     return cookie_parser(headers.get("cookie", ""))
 
 

@@ -1,4 +1,4 @@
-"""What requests may say."""
+"""What requests may contain."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from navi.live.model.scheduling.schedule_request import ScheduleRequest
 from navi.live.model.validation import STRICT, validate
 
 BODY_LIMIT_BYTES = 8 * TEXT_LIMIT_BYTES
-"""A text of the largest size fits, however its characters are escaped."""
+"""Fits a text of the largest size, however its characters are escaped."""
 
 Model = TypeVar("Model")
 
 
 class Body(BaseModel):
-    """Names the fields and their types; the domain decides which values are valid."""
+    """Declares fields and types; the model decides which values are valid."""
 
     model_config = STRICT
 
     @field_validator("*")
     @classmethod
     def _is_storable(cls, value: Any, info: ValidationInfo) -> Any:
-        """Every text, also an id that is only looked up: the store would refuse the query."""
+        """Applies even to ids that are only looked up: the store would refuse the query."""
         return require_storable(info.field_name or "", value) if type(value) is str else value
 
 
@@ -56,7 +56,7 @@ class NewSession(Body):
 
 
 class SessionChange(Body):
-    # Never null, but may be left out: only fields that are set are changed.
+    # Never null, but may be omitted: only fields that are set change.
     name: str = ""
     task: str | None = None
     model: str | None = None
@@ -108,7 +108,7 @@ class Completion(Body):
 
 
 async def read(request: Request, model: type[Model], limit: int = BODY_LIMIT_BYTES) -> Model:
-    """The request's body, or a refusal that names the field."""
+    """The request's body, or an error that names the field."""
     return parse(await read_bytes(request, limit), model)
 
 
@@ -136,13 +136,13 @@ def _finite(text: str) -> float:
 
 
 def timezone(request: Request) -> tzinfo | None:
-    """The zone of the person who reads the answer, as the query parameter `tz`."""
+    """The reader's time zone, from the query parameter `tz`."""
     name = request.query_params.get("tz")
     return parse_timezone(name) if name else None
 
 
 def flag(request: Request, name: str) -> bool:
-    """A query parameter that is true or false; false without it."""
+    """A query parameter that is true or false; false if omitted."""
     text = request.query_params.get(name, "false")
     if text not in ("true", "false"):
         raise InvalidInput(
@@ -153,7 +153,7 @@ def flag(request: Request, name: str) -> bool:
 
 
 def seconds(request: Request, name: str) -> float:
-    """A time to wait for, as a query parameter; none without it."""
+    """How long to wait, from a query parameter; 0 if omitted."""
     text = request.query_params.get(name)
     if text is None:
         return 0.0
@@ -161,8 +161,8 @@ def seconds(request: Request, name: str) -> float:
 
 
 def number(request: Request, name: str, default: int) -> int:
-    found = optional_number(request, name)
-    return default if found is None else found
+    value = optional_number(request, name)
+    return default if value is None else value
 
 
 def optional_number(request: Request, name: str) -> int | None:
@@ -171,10 +171,10 @@ def optional_number(request: Request, name: str) -> int | None:
 
 
 def limit(request: Request) -> int | None:
-    found = optional_number(request, "limit")
-    if found is not None and found < 0:
-        raise InvalidInput(f"limit must be 0 or more, not {found}", hint="like ?limit=100")
-    return found
+    value = optional_number(request, "limit")
+    if value is not None and value < 0:
+        raise InvalidInput(f"limit must be 0 or more, not {value}", hint="like ?limit=100")
+    return value
 
 
 def whole_number(name: str, text: str) -> int:

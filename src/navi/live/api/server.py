@@ -15,12 +15,12 @@ from navi.live.api.connection_limits import HttpProtocol, SocketProtocol, State,
 from navi.live.runtime.app import Navi
 
 FRAME_LIMIT_BYTES = 16_000_000
-"""Larger frames end the socket; those below get an answer, if need be that they are too large."""
+"""Larger frames close the socket; smaller ones get an answer, even if it is "too large"."""
 SHUTDOWN_SECONDS = 3
 
 
 class Server(uvicorn.Server):
-    """Serves until a signal comes: the first ends it in order, the second at once."""
+    """Serves until a signal: the first shuts down cleanly, the second at once."""
 
     def __init__(self, navi: Navi) -> None:
         super().__init__(
@@ -29,7 +29,7 @@ class Server(uvicorn.Server):
                 http=HttpProtocol,
                 ws=SocketProtocol,
                 ws_max_size=FRAME_LIMIT_BYTES,
-                # Compressing costs more time than loopback and local networks save.
+                # Compression costs more time than it saves on local networks.
                 ws_per_message_deflate=False,
                 lifespan="off",
                 log_config=None,
@@ -48,8 +48,8 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        # uvicorn's own version raises the signal anew at the end, which would cut short whatever
-        # the caller still has to tidy up.
+        # uvicorn's own version raises the signal again at the end, which would cut short the
+        # caller's cleanup.
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._on_signal, number)

@@ -8,11 +8,11 @@ event.py              what happens during a turn
 message.py            the transcript, and how events become messages
 replay.py             skips events that are already stored when a turn is replayed
 tool.py               what an agent can call
-tool_call.py          calls a tool with arguments that were checked
-validation.py         JSON as typed values, and what is wrong with it in words
+tool_call.py          checks the arguments of a call and runs the tool
+validation.py         checks JSON against a model and explains what is wrong
 refusal.py            a call the agent was not allowed to make
 hook_report.py        what an agent's hook reports
-wire_format.py        these values as JSON: the names other programs rely on
+wire_format.py        these values as JSON, under the names other programs rely on
 scheduling/           recalls, automations and reminders
 access/               users, callers, logins and quotas
 """

@@ -1,4 +1,4 @@
-"""What happens during a turn, as drivers report it, and as it is stored and told."""
+"""What happens during a turn, as drivers report it and as it is stored and sent."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True)
 class HistoryCompacted:
-    """The agent now sees `summary` in place of all messages up to and with `up_to_idx`."""
+    """The agent now sees `summary` instead of all messages up to and including `up_to_idx`."""
 
     type: ClassVar[str] = "history_compacted"
     summary: str
@@ -80,9 +80,9 @@ TurnEvent = ThinkingDelta | TextDelta | ToolStarted | ToolFinished | HistoryComp
 
 @dataclass(frozen=True, slots=True)
 class Compacting:
-    """Whether the agent summarises its history now, and takes nothing in until that is done.
+    """Whether the agent is summarising its history; it accepts no input until that is done.
 
-    Reported by drivers; `HistoryCompacted` or the end of the turn ends it, too. Not streamed.
+    Reported by drivers, not streamed. `HistoryCompacted` and the end of the turn also end it.
     """
 
     is_compacting: bool = True
@@ -90,15 +90,17 @@ class Compacting:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Whether the agent waits for a person now, who must permit or choose something. Reported by
-    drivers; the session shows it as its state."""
+    """Whether the agent is waiting for a person to allow or choose something.
+
+    Reported by drivers; it becomes the session's state.
+    """
 
     is_asking: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that a turn has used so far. Reported by drivers, kept with the turn, not streamed."""
+    """Tokens used by the turn so far. Reported by drivers, stored with the turn, not streamed."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -108,15 +110,15 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What the agent itself calls the session. Reported by drivers, kept, not streamed."""
+    """The agent's own id of the session. Reported by drivers, stored, not streamed."""
 
     agent_session_id: str
 
 
 class Event(NamedTuple):
-    """Something that happened, after it was stored.
+    """Something that happened, once it is stored.
 
-    `seq` counts without gaps within the session, `position` without gaps over all sessions.
+    `seq` counts without gaps within the session, `position` without gaps across all sessions.
     """
 
     position: int
@@ -130,7 +132,7 @@ class Event(NamedTuple):
 
 
 def turn_event(type_: str, payload: Mapping[str, Any]) -> TurnEvent | None:
-    """The turn event that was stored with this type and payload; None for all other types."""
+    """The turn event stored with this type and payload; None for other types."""
     match type_:
         case "thinking_delta":
             return ThinkingDelta(payload["delta"])
@@ -152,7 +154,7 @@ def turn_event(type_: str, payload: Mapping[str, Any]) -> TurnEvent | None:
 
 
 def merge_deltas(events: Sequence[TurnEvent]) -> list[TurnEvent]:
-    """The same text in fewer events: neighbouring deltas of one kind become one."""
+    """The same text in fewer events: adjacent deltas of one kind are joined."""
     merged: list[TurnEvent] = []
     for kind, run in groupby(events, key=type):
         if kind is TextDelta or kind is ThinkingDelta:

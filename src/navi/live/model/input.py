@@ -1,4 +1,4 @@
-"""What wants a turn, and which one of them goes next."""
+"""Something that wants a turn, and which input goes next."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from navi.base.errors import InvalidInput, TooLarge
 from navi.base.stored_text import require_storable
 
 TEXT_LIMIT_BYTES = 1_000_000
-"""Larger texts belong in a file whose path the text names; no model reads them in one message."""
+"""No model reads more in one message. Larger texts belong in a file that the input names."""
 
 
 TIME_LIMIT = "time_limit_seconds"
-"""In the metadata of an input: how long its turn may take."""
+"""Metadata key of an input: how long its turn may take."""
 TOOL_CALL = "tool_call_id"
-"""In the metadata of an input that reached an agent at work: the call whose result it came with."""
+"""Metadata key of an input that reached a working agent: the call whose result carried it."""
 
 
 class DeliveryMode(StrEnum):
@@ -38,7 +38,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NewInput:
-    """An input as it is admitted. Sending the same `id` again admits nothing new."""
+    """An input to admit. Admitting the same `id` again has no effect."""
 
     id: str
     session_id: str
@@ -51,24 +51,24 @@ class NewInput:
     notify_on_delivery: bool = False
     notify_on_stop: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    """Kept with the message in the transcript."""
+    """Stored with the message in the transcript."""
     prompt: str | None = None
-    """What the agent reads instead of `text`. Scheduled inputs get theirs when the turn begins."""
+    """What the agent reads instead of `text`. For scheduled inputs, rendered as the turn begins."""
     not_before: datetime | None = None
-    """The instant before which it is not delivered; None means at once."""
+    """Not delivered before this instant; None means at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Input(NewInput):
     ordinal: int = 0
-    """The order of admission within the session."""
+    """Its number in the session's order of admission."""
     queued_at: datetime | None = None
     delivered_at: datetime | None = None
     turn_id: str | None = None
 
     @property
     def place(self) -> tuple[datetime | None, int]:
-        """Its place among inputs of its delivery mode: by its instant, then by admission."""
+        """Sorts inputs of one delivery mode: by instant, then by order of admission."""
         return self.not_before or self.queued_at, self.ordinal
 
     def is_deliverable(self, now: datetime) -> bool:
@@ -77,18 +77,18 @@ class Input(NewInput):
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The answer to the sender. `position` counts the inputs that go first: 0 is next."""
+    """The answer to the sender. `position` is the number of inputs ahead: 0 is next."""
 
     input_id: str
     delivered: bool
     position: int
     thresholds: tuple[int, int] | None = None
-    """Soft and hard, in seconds from delivery, if the agent is reminded."""
+    """The soft and hard threshold in seconds after delivery, if the agent is reminded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How far an input has come. `text` is what the agent said last in its turn."""
+    """The progress of an input. `text` is the last thing the agent said in its turn."""
 
     input_id: str
     status: str
@@ -101,41 +101,41 @@ class Answer:
 
 
 def require_text(text: str) -> str:
-    """The text as it will be stored, or a refusal."""
+    """The text as it will be stored, or an error."""
     if not text.strip():
         raise InvalidInput("the text is blank", hint="say what the session should do")
     size = len(require_storable("the text", text).encode())
     if size > TEXT_LIMIT_BYTES:
         raise TooLarge(
             f"the text has {size:,} bytes; {TEXT_LIMIT_BYTES:,} is the limit for one input",
-            hint="put it into a file and name the file's path in the text",
+            hint="put it in a file and give the file's path in the text",
         )
     return text
 
 
 JOINED_MOST = 50
 JOINED_BYTES = 200_000
-"""One turn is given no more waiting messages than its agent can be expected to read."""
+"""Waiting messages that share one turn: no more than an agent can be expected to read."""
 
 
 _COMMAND = re.compile(r"\s*/[\w:-]+(\s|$)")
 
 
 def is_command(text: str) -> bool:
-    """A slash command of the agent, no path: it works only if it stands alone."""
+    """A slash command of the agent, not a path. It works only on its own."""
     return _COMMAND.match(text) is not None
 
 
 def may_join(waiting: Input) -> bool:
-    """Whether it may share a turn. What people ask for always gets an answer of its own."""
+    """Whether it may share a turn. What a person sends always gets its own answer."""
     return waiting.origin in (Origin.AGENT, Origin.REMINDER) and not is_command(waiting.text)
 
 
 def joined_with(first: Input, others: Sequence[Input]) -> list[Input]:
-    """Which of the others, in the order of delivery, share the turn of `first`, which may join.
+    """Which of the others, in delivery order, share the turn of `first`, which may join.
 
-    Messages between agents that wait in the same mode, up to the first that may not join; and
-    with a reminder all other reminders.
+    For a message between agents: those waiting in the same mode, up to the first that may not
+    join. For a reminder: all other reminders.
     """
     joined: list[Input] = []
     size = len(first.text)
@@ -154,7 +154,7 @@ def joined_with(first: Input, others: Sequence[Input]) -> list[Input]:
 
 
 def signed(text: str, metadata: Mapping[str, Any]) -> str:
-    """The text with the name of the session that sent it, as the agent reads it."""
+    """The text with its sender's name, as the agent reads it."""
     sender = metadata.get("sender")
     if not isinstance(sender, Mapping) or is_command(text):
         return text
@@ -170,10 +170,10 @@ _ORDER = (DeliveryMode.URGENT, DeliveryMode.IMPORTANT, DeliveryMode.SEQUENTIAL)
 
 
 def modes_before(mode: DeliveryMode) -> tuple[DeliveryMode, ...]:
-    """The modes whose inputs overtake those of `mode`."""
+    """The modes whose inputs go before those of `mode`."""
     return _ORDER[: _ORDER.index(mode)]
 
 
 def delivery_order(queue: Sequence[Input]) -> list[Input]:
-    """Urgent before important before sequential; among equals, by their place in the queue."""
+    """Urgent before important before sequential; within a mode, in queue order."""
     return sorted(queue, key=lambda waiting: (_ORDER.index(waiting.delivery_mode), waiting.place))

@@ -20,7 +20,7 @@ from navi.live.model.event import (
 from navi.live.model.turn import Ending, Outcome
 
 ERROR_LIMIT = 500
-"""Characters of a failure that a transcript shows."""
+"""Characters of an error message to show in the transcript."""
 NOTHING_TO_REPORT = "(finished with nothing to report)"
 NOT_FINISHED = "(not finished: the turn ended first)"
 
@@ -37,13 +37,13 @@ class ToolCall:
     name: str
     arguments: Mapping[str, Any]
     result: str | None = None
-    """None while the tool still runs."""
+    """None while the tool is running."""
     is_error: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What an agent said in one step: perhaps some thinking, some text, then tool calls."""
+    """One step of an agent: optional thinking and text, then tool calls."""
 
     role: MessageRole = MessageRole.ASSISTANT
     content: str = ""
@@ -51,11 +51,11 @@ class Draft:
     tool_calls: tuple[ToolCall, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     compacted_up_to: int | None = None
-    """Set on the summary that stands in for all messages up to and with this one."""
+    """Set on a summary: it replaces all messages up to and including this one."""
 
     @property
     def is_closed(self) -> bool:
-        """All its tools have answered: whatever comes next belongs to the next step."""
+        """All its tool calls have results, so what comes next belongs to the next step."""
         if self.role is MessageRole.SYSTEM:
             return True
         return bool(self.tool_calls) and all(c.result is not None for c in self.tool_calls)
@@ -63,7 +63,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A message that no turn makes: something that happened, or an answer from elsewhere."""
+    """A message from outside any turn: something that happened, or an answer from elsewhere."""
 
     id: str
     content: str
@@ -83,14 +83,14 @@ class Message:
     tool_calls: tuple[ToolCall, ...]
     is_recall: bool
     source: str
-    """What caused the turn this message belongs to: an `Origin`."""
+    """What caused this message's turn: an `Origin`."""
     metadata: Mapping[str, Any]
     timestamp: datetime
     compacted_up_to: int | None = None
 
 
 def drafts_of(events: Iterable[TurnEvent]) -> list[Draft]:
-    """The messages that a turn's events amount to, one for each step of the agent."""
+    """A turn's events as messages, one for each step of the agent."""
     drafts: list[Draft] = []
     for event in merge_deltas(list(events)):
         if isinstance(event, HistoryCompacted):
@@ -106,9 +106,9 @@ def drafts_of(events: Iterable[TurnEvent]) -> list[Draft]:
 
 
 def closed(drafts: Sequence[Draft], ending: Ending, *, must_speak: bool = False) -> list[Draft]:
-    """The drafts as they are kept: every call has a result, and every turn visibly an end.
+    """The drafts as stored: every call has a result, and every turn visibly ends.
 
-    Where nobody looks on, a turn `must_speak`: say that it failed, or that it found nothing.
+    A turn that nobody watches `must_speak`: it says that it failed or has nothing to report.
     """
     kept = [
         replace(draft, tool_calls=tuple(_finished(call) for call in draft.tool_calls))
@@ -127,7 +127,7 @@ def _is_end(draft: Draft, ending: Ending, must_speak: bool) -> bool:
         return False
     if must_speak:
         return bool(draft.content) and ending.outcome not in (Outcome.ERROR, Outcome.LIMIT)
-    # A turn that went well may end with a tool's result; one that did not must say so.
+    # A successful turn may end with a tool's result; any other must say how it ended.
     return bool(draft.content) or (ending.outcome is Outcome.OK and bool(draft.tool_calls))
 
 
@@ -154,7 +154,7 @@ def _record_result(drafts: list[Draft], event: ToolFinished) -> None:
             answered = tuple(done if call.id == event.tool_call_id else call for call in calls)
             drafts[place] = replace(drafts[place], tool_calls=answered)
             return
-    # A driver that reports only finished calls: the call still belongs to the transcript.
+    # The driver reports only finished calls; the call still belongs in the transcript.
     drafts.append(Draft(tool_calls=(done,)))
 
 
@@ -179,7 +179,7 @@ def _closing_words(ending: Ending) -> str:
 
 
 def _short(error: str | None) -> str | None:
-    """Its first line: more belongs in the log, or in the record of a run."""
+    """The error's first line. The rest is in the log, or in the record of the run."""
     first, *more = (error or "").strip().splitlines() or [""]
     if not more and len(first) <= ERROR_LIMIT:
         return error

@@ -1,4 +1,4 @@
-"""Passing over what is known already when a story is told again from its beginning."""
+"""Skips events that are already stored when a turn is replayed from its start."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from collections.abc import Sequence
 from navi.live.model.event import TextDelta, ThinkingDelta, TurnEvent, merge_deltas
 
 
-class Retelling:
-    """`told` is the known beginning. Deltas may be cut otherwise the second time."""
+class ReplayFilter:
+    """`stored` are the first events of the turn. The replay may split deltas differently."""
 
-    def __init__(self, told: Sequence[TurnEvent]) -> None:
-        self._known = deque(merge_deltas(told))
+    def __init__(self, stored: Sequence[TurnEvent]) -> None:
+        self._stored = deque(merge_deltas(stored))
 
     def rest_of(self, event: TurnEvent) -> TurnEvent | None:
-        """What is new about the event; None if nothing is."""
-        if not self._known:
+        """The part of the event that is new; None if all of it is stored."""
+        if not self._stored:
             return event
-        known = self._known.popleft()
-        if event == known:
+        expected = self._stored.popleft()
+        if event == expected:
             return None
-        if isinstance(event, TextDelta | ThinkingDelta) and type(event) is type(known):
-            if known.delta.startswith(event.delta):
-                self._known.appendleft(type(event)(known.delta[len(event.delta) :]))
+        if isinstance(event, TextDelta | ThinkingDelta) and type(event) is type(expected):
+            if expected.delta.startswith(event.delta):
+                self._stored.appendleft(type(event)(expected.delta[len(event.delta) :]))
                 return None
-            if event.delta.startswith(known.delta):
-                # Only at the very end: two known deltas of one kind never follow each other.
-                return type(event)(event.delta[len(known.delta) :])
-        # Another story. Better twice than not at all.
-        self._known.clear()
+            if event.delta.startswith(expected.delta):
+                # Only at the very end: no two merged deltas of a kind are neighbours.
+                return type(event)(event.delta[len(expected.delta) :])
+        # The replay differs. Better to store an event twice than to lose it.
+        self._stored.clear()
         return event

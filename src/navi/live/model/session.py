@@ -9,31 +9,32 @@ from enum import StrEnum
 from navi.base.control_characters import one_line
 from navi.base.errors import InvalidInput
 from navi.base.ids import new_id
+from navi.base.shortened_text import shortened
 from navi.base.stored_text import require_line, require_printable
 from navi.live.model.input import Origin
 from navi.live.model.scheduling.recall import Recall
 
 NAME_LIMIT = 200
-"""Characters; the same for the name of a model and for a program."""
+"""Characters; also for the name of a model and for a program."""
 TASK_LIMIT = 2_000
 STATUS_LIMIT = 1_000
-"""A status is a line in an overview, not a report."""
+"""Characters: a status is one line in an overview, not a report."""
 TITLE_LENGTH = 80
-"""Characters of a title that is made from a message."""
+"""Characters of a title taken from a message."""
 FIRST_LINE_SEARCH = 2_000
-"""Characters of a message in which its first line is looked for: messages may have a megabyte."""
+"""Characters in which to look for a message's first line; messages can be a megabyte long."""
 
 
 class SessionState(StrEnum):
     IDLE = "idle"
     RUNNING = "running"
     WAITING = "waiting"
-    """The agent's turn goes on, but it waits for a person, e.g. for a permission."""
+    """The agent's turn continues, but it is waiting for a person, e.g. for permission."""
     STOPPED = "stopped"
 
 
-class Step(StrEnum):
-    """What can happen to a session's machine."""
+class Transition(StrEnum):
+    """What can change a session's state."""
 
     TURN_BEGINS = "turn_begins"
     TURN_ENDS = "turn_ends"
@@ -42,31 +43,31 @@ class Step(StrEnum):
     KILLED = "killed"
 
 
-TRANSITIONS: dict[tuple[SessionState, Step], SessionState] = {
-    (SessionState.IDLE, Step.TURN_BEGINS): SessionState.RUNNING,
-    (SessionState.IDLE, Step.AGENT_ASKS): SessionState.WAITING,
-    (SessionState.IDLE, Step.KILLED): SessionState.STOPPED,
-    (SessionState.RUNNING, Step.TURN_ENDS): SessionState.IDLE,
-    (SessionState.RUNNING, Step.AGENT_ASKS): SessionState.WAITING,
-    (SessionState.RUNNING, Step.KILLED): SessionState.STOPPED,
-    (SessionState.WAITING, Step.AGENT_GOES_ON): SessionState.RUNNING,
-    (SessionState.WAITING, Step.TURN_ENDS): SessionState.IDLE,
-    (SessionState.WAITING, Step.KILLED): SessionState.STOPPED,
-    # The turn that was running when the session was killed still ends; the session stays ended.
-    (SessionState.STOPPED, Step.TURN_ENDS): SessionState.STOPPED,
-    (SessionState.STOPPED, Step.KILLED): SessionState.STOPPED,
+NEXT_STATE: dict[tuple[SessionState, Transition], SessionState] = {
+    (SessionState.IDLE, Transition.TURN_BEGINS): SessionState.RUNNING,
+    (SessionState.IDLE, Transition.AGENT_ASKS): SessionState.WAITING,
+    (SessionState.IDLE, Transition.KILLED): SessionState.STOPPED,
+    (SessionState.RUNNING, Transition.TURN_ENDS): SessionState.IDLE,
+    (SessionState.RUNNING, Transition.AGENT_ASKS): SessionState.WAITING,
+    (SessionState.RUNNING, Transition.KILLED): SessionState.STOPPED,
+    (SessionState.WAITING, Transition.AGENT_GOES_ON): SessionState.RUNNING,
+    (SessionState.WAITING, Transition.TURN_ENDS): SessionState.IDLE,
+    (SessionState.WAITING, Transition.KILLED): SessionState.STOPPED,
+    # A turn that was running when the session was killed still ends; the session stays stopped.
+    (SessionState.STOPPED, Transition.TURN_ENDS): SessionState.STOPPED,
+    (SessionState.STOPPED, Transition.KILLED): SessionState.STOPPED,
 }
 
 
-def after(state: SessionState, step: Step) -> SessionState | None:
-    """The state that follows, or None where the step is not possible."""
-    return TRANSITIONS.get((state, step))
+def after(state: SessionState, transition: Transition) -> SessionState | None:
+    """The next state, or None if the transition is not possible."""
+    return NEXT_STATE.get((state, transition))
 
 
-def step_between(state: SessionState, target: SessionState) -> Step | None:
-    """The step that leads from one state to the other, or None where no single one does."""
-    steps = (step for step in Step if after(state, step) is target)
-    return None if state is target else next(steps, None)
+def transition_between(state: SessionState, target: SessionState) -> Transition | None:
+    """The transition from one state to the other, or None if no single one leads there."""
+    transitions = (each for each in Transition if after(state, each) is target)
+    return None if state is target else next(transitions, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +84,16 @@ class Session:
     agent_status_text: str | None
     agent_status_at: datetime | None
     context_from_idx: int
-    """Messages before this one are history that the agent no longer sees (see `clear`)."""
+    """The agent no longer sees messages before this one (see `clear`)."""
     created_at: datetime
     updated_at: datetime
     pending: Recall | None = None
-    """The recall that wakes it next."""
+    """Its pending recall."""
     opening: str | None = None
-    """The first line of the input that gives an unnamed session its title."""
+    """The title of an unnamed session: the first line of one of its first inputs."""
     opening_origin: Origin | None = None
     program: str | None = None
-    """What runs in its pane: an agent by name, or a command line. None for the usual agent."""
+    """What runs in its pane: an agent's name, or a command line. None for the default agent."""
 
     @classmethod
     def new(
@@ -108,7 +109,7 @@ class Session:
         program: str | None = None,
         parent_id: str | None = None,
     ) -> Session:
-        """An idle session in which nothing has happened yet."""
+        """A new, idle session."""
         session_id = id or new_id()
         return cls(
             id=session_id,
@@ -130,19 +131,19 @@ class Session:
 
     @property
     def title(self) -> str:
-        """What people see: its name, else how its conversation began."""
+        """What people see: its name, else the start of its conversation."""
         if self.is_unnamed and self.opening is not None:
             return self.opening
-        shown = "" if self.name == generated_name(self.id) else one_line(self.name)
-        return shown or f"New session {self.id[:4]}"
+        name = "" if self.name == generated_name(self.id) else one_line(self.name)
+        return name or f"New session {self.id[:4]}"
 
     @property
     def is_unnamed(self) -> bool:
-        """Nobody chose its name: it ends as `generated_name` ends all names."""
+        """Nobody chose its name: it ends like every `generated_name`."""
         return self.name.endswith(f"-{self.id[:4]}")
 
     def opened_by(self, text: str, origin: Origin) -> Session:
-        """With the title that this input gives it, if it does: a person's first, else the first."""
+        """With this input's title, if it is a person's first input, or the first of all."""
         is_settled = self.opening_origin is Origin.USER or (
             self.opening is not None and origin is not Origin.USER
         )
@@ -160,10 +161,10 @@ def generated_name(session_id: str, beginning: str = "session") -> str:
 
 
 def first_line(text: str) -> str | None:
-    """The first line that says something, short enough for a title."""
+    """The first line that isn't blank, shortened to a title."""
     for line in text.strip()[:FIRST_LINE_SEARCH].splitlines():
-        if shown := one_line(line):
-            return shown if len(shown) <= TITLE_LENGTH else shown[: TITLE_LENGTH - 1].rstrip() + "…"
+        if title := one_line(line):
+            return shortened(title, TITLE_LENGTH)
     return None
 
 
@@ -181,7 +182,7 @@ def require_task(task: str) -> str:
 
 def require_status(status: str) -> str:
     if not status.strip():
-        raise InvalidInput("the status is blank", hint="say in a line what is being done")
+        raise InvalidInput("the status is blank", hint="say in one line what you are doing")
     return require_printable("the status", status, STATUS_LIMIT)
 
 

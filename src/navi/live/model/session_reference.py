@@ -1,11 +1,13 @@
-"""Finding what somebody means by an id, the beginning of an id, or a name."""
+"""Finds a session by id, id prefix or name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from navi.base.control_characters import one_line
 from navi.base.errors import InvalidInput, NotFound
+from navi.base.shortened_text import shortened
 
 SHORTEST_PREFIX = 4
 SHOWN_CANDIDATES = 10
@@ -21,9 +23,9 @@ class SessionUnclear(InvalidInput):
 def choose(
     sessions: Sequence[Candidate], text: str, key: Callable[[Candidate], tuple[str, str, str]]
 ) -> Candidate:
-    """The one that `text` means; `key` gives an id, a name, and the title that people see.
+    """The candidate that `text` means. `key` gives its id, its name and the title people see.
 
-    A name that begins another session's id is unclear, too.
+    A name that is also the prefix of another session's id is ambiguous.
     """
     matches = matching(sessions, text, lambda each: key(each)[:2])
     if len(matches) == 1:
@@ -39,7 +41,7 @@ def choose(
 def matching(
     candidates: Sequence[Candidate], text: str, key: Callable[[Candidate], tuple[str, str]]
 ) -> list[Candidate]:
-    """The one with this id; else all with this name or with an id that begins like this.
+    """The candidate with this id, else all with this name or id prefix.
 
     `key` gives a candidate's id and name.
     """
@@ -52,14 +54,13 @@ def matching(
 
 
 def _unclear(matches: Sequence[tuple[str, str, str]], text: str) -> SessionUnclear:
-    shown = ", ".join(f"{_plain(title)} ({id_})" for id_, _, title in matches[:SHOWN_CANDIDATES])
+    candidates = ", ".join(
+        f"{shortened(one_line(title), LONGEST_TITLE)} ({id_})"
+        for id_, _, title in matches[:SHOWN_CANDIDATES]
+    )
     more = len(matches) - SHOWN_CANDIDATES
     rest = f" and {more} more" if more > 0 else ""
     return SessionUnclear(
-        f"{text!r} matches {len(matches)} sessions: {shown}{rest}", hint="use the id, or more of it"
+        f"{text!r} matches {len(matches)} sessions: {candidates}{rest}",
+        hint="use the id, or more of it",
     )
-
-
-def _plain(title: str) -> str:
-    shown = "".join(each for each in " ".join(title.split()) if each.isprintable())
-    return shown if len(shown) <= LONGEST_TITLE else shown[: LONGEST_TITLE - 1] + "…"

@@ -1,4 +1,4 @@
-"""What agents can call. A tool knows nothing of HTTP, of MCP or of any agent library."""
+"""What agents can call. A tool knows nothing about HTTP, MCP or any agent library."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from navi.live.model.access.user import Role, User
 from navi.live.model.input import Origin
 
 NO_MATTER = datetime(1970, 1, 1, tzinfo=UTC)
-"""When the user was made: of no interest to any tool."""
+"""Stands in for the user's creation time, which no tool needs."""
 
 Arguments = TypeVar("Arguments")
 
 
 async def at_once(tool_call_id: str) -> None:
-    """Nobody keeps a record that would have to be waited for."""
+    """Used where calls are not stored, so there is nothing to wait for."""
 
 
 async def no_nudges(tool_call_id: str) -> Sequence[str]:
-    """Nobody reminds this agent."""
+    """Used where the agent gets no reminders."""
     return ()
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """For whom and where a tool works."""
+    """For whom and where a tool runs."""
 
     session_id: str
     cwd: Path
@@ -36,11 +36,11 @@ class ToolContext:
     current_user_role: Role
     current_user_info: Mapping[str, Any]
     origin: Origin = Origin.USER
-    """What caused the turn in which the tool is called."""
+    """What caused the turn that called the tool."""
     on_record: Callable[[str], Awaitable[None]] = at_once
-    """Waits until the call of that id is stored: only then may a tool act, lest it acts twice."""
+    """Waits until the call with that id is stored. A tool that acted earlier might act twice."""
     nudges: Callable[[str], Awaitable[Sequence[str]]] = no_nudges
-    """What the agent should read with the result of that call. Each is handed out once."""
+    """What the agent should read with the result of that call. Each nudge is returned once."""
 
     @property
     def user(self) -> User:
@@ -54,7 +54,7 @@ class ToolResult:
 
 
 class Tool(Protocol[Arguments]):
-    """`arguments` is the model of what a call may say: a pydantic model or a plain dataclass."""
+    """`arguments` is the model of its arguments: a pydantic model or a plain dataclass."""
 
     @property
     def name(self) -> str: ...
@@ -66,4 +66,4 @@ class Tool(Protocol[Arguments]):
     def arguments(self) -> type[Arguments]: ...
 
     async def run(self, context: ToolContext, arguments: Arguments) -> ToolResult:
-        """Raises a `NaviError` to refuse."""
+        """Raises a `NaviError` to refuse the call."""

@@ -1,4 +1,4 @@
-"""A call of a tool: its arguments read from JSON, and its result whatever happens."""
+"""Calls a tool with arguments from JSON, and always returns a result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger("navi.tools")
 
 
 async def call(tool: Tool[Any], context: ToolContext, values: Mapping[str, Any]) -> ToolResult:
-    """Never raises: a refusal and a failure are results that the agent reads."""
+    """Never raises: refusals and failures become results that the agent reads."""
     try:
         return await tool.run(context, read_arguments(tool, values))
     except NaviError as refusal:
@@ -35,7 +35,7 @@ def read_arguments(tool: Tool[Arguments], values: Mapping[str, Any]) -> Argument
 
 
 def _without_quirks(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Models often send null for what they leave out, and 10.0 for 10."""
+    """Models often send null for omitted arguments, and 10.0 for 10."""
     return {
         name: int(value) if isinstance(value, float) and value.is_integer() else value
         for name, value in values.items()

@@ -15,12 +15,12 @@ SERVER_STOPPED = "the server stopped during this turn"
 class Outcome(StrEnum):
     OK = "ok"
     DENIED = "denied"
-    """The agent was refused permission for something it wanted to do."""
+    """The agent was denied permission for something it tried to do."""
     ERROR = "error"
     STOPPED = "stopped"
     MAX_ITERATIONS = "max_iterations"
     LIMIT = "limit"
-    """The vendor takes no more requests for now: a usage limit, or too many requests."""
+    """The vendor accepts no requests for now: a usage limit, or too many requests."""
 
 
 class StopReason(StrEnum):
@@ -29,13 +29,13 @@ class StopReason(StrEnum):
     PERSON = "person"
     URGENT = "urgent"
     CLEARED = "cleared"
-    """The session gets a new context the moment the turn has ended."""
+    """The session gets a new context as soon as the turn ends."""
     KILLED = "killed"
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A turn that this process owns. `fence` proves the ownership on every write."""
+    """A turn that this process owns. `fence` proves ownership on every write."""
 
     id: str
     session: Session
@@ -43,7 +43,7 @@ class Turn:
     fence: int
     started_at: datetime
     joined: tuple[Input, ...] = ()
-    """Further messages that waited with it, and are answered in the same turn."""
+    """Other waiting messages, answered in the same turn."""
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -70,8 +70,8 @@ class RunningTurn:
 class Ending:
     outcome: Outcome
     error: str | None = None
-    """Fit to show in the session."""
+    """Safe to show in the session."""
     detail: str | None = field(default=None, compare=False)
-    """Everything that is known about a failure, for the record of a run."""
+    """All details of a failure, for the record of the run."""
     resets_at: datetime | None = field(default=None, compare=False)
     """When a usage limit ends, if the vendor said so."""

@@ -1,4 +1,4 @@
-"""JSON as typed values, and what is wrong with it in the words of its fields."""
+"""Checks JSON against a model, and explains what is wrong in terms of its fields."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from navi.base.errors import InvalidInput
+from navi.base.shortened_text import shortened
 from navi.base.stored_text import require_storable
 from navi.base.time_expressions import quoted
 
@@ -42,9 +43,9 @@ Value = TypeVar("Value")
 
 
 def validate(model: type[Value], value: Any, noun: str = "field") -> Value:
-    """`value` as a `model`, which is a pydantic model or an ordinary dataclass of flat fields.
+    """`value` as an instance of `model`: a pydantic model or a flat dataclass.
 
-    `noun` is what the caller calls a field.
+    `noun` is the caller's word for a field.
     """
     if not isinstance(value, Mapping):
         raise InvalidInput("this is not a JSON object", hint=_names(model, noun))
@@ -62,7 +63,7 @@ def validate(model: type[Value], value: Any, noun: str = "field") -> Value:
 
 
 def schema(model: type) -> dict[str, Any]:
-    """The JSON schema in its plainest form: no titles, no null, no references."""
+    """The JSON schema in its simplest form: no titles, no null, no references."""
     described = _pydantic_model(model).model_json_schema(schema_generator=_PlainSchema)
     described.pop("description", None)  # the docstring, which is for us
     return described
@@ -74,7 +75,7 @@ def _pydantic_model(model: Any) -> type[BaseModel]:
 
 @cache
 def _model_of_dataclass(dataclass: Any) -> type[BaseModel]:
-    """A dataclass says in the metadata of its fields what pydantic's `Field` would say."""
+    """The metadata of a dataclass's fields holds what would go into pydantic's `Field`."""
     hints = get_type_hints(dataclass, include_extras=True)
     definitions: dict[str, Any] = {
         each.name: (
@@ -88,7 +89,7 @@ def _model_of_dataclass(dataclass: Any) -> type[BaseModel]:
 
 class _PlainSchema(GenerateJsonSchema):
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
-        # Without its reference a part is written where it is used.
+        # Without a reference, a part is written in place.
         own = {key: value for key, value in schema.items() if key != "ref"}
         described = super().generate_inner(own)
         described.pop("title", None)
@@ -110,7 +111,7 @@ class _PlainSchema(GenerateJsonSchema):
 
 def _refusal(error: ValidationError, model: type, noun: str) -> InvalidInput:
     problems = error.errors(include_url=False)
-    # A misspelt name first: it explains why another one is missing.
+    # Misspelt names first: one may be why another is missing.
     problem = next((each for each in problems if each["type"] == UNKNOWN), problems[0])
     kind, value = problem["type"], problem["input"]
     name = ".".join(str(part) for part in problem["loc"]) or "the object"
@@ -120,14 +121,16 @@ def _refusal(error: ValidationError, model: type, noun: str) -> InvalidInput:
     if kind == "missing":
         return InvalidInput(f"{name} is missing", hint=_names(model, noun))
     if kind in TYPES:
-        return InvalidInput(f"{name} is {_shown(value)}", hint=f"it must be {TYPES[kind]}")
+        return InvalidInput(f"{name} is {_in_words(value)}", hint=f"it must be {TYPES[kind]}")
     if kind in CHOICES:
         choices = ", ".join(_rules(model, problem)["enum"])
-        return InvalidInput(f"there is no {name} {_shown(value)}", hint=f"one of: {choices}")
+        return InvalidInput(f"there is no {name} {_in_words(value)}", hint=f"one of: {choices}")
     if kind in OUT_OF_BOUNDS:
         rules = _rules(model, problem)
         bounds = [words.format(rules[key]) for key, words in BOUNDS.items() if key in rules]
-        return InvalidInput(f"{name} is {_shown(value)}", hint=f"it must be {' and '.join(bounds)}")
+        return InvalidInput(
+            f"{name} is {_in_words(value)}", hint=f"it must be {' and '.join(bounds)}"
+        )
     message = problem["msg"].removeprefix("Value error, ")
     return InvalidInput(f"{name}: {message}", hint=_names(model, noun))
 
@@ -137,15 +140,15 @@ def _names(model: type, noun: str) -> str:
 
 
 def _rules(model: type, problem: ErrorDetails) -> dict[str, Any]:
-    """The part of the schema that the value breaks."""
+    """The part of the schema that the value violates."""
     rules = schema(model)
     for part in problem["loc"]:
         rules = rules["properties"][part]
     return rules
 
 
-def _shown(value: object) -> str:
-    """A JSON value, short enough for a sentence."""
+def _in_words(value: object) -> str:
+    """A JSON value, shortened to fit a sentence."""
     match value:
         case None:
             return "null"
@@ -154,8 +157,7 @@ def _shown(value: object) -> str:
         case str():
             return quoted(value)
         case int() | float():
-            digits = str(value)
-            return digits if len(digits) <= LONGEST_NUMBER else f"{digits[:LONGEST_NUMBER]}…"
+            return shortened(str(value), LONGEST_NUMBER)
         case list():
             return "a list"
     return "an object"

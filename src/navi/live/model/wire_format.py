@@ -1,4 +1,4 @@
-"""How the values look in JSON: the names other programs rely on."""
+"""Values as JSON, under the names other programs rely on."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RecallJson(TypedDict):
 
 
 class ScheduledJson(RecallJson):
-    """A new recall, how its time was understood, and perhaps a better wording."""
+    """A new recall, how its time was read, and perhaps advice on its wording."""
 
     reading: str
     warning: str | None
@@ -122,7 +122,7 @@ class RunJson(TypedDict):
 
 
 class PreviewJson(TypedDict):
-    """What a schedule would mean."""
+    """How a schedule would be read."""
 
     schedule: ScheduleJson
     schedule_words: str
@@ -180,7 +180,7 @@ def recall_json(recall: Recall) -> RecallJson:
 
 
 def automation_json(automation: Automation, timezone: tzinfo | None = None) -> AutomationJson:
-    """`schedule_words` are in the reader's zone, or in the automation's own."""
+    """`schedule_words` uses the reader's zone, or the automation's own."""
     guards = automation.guards
     return {
         "id": automation.id,
@@ -213,7 +213,7 @@ def automation_json(automation: Automation, timezone: tzinfo | None = None) -> A
 
 
 def schedule_json(schedule: Schedule) -> ScheduleJson:
-    told: ScheduleJson = {
+    fields: ScheduleJson = {
         "kind": schedule.kind,
         "at": None,
         "every_seconds": None,
@@ -222,12 +222,12 @@ def schedule_json(schedule: Schedule) -> ScheduleJson:
     }
     match schedule:
         case At(at, tz):
-            told["at"], told["tz"] = instant(at), tz
+            fields["at"], fields["tz"] = instant(at), tz
         case Every(seconds):
-            told["every_seconds"] = seconds
+            fields["every_seconds"] = seconds
         case Cron(expr, tz):
-            told["cron_expr"], told["tz"] = expr, tz
-    return told
+            fields["cron_expr"], fields["tz"] = expr, tz
+    return fields
 
 
 def run_json(run: Run) -> RunJson:
@@ -304,7 +304,7 @@ class UpcomingJson(TypedDict):
 
 
 def upcoming_json(reminder: Registration | Reminder) -> UpcomingJson:
-    """A reminder in a list of all: `periodic`, until its session is done, or `once`."""
+    """A reminder in a list: `periodic`, until its session is done, or `once`."""
     if isinstance(reminder, Registration):
         return {
             "id": reminder.id,

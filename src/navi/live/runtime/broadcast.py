@@ -40,6 +40,7 @@ class Frame:
 
     number: int
     user_id: str
+    type: str
     text: str
 
 
@@ -167,9 +168,9 @@ class Broadcast(Service):
                 continue
             text = _text(event)
             if tail is not None:
-                tail.append(Frame(event.seq, event.user_id, text))
+                tail.append(Frame(event.seq, event.user_id, event.type, text))
             if self._all.watchers:
-                self._all.append(Frame(event.position, event.user_id, text))
+                self._all.append(Frame(event.position, event.user_id, event.type, text))
 
     def announce(self, session_id: str, seq: int, position: int) -> None:
         """Another process has stored events."""
@@ -241,7 +242,7 @@ async def _follow(tail: Tail, after: int) -> AsyncGenerator[Sequence[Frame], Non
 
 
 def _frame(event: Event, number: int) -> Frame:
-    return Frame(number, event.user_id, _text(event))
+    return Frame(number, event.user_id, event.type, _text(event))
 
 
 def _text(event: Event) -> str:

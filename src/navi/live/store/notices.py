@@ -10,6 +10,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from navi.base.shortened_text import shortened
 from navi.live.model.input import DeliveryMode, Input, NewInput, Origin
 from navi.live.model.session import Session
 from navi.live.model.turn import Ending, Outcome
@@ -44,7 +45,7 @@ def stopped(
     for each in _one_per_sender(inputs):
         text = f"[sm] {_named(receiver)} {_end(ending)} after your message: {_quoted(each.text)}"
         if answer:
-            text += f"\nIt said last:\n{_shortened(answer, ANSWER)}"
+            text += f"\nIt said last:\n{shortened(answer, ANSWER)}"
         has_notice |= _tell(connection, receiver, each, "stopped", text, now)
     return has_notice
 
@@ -94,15 +95,11 @@ def _end(ending: Ending) -> str:
         case Outcome.STOPPED:
             return "was stopped"
         case Outcome.DENIED:
-            return f"has stopped ({_shortened(ending.error or 'refused', 200)})"
+            return f"has stopped ({shortened(ending.error or 'refused', 200)})"
         case Outcome.LIMIT:
-            return f"hit a usage limit ({_shortened(ending.error or 'no reason given', 200)})"
-    return f"has failed ({_shortened(ending.error or ending.outcome.value, 200)})"
+            return f"hit a usage limit ({shortened(ending.error or 'no reason given', 200)})"
+    return f"has failed ({shortened(ending.error or ending.outcome.value, 200)})"
 
 
 def _quoted(text: str) -> str:
-    return f'"{_shortened(" ".join(text.split()), QUOTED)}"'
-
-
-def _shortened(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return f'"{shortened(" ".join(text.split()), QUOTED)}"'

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from navi.base.errors import Conflict, SessionBusy, SessionNotFound
 from navi.live.model.input import NewInput, Origin
 from navi.live.model.scheduling.automation import HIDDEN_PREFIX, BlockedByAutomations
-from navi.live.model.session import Session, SessionState, Step, after, step_between
+from navi.live.model.session import Session, SessionState, Transition, after, transition_between
 from navi.live.model.turn import StopReason
 from navi.live.model.wire_format import session_json
 from navi.live.store import input_queue, notices, origins
@@ -163,7 +163,7 @@ def kill(connection: Connection, session_id: str, now: datetime) -> Session:
         origins.input_removed(connection, each, recalls.SESSION_ENDED, now)
     recalls.session_ended(connection, session_id, now)
     automation_runs.session_ended(connection, session_id, now)
-    session = replace(move(connection, lane.session, Step.KILLED, now), pending=None)
+    session = replace(move(connection, lane.session, Transition.KILLED, now), pending=None)
     announce(connection, session, now)
     notices.lost(connection, session, removed, now)
     return session
@@ -223,21 +223,23 @@ def open_with(
     return opened
 
 
-def move(connection: Connection, session: Session, step: Step, now: datetime) -> Session:
-    """Take the step; the caller holds the session's lane."""
-    state = after(session.state, step)
+def move(
+    connection: Connection, session: Session, transition: Transition, now: datetime
+) -> Session:
+    """Change the session's state; the caller holds its lane."""
+    state = after(session.state, transition)
     if state is None:
-        raise Conflict(f"a session that is {session.state} can't take the step {step}")
+        raise Conflict(f"{transition} is not possible while the session is {session.state}")
     connection.execute(_MOVE, {"session_id": session.id, "state": state, "updated_at": now})
     return replace(session, state=state, updated_at=now)
 
 
 def bring_to(connection: Connection, lane: Lane, state: SessionState, now: datetime) -> Session:
-    """Take the step that leads to the state, if there is one, and announce it."""
-    step = step_between(lane.session.state, state)
-    if step is None:
+    """Move the session to the state and announce it, if a single transition leads there."""
+    transition = transition_between(lane.session.state, state)
+    if transition is None:
         return lane.session
-    session = move(connection, lane.session, step, lane.not_before(now))
+    session = move(connection, lane.session, transition, lane.not_before(now))
     announce(connection, session, session.updated_at)
     return session
 

@@ -18,7 +18,7 @@ from navi.live.model.access.user import User
 from navi.live.model.event import HistoryCompacted, Payload, TurnEvent, Usage, turn_event
 from navi.live.model.input import Admission, Answer, Input, NewInput, Origin
 from navi.live.model.message import Draft, Message, Notice, closed, drafts_of
-from navi.live.model.session import Session, SessionState, Step
+from navi.live.model.session import Session, SessionState, Transition
 from navi.live.model.turn import SERVER_STOPPED, Ending, Outcome, RunningTurn, StopReason, Turn
 from navi.live.model.wire_format import input_json, message_json, session_json
 from navi.live.store import events, input_queue, notices, origins, sessions, terminals, transcript
@@ -170,7 +170,7 @@ def _begin(
     delivered[0] = origins.turn_began(connection, delivered[0], now, claim.zone)
     for idx, each in enumerate(delivered, start=lane.next_idx):
         transcript.add_input(connection, each, idx, now)
-    session = sessions.move(connection, lane.session, Step.TURN_BEGINS, now)
+    session = sessions.move(connection, lane.session, Transition.TURN_BEGINS, now)
     texts = [(each.text, each.origin) for each in delivered if "notice" not in each.metadata]
     session = sessions.open_with(connection, session, texts, now)
     begun = _begun(connection, session, delivered, turn_id, fence, now, user)
@@ -439,7 +439,7 @@ def _close(
     now: datetime,
 ) -> None:
     """Free the lane and announce the end."""
-    session = sessions.move(connection, session, Step.TURN_ENDS, now)
+    session = sessions.move(connection, session, Transition.TURN_ENDS, now)
     connection.execute(_FREE_LANE, {"key": session.id, "following_idx": following_idx})
     end = {"outcome": ending.outcome.value, "message_id": message_id, "error": ending.error}
     last: list[tuple[str, Payload]] = [

@@ -6,7 +6,7 @@ cron.py             manage the session's automations
 report_status.py    say what the agent is doing
 send_message.py     write to another session
 search_sessions.py  search the memory
-argument_types.py   what the arguments of all tools have in common
+argument_types.py   types that the tools' arguments share
 files/              read, write and edit files
 processes/          run commands
 web/                fetch pages and call web APIs

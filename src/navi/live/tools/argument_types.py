@@ -1,4 +1,4 @@
-"""What the arguments of tools have in common."""
+"""Types that the tools' arguments share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 
 
 class Arguments(BaseModel):
-    """One is derived for each tool: its schema, its validation and its types."""
+    """The base class of each tool's arguments, which gives schema, validation and types."""
 
     model_config = ConfigDict(**STRICT, frozen=True)
 
@@ -31,7 +31,7 @@ Line = Annotated[str, AfterValidator(_require_line)]
 
 
 def require(name: str, value: Value | None) -> Value:
-    """An argument that only some actions need."""
+    """An argument that only some actions require."""
     if value is None:
         raise InvalidInput(f"{name} is missing", hint=f"call again with {name}")
     return value

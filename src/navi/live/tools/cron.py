@@ -25,15 +25,15 @@ from navi.live.tools.argument_types import require
 DESCRIPTION = """\
 Manages this session's automations: turns that run on a schedule, in this session, where the \
 person reads the answer and can reply. Use it for what the person wants done regularly or at a set \
-time ("every weekday at 9, look at the error log"). To go on with your own work later, use \
+time ("every weekday at 9, look at the error log"). To continue your own work later, use \
 schedule_recall instead.
 
 add: `name` (a few words), `message` (what to do each time; name files, tools and URLs), and one \
 of `cron_expr` (five fields), `every_seconds` (10 or more) or `at` (once: ISO 8601, or "tomorrow \
-at 09:00"). With `cron_expr` and `at` give `tz`, the person's IANA zone such as Europe/Paris.
+at 09:00"). With `cron_expr` or `at`, set `tz` to the person's IANA zone, such as Europe/Paris.
 list: all automations of this session, with their ids.
-remove: the one with `job_id`.
-Not possible inside an automation's own turn: add.\
+remove: the automation with `job_id`.
+You can't add automations during an automation's own turn.\
 """
 
 
@@ -44,11 +44,11 @@ class CronArguments(ScheduleRequest):
     message: str | None = field(default=None, metadata={"description": "What to do each time."})
     job_id: str | None = field(default=None, metadata={"description": "For remove."})
     deliver: SkipJsonSchema[Any] = None
-    """Of an older version. Ignored: a scheduled turn always answers in its session."""
+    """From an older version. Ignored, because a scheduled turn always answers in its session."""
 
 
 class Automations(Protocol):
-    """What this tool needs of the runtime's `Automations`."""
+    """The part of the runtime's service that this tool uses."""
 
     async def add(
         self,
@@ -67,7 +67,7 @@ class Automations(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """Shows intervals in `timezone` where the agent names no other."""
+    """Shows times in `timezone` unless the agent names another."""
 
     automations: Automations
     clock: Clock
@@ -80,8 +80,7 @@ class Cron:
     async def run(self, context: ToolContext, arguments: CronArguments) -> ToolResult:
         if not context.session_id:
             raise InvalidInput(
-                "there is no session that the automation would belong to",
-                hint="call cron from inside a session of Navi",
+                "an automation must belong to a session", hint="call cron from a Navi session"
             )
         match arguments.action:
             case "add":
@@ -113,7 +112,7 @@ class Cron:
                 await self.automations.remove(context.user, job_id)
                 return f"Removed {automation.name}."
         raise InvalidInput(
-            f"this session has no automation {job_id}", hint="action=list shows its own"
+            f"this session has no automation {job_id}", hint="action=list shows the ids"
         )
 
     async def _list(self, context: ToolContext, tz: str | None) -> str:
@@ -122,7 +121,7 @@ class Cron:
         return "\n".join(lines) or "This session has no automations."
 
     def _in_words(self, automation: Automation, tz: str | None) -> str:
-        """Its times in the reader's zone, or in its own."""
+        """Its times in the reader's zone, or else in its own."""
         timezone = request_timezone(self._timezone_of(automation.schedule), tz)
         words = automation.schedule.in_words(timezone)
         if automation.next_run_at is not None:

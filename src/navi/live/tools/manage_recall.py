@@ -20,13 +20,13 @@ from navi.live.tools.argument_types import Arguments, Line
 
 class ManageRecallArguments(Arguments):
     action: Literal["cancel", "skip", "list"]
-    session_id: Line | None = Field(None, description="Another session than this one.")
-    tz: str | None = Field(None, description="IANA zone in which times are shown.")
-    timezone_offset: str | None = Field(None, description="±HH:MM, in place of tz.")
+    session_id: Line | None = Field(None, description="A session other than this one.")
+    tz: str | None = Field(None, description="IANA zone for the times shown.")
+    timezone_offset: str | None = Field(None, description="±HH:MM, instead of tz.")
 
 
 class Recalls(Protocol):
-    """What this tool needs of the runtime's `Recalls`."""
+    """The part of the runtime's service that this tool uses."""
 
     async def cancel(self, user: User, session_id: str) -> Recall: ...
 
@@ -37,7 +37,7 @@ class Recalls(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ManageRecall:
-    """Shows times in `timezone` where the agent names no other."""
+    """Shows times in `timezone` unless the agent names another."""
 
     recalls: Recalls
     clock: Clock
@@ -45,8 +45,8 @@ class ManageRecall:
 
     name: ClassVar[str] = "manage_recall"
     description: ClassVar[str] = (
-        "Manages this session's recalls. `cancel` the pending one (do so before you schedule "
-        "another), `skip` the next beat of a recurring one, `list` all with how they ended."
+        "Manages this session's recalls. `cancel` the pending recall (before you schedule "
+        "another), `skip` the next run of a recurring one, or `list` all and how they ended."
     )
     arguments: ClassVar[type[ManageRecallArguments]] = ManageRecallArguments
 
@@ -69,7 +69,7 @@ class ManageRecall:
 
 
 def _line(recall: Recall, now: datetime, timezone: tzinfo) -> str:
-    """A recall in the list; only one still to come says how far away it is."""
+    """A recall in the list. Only a pending one says how far away it is."""
     is_pending = recall.status is RecallStatus.PENDING
     at = recall.trigger_at
     line = f"{recall.id} {recall.status} {recall.call_type}, "

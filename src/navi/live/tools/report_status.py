@@ -14,11 +14,11 @@ from navi.live.tools.argument_types import Arguments, Line
 
 
 class ReportStatusArguments(Arguments):
-    text: Line = Field(description="like: found 2 call sites, testing the fix")
+    text: Line = Field(description="for example: found 2 call sites, testing the fix")
 
 
 class Messages(Protocol):
-    """What this tool needs of the runtime's `Messages`."""
+    """The part of the runtime's service that this tool uses."""
 
     async def report(self, user: User, session_id: str, text: str | None) -> Session: ...
 
@@ -29,9 +29,9 @@ class ReportStatus:
 
     name: ClassVar[str] = "report_status"
     description: ClassVar[str] = (
-        "Says in a line what you are doing right now, for whoever supervises you. Report when you "
-        "begin something new, when you find something out, and whenever `[sm remind]` asks for it: "
-        "a report answers the reminder and restarts its timer."
+        "Tells your supervisor in one line what you are doing right now. Report when you start "
+        "something new, when you find something out, and whenever `[sm remind]` asks: a report "
+        "answers the reminder and restarts its timer."
     )
     arguments: ClassVar[type[ReportStatusArguments]] = ReportStatusArguments
 

@@ -13,7 +13,7 @@ from navi.live.tools.argument_types import Arguments, Line
 
 HIGHEST_LIMIT = 50
 
-# Some models send an empty text for what they leave out.
+# Some models send an empty string for an omitted argument.
 EmptyIsNone = BeforeValidator(lambda value: None if value == "" else value)
 
 
@@ -27,7 +27,7 @@ class SearchArguments(Arguments):
 
 
 class MemorySearch(Protocol):
-    """What this tool needs of the runtime's `Library`."""
+    """The part of the runtime's service that this tool uses."""
 
     async def find(self, query: str, source: str | None, project: str | None, limit: int) -> str:
         """The best passages first, each with its session."""
@@ -36,9 +36,9 @@ class MemorySearch(Protocol):
 class SearchSessions:
     name: ClassVar[str] = "search_sessions"
     description: ClassVar[str] = (
-        "Searches everything that agents said, thought and ran on this machine before, whichever "
-        "agent it was. All words must be in the passage; "
-        '"quoted words" stand side by side, begin* finds words that begin so, -word leaves out. '
+        "Searches everything that any agent has said, thought and run on this machine. A passage "
+        'matches if it has all the words; "quoted words" must be adjacent, prefix* matches words '
+        "that start with it, and -word excludes passages with that word. "
         "Use it before you solve something that may have been solved before."
     )
 
@@ -51,7 +51,7 @@ class SearchSessions:
 
     async def run(self, context: ToolContext, arguments: SearchArguments) -> ToolResult:
         if not context.user.is_admin:
-            # The memory holds what every user of this machine ever said.
+            # The memory holds everything that users of this machine ever said.
             raise NotAllowed("only an admin's sessions may search the memory")
         limit = min(arguments.limit, HIGHEST_LIMIT)
         passages = await self._library.find(

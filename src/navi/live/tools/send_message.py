@@ -17,19 +17,19 @@ from navi.live.tools.argument_types import Arguments, Line
 
 
 class SendMessageArguments(Arguments):
-    target: Line = Field(description="A session's id, its beginning, or name.")
-    text: str = Field(description="What to tell; name files and commands.")
+    target: Line = Field(description="A session's id, id prefix or name.")
+    text: str = Field(description="The message; name files and commands.")
     delivery_mode: DeliveryMode = Field(DeliveryMode.SEQUENTIAL, strict=False)
 
 
 class Sessions(Protocol):
-    """What this tool needs of the runtime's `Sessions`."""
+    """The part of the runtime's session service that this tool uses."""
 
     async def list_sessions(self, user: User) -> Sequence[Session]: ...
 
 
 class Messages(Protocol):
-    """What this tool needs of the runtime's `Messages`."""
+    """The part of the runtime's message service that this tool uses."""
 
     async def send(
         self,
@@ -49,10 +49,10 @@ class SendMessage:
 
     name: ClassVar[str] = "send_message"
     description: ClassVar[str] = (
-        "Sends a message to another session. Its agent sees it with your name, in a turn of its "
-        "own; an answer, if there is one, comes to you the same way. `sequential` waits for what "
-        "was sent before, `important` overtakes at the end of the running turn, `urgent` "
-        "interrupts it: only for what can't wait."
+        "Sends a message to another session. Its agent reads it, with your name, in a turn of its "
+        "own; an answer, if any, reaches you the same way. `sequential` waits for earlier "
+        "messages, `important` goes first once the running turn ends, `urgent` interrupts that "
+        "turn: only for what can't wait."
     )
     arguments: ClassVar[type[SendMessageArguments]] = SendMessageArguments
 

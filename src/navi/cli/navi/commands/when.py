@@ -11,8 +11,7 @@ from navi.base.errors import UsageError
 from navi.base.time_expressions import describe, describe_length, parse_when
 from navi.base.timestamps import instant
 from navi.cli import output, timezone_options
-from navi.live.model.scheduling.recall import beats as beats_after
-from navi.live.model.scheduling.recall import parse_interval
+from navi.live.model.scheduling.recall import occurrences, parse_interval
 
 BEATS = 5
 HELP = """Show how Navi reads a time, without scheduling anything. Needs no server.
@@ -55,16 +54,16 @@ def command(
 
     now = SystemClock().now()
     at = parse_when(text, now, zone)
-    beats = [] if interval is None else list(islice(beats_after(at, interval), BEATS))
+    following = [] if interval is None else list(islice(occurrences(at, interval), BEATS))
     if as_json:
         readings = [
             {"trigger_at": instant(each), "reading": describe(each, now, zone)}
-            for each in (at, *beats)
+            for each in (at, *following)
         ]
         output.say_json({**readings[0], "interval_seconds": interval, "beats": readings[1:]})
         return
     output.say(describe(at, now, zone))
     if interval is not None:
         output.say(f"then every {describe_length(timedelta(seconds=interval))}:")
-    for each in beats:
+    for each in following:
         output.say(f"  {describe(each, now, zone)}")

@@ -120,7 +120,7 @@ def cancel(reminder_id: str, *, as_json: bool) -> None:
     try:
         cancelled = Client(find_server()).cancel_reminder(reminder_id)
     except ServerRefused as error:
-        if error.said_kind != "reminder_not_found":
+        if error.server_kind != "reminder_not_found":
             raise
         raise NotFound(
             error.message,

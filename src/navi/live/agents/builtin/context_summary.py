@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from navi.base import shortened_text
 from navi.live.agents.builtin.model_context import shortened
 from navi.live.model.message import Message, MessageRole
 
@@ -42,8 +43,7 @@ def digest(earlier: str | None, messages: Sequence[Message], limit: int) -> str:
 
 
 def shortened_line(text: str) -> str:
-    line = (text.strip().splitlines() or [""])[0]
-    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
+    return shortened_text.shortened((text.strip().splitlines() or [""])[0], LONGEST_LINE)
 
 
 def _message_text(message: Message) -> str:

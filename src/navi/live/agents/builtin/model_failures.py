@@ -7,6 +7,7 @@ import re
 from datetime import timedelta
 
 from navi.base.errors import AgentFailed, NaviError, UsageLimit
+from navi.base.shortened_text import shortened
 from navi.live.agents.builtin.models import Endpoint
 
 DETAIL_LIMIT = 200
@@ -106,5 +107,4 @@ def _detail(error: Exception, endpoint: Endpoint) -> str:
 
 
 def _shortened(text: str) -> str:
-    line = " ".join(_SECRET.sub("…", text).split())
-    return line if len(line) <= DETAIL_LIMIT else line[: DETAIL_LIMIT - 1] + "…"
+    return shortened(" ".join(_SECRET.sub("…", text).split()), DETAIL_LIMIT)

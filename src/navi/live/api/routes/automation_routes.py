@@ -35,9 +35,9 @@ def routes() -> list[Route]:
 
 async def of_session(request: Request) -> Response:
     navi, user = await caller(request)
-    found = await navi.automations.list_automations(user, request.path_params["id"])
+    automations = await navi.automations.list_automations(user, request.path_params["id"])
     timezone = request_bodies.timezone(request)
-    return answer([automation_json(each, timezone) for each in found])
+    return answer([automation_json(each, timezone) for each in automations])
 
 
 async def add(request: Request) -> Response:
@@ -53,20 +53,20 @@ async def add(request: Request) -> Response:
 async def list_automations(request: Request) -> Response:
     navi, user = await caller(request)
     timezone = request_bodies.timezone(request)
-    found = await navi.automations.list_automations(user)
-    return answer([automation_json(each, timezone) for each in found])
+    automations = await navi.automations.list_automations(user)
+    return answer([automation_json(each, timezone) for each in automations])
 
 
 async def preview(request: Request) -> Response:
     navi, _ = await caller(request)
     body = await request_bodies.read(request, request_bodies.SchedulePreview)
-    meant = navi.automations.preview(body, body.count)
-    told: PreviewJson = {
-        "schedule": schedule_json(meant.schedule),
-        "schedule_words": meant.schedule.in_words(),
-        "next": [instant(moment) for moment in meant.next],
+    preview = navi.automations.preview(body, body.count)
+    fields: PreviewJson = {
+        "schedule": schedule_json(preview.schedule),
+        "schedule_words": preview.schedule.in_words(),
+        "next": [instant(moment) for moment in preview.next],
     }
-    return answer(told)
+    return answer(fields)
 
 
 async def read(request: Request) -> Response:
@@ -93,8 +93,8 @@ async def remove(request: Request) -> Response:
 
 async def runs(request: Request) -> Response:
     navi, user = await caller(request)
-    found = await navi.automations.runs(user, request.path_params["id"])
-    return answer([run_json(each) for each in found])
+    runs = await navi.automations.runs(user, request.path_params["id"])
+    return answer([run_json(each) for each in runs])
 
 
 async def run(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""/hooks/{driver}: what agents' hooks report, and what they are answered."""
+"""/hooks/{driver}: reports from agents' hooks, and the answers to them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from navi.live.model.validation import validate
 
 LATEST = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
 EARLY_BYTES = 256 * 1024
-"""How much is read before the sender is known. Nearly every report is smaller."""
+"""How much to read before the sender is identified. Nearly every report is smaller."""
 
 
 class Report(request_bodies.Body):
     hook: dict[str, Any]
-    """What the agent gave to its hook."""
+    """What the agent passed to its hook."""
     emitted_at: float = Field(ge=0, le=LATEST)
     is_run_by_navi: bool = False
-    """Then its driver tells everything but compactions, and that a nudge could be read now."""
+    """If so, its driver reports all the rest: only compactions and nudges need the hook."""
 
 
 def routes() -> list[Route]:
@@ -53,8 +53,8 @@ async def report(request: Request) -> Response:
 
 
 async def _read_early(request: Request) -> None:
-    """Most hooks hang up once they have sent their report. What is not read by then is lost."""
+    """Most hooks hang up right after sending. What we have not read by then is lost."""
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) <= EARLY_BYTES:
-        with suppress(ClientDisconnect):  # reported when the body is read in earnest
+        with suppress(ClientDisconnect):  # raised again when the body is used
             await request.body()

@@ -36,14 +36,14 @@ async def how_far(request: Request) -> Response:
     navi, user = await caller(request)
     path = request.path_params
     wait = request_bodies.seconds(request, "wait")
-    found = await navi.long_poll.answer(user, path["id"], path["input_id"], wait)
-    return answer(answer_json(found))
+    progress = await navi.long_poll.answer(user, path["id"], path["input_id"], wait)
+    return answer(answer_json(progress))
 
 
 async def waiting(request: Request) -> Response:
     navi, user = await caller(request)
-    found = await navi.sessions.queue(user, request.path_params["id"])
-    return answer([input_json(each) for each in found])
+    inputs = await navi.sessions.queue(user, request.path_params["id"])
+    return answer([input_json(each) for each in inputs])
 
 
 async def edit(request: Request) -> Response:
@@ -68,7 +68,7 @@ async def remove(request: Request) -> Response:
 async def admit(
     navi: Navi, who: Caller, session_id: str, body: request_bodies.InputBody
 ) -> Admission:
-    """The one way in for HTTP and WebSocket alike."""
+    """Admits an input, from HTTP and WebSockets alike."""
     sender = who.acting_session(body.sender_session_id)
     fields = {**body.model_dump(), "sender_session_id": sender}
     return await navi.messages.send(who.user, session_id, **fields)

@@ -1,4 +1,4 @@
-"""/login and /logout: browsers."""
+"""/login and /logout, for browsers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from navi.live.api.responses import answer
 from navi.live.runtime.app import Navi
 
 BODY_LIMIT_BYTES = 10_000
-"""Strangers may send this, so it is kept small."""
+"""Small, because strangers may send this."""
 OWN_PAGES = {"same-origin", "none"}
-"""What browsers say in `Sec-Fetch-Site` about requests that no other site caused."""
+"""Values of `Sec-Fetch-Site` for requests that no other site caused."""
 
 
 def routes() -> list[Route]:
@@ -26,7 +26,7 @@ def routes() -> list[Route]:
 
 
 async def login(request: Request) -> Response:
-    """Log this browser in, with a user's token or the code of a one-time link."""
+    """Log in this browser with a user's token or the code of a one-time link."""
     navi: Navi = request.app.state.navi
     site = request.headers.get("sec-fetch-site", "none")
     if site not in OWN_PAGES:
@@ -50,7 +50,7 @@ async def login(request: Request) -> Response:
 
 
 async def logout(request: Request) -> Response:
-    """End the login that asks, or all of the user's."""
+    """End the calling browser's login, or all of the user's."""
     navi, who = await identify(request)
     who.require_person()
     body = await request_bodies.read(request, request_bodies.Logout)

@@ -1,7 +1,7 @@
 """/mcp: Navi's tools for other agents, by the Model Context Protocol over HTTP.
 
-The protocol has two ways to talk, of which the simple one is enough: each request is answered with
-one JSON value, and the server never speaks first.
+The protocol's simple mode is enough: each request is answered with one JSON value, and the server
+never speaks first.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from navi.live.model.validation import schema
 from navi.live.runtime.app import Navi
 
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-"""The newest first: offered to whoever asks for one that is not known here."""
+"""Newest first. A client that asks for an unsupported version is offered the newest."""
 INSTRUCTIONS = (
-    "Navi is this session's clock and memory. With schedule_recall you wake yourself later, even "
-    "after this process has ended; with search_sessions you find what any agent did before."
+    "Navi is this session's clock and memory. Use schedule_recall to wake yourself later, even "
+    "after this process has ended, and search_sessions to find what any agent did before."
 )
 BATCH_LIMIT = 50
 PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
@@ -48,27 +48,27 @@ def routes() -> list[Route]:
 async def ask(request: Request) -> Response:
     navi, who = await identify(request)
     try:
-        said = parse_json(await read_bytes(request))
+        message = parse_json(await read_bytes(request))
     except (ValueError, RecursionError):
         return answer(_failed(None, PARSE_ERROR, "this is not JSON"), 400)
-    if isinstance(said, list):
-        if len(said) > BATCH_LIMIT:
+    if isinstance(message, list):
+        if len(message) > BATCH_LIMIT:
             problem = f"a batch may have at most {BATCH_LIMIT} requests"
             return answer(_failed(None, INVALID_REQUEST, problem), 400)
-        answers = [await _answer(navi, who, request.headers, each) for each in said]
-        given = [each for each in answers if each is not None]
-        return answer(given) if given else Response(status_code=202)
-    given_one = await _answer(navi, who, request.headers, said)
-    return Response(status_code=202) if given_one is None else answer(given_one)
+        answers = [await _answer(navi, who, request.headers, each) for each in message]
+        batch = [each for each in answers if each is not None]
+        return answer(batch) if batch else Response(status_code=202)
+    single = await _answer(navi, who, request.headers, message)
+    return Response(status_code=202) if single is None else answer(single)
 
 
-async def _answer(navi: Navi, who: Caller, headers: Mapping[str, str], said: Any) -> Json | None:
-    """None for what wants no answer."""
-    if not isinstance(said, dict) or not isinstance(method := said.get("method"), str):
+async def _answer(navi: Navi, who: Caller, headers: Mapping[str, str], message: Any) -> Json | None:
+    """None for a notification, which gets no answer."""
+    if not isinstance(message, dict) or not isinstance(method := message.get("method"), str):
         return _failed(None, INVALID_REQUEST, "this is not a request")
-    if "id" not in said:
+    if "id" not in message:
         return None
-    params = said.get("params")
+    params = message.get("params")
     params = params if isinstance(params, dict) else {}
     match method:
         case "initialize":
@@ -80,16 +80,15 @@ async def _answer(navi: Navi, who: Caller, headers: Mapping[str, str], said: Any
         case "tools/call":
             name, arguments = params.get("name"), params.get("arguments") or {}
             if not isinstance(name, str) or name not in navi.tools:
-                known = ", ".join(navi.tools)
-                problem = f"there is no tool {name!r}; the tools are {known}"
-                return _failed(said["id"], INVALID_PARAMS, problem)
+                problem = f"there is no tool {name!r}; the tools are {', '.join(navi.tools)}"
+                return _failed(message["id"], INVALID_PARAMS, problem)
             if not isinstance(arguments, dict):
-                return _failed(said["id"], INVALID_PARAMS, "the arguments must be a JSON object")
+                return _failed(message["id"], INVALID_PARAMS, "the arguments must be a JSON object")
             meta = params.get("_meta")
             result = await _called(navi, who, headers, navi.tools[name], arguments, meta)
         case _:
-            return _failed(said["id"], UNKNOWN_METHOD, f"there is no method {method}")
-    return {"jsonrpc": "2.0", "id": said["id"], "result": result}
+            return _failed(message["id"], UNKNOWN_METHOD, f"there is no method {method}")
+    return {"jsonrpc": "2.0", "id": message["id"], "result": result}
 
 
 def _greeting(params: Mapping[str, Any]) -> Json:
@@ -118,7 +117,7 @@ async def _called(
     arguments: Mapping[str, Any],
     meta: object,
 ) -> Json:
-    """A refusal is a result, too: the agent is told what a person would see."""
+    """An error is a result too: the agent sees what a person would see."""
     try:
         session = await _session(navi, who, headers, meta)
         # An agent has the rights of its session's user, even if an admin's token brought it here.
@@ -133,7 +132,7 @@ async def _called(
 
 
 async def _session(navi: Navi, who: Caller, headers: Mapping[str, str], meta: object) -> Session:
-    """Who calls: the session that Navi started, or one that its agent knows by its own name."""
+    """The calling session, named by Navi's id or by its agent's own id."""
     user = who.user
     if session_id := who.session_id or headers.get("navi-session"):
         return await navi.sessions.get(user, session_id)

@@ -1,4 +1,4 @@
-"""/search, /stats and /archive: the memory, in the shapes of `recall … --json`."""
+"""/search, /stats and /archive: the memory, in the format of `recall … --json`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def routes() -> list[Route]:
 
 
 async def index_state(request: Request) -> Response:
-    """How fresh search is."""
+    """How up to date search is."""
     await _filtered(request)
     navi, _ = await caller(request)
     return answer(index_state_json(navi.index_follower.state))
@@ -61,7 +61,7 @@ async def read(request: Request) -> Response:
 
 
 async def adopt(request: Request) -> Response:
-    """Another agent's session becomes one of Navi's, to be woken like any other."""
+    """Import another agent's session, so that Navi can wake it like any other."""
     navi, user = await caller(request)
     memory, _ = await _filtered(request)
     past = await memory.resumable(request.path_params["id"])

@@ -1,4 +1,4 @@
-"""The page and its files. They hold nothing secret, so everybody gets them."""
+"""The page and its files. They contain no secrets, so everyone may load them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
-    # The names of the files stay the same, so a browser asks each time whether they changed.
+    # File names never change, so browsers must check each time whether the content did.
     "Cache-Control": "no-cache",
     "Vary": "Accept-Encoding",
 }
@@ -53,14 +53,14 @@ async def health(request: Request) -> Response:
 
 
 async def home(request: Request) -> Response:
-    """The page: the same for everybody. Without a login it asks for one."""
+    """The page, the same for everyone. Without a login it asks for one."""
     response = _file(request, "index.html")
     login_cookie.drop_token_cookie(request, response)
     return response
 
 
 async def login(request: Request) -> Response:
-    """The page, at the address of one-time links. The code in them is never sent here."""
+    """The page, at the address of one-time links. Their code is never sent here."""
     response = await home(request)
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -94,7 +94,7 @@ class _File:
 
 @cache
 def _read(path: str) -> _File | None:
-    """A file of the page. There are few, so they stay in memory."""
+    """A file of the page, kept in memory because there are few."""
     folder = resources.files("navi") / "web"
     media_type = MEDIA_TYPES.get(path.rpartition(".")[2])
     if media_type is None or path not in _names():
@@ -106,7 +106,7 @@ def _read(path: str) -> _File | None:
 
 @cache
 def _names() -> frozenset[str]:
-    """What may be asked for; nothing outside can be named."""
+    """The files that may be requested; nothing outside can be named."""
     folder = resources.files("navi") / "web"
     assets = [f"assets/{file.name}" for file in folder.joinpath("assets").iterdir()]
     return frozenset(["index.html", *assets])

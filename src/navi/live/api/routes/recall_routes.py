@@ -39,9 +39,9 @@ async def schedule(request: Request) -> Response:
             by = Scheduler.PERSON
         case agent:
             by = Scheduler.AGENT if agent == session_id else Scheduler.OTHER_AGENT
-    made = await navi.recalls.schedule(who.user, session_id, body, by)
-    said = {"reading": made.reading, "warning": made.warning}
-    return answer({**recall_json(made.recall), **said}, 201)
+    scheduled = await navi.recalls.schedule(who.user, session_id, body, by)
+    remarks = {"reading": scheduled.reading, "warning": scheduled.warning}
+    return answer({**recall_json(scheduled.recall), **remarks}, 201)
 
 
 async def cancel(request: Request) -> Response:
@@ -57,12 +57,12 @@ async def skip(request: Request) -> Response:
 async def preview(request: Request) -> Response:
     navi, _ = await caller(request)
     body = await request_bodies.read(request, RecallTime)
-    read_as = navi.recalls.preview(body)
-    first, *beats = [{"trigger_at": instant(each.at), "reading": each.reading} for each in read_as]
+    readings = navi.recalls.preview(body)
+    first, *beats = [{"trigger_at": instant(each.at), "reading": each.reading} for each in readings]
     return answer({**first, "interval_seconds": body.interval_seconds, "beats": beats})
 
 
 async def list_recalls(request: Request) -> Response:
     navi, user = await caller(request)
-    found = await navi.recalls.list_recalls(user, request.path_params["id"])
-    return answer([recall_json(recall) for recall in found])
+    recalls = await navi.recalls.list_recalls(user, request.path_params["id"])
+    return answer([recall_json(recall) for recall in recalls])

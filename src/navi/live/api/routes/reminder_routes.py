@@ -1,4 +1,4 @@
-"""/sessions/{id}/remind, until a session is done; /scheduler/remind, for once; /reminders, both."""
+"""/sessions/{id}/remind until a session is done, /scheduler/remind once, /reminders for both."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def routes() -> list[Route]:
 
 async def upcoming(request: Request) -> Response:
     navi, user = await caller(request)
-    found = await navi.reminders.upcoming(user, request.path_params.get("id"))
-    return answer([upcoming_json(each) for each in found])
+    reminders = await navi.reminders.upcoming(user, request.path_params.get("id"))
+    return answer([upcoming_json(each) for each in reminders])
 
 
 async def read(request: Request) -> Response:
     navi, user = await caller(request)
-    found = await navi.reminders.registered(user, request.path_params["id"])
-    return answer(registration_json(found))
+    registration = await navi.reminders.registered(user, request.path_params["id"])
+    return answer(registration_json(registration))
 
 
 async def register(request: Request) -> Response:

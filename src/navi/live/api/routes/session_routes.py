@@ -38,12 +38,12 @@ def routes() -> list[Route]:
 
 async def list_sessions(request: Request) -> Response:
     navi, user = await caller(request)
-    found = await navi.sessions.list_sessions(
+    sessions = await navi.sessions.list_sessions(
         user,
         request.query_params.get("parent_id"),
         with_recall=request_bodies.flag(request, "pending_recall"),
     )
-    return answer([session_json(session) for session in found])
+    return answer([session_json(session) for session in sessions])
 
 
 async def create(request: Request) -> Response:
@@ -83,28 +83,28 @@ async def remove(request: Request) -> Response:
 
 async def messages(request: Request) -> Response:
     navi, user = await caller(request)
-    found = await navi.sessions.messages(
+    messages = await navi.sessions.messages(
         user,
         request.path_params["id"],
         request_bodies.number(request, "after_idx", -1),
         request_bodies.optional_number(request, "before_idx"),
         request_bodies.limit(request),
     )
-    return answer([message_json(message) for message in found])
+    return answer([message_json(message) for message in messages])
 
 
 async def snapshot(request: Request) -> Response:
     navi, user = await caller(request)
     limit = request_bodies.limit(request)
-    found = await navi.sessions.snapshot(
+    snapshot = await navi.sessions.snapshot(
         user, request.path_params["id"], SNAPSHOT_MESSAGES if limit is None else limit
     )
     return answer(
         {
-            "session": session_json(found.session),
-            "messages": [message_json(message) for message in found.messages],
-            "queue": [input_json(waiting) for waiting in found.queue],
-            "after": found.after,
+            "session": session_json(snapshot.session),
+            "messages": [message_json(message) for message in snapshot.messages],
+            "queue": [input_json(waiting) for waiting in snapshot.queue],
+            "after": snapshot.after,
         }
     )
 
@@ -112,8 +112,8 @@ async def snapshot(request: Request) -> Response:
 async def children(request: Request) -> Response:
     navi, user = await caller(request)
     recursive = request_bodies.flag(request, "recursive")
-    found = await navi.sessions.children(user, request.path_params["id"], recursive=recursive)
-    return answer([session_json(session) for session in found])
+    children = await navi.sessions.children(user, request.path_params["id"], recursive=recursive)
+    return answer([session_json(session) for session in children])
 
 
 async def wait(request: Request) -> Response:
@@ -137,8 +137,8 @@ async def complete_task(request: Request) -> Response:
     session_id = request.path_params["id"]
     who.acting_session(session_id)
     body = await request_bodies.read(request, request_bodies.Completion)
-    told = await navi.messages.complete_task(who.user, session_id, body.text)
-    return answer({"parent_told": told})
+    is_parent_notified = await navi.messages.complete_task(who.user, session_id, body.text)
+    return answer({"parent_told": is_parent_notified})
 
 
 async def stop(request: Request) -> Response:

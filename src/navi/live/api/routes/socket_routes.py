@@ -1,7 +1,7 @@
-"""/ws: what happens, as it happens, from wherever the client left off.
+"""/ws: events as they happen, starting where the client left off.
 
-Each socket has a task that sends frames and one that reads. The reader always runs, because a
-socket that is only written to does not notice that its client is gone.
+Each socket has one task that sends and one that reads. The reader always runs, because a socket
+that only writes does not notice that its client is gone.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from navi.live.runtime.index_follower import index_state_json
 FIRST_FRAME_SECONDS = 10.0
 CHECK_AGAIN_SECONDS = 5.0
 GONE = (WebSocketDisconnect, WebSocketDisconnected)
-"""The client has left, before or while something was sent to it."""
+"""The client left before or during a send."""
 
 log = logging.getLogger("navi.api")
 
@@ -82,7 +82,7 @@ class _Watch:
         except NaviError as error:
             refusal = error
         if token is not None:
-            # Only now: whatever happens after the socket is open, its client will see.
+            # Only now, so that the client sees everything that happens after the socket opens.
             await self._socket.accept(subprotocol)
         if refusal is not None:
             await self._tell(refusal)
@@ -91,7 +91,7 @@ class _Watch:
             await self._serve(frames)
 
     async def _introduction(self) -> str:
-        """The token in a first frame `{"type": "auth", "token": …}`."""
+        """The token from a first frame `{"type": "auth", "token": …}`."""
         try:
             async with asyncio.timeout(FIRST_FRAME_SECONDS):
                 frame = _parsed(await self._next_frame())
@@ -106,7 +106,7 @@ class _Watch:
         return token
 
     async def _caller(self) -> Caller:
-        """Asked again and again: whoever is removed loses open sockets too."""
+        """Checked repeatedly, so that a removed user loses open sockets too."""
         self._checked_at = time.monotonic()
         who = await authenticate(self._navi, self._token, self._socket.headers)
         welcome(self._socket)
@@ -120,16 +120,16 @@ class _Watch:
         return text
 
     async def _frames(self, user: User) -> AsyncGenerator[Sequence[Frame], None]:
-        asked = self._socket.query_params.get("after")
+        requested = self._socket.query_params.get("after")
         if self._session_id is not None:
             require_storable("session_id", self._session_id)
             await self._navi.sessions.get(user, self._session_id)
             after = await self._navi.broadcast.last_seq(self._session_id)
         else:
             after = await self._navi.broadcast.last_position()
-        if asked is not None:
-            # Never from the future: whoever asks for that would wait for ever.
-            after = min(after, max(0, request_bodies.whole_number("after", asked)))
+        if requested is not None:
+            # Never a number from the future, whose client would wait forever.
+            after = min(after, max(0, request_bodies.whole_number("after", requested)))
         if self._session_id is not None:
             return self._navi.broadcast.session(self._session_id, after)
         return self._navi.broadcast.all(user, after)
@@ -201,10 +201,10 @@ class _Watch:
         await self._say({"type": "pong"})
 
     async def welcome(self, who: Caller, frame: dict[str, Any]) -> None:
-        """The client is known already; it may introduce itself again."""
+        """Ignored: the client is already logged in, but may send its token again."""
 
     def _addressed(self, frame: dict[str, Any]) -> str:
-        """The session meant: the socket's own, or on the general socket the one named."""
+        """The frame's session: the socket's own or, on the general socket, the one it names."""
         named = frame.pop("session_id", self._session_id)
         if not isinstance(named, str):
             raise InvalidInput(

@@ -1,4 +1,4 @@
-"""Who makes a call: a person, or the agent of a session."""
+"""Who is calling: a person, or the agent of a session."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from navi.live.model.access.user import User
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An agent has the rights of its session's user, and no more."""
+    """An agent has exactly the rights of its session's user."""
 
     user: User
     session_id: str | None = None
-    """The session whose agent calls, as its token says; None for a person."""
+    """The session of the calling agent, from its token; None for a person."""
 
     def acting_session(self, named: str | None) -> str | None:
-        """The session that the call speaks for: an agent's own, or whichever a person names."""
+        """The session on whose behalf the call is made: an agent's own, or any a person names."""
         if self.session_id is None:
             return named
         if named not in (None, self.session_id):
             raise NotAllowed(
                 f"an agent of session {self.session_id} can't act as session {named}",
-                hint="leave the session out: the token says which one is calling",
+                hint="leave out the session: the token says which one is calling",
             )
         return self.session_id
 

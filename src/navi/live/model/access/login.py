@@ -11,11 +11,11 @@ from urllib.parse import urlencode
 class Login:
     user_id: str
     owner_sha256: str
-    """The digest of the user's own token. The login ends when that token is replaced."""
+    """The digest of the user's token. Replacing the token ends the login."""
     created_at: datetime
     last_used_at: datetime
 
 
 def login_link(address: str, user_id: str, code: str) -> str:
-    """Browsers send no fragment to a server, so the code reaches no log on the way."""
+    """The code is in the fragment, which browsers don't send, so it reaches no server's log."""
     return f"{address}/login#{urlencode({'user': user_id, 'code': code})}"

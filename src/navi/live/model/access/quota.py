@@ -17,7 +17,7 @@ class LimitReached(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """None means any number."""
+    """None means unlimited."""
 
     sessions: int | None = None
     recalls: int | None = None
@@ -28,7 +28,7 @@ class Limits:
     waiting_inputs_per_session: int | None = None
 
     def of(self, user: User) -> Limits:
-        """Those that hold for what this user does: an admin is held only to those of a session."""
+        """The limits for this user. Only those per session apply to an admin."""
         if not user.is_admin:
             return self
         return replace(

@@ -1,4 +1,4 @@
-"""Who may see and do what."""
+"""A user, and what they may touch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """`info` is free text about the person that tools may use, such as a time zone."""
+    """`info` is free text about the person for tools to use, such as a time zone."""
 
     id: str
     role: Role
@@ -35,13 +35,13 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Belongings:
-    """What a user has; all but the sessions is stopped when they are removed."""
+    """What a user has. Removing the user ends all of it but the sessions."""
 
     sessions: int
     turns: int
-    """Running, anywhere."""
+    """Turns running on any server."""
     inputs: int
-    """Waiting for their turn."""
+    """Inputs waiting for their turn."""
     recalls: int
     automations: int
     reminders: int

@@ -3,12 +3,12 @@
 recall.py              a session's own wake-up
 schedule.py            once, at an interval, or by a cron expression
 automation.py          a scheduled turn that belongs to a session
-recall_request.py      what a caller says to schedule a recall
+recall_request.py      a recall as a caller asks for it
 schedule_request.py    a schedule as a caller writes it
-automation_request.py  an automation to add, or a change of one
-jobs_file.py           automations read from the jobs.json of an older system
+automation_request.py  an automation to add, or a change to one
+jobs_file.py           reads automations from the jobs.json of an older system
 reminder.py            nudges for a silent agent, and one-time reminders
-limits.py              how large the numbers may be
+limits.py              limits on intervals and counts
 prompts/               templates of the prompts for scheduled turns
 scheduled_prompt.py    a prompt, rendered when its turn begins
 """

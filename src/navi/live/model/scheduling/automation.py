@@ -1,4 +1,4 @@
-"""A scheduled turn that belongs to a session: what it is, and what of it runs when."""
+"""A scheduled turn that belongs to a session, and which of its occurrences run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from navi.live.model.scheduling.schedule import At, Schedule
 from navi.live.model.turn import Outcome
 
 ON_TIME = timedelta(seconds=60)
-"""So late is still on time, for an automation that doesn't catch up on what it missed."""
+"""An automation that doesn't catch up on missed runs still runs if at most this late."""
 HIDDEN_PREFIX = "cron:"
 NAME_LIMIT = 200
 
@@ -30,20 +30,20 @@ class Kind(StrEnum):
 
 
 OWN_KINDS = frozenset({Kind.HEARTBEAT, Kind.DREAM})
-"""Navi makes these itself; settings of the same name switch them on and off."""
+"""Built into Navi; settings of the same names switch them on and off."""
 
 
 class Category(StrEnum):
     BOUND = "bound"
-    """A person's: each run is a turn of its session."""
+    """Created by a person or their agent: each run is a turn of its session."""
     LEGACY = "legacy"
-    """From an older system: runs apart, and what is worth it is delivered."""
+    """From an older system: runs in a hidden session, and delivers what is worth reading."""
     SYSTEM = "system"
-    """Navi's own, or a system event of an older system."""
+    """Built into Navi, or a system event from an older system."""
 
 
 class CatchUp(StrEnum):
-    """What happens with occurrences that passed while no server was running."""
+    """What to do about occurrences missed while no server was running."""
 
     ONCE = "once"
     SKIP = "skip"
@@ -60,7 +60,7 @@ class RunState(StrEnum):
 
 
 class Delivery(StrEnum):
-    """What became of an answer that was made apart from where it is read."""
+    """What became of the answer of a hidden session."""
 
     PENDING = "pending"
     DELIVERED = "delivered"
@@ -69,7 +69,7 @@ class Delivery(StrEnum):
 
 
 class Ended(StrEnum):
-    """Why an automation runs no more, other than by a person's wish."""
+    """Why an automation no longer runs, other than because a person paused it."""
 
     DONE = "done"
     EXPIRED = "expired"
@@ -111,8 +111,8 @@ class HiddenSession(NotAllowed):
         automation_id = session_id.removeprefix(HIDDEN_PREFIX)
         is_own = automation_id in OWN_KINDS
         super().__init__(
-            f"session {session_id} belongs to automation {automation_id}: it can't be given other "
-            "work, ended or deleted",
+            f"session {session_id} belongs to automation {automation_id}: it can't take other "
+            "work, be ended or be deleted",
             hint=_own_switch(automation_id)
             if is_own
             else f"`sm automation remove {automation_id}` ends the automation",
@@ -125,7 +125,7 @@ class InsideScheduledTurn(Conflict):
     def __init__(self) -> None:
         super().__init__(
             "the turn of an automation or a recall can't create or reschedule automations",
-            hint="they could multiply; to wake this session once more, use schedule_recall or "
+            hint="they could multiply; to wake this session again, use schedule_recall or "
             "`sm recall`",
         )
 
@@ -159,18 +159,18 @@ class BlockedByAutomations(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """What keeps an automation from running for ever, or too long."""
+    """Limits that keep an automation from running forever, or for too long."""
 
     max_runs: int | None = None
     expires_at: datetime | None = None
     max_failures: int = 5
-    """So many failures in a row end it."""
+    """Failures in a row after which it ends."""
     time_limit_seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a legacy automation wants its answers. Empty for all others."""
+    """Where a legacy automation sends its answers. Empty for all others."""
 
     channel: str | None = None
     to: str | None = None
@@ -195,14 +195,14 @@ class Automation:
     created_at: datetime
     updated_at: datetime
     held_at: datetime | None = None
-    """An occurrence that waits for the run before it, where all are to be run."""
+    """An occurrence waiting for the previous run, if it catches up on all of them."""
     last_run_at: datetime | None = None
     last_status: str | None = None
     """How the last run's turn ended: ok, denied, error, cancelled or limit."""
     last_error: str | None = None
     ended: Ended | None = None
     active_run_state: RunState | None = None
-    """`queued` or `running` while a run of it waits or runs."""
+    """`queued` or `running` while one of its runs is."""
     run_count: int = 0
     failures_in_row: int = 0
     missed_count: int = 0
@@ -215,12 +215,12 @@ class Automation:
 
     @property
     def is_own(self) -> bool:
-        """Whether Navi made it, so that only the settings can change it."""
+        """Whether it is built into Navi, so that only the settings can change it."""
         return self.kind in OWN_KINDS
 
     @property
     def session_id(self) -> str:
-        """Where its turns run: the session it belongs to, or a hidden one of its own."""
+        """Where its turns run: the session it belongs to, or its own hidden one."""
         return self.session_key or hidden_session_id(self.id)
 
 
@@ -243,13 +243,13 @@ class Run:
     error: str | None = None
     response_message_id: str | None = None
     missed_count: int = 0
-    """Occurrences that were not run because of this one, or that a missed run stands for."""
+    """Occurrences skipped because of this run, or that a missed run stands for."""
     delivery: Delivery | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What becomes of the occurrences until now: one runs or none, the others are missed."""
+    """What happens to the occurrences up to now: at most one runs, the others are missed."""
 
     run_due_at: datetime | None
     missed: int
@@ -259,7 +259,7 @@ class Plan:
 
 
 def plan(automation: Automation, now: datetime) -> Plan:
-    """For an automation that is due. Whether it was its last run is known when it really runs."""
+    """For an automation that is due. Whether this is its last run is only known once it runs."""
     due_at, schedule, guards = automation.next_run_at, automation.schedule, automation.guards
     assert due_at is not None
     until = now if guards.expires_at is None else min(now, guards.expires_at)
@@ -282,7 +282,7 @@ def plan(automation: Automation, now: datetime) -> Plan:
 
 
 def planned_run(automation: Automation, its: Plan, now: datetime) -> Run:
-    """The record of what is due: a run that is queued, or one that was missed."""
+    """The record of what is due: a queued run, or a missed one."""
     due_at = its.run_due_at or automation.next_run_at
     assert due_at is not None
     is_missed = its.run_due_at is None
@@ -300,7 +300,7 @@ def planned_run(automation: Automation, its: Plan, now: datetime) -> Run:
 
 
 def ended_because(automation: Automation, now: datetime) -> Ended:
-    """Why nothing comes after the last run of an automation."""
+    """Why the last run of an automation was its last."""
     guards = automation.guards
     is_over = automation.schedule.next_after(now) is None
     if is_over or guards.expires_at is None or automation.run_count == guards.max_runs:
@@ -312,7 +312,7 @@ TRIGGERED = "Scheduled automation triggered: "
 
 
 def automation_input(automation: Automation, run: Run) -> NewInput:
-    """The input of a run. Its id is the run's, so that it can't be admitted twice."""
+    """The input of a run. It has the run's id, so it can't be admitted twice."""
     limit = automation.guards.time_limit_seconds
     return NewInput(
         id=run.id,
@@ -343,7 +343,7 @@ def status_after(outcome: Outcome) -> str:
 
 
 def failures_after(outcome: Outcome, failures_in_row: int) -> int:
-    """Only an error is a failure. A turn that was stopped, refused or limited says nothing."""
+    """Failures in a row. Only errors count: a stopped, denied or limited turn changes nothing."""
     match outcome:
         case Outcome.ERROR:
             return failures_in_row + 1
@@ -353,7 +353,7 @@ def failures_after(outcome: Outcome, failures_in_row: int) -> int:
 
 
 def first_run(schedule: Schedule, now: datetime) -> datetime:
-    """When it runs next, or a refusal if that is never."""
+    """When it first runs, or an error if it never would."""
     is_now = isinstance(schedule, At) and schedule.at == now
     following = now if is_now else schedule.next_after(now)
     if following is None:
@@ -365,7 +365,7 @@ def first_run(schedule: Schedule, now: datetime) -> datetime:
 
 
 def require_open_guards(automation: Automation, next_run_at: datetime) -> None:
-    """Refuses a next run that its guards would not let happen."""
+    """Refuses an automation whose guards would prevent its next run."""
     guards = automation.guards
     if guards.max_runs is not None and automation.run_count >= guards.max_runs:
         raise InvalidInput(

@@ -1,4 +1,4 @@
-"""An automation as people and agents ask for it, and what they change about one."""
+"""An automation as people and agents ask for it, and a change to one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class AutomationRequest(ScheduleRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutomationChange:
-    """Fields left out stay as they are; None removes a limit."""
+    """Omitted fields stay unchanged; None removes a limit."""
 
     name: str = UNCHANGED
     message: str = UNCHANGED

@@ -1,4 +1,4 @@
-"""Reading a `jobs.json` of an older system: jobs in camelCase or snake_case, in any mixture.
+"""Reads the `jobs.json` of an older system, with names in camelCase, snake_case or both.
 
 {"version": 1, "jobs": [{"id": …, "name": …, "enabled": …,
   "schedule": {"kind": "at"|"every"|"cron", "atMs", "everyMs", "expr", "tz"},
@@ -42,13 +42,13 @@ from navi.live.model.scheduling.schedule import (
 
 SYSTEM_NAMES = {"heartbeat": Kind.HEARTBEAT, "dream": Kind.DREAM}
 FIELD_LIMIT = 2_000
-"""Characters of a text other than the message."""
+"""Characters of any text but the message."""
 META_LIMIT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A job that can't be taken over."""
+    """A job that can't be imported."""
 
     job: str
     reason: str
@@ -59,11 +59,11 @@ class Jobs:
     readable: list[Automation]
     unreadable: list[Unreadable]
     notes: list[str]
-    """What of the readable ones is not taken over."""
+    """Parts of the readable jobs that are not imported."""
 
 
 def read_jobs(text: str, now: datetime, user_id: str, timezone_name: str) -> Jobs:
-    """Every job that can be read, and why the others can't. Raises if the file is no such file."""
+    """Every readable job, and why the others aren't. Raises if it isn't a jobs file at all."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -98,7 +98,7 @@ def _automation(job: Any, now: datetime, user_id: str, timezone_name: str) -> Au
     job_id = _text(fields, "id") or ""
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", job_id):
         raise InvalidInput(f"its id {job_id!r} can't be used")
-    # Intervals are counted from it, so it can't lie ahead.
+    # Intervals are counted from it, so it can't be in the future.
     created_at = min(_instant(fields, "created_at_ms") or now, now)
     kind = _kind(job_id, _text(payload, "kind") or Kind.AGENT_TURN.value)
     timing = _fields(fields.get("schedule"), "its schedule")
@@ -144,7 +144,7 @@ def _kind(job_id: str, text: str) -> Kind:
 
 def _message(payload: Mapping[str, Any], kind: Kind) -> str:
     message = _text(payload, "message", None) or _text(payload, "text", None) or ""
-    # Only system jobs can do without.
+    # Only system jobs need no message.
     return require_message(message) if message or kind is Kind.AGENT_TURN else message
 
 
@@ -163,7 +163,7 @@ def _schedule(
             raise InvalidInput("its time is more than 10 years ahead")
         return At(at, timezone_name)
     if kind == "every" and (milliseconds := _number(fields, "every_ms")) is not None:
-        # Coarser than it was, rather than not at all.
+        # A coarser interval is better than none.
         seconds = max(SHORTEST_EVERY_SECONDS, (round(milliseconds) + 500) // 1000)
         return Every(require_every("its interval", seconds), created_at)
     if kind == "cron" and (expr := _text(fields, "expr")) is not None:
@@ -172,7 +172,7 @@ def _schedule(
 
 
 def _next_run(schedule: Schedule, planned: datetime | None, now: datetime) -> datetime | None:
-    """As it was planned; what was due in the past and never ran is caught up, once."""
+    """As planned. A run that was due in the past and never happened is caught up, once."""
     if isinstance(schedule, At):
         return schedule.at if planned is not None or schedule.at > now else None
     return schedule.next_after(now)

@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from navi.live.model.turn import Ending
 
 LIMIT = "limit"
-"""The outcome of a turn that met a usage limit."""
+"""The outcome of a turn that hit a usage limit."""
 LIMIT_PAUSE = timedelta(minutes=15)
-"""How long to wait where the vendor does not say when its limit ends. Overloads pass within minutes
-and most limits within hours: soon enough after either, and few enough turns in vain."""
+"""How long to wait if the vendor doesn't say when its limit ends. Overloads pass within minutes and
+most limits within hours: this is soon enough after either, and wastes few turns."""
 SHORTEST_INTERVAL_SECONDS = 1
 COMMENT_LIMIT = 2_000
-"""Characters: a comment is shown in every list of sessions."""
+"""Characters; the comment appears in every list of sessions."""
 LONGEST_SKIP = timedelta(seconds=2 * LONGEST_SECONDS)
-"""As far ahead as skipping may move a recall: a first beat in 10 years, and one interval."""
+"""How far ahead skipping may move a recall: a first run in 10 years, plus one interval."""
 DEFERRED_BY = timedelta(seconds=60)
-"""How much later `trigger_at` shows a due recall whose session is busy."""
+"""How far `trigger_at` is pushed back when a due recall's session is busy."""
 
 
 class CallType(StrEnum):
@@ -41,7 +41,7 @@ class CallType(StrEnum):
 
 class RecallStatus(StrEnum):
     PENDING = "pending"
-    """Until its turn begins, also while its input waits. A recurring recall stays pending."""
+    """Until its turn begins, even while its input is queued. A recurring recall stays pending."""
     RUNNING = "running"
     FIRED = "fired"
     CANCELLED = "cancelled"
@@ -51,14 +51,14 @@ class Scheduler(StrEnum):
     """Who scheduled a recall."""
 
     AGENT = "agent"
-    """That of the session itself."""
+    """The session's own agent."""
     OTHER_AGENT = "other_agent"
     PERSON = "person"
 
 
 CANCELLED_OUTCOME = "cancelled"
 REPLACED_OUTCOME = "replaced"
-"""A recurring recall whose own turn scheduled another one."""
+"""A recurring recall whose own turn scheduled another recall."""
 
 
 class RecallAlreadyPending(Conflict):
@@ -79,7 +79,7 @@ class NoPendingRecall(NotFound):
     def __init__(self, session_id: str) -> None:
         super().__init__(
             f"session {session_id} has no pending recall",
-            hint="schedule one, or list the past ones",
+            hint="schedule one, or list past recalls",
         )
 
 
@@ -89,9 +89,9 @@ class Recall:
     session_id: str
     call_type: CallType
     trigger_at: datetime
-    """When it is expected to fire: after `due_at` if its session was busy, or met a limit."""
+    """When it is expected to fire: after `due_at` if its session was busy or hit a limit."""
     due_at: datetime
-    """When it is planned to fire. A recurring recall counts its beats from here."""
+    """When it is planned to fire. A recurring recall counts its interval from here."""
     interval_seconds: int | None
     internal_comment: str | None
     additional_context_message: str
@@ -103,12 +103,12 @@ class Recall:
     updated_at: datetime
     scheduled_by: Scheduler = Scheduler.AGENT
     input_id: str | None = None
-    """The input it became; from then on it waits in its session's queue."""
+    """The input it became, which is in its session's queue from then on."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduledRecall:
-    """`reading` says back how the time was understood; `warning` may offer a better wording."""
+    """`reading` says how the time was read; `warning` may suggest a better wording."""
 
     recall: Recall
     reading: str
@@ -116,29 +116,29 @@ class ScheduledRecall:
 
 
 @dataclass(frozen=True, slots=True)
-class Beat:
+class Occurrence:
     at: datetime
     missed: int
 
 
-def next_beat(due_at: datetime, interval_seconds: int, now: datetime) -> Beat:
-    """The first beat after `now`, counted from the planned one; and how many passed in between."""
+def next_occurrence(due_at: datetime, interval_seconds: int, now: datetime) -> Occurrence:
+    """The first one after `now`, counted from `due_at`, and how many were missed before it."""
     interval = timedelta(seconds=interval_seconds)
     if now < due_at:
-        return Beat(due_at + interval, 0)
+        return Occurrence(due_at + interval, 0)
     passed = (now - due_at) // interval
-    return Beat(due_at + (passed + 1) * interval, passed)
+    return Occurrence(due_at + (passed + 1) * interval, passed)
 
 
-def beats(at: datetime, interval_seconds: int) -> Iterator[datetime]:
-    """Those after `at`, without end."""
+def occurrences(at: datetime, interval_seconds: int) -> Iterator[datetime]:
+    """All that follow `at`, without end."""
     while True:
-        at = next_beat(at, interval_seconds, at).at
+        at = next_occurrence(at, interval_seconds, at).at
         yield at
 
 
 def fires_again_at(recall: Recall, ending: Ending, now: datetime) -> datetime | None:
-    """When a recall that should fire once fires again, because its turn met a usage limit."""
+    """When a one-time recall fires again because its turn hit a usage limit."""
     if recall.interval_seconds is not None or ending.outcome != LIMIT:
         return None
     if ending.resets_at is None or ending.resets_at <= now:
@@ -147,10 +147,10 @@ def fires_again_at(recall: Recall, ending: Ending, now: datetime) -> datetime | 
 
 
 def skipped(recall: Recall, now: datetime) -> datetime:
-    """When a recurring recall fires if its next beat is skipped."""
+    """When a recurring recall fires if its next occurrence is skipped."""
     if recall.interval_seconds is None:
         raise InvalidInput("only a recurring recall can be skipped", hint="cancel this one instead")
-    at = next_beat(recall.due_at, recall.interval_seconds, now).at
+    at = next_occurrence(recall.due_at, recall.interval_seconds, now).at
     if at - now > LONGEST_SKIP:
         raise InvalidInput(
             "it would not wake for more than 20 years", hint="cancel this recall instead"
@@ -159,10 +159,10 @@ def skipped(recall: Recall, now: datetime) -> datetime:
 
 
 def recall_input(recall: Recall, time_limit_seconds: int | None = None) -> NewInput:
-    """The input of a due recall. Its prompt is rendered when its turn begins."""
+    """The input of a due recall. Its prompt is rendered as its turn begins."""
     limit = {} if time_limit_seconds is None else {TIME_LIMIT: time_limit_seconds}
     return NewInput(
-        # Derived from its instant, so that the same one can't be admitted twice.
+        # Derived from its instant, so it can't be admitted twice.
         id=f"{recall.id}.{int(recall.trigger_at.timestamp() * 1000)}",
         session_id=recall.session_id,
         text=recall.additional_context_message,
@@ -194,7 +194,7 @@ def require_interval(call_type: CallType, interval_seconds: int | None) -> int |
 
 
 def require_when(call_type: CallType, when: str | None) -> str:
-    """The words for its time. An immediate recall has none of its own: it is due now."""
+    """The text of its time. An immediate recall has none: it is due now."""
     words = (when or "").strip()
     if call_type is CallType.IMMEDIATE:
         if words:
@@ -218,7 +218,7 @@ def require_comment(comment: str | None) -> str | None:
 
 
 def parse_interval(text: str, shortest: int = SHORTEST_INTERVAL_SECONDS) -> int:
-    """The seconds between two beats, from a duration such as 15m."""
+    """The interval in seconds, from a duration such as 15m."""
     seconds = parse_duration(text) // timedelta(seconds=1)
     if seconds < shortest:
         raise InvalidInput(
@@ -252,7 +252,7 @@ def require_instruction(text: str) -> str:
 
 
 def instruction_warning(text: str) -> str | None:
-    """A better wording, where an instruction is not one that can be worked on later."""
+    """Advice on the wording, if the agent could not act on this instruction later."""
     if _NAMES_SOMETHING.search(text) and not _CHATTY.match(text):
         return None
     return (

@@ -1,4 +1,4 @@
-"""A wake-up as people and agents ask for it."""
+"""A recall as people and agents ask for it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from navi.live.model.scheduling.recall import CallType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallTime:
-    """The first wake-up, and the distance between all that follow."""
+    """The first wake-up, and the interval between the following ones."""
 
     when: str | None = field(default=None, metadata={"description": "For once and recurring."})
     tz: str | None = field(
         default=None, metadata={"description": "The person's IANA zone, like Europe/Paris."}
     )
     timezone_offset: str | None = field(
-        default=None, metadata={"description": "±HH:MM, in place of tz."}
+        default=None, metadata={"description": "±HH:MM, instead of tz."}
     )
     interval_seconds: int | None = field(default=None, metadata={"description": "For recurring."})
 

@@ -1,4 +1,4 @@
-"""Nudges for an agent that has not reported, and reminders for once. When each is due."""
+"""Nudges for an agent that has not reported, and one-time reminders: when each is due."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ RESUME_TEXT = f"{HARD_TEXT}. Then continue the task you were working on."
 """The hard nudge for an agent whose turn it interrupts."""
 LONGEST_SECONDS = 366 * 86_400
 LONGEST_COMPACTION = timedelta(seconds=300)
-"""Nothing is injected while an agent compacts its history. Whoever reports no end within this time
-is taken to have forgotten to."""
+"""Nothing is injected while an agent compacts its history. A compaction that never reports its end
+is assumed over after this."""
 
 
 class Nudge(StrEnum):
@@ -41,9 +41,9 @@ class CannotReport(InvalidInput):
 
     def __init__(self, title: str) -> None:
         super().__init__(
-            f"{title} can't be reminded until it is done: it runs a program in tmux that Navi does "
-            "not know, so nobody can tell when that is",
-            hint="leave out the reminder, or POST /scheduler/remind to send a text once, later",
+            f"{title} can't be reminded until it is done: it runs a program in tmux that Navi "
+            "doesn't know, so Navi can't tell when that is",
+            hint="leave out the reminder, or send one text later with POST /scheduler/remind",
         )
 
 
@@ -66,20 +66,20 @@ class Registration:
     hard_threshold_seconds: int
     registered_at: datetime
     last_reset_at: datetime
-    """When the agent last reported, was last told off, or was given the task."""
+    """When the agent last reported, got its last hard nudge, or got the task."""
     soft_fired: bool = False
     hard_fired: bool = False
-    """Never kept as true: what follows the hard nudge is a new round."""
+    """Never stored as true, because a hard nudge starts a new round."""
     is_active: bool = True
 
     @property
     def due_at(self) -> datetime:
-        """When there is something to do about it next."""
+        """When it next needs attention."""
         seconds = self.hard_threshold_seconds if self.soft_fired else self.soft_threshold_seconds
         return self.last_reset_at + timedelta(seconds=seconds)
 
     def reset(self, at: datetime) -> Registration:
-        """A new round from then on."""
+        """A new round, starting at `now`."""
         return replace(self, last_reset_at=at, soft_fired=False, hard_fired=False)
 
 
@@ -91,7 +91,7 @@ class ReminderStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reminder:
-    """A message to a session that comes once, at its time."""
+    """A message delivered to a session once, at its time."""
 
     id: str
     session_id: str
@@ -110,7 +110,7 @@ class Reminder:
 class Thresholds:
     """Seconds without a report: after `soft` a nudge that waits, after `hard` one that interrupts.
 
-    The defaults of a server. Only it computes the hard one.
+    These are the server's defaults. Only the server computes the hard threshold.
     """
 
     soft: int = 180
@@ -119,7 +119,7 @@ class Thresholds:
     def of(
         self, soft: int | None = None, hard: int | None = None, *, name: str = "soft_threshold"
     ) -> tuple[int, int]:
-        """Those of one task, or a refusal. `name` is what the caller knows the soft one by."""
+        """The thresholds of one task, or an error. `name` is the caller's name for the soft one."""
         soft = _seconds(name, self.soft if soft is None else soft)
         hard = _seconds("hard_threshold", soft + self.hard_gap if hard is None else hard)
         if hard <= soft:
@@ -149,14 +149,14 @@ def after_nudge(registration: Registration, nudge: Nudge, now: datetime) -> Regi
 
 
 def nudge_input(registration: Registration, nudge: Nudge, *, interrupts: bool) -> NewInput:
-    """`interrupts`: a turn is running, which a hard nudge ends."""
+    """`interrupts`: a turn is running, and a hard nudge ends it."""
     is_hard = nudge is Nudge.HARD
     text = SOFT_TEXT
     if is_hard:
         text = RESUME_TEXT if interrupts else HARD_TEXT
     round_ = int(registration.last_reset_at.timestamp() * 1_000_000)
     return NewInput(
-        # Made from the round, so that the same nudge can't be admitted twice.
+        # Derived from the round, so the same nudge can't be admitted twice.
         id=f"{registration.id}.{nudge.value}.{round_}",
         session_id=registration.target_session_id,
         text=text,
@@ -185,7 +185,7 @@ def require_delay(seconds: float) -> timedelta:
     if not 0 < seconds <= LONGEST_SECONDS:
         raise InvalidInput(
             f"a delay of {seconds:g} seconds is not possible",
-            hint="use more than 0 and at most a year; to say it now, send an ordinary message",
+            hint="use more than 0 and at most a year; to send it now, send an ordinary message",
         )
     return timedelta(seconds=seconds)
 

@@ -1,7 +1,7 @@
-"""When something happens: at an instant, every so often, or by a cron expression in a zone.
+"""When something happens: once, at an interval, or by a cron expression in a time zone.
 
-A local time that a clock change leaves out happens once, at the next minute that exists; one that
-comes twice happens once. Expressions of the kind "every 15 minutes" follow real time instead.
+A local time that a clock change skips happens once, at the next minute that exists; one that comes
+twice happens once. Expressions like "every 15 minutes" follow real time instead.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from navi.live.model.scheduling.schedule_request import SCHEDULE_FIELDS, Schedul
 
 SHORTEST_EVERY_SECONDS = 10
 CRON_LIMIT = 200
-"""Characters of a cron expression; a long but sensible one has about 60."""
+"""Characters of a cron expression; long but sensible ones have about 60."""
 COUNT_LIMIT = 10_000
-"""More occurrences that passed are not counted one by one: nobody reads that number exactly."""
+"""Passed occurrences are counted up to here; nobody needs a larger number exactly."""
 LONGEST_PAUSE = timedelta(days=366 * 100)
-"""More than there can be between two occurrences."""
+"""Longer than the gap between any two occurrences."""
 NICKNAMES = {
     "@hourly": "0 * * * *",
     "@daily": "0 0 * * *",
@@ -43,7 +43,7 @@ class At:
 
     at: datetime
     tz: str = "UTC"
-    """The zone in which it was written, and is shown unless its reader has another one."""
+    """The zone it was written in; also used to show it, unless the reader has another."""
 
     kind = "at"
 
@@ -51,11 +51,11 @@ class At:
         return self.at if self.at > moment else None
 
     def latest(self, moment: datetime) -> datetime:
-        """The last occurrence until then; there must be one."""
+        """The last occurrence up to `moment`; there must be one."""
         return self.at
 
     def passed(self, since: datetime, until: datetime) -> int:
-        """How many occurrences there are from `since`, itself one, until then."""
+        """The number of occurrences from `since`, itself one, up to `until`."""
         return 1
 
     def in_words(self, timezone: tzinfo | None = None) -> str:
@@ -64,7 +64,7 @@ class At:
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """At a fixed distance, counted from the anchor: it never drifts."""
+    """A fixed interval counted from the anchor; it never drifts."""
 
     seconds: int
     anchor: datetime
@@ -72,10 +72,10 @@ class Every:
     kind = "every"
 
     def next_after(self, moment: datetime) -> datetime | None:
-        return self._beat((moment - self.anchor) // timedelta(seconds=self.seconds) + 1)
+        return self._occurrence((moment - self.anchor) // timedelta(seconds=self.seconds) + 1)
 
     def latest(self, moment: datetime) -> datetime:
-        return self._beat((moment - self.anchor) // timedelta(seconds=self.seconds))
+        return self._occurrence((moment - self.anchor) // timedelta(seconds=self.seconds))
 
     def passed(self, since: datetime, until: datetime) -> int:
         return (until - since) // timedelta(seconds=self.seconds) + 1
@@ -83,8 +83,8 @@ class Every:
     def in_words(self, timezone: tzinfo | None = None) -> str:
         return f"every {describe_length(timedelta(seconds=self.seconds))}"
 
-    def _beat(self, number: int) -> datetime:
-        # The anchor itself is when it was made, not the first time that it is to happen.
+    def _occurrence(self, number: int) -> datetime:
+        # The anchor is when it was created, not its first occurrence.
         return self.anchor + timedelta(seconds=self.seconds) * max(1, number)
 
 
@@ -99,8 +99,8 @@ class Cron:
         return next(self._occurrences(moment), None)
 
     def latest(self, moment: datetime) -> datetime:
-        # Always forwards, from further and further back: what happens next is certain, but going
-        # back the library loses what came before an hour that is repeated.
+        # Search forwards from further and further back, because searching backwards the library
+        # misses occurrences before a repeated hour.
         span = timedelta(hours=1)
         while span < LONGEST_PAUSE:
             latest = None
@@ -134,24 +134,24 @@ class Cron:
         if any(field.startswith("*") for field in self.expr.split()[:2]):
             yield from self._in_real_time(after, zone)
             return
-        for found in CronSim(self.expr, after.astimezone(zone)):
-            occurrence = found.astimezone(UTC)
+        for match in CronSim(self.expr, after.astimezone(zone)):
+            occurrence = match.astimezone(UTC)
             if occurrence > after:
                 yield occurrence
 
     def _in_real_time(self, after: datetime, zone: ZoneInfo) -> Iterator[datetime]:
-        """From one clock change to the next, as if the clock were never changed.
+        """From one clock change to the next, as if clocks never changed.
 
-        The library steps by whole hours, which leads it astray where a change is by half an hour
-        or not on the hour.
+        The library steps by whole hours, which goes wrong if a change is by half an hour or not on
+        the hour.
         """
         from cronsim import CronSim
 
         known_at = after
         while True:
             offset = fixed_offset(_offset(known_at, zone))
-            for found in CronSim(self.expr, after.astimezone(offset)):
-                occurrence = found.astimezone(UTC)
+            for match in CronSim(self.expr, after.astimezone(offset)):
+                occurrence = match.astimezone(UTC)
                 if (change := _next_change(zone, known_at, occurrence)) is not None:
                     after, known_at = change - timedelta(seconds=1), change
                     break
@@ -162,7 +162,7 @@ class Cron:
 
 
 def _next_change(zone: ZoneInfo, since: datetime, until: datetime) -> datetime | None:
-    """The first instant after `since`, `until` at the latest, with another offset."""
+    """The first instant after `since` with another offset, but no later than `until`."""
     before = _offset(since, zone)
     while since < until:
         later = min(since + timedelta(days=1), until)
@@ -186,8 +186,8 @@ def _offset(moment: datetime, zone: ZoneInfo) -> timedelta:
 Schedule = At | Every | Cron
 
 
-def is_same_beat(one: Schedule, other: Schedule) -> bool:
-    """Whether they mean the same times: where `every` is counted from is of no interest."""
+def is_equivalent(one: Schedule, other: Schedule) -> bool:
+    """Whether both say the same. The anchor of an interval does not matter."""
     match one, other:
         case Every(), Every():
             return one.seconds == other.seconds
@@ -196,33 +196,33 @@ def is_same_beat(one: Schedule, other: Schedule) -> bool:
     return one == other
 
 
-def says_again(schedule: At, at: str, zone: tzinfo) -> bool:
-    """Whether `at` is the instant that the schedule is shown with, which may have passed."""
+def is_instant_of(schedule: At, at: str, zone: tzinfo) -> bool:
+    """Whether `at` is the schedule's instant as clients see it. It may have passed."""
     try:
         moment = datetime.fromisoformat(at)
     except ValueError:
         return False
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=zone)
-    # It is shown in milliseconds.
+    # Clients see milliseconds.
     return abs(moment - schedule.at) < timedelta(milliseconds=1)
 
 
 def preview(schedule: Schedule, now: datetime, count: int = 5) -> list[datetime]:
-    """The next occurrences, as people are shown them."""
-    found: list[datetime] = []
-    while len(found) < count:
-        following = schedule.next_after(found[-1] if found else now)
+    """The next `count` occurrences."""
+    upcoming: list[datetime] = []
+    while len(upcoming) < count:
+        following = schedule.next_after(upcoming[-1] if upcoming else now)
         if following is None:
             break
-        found.append(following)
-    return found
+        upcoming.append(following)
+    return upcoming
 
 
 def require_schedule(now: datetime, timezone: tzinfo, request: ScheduleRequest) -> Schedule:
-    """The schedule that the request describes, or a refusal that says what would work.
+    """The schedule that the request describes, or an error that says what would work.
 
-    Without a `tz` of their own, times and cron expressions are in `timezone`.
+    Times and cron expressions without a `tz` are in `timezone`.
     """
     fields = [name for name in SCHEDULE_FIELDS if getattr(request, name) is not None]
     if len(fields) != 1:

@@ -1,4 +1,4 @@
-"""When an automation should run, as people and agents write it."""
+"""A schedule as people and agents write it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SCHEDULE_FIELDS = ("at", "every_seconds", "cron_expr")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleRequest:
-    """Not yet checked: `require_schedule` does that."""
+    """Unchecked; `require_schedule` checks it."""
 
     at: str | None = field(
         default=None, metadata={"description": 'Once: ISO 8601, or "tomorrow at 09:00".'}
@@ -20,5 +20,5 @@ class ScheduleRequest:
         default=None, metadata={"description": "Five fields: minute hour day month weekday."}
     )
     tz: str | None = field(
-        default=None, metadata={"description": "IANA zone of cron_expr and at, and of times shown."}
+        default=None, metadata={"description": "IANA zone for cron_expr, at and the times shown."}
     )

@@ -1,4 +1,4 @@
-"""What the agent reads at a scheduled turn, as of the moment the turn begins."""
+"""The prompt of a scheduled turn, rendered as the turn begins."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from navi.live.model.scheduling.prompts import Prompt, render
 from navi.live.model.scheduling.recall import Scheduler
 
 LATE_SECONDS = 120
-"""Less is not worth mentioning to the agent."""
+"""A shorter delay is not worth mentioning to the agent."""
 
 _SCHEDULERS = {
     Scheduler.AGENT: "You scheduled it yourself, earlier in this session.",

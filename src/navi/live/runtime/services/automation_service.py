@@ -35,11 +35,11 @@ from navi.live.model.scheduling.schedule import (
     At,
     Cron,
     Schedule,
-    is_same_beat,
+    is_equivalent,
+    is_instant_of,
     preview,
     require_cron,
     require_schedule,
-    says_again,
 )
 from navi.live.model.scheduling.schedule_request import SCHEDULE_FIELDS, ScheduleRequest
 from navi.live.runtime.services.session_service import SessionService
@@ -208,7 +208,7 @@ class AutomationService:
         if schedule != automation.schedule:
             values["schedule"] = schedule
         # The same instant in another zone is not a new time.
-        is_new_time = not is_same_beat(schedule, automation.schedule)
+        is_new_time = not is_equivalent(schedule, automation.schedule)
         # Giving an ended automation a new time starts it again.
         is_revived = is_new_time and automation.ended is not None
         is_enabled = changes.get("enabled", automation.enabled or is_revived)
@@ -237,14 +237,14 @@ class AutomationService:
         chosen = [name for name, value in fields.items() if value is not None]
         if isinstance(schedule, At) and chosen == ["at"]:
             zone = request_timezone(self._defaults.timezone, tz)
-            if says_again(schedule, changes["at"], zone):
+            if is_instant_of(schedule, changes["at"], zone):
                 return replace(schedule, tz=tz) if tz else schedule
         if isinstance(schedule, Cron) and chosen == ["cron_expr"]:
             tz = tz or schedule.tz
         request = ScheduleRequest(**fields, tz=tz)
         changed = require_schedule(now, self._defaults.timezone, request)
         # An unchanged interval keeps its anchor.
-        return schedule if is_same_beat(schedule, changed) else changed
+        return schedule if is_equivalent(schedule, changed) else changed
 
     def _moved_schedule(self, schedule: Schedule, tz: str | None, now: datetime) -> Schedule:
         """The same calendar in another zone."""

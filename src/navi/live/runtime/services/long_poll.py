@@ -19,9 +19,7 @@ from navi.live.store.engine.transactions import Store
 LONGEST_SECONDS = 25.0
 """How long one request may wait: less than the 30 seconds after which clients give up."""
 # Only these events can end a wait.
-_NEWS = tuple(
-    f'{{"type":"{type_}"' for type_ in ("session_sync", "session_update", "input_removed")
-)
+_ENDS_A_WAIT = ("session_sync", "session_update", "input_removed")
 
 Result = TypeVar("Result")
 
@@ -72,7 +70,7 @@ class LongPoll:
             async with asyncio.timeout(min(seconds, LONGEST_SECONDS)):
                 async with aclosing(self._broadcast.session(session_id, after)) as batches:
                     async for batch in batches:
-                        if any(frame.text.startswith(_NEWS) for frame in batch):
+                        if any(frame.type in _ENDS_A_WAIT for frame in batch):
                             result, is_done = await check()
                             if is_done:
                                 break

@@ -21,8 +21,8 @@ from navi.live.model.scheduling.recall import (
     RecallStatus,
     ScheduledRecall,
     Scheduler,
-    beats,
     instruction_warning,
+    occurrences,
     require_comment,
     require_instruction,
     require_interval,
@@ -109,7 +109,7 @@ class RecallService:
         times = [parse_when(time.when, now, timezone)]
         if time.interval_seconds is not None:
             require_interval(CallType.RECURRING, time.interval_seconds)
-            times += islice(beats(times[0], time.interval_seconds), PREVIEWED_BEATS)
+            times += islice(occurrences(times[0], time.interval_seconds), PREVIEWED_BEATS)
         return [ReadTime(at, describe(at, now, timezone)) for at in times]
 
     async def pending(self, user: User, session_id: str) -> Recall:

@@ -24,7 +24,7 @@ from navi.live.model.event import (
 )
 from navi.live.model.input import Origin
 from navi.live.model.message import closed, drafts_of
-from navi.live.model.replay import Retelling
+from navi.live.model.replay import ReplayFilter
 from navi.live.model.turn import Ending, Turn
 from navi.live.store import turns
 from navi.live.store.engine.transactions import Store
@@ -46,7 +46,7 @@ class EventWriter:
         self._turn = turn
         self._pending: list[TurnEvent] = []
         self._stored: list[TurnEvent] = list(stored)
-        self._retelling = Retelling(stored)
+        self._replay = ReplayFilter(stored)
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
         self._room.set()
@@ -54,7 +54,7 @@ class EventWriter:
         self._closing = False
 
     async def put(self, event: TurnEvent) -> None:
-        if (new := self._retelling.rest_of(_clean(event))) is None:
+        if (new := self._replay.rest_of(_clean(event))) is None:
             return
         self._pending.append(new)
         self._wake.set()

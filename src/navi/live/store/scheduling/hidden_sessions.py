@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from navi.live.model.scheduling.automation import Automation
-from navi.live.model.scheduling.schedule import is_same_beat
+from navi.live.model.scheduling.schedule import is_equivalent
 from navi.live.model.session import Session
 from navi.live.store import sessions
 from navi.live.store.lanes import lock
@@ -25,7 +25,7 @@ def keep(connection: Connection, session: Session, automation: Automation, now: 
     if existing is None:
         automations.add(connection, automation)
         return True
-    if existing.enabled != automation.enabled or not is_same_beat(
+    if existing.enabled != automation.enabled or not is_equivalent(
         existing.schedule, automation.schedule
     ):
         automations.change(

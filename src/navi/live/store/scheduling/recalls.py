@@ -19,7 +19,7 @@ from navi.live.model.scheduling.recall import (
     RecallStatus,
     Scheduler,
     fires_again_at,
-    next_beat,
+    next_occurrence,
     skipped,
 )
 from navi.live.model.scheduling.scheduled_prompt import recall_prompt
@@ -120,7 +120,7 @@ def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo
     if recall.interval_seconds is None:
         _change(connection, recall, now, status=RecallStatus.RUNNING, trigger_at=recall.due_at)
     elif _is_planned(begun, recall):
-        beat = next_beat(recall.due_at, recall.interval_seconds, now)
+        beat = next_occurrence(recall.due_at, recall.interval_seconds, now)
         missed = beat.missed
         counted = {"missed_count": recall.missed_count + missed}
         _change(connection, recall, now, trigger_at=beat.at, due_at=beat.at, **counted)
@@ -230,7 +230,7 @@ def _next_wake_up(recall: Recall, now: datetime) -> dict[str, Any]:
     assert recall.interval_seconds is not None
     at, missed = recall.due_at, 0
     if at <= now:
-        beat = next_beat(at, recall.interval_seconds, now)
+        beat = next_occurrence(at, recall.interval_seconds, now)
         at, missed = beat.at, beat.missed + 1
     changes: dict[str, Any] = {"status": RecallStatus.PENDING, "input_id": None}
     return {**changes, "trigger_at": at, "due_at": at, "missed_count": recall.missed_count + missed}

@@ -2,6 +2,6 @@
 
 filesystem.py    the tool
 folder.py        opens and replaces files without leaving the folder
-text_edit.py     which text an edit means
-decoded_text.py  foreign bytes as text that can be shown and stored
+text_edit.py     replaces a text in a file's bytes
+decoded_text.py  bytes from anywhere as text that can be shown and stored
 """

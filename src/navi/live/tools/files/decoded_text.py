@@ -1,26 +1,28 @@
-"""Foreign bytes as text that can be shown and stored."""
+"""Bytes from anywhere as text that can be shown and stored."""
 
 from __future__ import annotations
 
 import codecs
 
-# Enough to tell a picture from a page; a NUL further on is merely shown as a mark.
+# Enough to tell an image from a page. A NUL further on is replaced.
 SAMPLE_BYTES = 8192
-# A page in an old 8-bit encoding has a few undecodable bytes, compressed data has mostly such.
+# A page in an old 8-bit encoding has a few undecodable bytes; compressed data has little else.
 BINARY_SHARE = 0.15
 MARK = "\N{REPLACEMENT CHARACTER}"
 
 
 def readable(data: bytes, charset: str = "utf-8", *, is_whole: bool = True) -> str:
-    """Never fails: what can't be decoded becomes a mark. `is_whole=False` says that the data was
-    cut somewhere, so that half a character at its end is dropped."""
+    """Never fails: undecodable bytes become a replacement character.
+
+    `is_whole=False` means that the data was cut, so half a character at its end is dropped.
+    """
     decoder = codecs.getincrementaldecoder(charset)(errors="replace")
-    # PostgreSQL keeps no NUL in its texts.
+    # PostgreSQL can't store NUL in text.
     return decoder.decode(data, final=is_whole).replace("\0", MARK)
 
 
 def is_binary(data: bytes, charset: str = "utf-8") -> bool:
-    """Whether the beginning of `data` says that nobody could read it as text."""
+    """Whether `data` starts like something that can't be read as text."""
     sample = data[:SAMPLE_BYTES]
     # The wide character sets are full of NUL bytes.
     if b"\0" in sample and not charset.startswith(("utf-16", "utf-32")):
@@ -31,12 +33,12 @@ def is_binary(data: bytes, charset: str = "utf-8") -> bool:
 
 
 def describe_binary(data: bytes) -> str:
-    """How binary data begins, which is where most formats say their name."""
+    """How binary data begins, which identifies most formats."""
     return f"it begins with {data[:16].hex(' ')}"
 
 
 def one_line(text: str) -> str:
-    """A name or a header as it is, except that it can't break out of its line."""
+    """A name or header unchanged, except that it can't break out of its line."""
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )

@@ -37,8 +37,7 @@ from navi.live.tools.files.folder import (
 )
 from navi.live.tools.files.text_edit import edited
 
-# Agents call tools in parallel. An edit reads, changes and writes: without this, one of two edits
-# of the same file could be lost.
+# Agents call tools in parallel. Without this lock, one of two edits of a file could be lost.
 _one_change_at_a_time = threading.Lock()
 
 
@@ -46,8 +45,8 @@ class FilesystemArguments(Arguments):
     action: Literal["read", "list", "write", "edit"]
     path: Line | None = Field(
         None,
-        description="relative to the session's folder, or absolute but inside it; `list` takes the "
-        "session's folder when it is left out",
+        description="relative to the session's folder, or absolute but inside it; `list` without "
+        "a path lists the session's folder",
     )
     offset: int = Field(1, ge=1, description="read, list: the first line or entry, counted from 1")
     limit: int | None = Field(
@@ -61,20 +60,20 @@ class FilesystemArguments(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class Filesystem:
-    """A change is complete or did not happen, also when the call is cancelled; and once the call
-    has ended, nothing changes any more."""
+    """A change happens completely or not at all, even if the call is cancelled, and never after
+    the call has ended."""
 
     read_limit_bytes: int = 30_000
     list_limit_entries: int = 500
-    # An edit holds the file in memory, a few times over.
+    # An edit holds several copies of the file in memory.
     edit_limit_bytes: int = 20_000_000
 
     name: ClassVar[str] = "filesystem"
     description: ClassVar[str] = (
         "Works with files in the session's folder. Actions: `read` a file (from line `offset`, at "
-        "most `limit` lines); `list` one folder; `write` a file with `content`, which replaces "
-        "what was there and makes missing folders; `edit` a file: `old_text`, exactly as it is in "
-        "the file and only once in it, becomes `new_text` (all of them with `replace_all`)."
+        "most `limit` lines); `list` a folder; `write` a file with `content`, which replaces any "
+        "existing file and creates missing folders; `edit` a file: replace `old_text`, which must "
+        "match exactly and occur only once, with `new_text` (every occurrence with `replace_all`)."
     )
     arguments: ClassVar[type[FilesystemArguments]] = FilesystemArguments
 
@@ -93,7 +92,7 @@ class Filesystem:
         return ToolResult(await _run_to_the_end(work))
 
     def _work(self, arguments: FilesystemArguments) -> Callable[[Place], str]:
-        """What to do with the file; a missing argument is refused before the file is touched."""
+        """The action as a function. Missing arguments are refused before any file is touched."""
         match arguments.action:
             case "write":
                 return partial(_write, require("content", arguments.content).encode())
@@ -128,7 +127,7 @@ class Filesystem:
             if not piece:
                 break
             if len(taken) + len(piece) > self.read_limit_bytes:
-                if not taken:  # not even one line fits, and no offset leads to the rest of it
+                if not taken:  # not even one line fits, and no offset can reach the rest of it
                     taken, line = piece[: self.read_limit_bytes], line + 1
                     cut = f"line {first} is cut; "
                 break
@@ -146,15 +145,15 @@ class Filesystem:
         wanted = min(count or self.list_limit_entries, self.list_limit_entries)
         with opened_folder(place.folder, place.name) as folder:
             names = sorted(os.listdir(folder))
-            shown = names[first - 1 : first - 1 + wanted]
-            lines = [_entry(folder, name) for name in shown]
-        if not shown:
+            page = names[first - 1 : first - 1 + wanted]
+            lines = [_entry(folder, name) for name in page]
+        if not page:
             return f"({len(names):,} entries in all)" if names else "(the folder is empty)"
-        left = len(names) - (first - 1 + len(shown))
+        left = len(names) - (first - 1 + len(page))
         if left:
             lines.append(
                 f"[{left:,} of {len(names):,} entries are left: "
-                f"read on with offset={first + len(shown)}]"
+                f"read on with offset={first + len(page)}]"
             )
         return "\n".join(lines)
 
@@ -180,8 +179,8 @@ def _run_inside(
 
 
 async def _run_to_the_end(work: Callable[[], str]) -> str:
-    """A thread can't be stopped halfway. So a cancelled call waits for its end: nobody may see a
-    file change after they were told that the call is over."""
+    """A thread can't be stopped halfway, so a cancelled call waits for it: no file may change
+    after the call is reported as over."""
 
     def alone() -> str:
         with _one_change_at_a_time:
@@ -201,7 +200,7 @@ def _write(content: bytes, place: Place) -> str:
 
 
 def _skip_lines(file: BufferedReader, lines: int) -> int:
-    """How many there were to skip. In bounded pieces, because a line can be all of a huge file."""
+    """The number of lines skipped. Reads in pieces, because a line can be a whole huge file."""
     skipped, is_inside_line = 0, False
     while skipped < lines:
         piece = file.readline(1 << 16)

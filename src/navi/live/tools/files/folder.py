@@ -1,8 +1,7 @@
-"""The session's folder: what lies inside it, and opening and replacing files safely.
+"""The session's folder: checks that paths stay inside, and opens and replaces files safely.
 
-Where a path leads is found out first, with all its links. The way there is then opened folder by
-folder without following any link, so swapping a folder for a link in between, even while a file is
-in use, leads nobody outside.
+A path is resolved first, with all its links. Then each folder on the way is opened without
+following links, so swapping a folder for a link, even while a file is in use, can't lead outside.
 """
 
 from __future__ import annotations
@@ -28,42 +27,44 @@ KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
-# On Linux a folder can be passed through without permission to list it.
+# On Linux you can pass through a folder without permission to list it.
 PASS_THROUGH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a path led when it was looked up."""
+    """What a path resolved to."""
 
     root: Path
     inside: Path
-    """The way from the root, without links."""
+    """The folders from the root, without links."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A name in a folder that is held open, so that no later change of the path matters."""
+    """A name in an open folder, so later changes to the path don't matter."""
 
     path: Path
     folder: int
     name: str
 
     def status(self) -> os.stat_result:
-        """Of a link itself, not of what it leads to."""
+        """The status of a link itself, not of its target."""
         return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
 
 
 def locate(folder: Path, path: str) -> Location:
-    """Where `path` really leads, all symbolic links and .. followed. Refused if that is outside of
-    the folder; a file that does not exist yet counts as being where it would be made."""
+    """Resolves `path`, following symbolic links and `..`. Refuses it if that is outside the folder.
+
+    A file that doesn't exist yet counts as being where it would be created.
+    """
     root = Path(os.path.realpath(folder))
     if not root.is_dir():
-        raise NotFound(f"the session's folder {root} does not exist", hint="make it again")
+        raise NotFound(f"the session's folder {root} does not exist", hint="create it again")
     target = Path(os.path.realpath(root / path))
     if not target.is_relative_to(root):
         raise NotAllowed(
-            f"{one_line(path)} is outside of the session's folder",
+            f"{one_line(path)} is outside the session's folder",
             hint=f"use a path inside {root}; symbolic links and .. are followed first",
         )
     return Location(root, target.relative_to(root))
@@ -71,7 +72,7 @@ def locate(folder: Path, path: str) -> Location:
 
 @contextmanager
 def opened(location: Location, *, makes_folders: bool = False) -> Iterator[Place]:
-    """The place of a location. No link inside the session's folder is followed any more."""
+    """Opens the location's folder. No link inside the session's folder is followed any more."""
     *parents, name = location.inside.parts or (".",)
     descriptor = os.open(location.root, PASS_THROUGH)
     try:
@@ -88,30 +89,30 @@ def opened(location: Location, *, makes_folders: bool = False) -> Iterator[Place
 
 @contextmanager
 def refusals(path: str) -> Iterator[None]:
-    """Say what the operating system refused in plain words."""
-    shown = one_line(path)
+    """Explains errors of the operating system in plain words."""
+    name = one_line(path)
     try:
         yield
     except FileNotFoundError as error:
         raise NotFound(
-            f"there is no {shown}", hint="list its folder to see what is there"
+            f"there is no {name}", hint="list its folder to see what is there"
         ) from error
     except PermissionError as error:
-        raise NotAllowed(f"no permission for {shown}", hint="check its mode and owner") from error
+        raise NotAllowed(f"no permission for {name}", hint="check its mode and owner") from error
     except IsADirectoryError as error:
-        raise InvalidInput(f"{shown} is a folder", hint="the action list shows it") from error
+        raise InvalidInput(f"{name} is a folder", hint="the action list shows it") from error
     except (NotADirectoryError, FileExistsError) as error:
         raise InvalidInput(
-            f"{shown} is not a folder, or leads through something that is none",
+            f"{name} is not a folder, or leads through something that isn't one",
             hint="list the folders on the way",
         ) from error
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise InvalidInput(
-                f"{shown} leads through a link that goes in a circle or was changed just now",
+                f"{name} leads through a link that points back at itself or has just changed",
                 hint="list the folders on the way, then try again",
             ) from error
-        raise NaviError(f"{shown}: {error.strerror or error}", hint="try another path") from error
+        raise NaviError(f"{name}: {error.strerror or error}", hint="try another path") from error
 
 
 @contextmanager
@@ -126,22 +127,22 @@ def opened_folder(parent: int, name: str) -> Iterator[int]:
 
 
 def open_plain(place: Place) -> BufferedReader:
-    """Only a plain file: a pipe or a device could block for ever or never end."""
+    """Opens plain files only: a pipe or a device could block forever or never end."""
     _plain_status(place)
-    # Should somebody swap the file just now: follow no link and wait for no pipe.
+    # In case the file was just swapped: follow no link and wait for no pipe.
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     descriptor = os.open(place.name, flags, dir_fd=place.folder)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise InvalidInput("it is not a plain file any more", hint="list its folder")
+        raise InvalidInput("it is no longer a plain file", hint="list its folder")
     return os.fdopen(descriptor, "rb")
 
 
 def replace(place: Place, content: bytes) -> None:
-    """Whoever reads the file meanwhile, or after a crash, sees the old content or the new one."""
+    """Readers see either the old content or the new, even after a crash."""
     try:
         old = _plain_status(place)
-        # Renaming would silently defeat the write protection, and so would being root.
+        # Renaming would silently bypass write protection, and so would being root.
         if not old.st_mode & 0o222 or not os.access(place.name, os.W_OK, dir_fd=place.folder):
             raise PermissionError(place.path)
     except FileNotFoundError:
@@ -151,7 +152,7 @@ def replace(place: Place, content: bytes) -> None:
     descriptor = os.open(temporary, flags, 0o666, dir_fd=place.folder)
     try:
         with open(descriptor, "wb") as file:
-            # Before the content, so that a private file is never readable for others.
+            # Before the content, so that others can never read a private file.
             if old is None:
                 _give_usual_mode(descriptor, 0o666, place.folder)
             else:
@@ -180,7 +181,7 @@ def _make_folder(parent: int, name: str) -> None:
 
 
 def _give_usual_mode(descriptor: int, mode: int, parent: int) -> None:
-    """As if the person had made it: this process has a stricter umask."""
+    """The mode the person's own umask would give; this process has a stricter one."""
     if _has_default_acl(parent):
         return  # the umask is ignored there, so the mode is the usual one already
     os.fchmod(descriptor, os.fstat(descriptor).st_mode & 0o7777 | mode & ~person_umask())
@@ -188,7 +189,7 @@ def _give_usual_mode(descriptor: int, mode: int, parent: int) -> None:
 
 def _has_default_acl(folder: int) -> bool:
     try:
-        # By its name in /proc, because a folder that is only passed through has no attributes.
+        # By its name in /proc, because a folder opened only to pass through has no attributes.
         os.getxattr(f"/proc/self/fd/{folder}", "system.posix_acl_default")
     except (AttributeError, OSError):  # not on Linux, or it has none
         return False

@@ -1,5 +1,4 @@
-"""Which text an edit means. Works on bytes, so that everything else in the file stays as it is,
-whatever its encoding and line endings."""
+"""Replaces a text in a file's bytes, so the rest keeps its encoding and line endings."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ from navi.base.errors import InvalidInput, NotFound
 
 
 def edited(data: bytes, old: bytes, new: bytes, *, replace_all: bool) -> tuple[bytes, int]:
-    """The changed data, and how many times `old` was replaced. Refused if that would be a guess."""
+    """The new data, and how often `old` was replaced. Refuses ambiguous edits."""
     if not old:
         raise InvalidInput("old_text is empty", hint="say which text to replace")
     if old == new:
@@ -29,7 +28,7 @@ def edited(data: bytes, old: bytes, new: bytes, *, replace_all: bool) -> tuple[b
 
 
 def _means_windows_endings(data: bytes, old: bytes) -> bool:
-    r"""Agents write \n. They mean \r\n if the file has nothing else, or if nothing else fits."""
+    r"""Agents write \n. They mean \r\n if the file uses only that, or if only that matches."""
     windows = data.count(b"\r\n")
     return windows > 0 and (windows == data.count(b"\n") or old not in data)
 
@@ -41,5 +40,5 @@ def _with_windows_endings(text: bytes) -> bytes:
 def _occurrences(data: bytes, text: bytes) -> int:
     times = data.count(text)
     if times == 1 and data.find(text, data.find(text) + 1) != -1:
-        return 2  # they overlap, as "aba" in "ababa": taking the first would be a guess
+        return 2  # overlapping, like "aba" in "ababa": taking the first would be a guess
     return times

@@ -1,8 +1,7 @@
-"""A command with the processes it starts, as one thing that can be waited for and ended.
+"""A command and the processes it starts, waited for and ended as one.
 
-Not with asyncio's own subprocesses: their `wait` also waits for the pipe, which a background
-process may hold for ever, and a call that is cancelled while they start loses sight of
-the processes.
+asyncio's own subprocesses won't do: their `wait` also waits for the pipe, which a background
+process may hold forever, and a call cancelled while they start loses track of the processes.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ from navi.live.tools.processes.process_tree import (
     send,
 )
 
-# How often to look whether the command has ended: at first often, because most are short.
+# How often to check whether the command has ended: often at first, because most are short.
 SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.001, 0.05
 # As much as a pipe holds.
 READ_BYTES = 1 << 16
-# A killed process is gone in no time, unless the kernel holds it. Then waiting longer won't help.
+# A killed process is gone at once, unless the kernel holds it; then waiting longer won't help.
 REAP_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessGroup:
-    """`silence` is done when no process can print any more."""
+    """`silence` is set when no process can print any more."""
 
     process: subprocess.Popen[bytes]
     mark: str
@@ -49,7 +48,7 @@ class ProcessGroup:
     def start(
         cls, command: Sequence[str], cwd: Path, environment: Mapping[str, str]
     ) -> ProcessGroup:
-        """Not a coroutine, so that no cancellation can come between the start and its caller."""
+        """Not a coroutine, so no cancellation can come between the start and the caller."""
         mark = secrets.token_hex(8)
         process = subprocess.Popen(
             command,
@@ -65,7 +64,7 @@ class ProcessGroup:
         return cls(process, mark)
 
     def listen(self, take: Callable[[bytes], None]) -> None:
-        """Hand what the processes print to `take`, until `hang_up`."""
+        """Pass what the processes print to `take`, until `hang_up`."""
         pipe = self._pipe.fileno()
         os.set_blocking(pipe, False)
         asyncio.get_running_loop().add_reader(pipe, self._read, pipe, take)
@@ -76,7 +75,7 @@ class ProcessGroup:
             self._pipe.close()
 
     async def has_ended(self, seconds: float) -> bool:
-        """Whether the command itself ends in time; processes that it left behind don't count."""
+        """Whether the command itself ends in time. Processes it leaves behind don't count."""
         deadline = _now() + seconds
         pause = SHORTEST_PAUSE_SECONDS
         while self.process.poll() is None:
@@ -92,25 +91,24 @@ class ProcessGroup:
         return True
 
     async def becomes_silent(self, seconds: float) -> bool:
-        # Not with asyncio.timeout: before Python 3.11.3 it raises CancelledError instead of
-        # TimeoutError in a task that was cancelled before, so a cancelled call would not wait for
-        # the process that it killed.
+        # Not asyncio.timeout: before Python 3.11.3, in a task that was cancelled earlier, it raises
+        # CancelledError instead of TimeoutError, so a cancelled call would not wait for the process
+        # it killed.
         await asyncio.wait({self.silence}, timeout=seconds)
         if not self.silence.done():
-            # If this process itself stood still, what is there has not been read yet.
+            # If this process was itself suspended, there may be unread output.
             for _ in range(3):
                 await asyncio.sleep(0)
         return self.silence.done()
 
     async def end(self, grace_seconds: float) -> Set[Process]:
-        """Ask every process to end, then kill the rest. A cancellation cuts the asking short.
+        """Ask every process to end, then kill the rest; at once if the call is cancelled.
 
-        Returns those that could not be ended. What can't be found is not among them: see
-        process_tree.py.
+        Returns the processes that could not be ended, except those that process_tree.py can't find.
         """
         everyone: Set[Process] = frozenset()
         try:
-            # First of all: the command leads to the others only while it lives.
+            # First of all, because the others can be found only while the command is alive.
             everyone = await asyncio.to_thread(processes_of, self.mark, self._root)
             escaped = [each for each in everyone if each.group != self.process.pid]
             deadline = _now() + grace_seconds
@@ -149,7 +147,7 @@ class ProcessGroup:
             self.silence.set_result(None)
 
     def _signal(self, number: int) -> bool:
-        """Whether there was anybody to get it. The group has the number of its first process."""
+        """Whether any process got the signal. The group has the id of its first process."""
         try:
             os.killpg(self.process.pid, number)
         except (ProcessLookupError, PermissionError):

@@ -1,8 +1,8 @@
 """The processes that a command started, even those that left its process group.
 
-One that leaves the group (`setsid`) still has its parent. One whose parent has ended as well (a
-double fork) still has the command's mark in its environment. What gives up all of these can't be
-found, and without /proc, as on macOS, nothing outside of the group can.
+A process that leaves the group (`setsid`) still has its parent. One whose parent has ended too (a
+double fork) still has the command's mark in its environment. A process without any of these can't
+be found; without /proc, as on macOS, nothing outside the group can.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
 MARK = "NAVI_COMMAND_ID"
-"""In the environment of a command, and so of all that it starts."""
+"""Set in the environment of a command, and so of all that it starts."""
 SEES_ALL = os.path.exists("/proc/self/environ")
-"""Whether processes outside of the group can be found on this system."""
+"""Whether this system lets us find processes outside the group."""
 LOOK_SECONDS = 0.005
 
 
@@ -24,16 +24,16 @@ LOOK_SECONDS = 0.005
 class Process:
     pid: int
     started: str
-    """Tells it from a later process with the same number."""
+    """Tells it from a later process with the same id."""
     parent: int = field(compare=False)
     group: int = field(compare=False)
     name: str = field(compare=False)
 
 
 def processes_of(mark: str, root: int | None, earlier: Set[Process] = frozenset()) -> set[Process]:
-    """Those that live: the command itself, what it started, and who is left of `earlier` ones.
+    """The living processes: the command, what it started, and what is left of `earlier`.
 
-    `root` is the command's own number; None once it is reaped and may be somebody else's.
+    `root` is the command's own id; None once it is reaped, when another process may have the id.
     """
     living = _living_processes()
     processes = {
@@ -50,7 +50,7 @@ def processes_of(mark: str, root: int | None, earlier: Set[Process] = frozenset(
 
 
 def kill_all(mark: str, root: int | None, earlier: Set[Process], seconds: float) -> set[Process]:
-    """Kill them until none is left; after that time, say which ones still are."""
+    """Kill them until none is left. Returns those that remain when the time is up."""
     deadline = time.monotonic() + seconds
     while processes := processes_of(mark, root, earlier):
         if time.monotonic() > deadline:

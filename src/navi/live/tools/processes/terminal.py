@@ -20,8 +20,8 @@ from navi.live.tools.files.decoded_text import MARK
 from navi.live.tools.processes.process_group import ProcessGroup
 from navi.live.tools.processes.process_tree import SEES_ALL, Process
 
-# What was printed before the shell ended is there at once; this is for the case that a background
-# process still holds the pipe.
+# Output printed before the shell ended arrives at once; this is for background processes that still
+# hold the pipe.
 DRAIN_SECONDS = 0.2
 MAXIMUM_TIMEOUT_SECONDS = 600
 
@@ -34,21 +34,21 @@ class TerminalArguments(Arguments):
 
 
 async def bare_environment(session_id: str) -> Mapping[str, str]:
-    """As little as a shell needs."""
+    """The minimum a shell needs."""
     return {"PATH": os.environ.get("PATH", os.defpath), "NAVI_SESSION_ID": session_id}
 
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """When a call times out or is cancelled, the processes that it started are ended, as far as
-    process_tree.py finds them. What a command that ended by itself left running goes on."""
+    """When a call times out or is cancelled, the processes it started are ended, as far as
+    process_tree.py can find them. If the command ends by itself, those it left keep running."""
 
     default_timeout_seconds: float = 120
     output_limit_characters: int = 30_000
-    # Between asking the processes to end and killing them.
+    # The time between asking the processes to end and killing them.
     grace_seconds: float = 2.0
     environment: Callable[[str], Awaitable[Mapping[str, str]]] = bare_environment
-    """What commands of a session find in their environment, by the session's id."""
+    """The environment of a session's commands, by the session's id."""
 
     name: ClassVar[str] = "terminal"
     arguments: ClassVar[type[TerminalArguments]] = TerminalArguments
@@ -56,11 +56,11 @@ class Terminal:
     @property
     def description(self) -> str:
         return (
-            "Runs a bash command in the session's folder and returns what it prints, stdout and "
+            "Runs a bash command in the session's folder and returns its output, stdout and "
             "stderr together. There is no terminal to type into. After `timeout_seconds` (default "
-            f"{self.default_timeout_seconds:g}, at most {MAXIMUM_TIMEOUT_SECONDS}) the "
-            "command is ended, and so is what it started, as far as it can be found. A background "
-            "process must print into a file: `server >server.log 2>&1 &`."
+            f"{self.default_timeout_seconds:g}, at most {MAXIMUM_TIMEOUT_SECONDS}) the command and "
+            "the processes it started are ended, as far as they can be found. A background "
+            "process must redirect its output: `server >server.log 2>&1 &`."
         )
 
     async def run(self, context: ToolContext, arguments: TerminalArguments) -> ToolResult:
@@ -78,7 +78,7 @@ class Terminal:
             await group.end(self.grace_seconds)
             raise
         finally:
-            # Only now: whoever tidies up at the end may still print, and must not die of it.
+            # Only now, because a process that cleans up may still print and must not die of it.
             group.hang_up()
         if not is_in_time:
             return _timed_out(output.text(), timeout, left)
@@ -86,7 +86,7 @@ class Terminal:
 
 
 class _Output:
-    """Takes all that is printed, but keeps only its beginning and its end."""
+    """Accepts all output, but keeps only its beginning and end."""
 
     def __init__(self, limit: int) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
@@ -102,7 +102,7 @@ class _Output:
         return self._head + note + self._tail
 
     def _add(self, text: str) -> None:
-        text = text.replace("\0", MARK)  # PostgreSQL keeps no NUL in its texts
+        text = text.replace("\0", MARK)  # PostgreSQL can't store NUL in text
         room = self._head_limit - len(self._head)
         self._head += text[:room]
         tail = self._tail + text[room:]
@@ -113,7 +113,7 @@ class _Output:
 
 def _start(context: ToolContext, command: str, environment: Mapping[str, str]) -> ProcessGroup:
     if not context.cwd.is_dir():
-        raise NotFound(f"the session's folder {context.cwd} does not exist", hint="make it again")
+        raise NotFound(f"the session's folder {context.cwd} does not exist", hint="create it again")
     shell = "/bin/bash" if os.path.exists("/bin/bash") else shutil.which("bash") or "/bin/sh"
     try:
         return ProcessGroup.start([shell, "-c", command], context.cwd, environment)
@@ -121,7 +121,7 @@ def _start(context: ToolContext, command: str, environment: Mapping[str, str]) -
         if error.errno == errno.E2BIG:
             raise TooLarge(
                 "the command is too long for the operating system",
-                hint="write it into a file and run that",
+                hint="write it to a file and run that",
             ) from error
         raise NaviError(
             f"the command could not be started: {error.strerror}", hint="try again later"
@@ -129,15 +129,15 @@ def _start(context: ToolContext, command: str, environment: Mapping[str, str]) -
 
 
 def _timed_out(output: str, seconds: float, left: Set[Process]) -> ToolResult:
-    note = "" if SEES_ALL else "; what it started in a session of its own may go on"
+    note = "" if SEES_ALL else "; processes that it detached may still be running"
     if left:
         names = ", ".join(
             f"{each.name} ({each.pid})" for each in sorted(left, key=lambda each: each.pid)
         )
         note = f"; these processes could not be ended: {names}"
     return ToolResult(
-        f"{_whole_lines(output)}ended because it ran longer than {seconds:g} seconds{note}; ask "
-        "for more timeout_seconds, or run it in the background with its output in a file",
+        f"{_whole_lines(output)}ended because it ran longer than {seconds:g} seconds{note}; raise "
+        "timeout_seconds, or run it in the background with its output in a file",
         is_error=True,
     )
 
@@ -145,12 +145,12 @@ def _timed_out(output: str, seconds: float, left: Set[Process]) -> ToolResult:
 def _ended(output: str, code: int, has_all: bool) -> ToolResult:
     if not has_all:
         output = (
-            f"{_whole_lines(output)}[a background process goes on; whatever it prints from now on "
-            "is lost and may end it: let it print into a file]\n"
+            f"{_whole_lines(output)}[a background process is still running; anything it prints "
+            "from now on is lost and may end it: redirect its output to a file]\n"
         )
     if code == 0:
         return ToolResult(output or "(no output)")
-    if code < 0:  # ended by a signal, which a shell counts as 128 and its number
+    if code < 0:  # ended by a signal, which a shell reports as 128 plus its number
         output = f"{_whole_lines(output)}ended by {_signal_name(-code)}"
         code = 128 - code
     return ToolResult(f"{_whole_lines(output)}exit code {code}", is_error=True)

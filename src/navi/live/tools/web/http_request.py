@@ -1,7 +1,7 @@
 """Fetches a page or calls a web API.
 
-By default only the open internet can be reached. Each name is resolved once and the connection goes
-to the very address that was checked, so a name that changes its meaning in between gains nothing.
+By default only the public internet is reachable. Each name is resolved once, and the connection
+goes to the address that was checked, so a name that then resolves differently gains nothing.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class HttpRequestArguments(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """Every hop of a redirect is checked like the first address. A failure of the network is a
-    result that says so in a sentence."""
+    """Every redirect is checked like the first URL. A network failure is a result that says so in
+    one sentence."""
 
     allow_private: bool = False
     body_limit_bytes: int = 50_000
@@ -52,7 +52,7 @@ class HttpRequest:
 
     @property
     def description(self) -> str:
-        where = "" if self.allow_private else " Only addresses in the open internet are reachable."
+        where = "" if self.allow_private else " Reaches only addresses on the public internet."
         return (
             "Sends an HTTP request and returns the status, a few headers and the body as text, cut "
             f"after {self.body_limit_bytes:,} bytes. Follows redirects.{where}"
@@ -73,7 +73,7 @@ class HttpRequest:
                 return await self._follow(request, timeout)
         except TimeoutError:
             return ToolResult(
-                f"there was no whole answer within {timeout:g} seconds", is_error=True
+                f"there was no complete answer within {timeout:g} seconds", is_error=True
             )
         except _Unreachable as error:
             return ToolResult(str(error), is_error=True)
@@ -92,17 +92,17 @@ class HttpRequest:
         )
 
     async def _send(self, request: Request, timeout: float) -> ToolResult | Request:
-        """The answer, or the request that the answer redirects to."""
+        """The answer, or the request to which the answer redirects."""
         import httpx2
 
         addresses = await self._addresses(request.url)
         tls = await asyncio.to_thread(_tls, request.url.scheme)
-        # One address that does not answer must not use up the time of the others.
+        # One address that doesn't answer must not use up the others' time.
         limits = httpx2.Timeout(None, connect=timeout / len(addresses))
         failure: Exception | None = None
         for candidate in addresses:
-            # A new client each time, so that no cookie goes from one server to another. Proxies of
-            # the environment are ignored: they would connect to whatever the name means to them.
+            # A new client each time, so that no cookie reaches another server. Proxies from the
+            # environment are ignored, because they would resolve the name themselves.
             client = httpx2.AsyncClient(verify=tls, timeout=limits, trust_env=False)
             async with client:
                 try:
@@ -125,18 +125,18 @@ class HttpRequest:
             raise _Unreachable(f"{url.host} has no address")
         if not self.allow_private and not all(map(self.is_public, addresses)):
             raise NotAllowed(
-                f"{url.host} is not in the open internet",
+                f"{url.host} is not on the public internet",
                 hint="private addresses are refused unless the settings allow them",
             )
         return addresses
 
 
 class _Unreachable(Exception):
-    """Says to the user what could not be reached."""
+    """The message says what could not be reached."""
 
 
 def _tls(scheme: str) -> ssl.SSLContext:
-    """Loading the certificates takes a while, so it is done in a thread and only if needed."""
+    """Loading certificates is slow, so it happens in a thread and only if needed."""
     import httpx2
 
     if scheme == "https":
@@ -145,7 +145,7 @@ def _tls(scheme: str) -> ssl.SSLContext:
 
 
 def _reason(error: BaseException | None) -> str:
-    """What the operating system said first; all that wraps it is about the libraries between."""
+    """The operating system's own message; what wraps it is about the libraries in between."""
     reason = ""
     while error is not None:
         if isinstance(error, OSError) and error.errno and not isinstance(error, ssl.SSLError):

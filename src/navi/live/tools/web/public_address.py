@@ -1,4 +1,4 @@
-"""Which network addresses are public, and which addresses a name stands for."""
+"""Resolves names, and tells which network addresses are public."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 Address = IPv4Address | IPv6Address
 
 # IANA's special-purpose and multicast registries, and cloud services at addresses that look public.
-# Listed here in full because each version of Python knows a different part of them.
+# Listed here in full because each version of Python knows different ones.
 NOT_PUBLIC_IPV4 = tuple(
     map(
         IPv4Network,
@@ -37,7 +37,7 @@ NOT_PUBLIC_IPV4 = tuple(
         ],
     )
 )
-# Everything public in IPv6 is in here: not loopback, private, link-local or multicast addresses.
+# All public IPv6 addresses: not loopback, private, link-local or multicast.
 GLOBAL_UNICAST = IPv6Network("2000::/3")
 NOT_PUBLIC_IPV6 = tuple(
     map(
@@ -51,14 +51,14 @@ NOT_PUBLIC_IPV6 = tuple(
         ],
     )
 )
-# How IPv6-only networks reach IPv4 (NAT64, RFC 6052). A network may choose another prefix, which
-# can't be known here.
+# How IPv6-only networks reach IPv4 (NAT64, RFC 6052). We can't know if a network uses another
+# prefix.
 TRANSLATED = IPv6Network("64:ff9b::/96")
 
 
 def is_public(address: Address) -> bool:
-    """Whether the address is on the open internet: not this machine, a network around it, a group
-    of machines or a cloud's metadata service, however the address is written."""
+    """Whether the address is on the public internet: not this machine, a local network, a
+    multicast group or a cloud's metadata service, in any notation."""
     if isinstance(address, IPv4Address):
         is_listed = any(address in network for network in NOT_PUBLIC_IPV4)
         return not is_listed and address.is_global
@@ -70,18 +70,18 @@ def is_public(address: Address) -> bool:
         return False
     if _is_isatap(address) and not is_public(_last_four_bytes(address)):
         return False
-    return address.is_global  # a newer Python may know what was reserved since
+    return address.is_global  # a newer Python may know addresses reserved since
 
 
 async def resolve(host: str) -> Sequence[Address]:
-    """The addresses of `host`, the system's favourite first. Raises OSError or UnicodeError."""
+    """The addresses of `host` in the system's order. Raises OSError or UnicodeError."""
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(ip_address(sockaddr[0]) for *_, sockaddr in found))
+    addresses = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(ip_address(sockaddr[0]) for *_, sockaddr in addresses))
 
 
 def _is_isatap(address: IPv6Address) -> bool:
-    """Whether its last half is a tunnel's end with an IPv4 address in it (RFC 5214)."""
+    """Whether its second half is a tunnel endpoint that contains an IPv4 address (RFC 5214)."""
     return address.packed[8:12] in (b"\x00\x00\x5e\xfe", b"\x02\x00\x5e\xfe")
 
 

@@ -1,4 +1,4 @@
-"""An HTTP request, and what becomes of it when it is redirected."""
+"""An HTTP request, and how redirects change it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:  # importing it takes long, so it is left to the first call
     import httpx2
 
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-# These follow from the address and the body; other values would only confuse the two sides.
+# These follow from the URL and the body; other values would only cause confusion.
 OWN_HEADERS = ("host", "content-length", "transfer-encoding", "connection")
-# The others may carry secrets for one server, which are not for the one it redirects to.
+# Other headers may carry secrets that are not meant for the redirect's target.
 HARMLESS_HEADERS = ("accept", "accept-language", "content-type", "range", "user-agent")
 
 
@@ -32,7 +32,7 @@ class Request:
         return str(self.url.copy_with(username=None, password=None))
 
     def towards(self, candidate: Address) -> dict[str, Any]:
-        """The request to this address, in the name of the URL: for the server and for TLS."""
+        """The request to this address, with the URL's host name for the server and for TLS."""
         headers = {
             "user-agent": "navi",
             "accept-encoding": "gzip, deflate",  # httpx2 unpacks these in pieces of bounded size
@@ -50,7 +50,7 @@ class Request:
     def redirected(self, status: int, location: str) -> Request:
         url = parse_url(location, base=self.url)
         request = replace(self, url=url)
-        # As browsers do it: only 307 and 308 promise to repeat the method and the body.
+        # As in browsers, only 307 and 308 repeat the method and the body.
         if status == 303 or (status in (301, 302) and self.method == "POST"):
             method = "HEAD" if self.method == "HEAD" else "GET"
             request = replace(request, method=method, body=b"")
@@ -72,13 +72,11 @@ def parse_url(text: str, base: httpx2.URL | None = None) -> httpx2.URL:
     except (httpx2.InvalidURL, ValueError) as error:
         raise InvalidInput(f"not a URL: {error}", hint="use https://host/path") from error
     if url.scheme not in ("http", "https"):
-        raise InvalidInput(
-            f"the URL has the scheme {url.scheme!r}", hint="only http and https are possible"
-        )
+        raise InvalidInput(f"the URL has the scheme {url.scheme!r}", hint="use http or https")
     if not url.host:
-        raise InvalidInput("the URL names no host", hint="use https://host/path")
+        raise InvalidInput("the URL has no host", hint="use https://host/path")
     if url.port is not None and not 0 < url.port < 65536:
-        raise InvalidInput(f"there is no port {url.port}", hint="ports end at 65535")
+        raise InvalidInput(f"there is no port {url.port}", hint="the highest is 65535")
     return url
 
 

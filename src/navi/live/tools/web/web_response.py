@@ -1,4 +1,4 @@
-"""What an agent gets to see of an HTTP response."""
+"""An HTTP response as the agent reads it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ SHOWN_HEADERS = (
     "link",
 )
 HEADER_LIMIT_CHARACTERS = 500
-# Python has codecs by other names that are no character sets, some of them slow or unsafe.
+# Python also has codecs that are not character sets, some of them slow or unsafe.
 CHARACTER_SETS = re.compile(
     r"utf-(8|16|32)(-[bl]e)?|ascii|(iso8859|cp|koi8|gb|big5|euc|shift_jis|mac).*"
 )
 
 
 async def describe(response: httpx2.Response, url: str, limit: int) -> ToolResult:
-    """The status, a few headers and the body, of which at most `limit` bytes are read."""
+    """The status, a few headers and at most `limit` bytes of the body."""
     lines = [f"{response.http_version} {response.status_code} {response.reason_phrase}".strip()]
     lines.append(f"url: {url}")
     for name in SHOWN_HEADERS:
@@ -65,7 +65,7 @@ def _body_text(body: bytes, charset: str | None, is_whole: bool) -> str:
 
 def _character_set(name: str | None) -> str:
     try:
-        found = codecs.lookup(name or "utf-8").name
+        codec = codecs.lookup(name or "utf-8").name
     except (LookupError, ValueError):
         return "utf-8"
-    return found if CHARACTER_SETS.fullmatch(found) else "utf-8"
+    return codec if CHARACTER_SETS.fullmatch(codec) else "utf-8"
