@@ -172,11 +172,11 @@ def sections() -> Iterator[tuple[str, type[Section]]]:
 
 def _row(section: str, key: str, field: FieldInfo) -> str:
     default = field.get_default(call_default_factory=True)
-    shown = "none" if default is None else f"`{_toml(default)}`"
-    if len(shown) > LONGEST_DEFAULT:
-        shown = "see [config.toml](config.toml)"
+    cell = "none" if default is None else f"`{_toml(default)}`"
+    if len(cell) > LONGEST_DEFAULT:
+        cell = "see [config.toml](config.toml)"
     variable = f"`NAVI_{section}_{key}`".upper()
-    return f"| `{key}` | {_type(field)} | {shown} | {variable} | {field.description} |"
+    return f"| `{key}` | {_type(field)} | {cell} | {variable} | {field.description} |"
 
 
 def _type(field: FieldInfo) -> str:

@@ -156,8 +156,8 @@ class World:
         from navi.memory.read import full_text
 
         searcher = full_text.opened(str(self.places.texts)).searcher()
-        found = searcher.search(tantivy.Query.all_query(), max(1, searcher.num_docs)).hits
-        addresses = [address for _, address in found]
+        hits = searcher.search(tantivy.Query.all_query(), max(1, searcher.num_docs)).hits
+        addresses = [address for _, address in hits]
         columns = [
             searcher.fast_field_values(name, addresses)
             for name in ("session", "place", "what", "agent", "at")

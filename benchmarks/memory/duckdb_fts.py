@@ -25,19 +25,19 @@ def main() -> None:
             "PRAGMA create_fts_index('passages', 'id', 'text', stemmer = 'none', "
             "stopwords = 'none', ignore = '[^a-z0-9]+')"
         )
-        found = {"making": [time.perf_counter() - started_at]}
+        timings = {"making": [time.perf_counter() - started_at]}
         for kind, queries in json.load(sys.stdin).items():
-            found[kind] = [milliseconds(connection, kind, query, limit) for query in queries]
-        print(json.dumps(found))
+            timings[kind] = [milliseconds(connection, kind, query, limit) for query in queries]
+        print(json.dumps(timings))
 
 
 def load(connection: duckdb.DuckDBPyConnection) -> None:
     place = duckdb_extension_fts.__path__[0]
-    found = connection.execute(
+    row = connection.execute(
         "SELECT file FROM glob(?)", [f"{place}/extensions/**/fts.duckdb_extension"]
     ).fetchone()
-    assert found is not None
-    connection.execute(f"LOAD '{found[0]}'")
+    assert row is not None
+    connection.execute(f"LOAD '{row[0]}'")
 
 
 def milliseconds(connection: duckdb.DuckDBPyConnection, kind: str, query: str, limit: int) -> float:

@@ -142,7 +142,7 @@ def _floor(stage: Stage) -> Ran:
 
 def _exactness(stage: Stage) -> list[Row]:
     truth = stage.home.truth
-    found = json.loads(stage.recall("stats", "--json").output)
+    counts = json.loads(stage.recall("stats", "--json").output)
     tokens = Tokens()
     tokens.add(truth.claude)
     tokens.add(truth.codex)
@@ -154,7 +154,7 @@ def _exactness(stage: Stage) -> list[Row]:
         "cache_read_tokens": tokens.cache_read,
         "cache_creation_tokens": tokens.cache_creation,
     }
-    wrong = [name for name, number in wanted.items() if found[name] != number]
+    wrong = [name for name, number in wanted.items() if counts[name] != number]
     return [
         Row(
             "messages, tool calls and tokens that differ from what was made",
@@ -162,7 +162,7 @@ def _exactness(stage: Stage) -> list[Row]:
             "",
             goal="0",
             is_met=not wrong,
-            note=", ".join(f"{name} {found[name]:,}, not {wanted[name]:,}" for name in wrong),
+            note=", ".join(f"{name} {counts[name]:,}, not {wanted[name]:,}" for name in wrong),
         )
     ]
 
@@ -172,16 +172,16 @@ def _grow(stage: Stage) -> list[Ran]:
     from navi.memory.read.search import Search
 
     stage.recall("index")
-    found: list[Ran] = []
+    runs: list[Ran] = []
     with _restored(_middle_file(stage.home)) as path:
         for number in range(REPEATED):
             word = f"grown{os.getpid()}x{number}"
             _append(path, word, number)
-            found.append(stage.recall("index"))
+            runs.append(stage.recall("index"))
             if not Search(Places(stage.database)).find(word).hits:
                 raise RuntimeError(f"{word} was appended to {path} and is not found")
     stage.recall("index")
-    return found
+    return runs
 
 
 def _middle_file(home: Home) -> Path:

@@ -29,8 +29,8 @@ def peers() -> Path:
 
 def ccusage() -> Path | None:
     """Its own program, without the script in JavaScript that only starts it. None without npm."""
-    found = sorted((CCUSAGE_PLACE / "node_modules" / "@ccusage").glob("ccusage-*/bin/ccusage"))
-    return found[0] if found else None
+    binaries = sorted((CCUSAGE_PLACE / "node_modules" / "@ccusage").glob("ccusage-*/bin/ccusage"))
+    return binaries[0] if binaries else None
 
 
 def _install_ccusage() -> None:

@@ -39,14 +39,14 @@ def _token_totals(stage: Stage) -> list[Row]:
     truth = Tokens()
     truth.add(stage.home.truth.claude)
     truth.add(stage.home.truth.codex)
-    ours, found = json.loads(mine.output), json.loads(theirs.output)["totals"]
+    ours, totals = json.loads(mine.output), json.loads(theirs.output)["totals"]
     error = _error(
         truth,
         Tokens(
-            found["inputTokens"],
-            found["outputTokens"],
-            found["cacheReadTokens"],
-            found["cacheCreationTokens"],
+            totals["inputTokens"],
+            totals["outputTokens"],
+            totals["cacheReadTokens"],
+            totals["cacheCreationTokens"],
         ),
     )
     our_error = _error(
@@ -141,6 +141,6 @@ def _what(made: Ran) -> str:
     return f"its CPU {made.processor_seconds:.1f} s, memory {made.peak_mb:.0f} MB"
 
 
-def _error(truth: Tokens, found: Tokens) -> float:
-    pairs: list[tuple[int, int]] = list(zip(astuple(found), astuple(truth), strict=True))
+def _error(truth: Tokens, measured: Tokens) -> float:
+    pairs: list[tuple[int, int]] = list(zip(astuple(measured), astuple(truth), strict=True))
     return max(abs(number - wanted) / max(1, wanted) for number, wanted in pairs)

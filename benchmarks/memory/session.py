@@ -67,12 +67,12 @@ class Session(ABC):
 
     def prompt(self) -> str:
         self.truth.prompts += 1
-        return self.said(self.texts.prose(self.texts.length(22, 0.9)))
+        return self.in_quotes(self.texts.prose(self.texts.length(22, 0.9)))
 
     def answer(self) -> str:
-        return self.said(self.texts.prose(self.texts.length(38, 0.9)))
+        return self.in_quotes(self.texts.prose(self.texts.length(38, 0.9)))
 
-    def said(self, text: str) -> str:
+    def in_quotes(self, text: str) -> str:
         self.truth.texts += 1
         if self.random.random() < 0.002:
             words = text.split("\n")[0].split()

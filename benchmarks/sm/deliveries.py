@@ -21,13 +21,13 @@ async def measure(server: ServerProcess, store: str, driver: str, repeated: int)
         idle = await _to_idle(client, driver, repeated)
         urgent = await _interrupting(client, driver, repeated)
         joined = await _joined(client, driver, repeated)
-    found = {
+    timings = {
         "message to an idle session, to delivery": idle,
         "urgent message to a busy one, to delivery": urgent,
         "20 waiting messages, stop to joint delivery": joined,
     }
     return [
-        Row(f"{driver}: {what}", store, spread=spread_of(taken)) for what, taken in found.items()
+        Row(f"{driver}: {what}", store, spread=spread_of(taken)) for what, taken in timings.items()
     ]
 
 

@@ -114,13 +114,13 @@ def test_no_document_names_somebodys_home_folder() -> None:
         *DOCUMENTS,
         *(path for path in (ROOT / "docs").rglob("*") if path.suffix not in BINARY),
     ]
-    found = [
+    offenders = [
         f"{path.relative_to(ROOT)}: {match}"
         for path in files
         if path.is_file()
         for match in HOME_FOLDER.findall(path.read_text())
     ]
-    assert found == []
+    assert offenders == []
 
 
 def _sources() -> Iterator[str]:

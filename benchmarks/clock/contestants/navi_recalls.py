@@ -211,6 +211,6 @@ def _forget_recall_inputs(connection: Connection) -> int:
     """Delete what waits, and count it together with what the one turn has taken."""
     origin = message_queue.c.origin == "recall"
     count = select(func.count()).select_from(message_queue).where(origin)
-    found: int = connection.execute(count).scalar_one()
+    inputs: int = connection.execute(count).scalar_one()
     connection.execute(delete(message_queue).where(origin))
-    return found
+    return inputs

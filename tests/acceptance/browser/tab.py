@@ -62,9 +62,9 @@ class Tab:
 
     async def copy(self, name: str) -> None:
         """Press a button that copies. It says that it did for a moment only: so watch it first."""
-        said = asyncio.create_task(self.page.wait_for_function(COPIED))
+        confirmation = asyncio.create_task(self.page.wait_for_function(COPIED))
         await self.button(name).click()
-        await said
+        await confirmation
 
     async def plant_index(self, state: dict[str, Any]) -> None:
         """What `GET /index` answers in this tab."""

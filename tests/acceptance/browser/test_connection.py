@@ -60,5 +60,7 @@ async def test_a_server_that_is_killed_and_started_again_is_found_again(
         await expect(tab.page.locator(".markdown").last).to_have_text("after the crash")
         await expect(tab.page.locator("p.error")).to_contain_text("Failed")
         async with own_server.client() as client:
-            said = [m["content"] for m in await client.messages(session_id) if m["role"] == "user"]
-        assert len(said) == 2
+            prompts = [
+                m["content"] for m in await client.messages(session_id) if m["role"] == "user"
+            ]
+        assert len(prompts) == 2

@@ -94,8 +94,8 @@ async def test_inputs_queue_while_a_turn_runs(
     await expect(tab.conversation).to_contain_text("ok: first, better")
     await expect(tab.conversation).to_contain_text("ok: third")
     await expect(chips).to_have_count(0)
-    said = [m["content"] for m in await client.messages(session_id) if m["role"] == "user"]
-    assert said[1:] == ["first, better", "third"]
+    prompts = [m["content"] for m in await client.messages(session_id) if m["role"] == "user"]
+    assert prompts[1:] == ["first, better", "third"]
     await expect(tab.button("Send")).to_be_visible()
 
 
@@ -263,7 +263,7 @@ async def test_a_draft_survives_a_reload(client: Client, open_tab: OpenTab) -> N
 
 
 @pytest.mark.parametrize(
-    ("outcome", "error", "content", "shown"),
+    ("outcome", "error", "content", "expected"),
     [
         ("denied", "refused: Bash", "(refused: Bash)", "Refused: Bash"),
         ("limit", "back at 9:00", "(usage limit: back at 9:00)", "Usage limit: back at 9:00"),
@@ -277,7 +277,7 @@ async def test_a_turn_that_was_refused_or_limited_is_not_called_failed(
     outcome: str,
     error: str,
     content: str,
-    shown: str,
+    expected: str,
 ) -> None:
     session_id = await client.session(name=outcome)
     tab = await open_tab()
@@ -289,7 +289,7 @@ async def test_a_turn_that_was_refused_or_limited_is_not_called_failed(
     metadata = {**last["metadata"], "outcome": outcome, "error": error}
     await plant(server, messages, last["id"], content=content, metadata=metadata)
     await tab.page.reload()
-    await expect(tab.page.locator("p.warning")).to_have_text(shown)
+    await expect(tab.page.locator("p.warning")).to_have_text(expected)
     await expect(tab.page.locator("p.error")).to_have_count(0)
     # Said once: the closing line of the transcript is not repeated.
     assert (await tab.text()).count(error.removeprefix("refused: ")) == 1

@@ -79,11 +79,11 @@ async def test_one_can_scroll_from_the_end_of_5000_messages_to_their_beginning(
     await expect(tab.page.get_by_text("question 0", exact=True)).to_be_visible()
     assert most < DRAWN_ROWS
     # What is on the screen is in order, without gaps.
-    shown = await view.evaluate(
+    edges = await view.evaluate(
         """each => [...each.querySelectorAll(".item")].map(row => row.getBoundingClientRect())
             .map(box => [box.top, box.bottom])"""
     )
-    assert all(abs(a[1] - b[0]) < 1 for a, b in itertools.pairwise(shown))
+    assert all(abs(a[1] - b[0]) < 1 for a, b in itertools.pairwise(edges))
     await tab.page.get_by_label("Jump to the end").click()
     await expect(tab.page.get_by_text("answer 2499")).to_be_in_viewport()
 

@@ -119,8 +119,8 @@ async def test_sessions_that_will_wake_have_a_clock_and_can_be_shown_alone(
     tab = await open_tab()
     item = tab.page.locator(f'[data-session="{waking}"]')
     await expect(item).to_be_visible()
-    asked = {"call_type": "once", "when": "1h", "additional_context_message": "look"}
-    await client.call("POST", f"/sessions/{waking}/recall", asked, expect=201)
+    body = {"call_type": "once", "when": "1h", "additional_context_message": "look"}
+    await client.call("POST", f"/sessions/{waking}/recall", body, expect=201)
     await expect(item).to_contain_text("has a pending recall")
 
     await tab.page.get_by_label("Only sessions with a pending recall").click()

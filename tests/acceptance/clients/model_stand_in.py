@@ -95,12 +95,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
-        for number, told in enumerate(stream):
-            if isinstance(told, Step):
-                self.server.reached[told.argument].set()
-                self.server.gates[told.argument].wait(PATIENCE_SECONDS)
+        for number, event in enumerate(stream):
+            if isinstance(event, Step):
+                self.server.reached[event.argument].set()
+                self.server.gates[event.argument].wait(PATIENCE_SECONDS)
                 continue
-            name, data = told
+            name, data = event
             line = json.dumps({"type": name, "sequence_number": number, **data})
             self.wfile.write(f"event: {name}\ndata: {line}\n\n".encode())
             self.wfile.flush()

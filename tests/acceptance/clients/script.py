@@ -50,8 +50,8 @@ class ScriptedError(Exception):
 
 def response(prompt: str, calls_made: int, otherwise: str = "") -> list[Step]:
     """The steps of the next response: up to and with the next tool call."""
-    found = DIRECTIVE.findall(prompt) or DIRECTIVE.findall(otherwise)
-    script = [Step(verb, argument) for verb, argument in found]
+    directives = DIRECTIVE.findall(prompt) or DIRECTIVE.findall(otherwise)
+    script = [Step(verb, argument) for verb, argument in directives]
     if not script:
         return [Step("say", "ok: " + " ".join(prompt.split())[:80])]
     steps: list[Step] = []

@@ -92,15 +92,15 @@ async def test_a_terminal_that_is_closed_in_the_middle_of_what_it_was_told_is_se
     await asyncio.to_thread(world.set_up, driver)
     terminal = Terminal(world, driver)
     await terminal.shows("❯" if driver == "claude_code" else "›")
-    gate, told = f"{driver}-first", f"{driver}-told"
+    gate, second = f"{driver}-first", f"{driver}-told"
     await terminal.says(f"[[wait: {gate}]] [[say: by hand]]")
     session = await adopted(client, driver=driver, state="running")
-    await client.say(session["id"], f"[[wait: {told}]] [[say: never said]]")
+    await client.say(session["id"], f"[[wait: {second}]] [[say: never said]]")
     world.models.gates[gate].set()
-    assert await asyncio.to_thread(world.models.reached[told].wait, 60)
+    assert await asyncio.to_thread(world.models.reached[second].wait, 60)
     # What an agent forgot with its terminal would be done again: here it is to remember.
     [transcript] = world.transcripts()
-    await eventually(lambda: told in transcript.read_text(), "it is in the transcript")
+    await eventually(lambda: second in transcript.read_text(), "it is in the transcript")
 
     terminal.closes()
 

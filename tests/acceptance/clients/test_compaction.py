@@ -49,8 +49,8 @@ async def test_a_reminder_waits_until_the_agent_has_summarised_its_history(
             await client.call("POST", "/scheduler/remind", reminder)
             await asyncio.sleep(2)
             # What was interrupted would say so.
-            said = await client.messages(session_id)
-            assert [each["metadata"] for each in said] == [{}, {}, {}]
+            messages = await client.messages(session_id)
+            assert [each["metadata"] for each in messages] == [{}, {}, {}]
         finally:
             world.models.otherwise = ""
             world.models.gates[gate].set()

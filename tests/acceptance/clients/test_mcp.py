@@ -56,12 +56,12 @@ async def test_a_refused_call_tells_the_agent_what_a_person_would_see(
 def running_clients(world: World) -> list[str]:
     """The clients that run in this test's home."""
     programs = {native("claude").resolve(), native("codex").resolve()}
-    found = []
+    names = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             is_ours = f"HOME={world.home}".encode() in (process / "environ").read_bytes()
             if is_ours and (process / "exe").resolve() in programs:
-                found.append(process.name)
+                names.append(process.name)
         except OSError:
             pass
-    return found
+    return names

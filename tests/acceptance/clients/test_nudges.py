@@ -42,9 +42,9 @@ async def test_a_soft_nudge_reaches_claude_code_between_two_tool_calls(
     frames = await finished(client, session_id)
     assert outcomes(frames) == ["ok"]
     assert text_of(frames).strip().endswith("the task is done")
-    said = await client.messages(session_id)
-    assert [each["content"] for each in said if each["role"] == "user"] == [SCRIPT, SOFT_TEXT]
-    assert said[1]["metadata"]["tool_call_id"] in tool_calls(frames)
+    messages = await client.messages(session_id)
+    assert [each["content"] for each in messages if each["role"] == "user"] == [SCRIPT, SOFT_TEXT]
+    assert messages[1]["metadata"]["tool_call_id"] in tool_calls(frames)
     assert was_read(world)
 
 
@@ -63,8 +63,8 @@ async def test_a_soft_nudge_reaches_a_person_s_own_session_at_work(
 
     (world.work / "go").touch()
 
-    said = await eventually(lambda: client.messages(session["id"]), "the nudge was read")
-    assert [each["content"] for each in said] == [SOFT_TEXT]
+    messages = await eventually(lambda: client.messages(session["id"]), "the nudge was read")
+    assert [each["content"] for each in messages] == [SOFT_TEXT]
     await adopted(client, state="idle")
     assert was_read(world)
 

@@ -111,8 +111,8 @@ ASKED_ABOUT = [
 @pytest.fixture
 def prepared(world: World) -> World:
     """A repository, and the settings that `recall stats bash --suggest --apply` would write."""
-    found = suggest(ordinary_history()).suggestions
-    sure = [each for each in found if each.confidence is not Confidence.REVIEW]
+    suggestions = suggest(ordinary_history()).suggestions
+    sure = [each for each in suggestions if each.confidence is not Confidence.REVIEW]
     (world.home / ".claude").mkdir()
     guards = sorted({guard for each in sure for guard in each.guards})
     permit(world, [each.rule for each in sure], guards)

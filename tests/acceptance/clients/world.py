@@ -58,10 +58,10 @@ class NotInstalled(Exception):
 
 
 def native(name: str) -> Path:
-    found = next(CLIENTS.glob(NATIVE[name]), None)
-    if found is None:
+    binary = next(CLIENTS.glob(NATIVE[name]), None)
+    if binary is None:
         raise NotInstalled(f"{name} is not installed: `make test` installs it with npm")
-    return found
+    return binary
 
 
 @dataclass

@@ -66,7 +66,7 @@ class Person:
             text=True,
         )
 
-    def said(self, *arguments: str, typed: str = "") -> str:
+    def run(self, *arguments: str, typed: str = "") -> str:
         done = self.sm(*arguments, typed=typed)
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -56,11 +56,11 @@ async def queue(client: Client, session_id: str) -> None:
 
 async def recall(client: Client, session_id: str) -> None:
     async with client.watch(session_id) as socket:
-        asked = {"call_type": "once", "additional_context_message": "[[say: I am awake]]"}
+        body = {"call_type": "once", "additional_context_message": "[[say: I am awake]]"}
         path = f"/sessions/{session_id}/recall"
-        await client.call("POST", path, {**asked, "when": "1h"}, expect=201)
+        await client.call("POST", path, {**body, "when": "1h"}, expect=201)
         await client.call("DELETE", path)
-        await client.call("POST", path, {**asked, "when": "now"}, expect=201)
+        await client.call("POST", path, {**body, "when": "now"}, expect=201)
         await receive_until(socket, "session_sync")
 
 
@@ -111,9 +111,9 @@ async def _record() -> None:
         with ServerProcess(Path(folder), settings={"NAVI_MODEL": "scripted"}) as server:
             async with server.client() as client:
                 for name in SCENARIOS:
-                    found = json.dumps(await played(client, name), indent=1, ensure_ascii=False)
+                    recording = json.dumps(await played(client, name), indent=1, ensure_ascii=False)
                     (EVENTS / f"{name}.json").write_text(
-                        found.replace(folder, "/srv/navi-example") + "\n"
+                        recording.replace(folder, "/srv/navi-example") + "\n"
                     )
 
 

@@ -256,9 +256,9 @@ async def test_whoever_reports_a_terminals_session_first_can_not_speak_into_it(
 
     for event in ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop"):
         for is_ours in (False, True):
-            told = report(event, name, is_run_by_navi=is_ours)
-            told["hook"]["tool_use_id"] = "t"
-            response = await client.http.post("/hooks/claude_code", json=told)
+            body = report(event, name, is_run_by_navi=is_ours)
+            body["hook"]["tool_use_id"] = "t"
+            response = await client.http.post("/hooks/claude_code", json=body)
             assert "spoken by Bob" not in response.text
             assert response.status_code == 403
     # Neither do tools of that terminal act in Bob's session.
@@ -272,6 +272,6 @@ async def test_an_agent_reports_for_its_own_session_only(client: Client, agent: 
     """Not for another one of the same user, and it starts none by reporting it."""
     name = str(uuid4())
     await client.call("POST", "/hooks/claude_code", report("SessionEnd", name))
-    for told in (report("Stop", name), report("PreCompact", name, is_run_by_navi=True)):
-        await agent.call("POST", "/hooks/claude_code", told, expect=403)
+    for body in (report("Stop", name), report("PreCompact", name, is_run_by_navi=True)):
+        await agent.call("POST", "/hooks/claude_code", body, expect=403)
     await agent.call("POST", "/hooks/claude_code", report("Stop", str(uuid4())), expect=403)

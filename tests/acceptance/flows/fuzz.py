@@ -211,7 +211,7 @@ class Fuzz:
         if kind < 0.12:
             path = self._path(rng, rng.choice(self._socket_paths), caller)
             frames = [self._frame(rng, caller) for _ in range(rng.randint(1, 4))]
-            words = f"{caller.name} socket {path[:200]} {_shown(frames)}"
+            words = f"{caller.name} socket {path[:200]} {_excerpt(frames)}"
             return partial(self._send_frames, caller, path, frames), words
         if kind < 0.27:
             method, path, content = "POST", "/mcp", self._call(rng, caller)
@@ -272,10 +272,10 @@ class Fuzz:
         except WebSocketException as error:
             code = getattr(getattr(error, "rcvd", None), "code", None)
             if code in (1011, 1006):
-                self._report.failures.append(f"{code} for socket {path[:200]} {_shown(frames)}")
+                self._report.failures.append(f"{code} for socket {path[:200]} {_excerpt(frames)}")
             return f"socket closed {code}"
         except TimeoutError:
-            self._report.failures.append(f"no pong for socket {path[:200]} {_shown(frames)}")
+            self._report.failures.append(f"no pong for socket {path[:200]} {_excerpt(frames)}")
         return "socket open"
 
     async def _send_raw(self, data: bytes) -> str:
@@ -380,11 +380,11 @@ class Fuzz:
             for name, schema in tool["inputSchema"].get("properties", {}).items()
             if rng.random() < 0.6
         }
-        known = ["initialize", "ping", "tools/list", "notifications/initialized"]
+        methods = ["initialize", "ping", "tools/list", "notifications/initialized"]
         call: dict[str, Any] = {
             "jsonrpc": "2.0",
             "id": rng.choice([1, "x", None, self._junk(rng, caller)]),
-            "method": rng.choice(["tools/call"] * 8 + known + [self._junk(rng, caller)]),
+            "method": rng.choice(["tools/call"] * 8 + methods + [self._junk(rng, caller)]),
             "params": {"name": tool["name"], "arguments": arguments},
         }
         for place, key in ((call, "params"), (call["params"], "name"), (call["params"], "_meta")):
@@ -477,8 +477,8 @@ async def _state(client: Client) -> Any:
 
 
 async def _tools(client: Client) -> list[dict[str, Any]]:
-    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    return list((await client.call("POST", "/mcp", asked))["result"]["tools"])
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    return list((await client.call("POST", "/mcp", request))["result"]["tools"])
 
 
 def _encoded(value: Any) -> bytes:
@@ -505,5 +505,5 @@ def _quoted(text: str) -> str:
     return quote(text.encode(errors="surrogatepass"), safe=string.digits)
 
 
-def _shown(frames: Sequence[str | bytes]) -> str:
+def _excerpt(frames: Sequence[str | bytes]) -> str:
     return str([frame[:200] for frame in frames])

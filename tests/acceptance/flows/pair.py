@@ -73,12 +73,12 @@ async def freeze(server: ServerProcess, url: str) -> None:
 
 def _open_transactions(url: str) -> int:
     with psycopg.connect(url) as connection:
-        found = connection.execute(
+        row = connection.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
             "AND pid <> pg_backend_pid() AND application_name = 'navi' AND state <> 'idle'"
         ).fetchone()
-    assert found is not None
-    return int(found[0])
+    assert row is not None
+    return int(row[0])
 
 
 def is_owner(server: ServerProcess, owner: str) -> bool:

@@ -160,5 +160,5 @@ def test_the_doctor_names_an_index_that_is_open(open_home: Path) -> None:
 def finding(command: str, name: str) -> dict[str, str]:
     line = [sys.executable, "-m", f"navi.cli.{command}.main", "doctor", "--json"]
     printed = subprocess.run(line, check=False, capture_output=True, text=True).stdout
-    [found] = [each for each in json.loads(printed) if each["name"] == name]
-    return dict(found)
+    [match] = [each for each in json.loads(printed) if each["name"] == name]
+    return dict(match)

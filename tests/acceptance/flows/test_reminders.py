@@ -125,8 +125,8 @@ async def test_a_hard_reminder_interrupts_a_turn_that_another_server_runs(
 
 
 async def remind_once(client: Client, session_id: str, delay: float) -> None:
-    asked = {"session_id": session_id, "delay_seconds": delay, "message": "hello"}
-    await client.call("POST", "/scheduler/remind", asked)
+    body = {"session_id": session_id, "delay_seconds": delay, "message": "hello"}
+    await client.call("POST", "/scheduler/remind", body)
 
 
 async def remind_again(client: Client, session_id: str) -> None:

@@ -112,8 +112,8 @@ async def _talk_while_watched(
             group.create_task(_talk(is_over, client, session_id, sent))
         await asyncio.gather(*(watcher.watch(disconnects) for watcher in watchers))
         is_over.set()
-    found = await at_rest(server.database_url)
-    assert ledger.violations(found, sent) == []
+    final = await at_rest(server.database_url)
+    assert ledger.violations(final, sent) == []
 
 
 async def _talk(is_over: asyncio.Event, client: Client, session_id: str, sent: list[Sent]) -> None:

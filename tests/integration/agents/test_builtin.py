@@ -25,7 +25,7 @@ from tests.integration.agents.builtin_turns import (
     events_of,
     text_of,
 )
-from tests.unit.agents.messages import answered, asked
+from tests.unit.agents.messages import from_agent, from_user
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
@@ -279,6 +279,6 @@ async def test_turns_run_side_by_side():
 
 
 async def test_a_script_in_the_past_is_not_played_again():
-    history = [asked(0, "[[say: old]] [[bash: ls]]"), answered(1, "old")]
+    history = [from_user(0, "[[say: old]] [[bash: ls]]"), from_agent(1, "old")]
     events = await events_of(BuiltinDriver(), a_request("new", history))
     assert text_of(events) == "ok: new"

@@ -60,9 +60,9 @@ def test_what_somebody_changed_meanwhile_stays(private_home: Path, agent: str) -
 @pytest.mark.parametrize("agent", FILES)
 def test_a_dry_run_shows_the_difference_and_changes_nothing(private_home: Path, agent: str) -> None:
     before = write_files(private_home, agent)
-    shown = setup(agent, "--dry-run").stdout
-    assert "hook.py" in shown
-    assert "mcp" in shown
+    output = setup(agent, "--dry-run").stdout
+    assert "hook.py" in output
+    assert "mcp" in output
     assert {path: path.read_bytes() for path in before} == before
 
 

@@ -46,9 +46,9 @@ def test_twenty_kills_at_random_moments_leave_a_good_index(world: World) -> None
             world.index()
             assert world.find("thing3")
     world.index()
-    found = world.everything()
+    before = world.everything()
     world.index(recreate=True)
-    assert world.everything() == found
+    assert world.everything() == before
     assert len(world.find('"new words"')) == KILLS * 12
 
 
@@ -67,9 +67,9 @@ def test_a_kill_at_any_station_is_repaired(world: World, station: str, hit: int)
         file.say(f"words of now {number}")
     assert end_of(start(f"--die-at={station}:{hit}"), None) in (0, -signal.SIGKILL)
     world.index()
-    found = world.everything()
+    before = world.everything()
     world.index(recreate=True)
-    assert world.everything() == found
+    assert world.everything() == before
     assert len(world.find('"words of now"')) == 4
 
 

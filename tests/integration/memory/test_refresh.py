@@ -117,8 +117,12 @@ def test_a_session_that_codex_puts_away_and_takes_back_stays_the_same(world: Wor
     codex = world.home / ".codex"
     name = "rollout-2026-03-01T12-00-00-01a1e0ae-8ec6-7621-a39a-f47a43681d80.jsonl"
     place, archive = codex / "sessions" / "2026" / "03" / "01" / name, codex / "archived_sessions"
-    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "pear"}]}
-    line = {"timestamp": "2026-03-01T12:00:00Z", "type": "response_item", "payload": said}
+    message = {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": "pear"}],
+    }
+    line = {"timestamp": "2026-03-01T12:00:00Z", "type": "response_item", "payload": message}
     place.parent.mkdir(parents=True)
     archive.mkdir()
     place.write_text(json.dumps(line) + "\n")

@@ -51,8 +51,8 @@ class World(LiveWorld):
     async def nudges(self, session: Session) -> list[tuple[str, str]]:
         """All that were ever admitted."""
         happened = await self.navi.store.transact(events.read_session, session.id, 0, 10_000)
-        told = [each.payload["input"] for each in happened if each.type == "input_queued"]
-        return [(e["delivery_mode"], e["text"]) for e in told if e["origin"] == "reminder"]
+        inputs = [each.payload["input"] for each in happened if each.type == "input_queued"]
+        return [(e["delivery_mode"], e["text"]) for e in inputs if e["origin"] == "reminder"]
 
     async def waiting(self, session: Session) -> list[str]:
         return [each.text for each in await self.navi.sessions.queue(LOCAL, session.id)]
@@ -135,8 +135,8 @@ async def test_basic_remind_lifecycle(world: World) -> None:
     assert [f["outcome"] for f in frames if f["type"] == "stream_end"] == ["stopped", "ok"]
     assert [f["origin"] for f in frames if f["type"] == "stream_start"] == ["user", "reminder"]
     # The hard one has taken the place of the soft one, and says what to do afterwards.
-    told = [m.content for m in await world.messages(session) if m.source == "reminder"]
-    assert told[0] == RESUME_TEXT
+    contents = [m.content for m in await world.messages(session) if m.source == "reminder"]
+    assert contents[0] == RESUME_TEXT
     assert await world.waiting(session) == []
 
 
@@ -331,9 +331,9 @@ async def test_work_that_a_hard_nudge_interrupts_stays_in_the_agents_history(wor
     await world.forward(20)
     await world.ended(session, 2)
 
-    said = await world.messages(session)
-    nudge = next(each for each in said if each.source == "reminder")
-    seen = model_messages(Past(None, tuple(each for each in said if each.idx < nudge.idx)))
+    messages = await world.messages(session)
+    nudge = next(each for each in messages if each.source == "reminder")
+    seen = model_messages(Past(None, tuple(each for each in messages if each.idx < nudge.idx)))
     kinds = [[part.part_kind for part in each.parts] for each in seen]
     assert kinds == [["user-prompt"], ["tool-call"], ["tool-return"], ["text"]]
     assert "the first result" in str(seen[2].parts)

@@ -146,9 +146,9 @@ def run_turn(
     if (zone := begun.turn.session.task) is not None:
         at = parse_when("tomorrow at 09:00", ended_at, ZoneInfo(zone))
         recalls.schedule(connection, planned(session_id, at, None, ended_at))
-    said = [TextDelta("done")]
+    events = [TextDelta("done")]
     ending = Ending(Outcome.OK)
-    turns.finish(connection, begun.turn, 0, said, drafts_of(said), ending, Usage(), ended_at)
+    turns.finish(connection, begun.turn, 0, events, drafts_of(events), ending, Usage(), ended_at)
     return begun.turn.input
 
 

@@ -83,7 +83,7 @@ class Open:
 
     turn: turns.Begun
     end_at: datetime
-    said: int
+    event_count: int
 
 
 @dataclass
@@ -144,7 +144,7 @@ class Machine:
         for dead in await self.store.transact(lanes.running):
             assert await self.store.transact(turns.close_dead, dead, self.now)
         for each in self.open:
-            if each.said:
+            if each.event_count:
                 self.failed += 1
                 self.run_of(each.turn).ended_at = self.now
             else:
@@ -177,28 +177,28 @@ class Machine:
             assert queued_at is not None
             assert due_at <= self.now
             # One that was given back has been here before.
-            known = of_automation.setdefault(trigger.id, Kept(due_at, max(due_at, queued_at)))
-            assert (known.due_at, known.ended_at) == (due_at, None)
+            kept = of_automation.setdefault(trigger.id, Kept(due_at, max(due_at, queued_at)))
+            assert (kept.due_at, kept.ended_at) == (due_at, None)
             if self.chance.random() < 0.05:
                 # Not on a whole minute, so that nothing is due just when it ends.
                 took = self.chance.uniform(0.1, 20) * DAY + timedelta(microseconds=123)
-                said = self.chance.randint(0, 1)
-                if said:
+                event_count = self.chance.randint(0, 1)
+                if event_count:
                     turns.extend(connection, begun.turn, 0, [TextDelta("so far")], self.now)
-                self.open.append(Open(begun, self.now + took, said))
+                self.open.append(Open(begun, self.now + took, event_count))
             else:
                 at_once.append(Open(begun, self.now, 0))
         self.finish(connection, at_once)
 
     def finish(self, connection: Connection, over: Sequence[Open]) -> None:
         for each in over:
-            said = [TextDelta("done")]
+            events = [TextDelta("done")]
             turns.finish(
                 connection,
                 each.turn.turn,
-                each.said,
-                said,
-                drafts_of(said),
+                each.event_count,
+                events,
+                drafts_of(events),
                 Ending(Outcome.OK),
                 Usage(),
                 self.now,
@@ -288,11 +288,11 @@ def occurrences(schedule: Schedule) -> list[datetime]:
         case At(at):
             return [at]
         case Every(seconds, anchor):
-            beats = (anchor + number * timedelta(seconds=seconds) for number in count(1))
-            found = []
-            while (beat := next(beats)) < HORIZON:
-                found.append(beat)
-            return found
+            endless = (anchor + number * timedelta(seconds=seconds) for number in count(1))
+            beats = []
+            while (beat := next(endless)) < HORIZON:
+                beats.append(beat)
+            return beats
         case Cron(expr, zone):
             pattern = Pattern.of(expr)
             by = _by_the_wall if pattern.follows_real_time else _by_the_calendar
@@ -301,18 +301,18 @@ def occurrences(schedule: Schedule) -> list[datetime]:
 
 def _by_the_wall(expr: str, zone: str) -> list[datetime]:
     """Minute by minute, in the months that are named."""
-    found: set[datetime] = set()
+    moments: set[datetime] = set()
     for month in Pattern.of(expr).months:
         for year in (2026, 2027) if month < HORIZON.month else (2026,):
             start = utc(year, month, 1) - DAY
-            found.update(Wall.between(zone, start, start + 33 * DAY).occurrences(expr))
-    return sorted(each for each in found if START < each < HORIZON)
+            moments.update(Wall.between(zone, start, start + 33 * DAY).occurrences(expr))
+    return sorted(each for each in moments if START < each < HORIZON)
 
 
 def _by_the_calendar(expr: str, zone: str) -> list[datetime]:
     """Day by day: a time that does not exist is moved on, one that comes twice counts once."""
     pattern, place = Pattern.of(expr), ZoneInfo(zone)
-    found: set[datetime] = set()
+    moments: set[datetime] = set()
     day = datetime(2025, 12, 31)  # noqa: DTZ001 - what a calendar says, in no zone
     while day < HORIZON.replace(tzinfo=None):
         for hour, minute in product(pattern.hours, pattern.minutes):
@@ -321,9 +321,9 @@ def _by_the_calendar(expr: str, zone: str) -> list[datetime]:
                 continue
             while (there := _instant(local, place)) is None:
                 local += MINUTE
-            found.add(there)
+            moments.add(there)
         day += DAY
-    return sorted(each for each in found if START < each < HORIZON)
+    return sorted(each for each in moments if START < each < HORIZON)
 
 
 def _instant(local: datetime, place: ZoneInfo) -> datetime | None:
@@ -345,7 +345,7 @@ def expected(made: Automation, machine: Machine) -> Expected:
     """`machine` says when it was off, and how long each run took: no more."""
     expires_at = made.guards.expires_at
     ends = {run.due_at: run.ended_at for run in machine.runs.get(made.id, {}).values()}
-    told = Expected()
+    total = Expected()
     left = [each for each in occurrences(made.schedule) if not expires_at or each <= expires_at]
     busy_until: datetime | None = START
     is_limited = False
@@ -365,16 +365,16 @@ def expected(made: Automation, machine: Machine) -> Expected:
         is_late = made.catch_up is CatchUp.SKIP and looked_at - due[-1] > ON_TIME
         is_busy = busy_until is None or busy_until > looked_at
         if is_expired or is_late or is_busy:
-            told.missed += len(due)
+            total.missed += len(due)
             continue
-        told.missed += len(due) - 1
-        told.runs.append((due[-1], looked_at))
+        total.missed += len(due) - 1
+        total.runs.append((due[-1], looked_at))
         busy_until = ends.get(due[-1])
-        if len(told.runs) == made.guards.max_runs:
+        if len(total.runs) == made.guards.max_runs:
             left, is_limited = [], True
     is_limited |= expires_at is not None or isinstance(made.schedule, At)
-    told.next_run_at = left[0] if left else None if is_limited else HORIZON
-    return told
+    total.next_run_at = left[0] if left else None if is_limited else HORIZON
+    return total
 
 
 def _is_seen(moment: datetime, machine: Machine) -> datetime:

@@ -179,11 +179,11 @@ async def test_what_is_delivered_while_a_silent_turn_dies_keeps_its_place(world:
     begun = await begin(world, target.id)
     await finish(world, begun, "hi")
 
-    said = await world.store.transact(transcript.read, target.id)
-    assert [message.content for message in said] == ["news", "hello", "hi"]
+    messages = await world.store.transact(transcript.read, target.id)
+    assert [message.content for message in messages] == ["news", "hello", "hi"]
     assert [message.content for message in begun.history] == ["news"]
     # Whoever had read up to the delivered one finds the others after it.
-    assert [m.content for m in said if m.idx > said[0].idx] == ["hello", "hi"]
+    assert [m.content for m in messages if m.idx > messages[0].idx] == ["hello", "hi"]
 
 
 async def test_an_answer_is_delivered_once_by_whichever_server(world: World) -> None:

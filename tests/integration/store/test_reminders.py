@@ -114,7 +114,7 @@ async def test_nothing_is_due_before_its_time_and_the_clock_is_told_when(world: 
     assert (await fire(world, 9.9)).count == 0
     await fire(world, 0.1)
     assert await earliest(world.store, NUDGES) == due_at + timedelta(seconds=10)
-    assert [each.type for each in world.told].count("remind_update") == 2
+    assert [each.type for each in world.published].count("remind_update") == 2
 
 
 async def test_after_a_long_outage_one_nudge_comes_and_no_flood(world: World) -> None:
@@ -135,8 +135,8 @@ async def test_registering_again_after_a_lost_answer_changes_nothing(world: Worl
     new = registration(session, world.now)
     await world.store.transact(reminders.register, new)
     await fire(world, 10)
-    known = await world.store.transact(reminders.register, new)
-    assert known.soft_fired
+    repeated = await world.store.transact(reminders.register, new)
+    assert repeated.soft_fired
 
 
 async def test_an_ended_session_is_not_reminded(world: World) -> None:
@@ -177,7 +177,7 @@ async def test_an_agent_whose_server_died_is_still_reminded(world: World) -> Non
     await world.store.transact(turns.extend, begun.turn, 0, [TextDelta("I")], world.later())
     dead = RunningTurn(begun.turn.id, session.id, begun.turn.fence, "me", world.now, None)
     await world.store.transact(turns.close_dead, dead, world.later())
-    ends = [each.payload["error"] for each in world.told if each.type == "stream_end"]
+    ends = [each.payload["error"] for each in world.published if each.type == "stream_end"]
     assert ends == [SERVER_STOPPED]
     assert await world.store.transact(reminders.active, session.id) is not None
 
@@ -291,8 +291,8 @@ async def test_killing_a_session_cancels_all_its_reminders(world: World) -> None
     await world.store.transact(one_time_reminders.schedule, reminder)
     await registered(world, session)
     await world.store.transact(sessions.kill, session.id, world.later())
-    known = await world.store.transact(one_time_reminders.find, reminder.id)
-    assert known is not None
-    assert known.status is ReminderStatus.CANCELLED
+    cancelled = await world.store.transact(one_time_reminders.find, reminder.id)
+    assert cancelled is not None
+    assert cancelled.status is ReminderStatus.CANCELLED
     assert await earliest(world.store, REMINDERS) is None
     assert await earliest(world.store, NUDGES) is None

@@ -43,8 +43,8 @@ class Work:
         return [each.text for each in waiting]
 
     async def transcript(self) -> list[tuple[int, str]]:
-        found = await self.world.store.transact(transcript.read, self.session.id)
-        return [(each.idx, each.content) for each in found]
+        messages = await self.world.store.transact(transcript.read, self.session.id)
+        return [(each.idx, each.content) for each in messages]
 
     async def finish(self) -> None:
         await self.world.store.transact(
@@ -88,7 +88,7 @@ async def test_a_soft_nudge_is_delivered_into_the_running_turn(work: Work) -> No
 
     assert await work.waiting() == []
     *_, nudge = await work.world.store.transact(transcript.read, work.session.id)
-    delivered = work.world.told[-1]
+    delivered = work.world.published[-1]
     assert (delivered.type, delivered.turn_id) == ("input_delivered", work.begun.turn.id)
     assert delivered.payload["input"]["id"] == nudge.id
     assert nudge.source == Origin.REMINDER

@@ -77,7 +77,7 @@ async def test_reminders_and_notices_give_no_title(world: World) -> None:
 async def test_the_new_title_is_announced_when_the_turn_begins(world: World) -> None:
     session = await unnamed(world)
     await world.begun(session, "Fix the login.")
-    updates = [event for event in world.told if event.type == "session_update"]
+    updates = [event for event in world.published if event.type == "session_update"]
     titles = [event.payload["session"]["title"] for event in updates]
     assert titles == [f"New session {session.id[:4]}", "Fix the login."]
 

@@ -373,9 +373,9 @@ class TestList:
 
 class TestWrite:
     async def test_a_file_and_its_folders_are_made(self, files: Files, folder: Path) -> None:
-        said = await files("write", "a/b/c.txt", content="ä\r\n\0")
+        result = await files("write", "a/b/c.txt", content="ä\r\n\0")
         assert (folder / "a" / "b" / "c.txt").read_bytes() == b"\xc3\xa4\r\n\0"
-        assert said == f"wrote 5 bytes to {folder}/a/b/c.txt"
+        assert result == f"wrote 5 bytes to {folder}/a/b/c.txt"
 
     async def test_an_old_file_is_replaced_and_keeps_its_mode(
         self, files: Files, folder: Path
@@ -471,10 +471,10 @@ class TestEdit:
     async def test_the_old_text_becomes_the_new_one(self, files: Files, folder: Path) -> None:
         (folder / "a").write_bytes("eins\nzwei ä\ndrei\n".encode())
         (folder / "a").chmod(0o640)
-        said = await files("edit", "a", old_text="zwei ä\n", new_text="2\n")
+        result = await files("edit", "a", old_text="zwei ä\n", new_text="2\n")
         assert (folder / "a").read_bytes() == b"eins\n2\ndrei\n"
         assert stat.S_IMODE((folder / "a").stat().st_mode) == 0o640
-        assert said == f"replaced 1 time(s) in {folder}/a"
+        assert result == f"replaced 1 time(s) in {folder}/a"
 
     async def test_a_text_that_occurs_more_than_once_is_refused_with_the_number(
         self, files: Files, folder: Path
@@ -493,9 +493,9 @@ class TestEdit:
 
     async def test_all_of_them_are_replaced_on_demand(self, files: Files, folder: Path) -> None:
         (folder / "a").write_text("x x x")
-        said = await files("edit", "a", old_text="x", new_text="", replace_all=True)
+        result = await files("edit", "a", old_text="x", new_text="", replace_all=True)
         assert (folder / "a").read_text() == "  "
-        assert "3 time(s)" in said
+        assert "3 time(s)" in result
 
     async def test_a_text_that_does_not_occur_is_refused(self, files: Files, folder: Path) -> None:
         (folder / "a").write_text("x")

@@ -13,7 +13,7 @@ import navi
 HOOK = Path(navi.__file__).parent / "hook.py"
 
 
-SAID = {"session_id": "a", "hook_event_name": "PostToolUse", "tool_use_id": "t"}
+REPORT = {"session_id": "a", "hook_event_name": "PostToolUse", "tool_use_id": "t"}
 
 
 ANSWER = b'{"hookSpecificOutput": {}}'

@@ -16,8 +16,8 @@ EVENTS = st.lists(
 )
 
 
-def heard(told: list[TurnEvent], story: list[TurnEvent]) -> list[TurnEvent]:
-    retelling = Retelling(told)
+def heard(earlier: list[TurnEvent], story: list[TurnEvent]) -> list[TurnEvent]:
+    retelling = Retelling(earlier)
     rest = (retelling.rest_of(event) for event in story)
     return [event for event in rest if event is not None]
 
@@ -28,8 +28,8 @@ def test_a_story_told_again_from_the_beginning_is_heard_once(
 ) -> None:
     """However its deltas were joined, and wherever the first telling was cut off."""
     cut = data.draw(st.integers(0, len(story)))
-    told = merge_deltas(story[:cut])
-    assert merge_deltas([*told, *heard(told, story)]) == merge_deltas(story)
+    earlier = merge_deltas(story[:cut])
+    assert merge_deltas([*earlier, *heard(earlier, story)]) == merge_deltas(story)
 
 
 def test_another_story_is_heard_as_it_is() -> None:

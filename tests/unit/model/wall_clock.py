@@ -30,11 +30,11 @@ class Change:
 @cache
 def changes(start: datetime, end: datetime) -> list[Change]:
     """All in the world, each once: most zones change together with others."""
-    found: dict[tuple[datetime, timedelta, timedelta], Change] = {}
+    distinct: dict[tuple[datetime, timedelta, timedelta], Change] = {}
     for name in sorted(available_timezones()):
         for change in changes_of(name, start, end):
-            found.setdefault((change.at, change.before, change.after), change)
-    return list(found.values())
+            distinct.setdefault((change.at, change.before, change.after), change)
+    return list(distinct.values())
 
 
 def changes_of(name: str, start: datetime, end: datetime) -> Iterable[Change]:
@@ -55,7 +55,7 @@ def changes_of(name: str, start: datetime, end: datetime) -> Iterable[Change]:
 class Wall:
     """A clock on the wall of a zone: what it shows at each minute."""
 
-    shown: list[tuple[datetime, datetime]]
+    minutes: list[tuple[datetime, datetime]]
 
     @classmethod
     def between(cls, zone: str, start: datetime, end: datetime) -> Wall:
@@ -67,10 +67,10 @@ class Wall:
     def occurrences(self, expr: str) -> list[datetime]:
         """The instants at which it happens."""
         pattern = Pattern.of(expr)
-        found: list[datetime] = []
+        moments: list[datetime] = []
         seen: set[datetime] = set()
-        expected = self.shown[0][1]
-        for moment, time in self.shown:
+        expected = self.minutes[0][1]
+        for moment, time in self.minutes:
             if pattern.follows_real_time:
                 happens = pattern.fits(time)
             else:
@@ -79,9 +79,9 @@ class Wall:
                 happens |= pattern.fits(time) and time not in seen
                 seen.add(time)
             if happens:
-                found.append(moment)
+                moments.append(moment)
             expected = time + MINUTE
-        return found
+        return moments
 
 
 @dataclass(frozen=True)

@@ -145,7 +145,7 @@ async def test_every_way_to_write_an_address_means_that_address(name: str) -> No
 
 
 async def test_each_address_of_a_name_comes_once() -> None:
-    found = await resolve("localhost")
-    assert found
-    assert len(found) == len(set(found))
-    assert all(address.is_loopback for address in found)
+    addresses = await resolve("localhost")
+    assert addresses
+    assert len(addresses) == len(set(addresses))
+    assert all(address.is_loopback for address in addresses)

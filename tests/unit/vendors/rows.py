@@ -44,7 +44,7 @@ class Rows:
         return list(self.by_place.values())
 
     @property
-    def said(self) -> list[tuple[str, str | None]]:
+    def contents(self) -> list[tuple[str, str | None]]:
         return [(message.role, message.content) for message in self.messages]
 
     def words(self, role: str) -> list[str]:

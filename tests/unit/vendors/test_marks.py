@@ -153,8 +153,12 @@ def test_a_real_file_cut_at_every_byte_of_its_last_lines_grows_to_what_it_is(
 def test_a_last_line_without_a_newline_is_read_and_not_read_again(
     source: Source, end: bytes, tmp_path: Path
 ) -> None:
-    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "two"}]}
-    last = prompt("two") if source is SOURCES["claude"] else said
+    message = {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": "two"}],
+    }
+    last = prompt("two") if source is SOURCES["claude"] else message
     file = tmp_path / "a.jsonl"
     file.write_bytes(json.dumps(last).encode())
     first = rows_of(source, file)
