@@ -23,7 +23,7 @@ NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
 @dataclass
 class World:
-    """A store, what it told, and the few steps that most tests begin with."""
+    """A store, the events it published, and the steps most tests begin with."""
 
     store: Store
     published: list[Event] = field(default_factory=list)

@@ -198,7 +198,7 @@ async def test_a_recurring_recall_is_shown_and_can_be_cancelled_while_it_runs(
 
     await banner.get_by_role("button", name="Cancel").click()
     await expect(banner).to_have_count(0)
-    await tab.button("Stop").click()  # the turn itself went on
+    await tab.button("Stop").click()  # the turn itself continued
     await expect(tab.button("Stop")).to_be_hidden()
     await client.call("GET", f"/sessions/{session_id}/recall", expect=404)
 

@@ -57,7 +57,7 @@ async def test_a_missing_event_is_noticed(open_tab: OpenTab) -> None:
 
 
 async def test_a_turn_that_was_given_back_leaves_nothing_behind(open_tab: OpenTab) -> None:
-    """As after a crash in which the agent had not said anything yet."""
+    """As after a crash before the agent's first output."""
     tab = await open_tab()
     story = recording("turn")
     begun = [e for e in story["events"] if e["seq"] <= 4]
@@ -92,7 +92,7 @@ async def test_a_nudge_for_an_agent_at_work_stands_with_the_task(open_tab: OpenT
 
 
 async def test_the_queue_is_in_the_order_of_delivery(open_tab: OpenTab) -> None:
-    """A recall takes the place of its due time, also if messages were queued before it."""
+    """A recall is queued by its due time, even ahead of messages queued before it."""
     tab = await open_tab()
     story = recording("turn")
     [event] = [e for e in story["events"] if e["type"] == "input_queued"]

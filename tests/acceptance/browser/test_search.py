@@ -24,7 +24,7 @@ MESSAGES = 400
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def indexed(server: ServerProcess) -> AsyncIterator[str]:
-    """Sessions of Claude Code and one of Navi; the id of the latter."""
+    """Index sessions of Claude Code and one of Navi; return the id of Navi's."""
     (server.home / "claude").symlink_to(server.home / ".claude")
     world = World(server.home)
     shop = world.file("long", "shop")
@@ -129,7 +129,7 @@ async def test_keys_are_enough_to_search(indexed: str, open_tab: OpenTab) -> Non
     await tab.page.keyboard.press("/")
     await expect(tab.page.get_by_label("Search all sessions")).to_be_focused()
     await tab.page.keyboard.type("haystack")
-    # A list is waited for; of several marks, found on the way, one would not be.
+    # Wait for the whole list: waiting for one mark would accept a partial result.
     await expect(tab.page.locator("mark")).to_have_text(["haystack"])
     await tab.page.keyboard.press("Enter")
     await expect(tab.conversation).to_contain_text("<img src=x onerror=alert(1)> haystack")

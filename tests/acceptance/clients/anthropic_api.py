@@ -37,7 +37,7 @@ def plan(body: Json) -> tuple[str, int]:
 
 
 def events(body: Json, steps: list[Step]) -> Iterator[Sent | Step]:
-    """The stream of one response. A step that waits comes as it is."""
+    """The stream of one response. A step that waits is yielded unchanged."""
     usage = {"input_tokens": 10, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 90}
     message: Json = {
         "id": f"msg_{uuid.uuid4().hex}",
@@ -70,7 +70,7 @@ def events(body: Json, steps: list[Step]) -> Iterator[Sent | Step]:
 
 
 def whole(stream: Iterator[Sent | Step]) -> Json:
-    """The answer to a request that asks for no stream."""
+    """The answer to a request without streaming."""
     message: Json = {}
     for event in stream:
         if isinstance(event, Step):

@@ -17,8 +17,8 @@ PATIENCE_SECONDS = 60
 
 
 class ModelStandIn(ThreadingHTTPServer):
-    """`gates` are what scripts wait for; `prompts` is what the models were asked to play;
-    `requests` is all that they were sent; `otherwise` is the script of prompts that have none."""
+    """`gates` are what scripts wait for; `prompts` are the scripts to play;
+    `requests` is everything received; `otherwise` is the script for prompts without one."""
 
     daemon_threads = True
 
@@ -35,7 +35,7 @@ class ModelStandIn(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that were interrupted hang up in the middle: that is no error."""
+        """Interrupted clients hang up in mid-response, which is not an error."""
 
 
 @contextmanager

@@ -80,7 +80,7 @@ def _item(step: Step, tools: list[Json]) -> Json:
 
 
 def _flat(tools: list[Json]) -> dict[str, tuple[str, str | None]]:
-    """Full names, each with the tool's own name and its namespace."""
+    """Map full names to the tool's own name and its namespace."""
     names: dict[str, tuple[str, str | None]] = {}
     for tool in tools:
         if tool.get("type") == "namespace":

@@ -139,7 +139,7 @@ async def test_a_turn_outlives_its_server_and_is_told_once(
 async def test_two_wake_ups_of_one_session_never_overlap(
     world: World, client: Client, driver: str
 ) -> None:
-    """Each notes when it begins and ends: the agent itself says whether another one was there."""
+    """Each turn records its beginning and end, so the agents' own notes show any overlap."""
     session_id = await world.session(client, driver)
     gate = f"{driver}-wakes"
     task = f"[[bash: echo begins >>notes]] [[wait: {gate}]] [[bash: echo ends >>notes]]"
@@ -169,12 +169,12 @@ def _text_of(path: Path) -> str:
 
 
 async def _until_gone(pid: int) -> None:
-    """What was killed takes a moment to die."""
+    """A killed process takes a moment to die."""
     await eventually(lambda: not _is_alive(pid), f"process {pid} is gone")
 
 
 def _is_alive(pid: int) -> bool:
-    """Not gone, and not only waiting to be buried."""
+    """Still running, and not a zombie."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

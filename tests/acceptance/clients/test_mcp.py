@@ -11,7 +11,7 @@ from tests.acceptance.clients.world import TOOL
 from tests.acceptance.contract.conftest import finished
 from tests.server import Client
 
-# Time enough for the turn to end, whatever else the machine does: else the recall follows at once.
+# Long enough for the turn to end on a loaded machine; otherwise the recall follows at once.
 SCHEDULE = (
     '[[tool: NAME | {"call_type": "once", "when": "10s", '
     '"additional_context_message": "Read build.log and report."}]] [[say: See you.]]'

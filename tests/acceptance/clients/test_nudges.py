@@ -16,7 +16,7 @@ from tests.acceptance.contract.conftest import finished, receive_until
 from tests.server import Client
 from tests.waiting import eventually
 
-# Several calls: a hook that a busy machine holds up leaves the nudge to the next one.
+# Several calls: if a loaded machine delays one hook, the next one delivers the nudge.
 SCRIPT = (
     "[[bash: until test -e go; do sleep 0.1; done]] "
     + "[[bash: echo again]] " * 5

@@ -1,4 +1,4 @@
-"""The memory over HTTP: what `recall` says, in the same shapes."""
+"""The memory over HTTP has the same shapes as `recall --json`."""
 
 from __future__ import annotations
 

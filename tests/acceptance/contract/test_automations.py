@@ -157,7 +157,7 @@ async def test_a_one_shot_that_has_run_is_renamed_and_then_scheduled_again(
     made = await client.call("POST", f"/sessions/{session_id}/automations", SOON, expect=201)
     await finished(client, session_id)
     path = f"/automations/{made['id']}"
-    # As a form does, with the time that is over.
+    # As a form does: with a time that has passed.
     sent = {"name": "renamed", "message": "Look again.", "at": made["schedule"]["at"]}
     renamed = await client.call("PATCH", path, sent)
     assert (renamed["name"], renamed["message"]) == ("renamed", "Look again.")

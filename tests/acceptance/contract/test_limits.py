@@ -1,4 +1,4 @@
-"""What is too large, too long or unstorable is refused in words, on both stores alike."""
+"""Anything too large, too long or unstorable is refused with a message, on both stores."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def client(server: ServerProcess) -> AsyncIterator[Client]:
 
 
 async def refused(client: Client, method: str, path: str, body: dict[str, Any]) -> str:
-    # Escaped: a text that is no valid Unicode can only be sent so.
+    # Escaped, because text that is not valid Unicode cannot be sent otherwise.
     response = await client.http.request(method, path, content=json.dumps(body))
     assert response.status_code == 422, (path, body, response.text)
     error = response.json()["error"]
@@ -244,7 +244,7 @@ async def test_short_texts_that_lists_show_hold_no_control_characters(
         refusal = await refused(client, method, call_path, body)
         assert field in refusal
         assert f"control character {code}" in refusal
-    # White space in an automation's name is tidied up.
+    # White space in an automation's name is normalised.
     if text != "a\r":
         automation = {**AUTOMATION, "name": text}
         assert code in await refused(client, "POST", f"{path}/automations", automation)

@@ -1,4 +1,4 @@
-"""Any command in a pane of tmux: what it prints, how it ends, and `sm` about it."""
+"""Any command in a tmux pane: what it prints, how it ends, and what `sm` reports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Spawn = Callable[[str], str]
 
 @pytest.fixture
 def spawn(person: Person) -> Iterator[Spawn]:
-    """The id of a session with that command in its pane, which is closed at the end."""
+    """The id of a session with that command in its pane; closed after the test."""
     made: list[str] = []
 
     def one(command: str) -> str:
@@ -62,7 +62,7 @@ def test_a_command_that_ends_at_once_is_told_with_its_exit_code_and_last_words(
     assert "ended with exit code 3 before it could receive this message: no such thing" in (
         failed.stderr
     )
-    # tmux itself goes on, with all other panes.
+    # tmux keeps running, with all other panes.
     assert "second" in person.run("send", bystander, "second", "--wait", "60")
 
 

@@ -46,13 +46,13 @@ async def test_tomorrow_at_nine_is_nine_where_the_person_is(client: Client) -> N
     body = {**TASK, "when": "tomorrow at 09:00", "timezone_offset": "+02:00"}
     before = datetime.now(UTC)
     made = await client.call("POST", f"/sessions/{session_id}/recall", body, expect=201)
-    # A day may have ended meanwhile.
+    # Midnight may have passed meanwhile.
     tomorrows = {(now + timedelta(days=1, hours=2)).date() for now in (before, datetime.now(UTC))}
     assert made["trigger_at"] in {f"{tomorrow}T07:00:00.000Z" for tomorrow in tomorrows}
 
 
 async def test_a_time_is_read_with_the_offset_that_its_zone_has_then(client: Client) -> None:
-    """Both in summer and in winter, whatever the season is now."""
+    """In summer and in winter, whatever the season is now."""
     year = datetime.now(UTC).year + 1
     for month, hour in ((1, 8), (7, 7)):
         body = {"when": f"{year}-{month:02}-15T09:00", "tz": "Europe/Berlin"}

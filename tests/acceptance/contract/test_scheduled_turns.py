@@ -1,4 +1,4 @@
-"""Inside a scheduled turn no schedule is created, whichever way its agent calls."""
+"""A scheduled turn cannot create schedules, whichever way its agent calls Navi."""
 
 from __future__ import annotations
 

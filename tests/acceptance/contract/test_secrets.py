@@ -1,4 +1,4 @@
-"""Secrets in transcripts of Claude Code and Codex come out in clear on no surface."""
+"""No surface shows secrets from transcripts of Claude Code and Codex unmasked."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _write_claude_code(home: Path) -> None:
         file.run(text)
         inputs = {"path": "notes.txt", "content": text, "nested": json.dumps({"body": text})}
         call = {"type": "tool_use", "id": f"w{number}", "name": "Write", "input": inputs}
-        # Without the argument that a list of calls would show in place of all.
+        # Without the one argument that a list of calls would show instead of all.
         other = {
             "type": "tool_use",
             "id": f"o{number}",
@@ -93,7 +93,7 @@ def recall(server: ServerProcess, *arguments: str) -> str:
 
 
 def seen(sample: Sample, text: str) -> bool:
-    """Whether a telling piece of the secret can be read, however it is escaped."""
+    """Whether a recognisable part of the secret can be read, however it is escaped."""
     secret = sample.secret
     half = len(secret) // 2
     pieces = {secret} if len(secret) < 16 else {secret[half : half + 12], secret[-12:]}
@@ -174,7 +174,7 @@ async def test_harmless_texts_are_answered_as_they_are(client: Client, source: s
 
 
 def test_the_transcripts_hold_every_secret(server: ServerProcess) -> None:
-    """Otherwise the tests here would prove nothing."""
+    """Guards the tests above against passing on an empty index."""
     for folder in (".claude", ".codex"):
         files = (server.home / folder).rglob("*.jsonl")
         written = "".join(file.read_text() for file in files)

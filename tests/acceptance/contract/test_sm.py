@@ -98,7 +98,7 @@ async def test_a_failed_recall_is_told_from_a_cancelled_one(person: Person, clie
     assert "out of paper" in failed
     assert "immediate" in failed
     assert TASK in cancelled
-    # It will not come any more, so how far away it was says nothing.
+    # It will never fire, so its distance is meaningless.
     assert " in 1 h" not in cancelled
 
 
@@ -173,5 +173,5 @@ def test_status_in_json_is_the_servers_list(person: Person) -> None:
 
 
 def _spaced(line: str) -> str:
-    """Without the spaces that make it fit to the lines of other tests' sessions."""
+    """Without the padding, which depends on the sessions of other tests."""
     return " ".join(line.split())

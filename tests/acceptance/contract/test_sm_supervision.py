@@ -1,4 +1,4 @@
-"""`sm` for those who supervise agents, and for the agents: a real command, a real server."""
+"""`sm` for supervisors and agents, as a real command against a real server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def lead(person: Person) -> tuple[Person, str, str]:
     return person.agent_of(session_id), session_id, name
 
 
-# Three of the plan that reminders were designed with, under its names.
+# Three tests named in the original design of reminders.
 
 
 def test_sm_children_shows_status(person: Person, lead: tuple[Person, str, str]) -> None:
@@ -58,7 +58,7 @@ def test_sm_remind_disambiguation(person: Person, lead: tuple[Person, str, str])
     person.navi.remind(lead_id, 60)
     assert person.run("remind", lead_id, "--stop") == f"{name} ({lead_id}) is no longer reminded\n"
     assert "is not being reminded" in person.refused("remind", name, "--stop")
-    # Digits are an id as soon as --stop is there.
+    # With --stop, digits are an id.
     assert "there is no session '12345678'" in person.refused("remind", "12345678", "--stop")
     assert "'abc1def2' is not a delay" in agent.refused("remind", "abc1def2", "x", code=2)
     assert "NAVI_SESSION_ID is not set" in person.refused("remind", "60", "x", code=2)
@@ -286,7 +286,7 @@ def test_a_status_is_taken_back_and_too_long_ones_are_refused(
 
 
 def test_an_agent_reports_from_its_own_shell(person: Person) -> None:
-    """What Navi starts finds `sm`, and `sm` finds the server and the session."""
+    """Commands that Navi starts find `sm`, and `sm` finds the server and the session."""
     session_id, name = person.session()
     output = person.run(
         "send", name, '[[bash: sm status "from the shell"]] [[say: reported]]', "--wait", "60"
@@ -309,7 +309,7 @@ def test_an_agent_reports_and_writes_with_its_tools(person: Person) -> None:
     assert output == f"ok: [message from {name} ({session_id})]\nhello\n"
 
 
-# What was said.
+# Output.
 
 
 def test_output_and_tail_say_how_a_turn_ended_that_did_not_go_well(person: Person) -> None:

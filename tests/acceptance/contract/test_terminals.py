@@ -1,6 +1,6 @@
-"""Nothing from a transcript, a name or a message controls a terminal: every command is tried.
+"""No text from a transcript, name or message reaches a terminal as a control code.
 
-The commands are taken from the programs themselves, so that a new one can't be forgotten here.
+The commands are taken from the programs themselves, so a new one cannot be forgotten.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ HOSTILE = (
 )
 """Clipboard, title, clear screen, background, hidden text, links, and a line turned around."""
 HOSTILE_ID = "evil-\x1b[45m\u202e"
-# What Navi itself sends: colours, and the codes of a screen that is drawn again and again.
+# Navi's own codes: colours, and those that redraw the screen.
 OWN_CODES = re.compile(r"\x1b\[(?:[0-9;]*m|[HJK]|\?1049[hl]|\?25[hl])|\r\x1b\[K")
 FOREIGN_COLOURS = ("\x1b[45m", "\x1b[8m")
 PROGRAMS = {"recall": recall_group, "sm": sm_group}
@@ -267,7 +267,7 @@ def test_raw_keeps_control_characters(home: Home, path: str, arguments: list[str
 
 
 def _until(path: str, home: Home) -> str | None:
-    """What shows that a command which never ends has shown everything."""
+    """The last output of a command that never ends."""
     return home.names["id"] if path == "sm watch" else None
 
 

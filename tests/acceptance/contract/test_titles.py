@@ -1,4 +1,4 @@
-"""Sessions that nobody named, by the first line a person wrote in them: `sm` and the wire."""
+"""Unnamed sessions are titled by the first line a person wrote, in `sm` and on the wire."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ async def test_a_running_server_takes_the_rotated_token_and_refuses_the_old_one(
 def test_whoever_starts_the_server_at_a_terminal_gets_a_link_and_no_token(
     tmp_path: Path,
 ) -> None:
-    """And the browser that is opened is given neither on its command line."""
+    """Nor does the browser that is opened get either on its command line."""
     home, arguments = tmp_path / "navi", tmp_path / "arguments"
     os.mkfifo(arguments)
     browser = tmp_path / "browser"

@@ -1,8 +1,8 @@
 """Bad requests to a real server: every route, WebSocket frame and MCP call, taken from the app.
 
-Bob, a user, is tried with his own ids and with Ada's; so is an admin, with everything but Ada's
-ids, and so is somebody without a token. Whatever is sent, the server answers with less than 500,
-logs no traceback, and Ada's sessions stay as they were.
+Requests come from Bob, a user, with his own ids and Ada's; from an admin, with any ids but Ada's;
+and from a caller without a token. Every answer must be below 500, no traceback may be logged, and
+Ada's sessions must not change.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tests.server import NAVI, Client, ServerProcess
 
 SETTINGS = {
     "NAVI_MODEL": "scripted",
-    # No real agent is started, whatever driver a session is made with.
+    # No driver may start a real agent.
     "NAVI_CLAUDE_CODE_COMMAND": "false",
     "NAVI_CODEX_COMMAND": "false",
 }
@@ -246,7 +246,7 @@ class Fuzz:
         try:
             response = await caller.client.http.request(method, path, headers=sent, content=content)
         except httpx2.LocalProtocolError:
-            # The client is more careful than the server may rely on.
+            # The client library validates; the server must not rely on that.
             lines = [f"{method} {path} HTTP/1.1".encode(), *(b": ".join(each) for each in sent)]
             lines += [f"{name}: {value}".encode() for name, value in caller.client.headers.items()]
             return await self._send_raw(b"\r\n".join([*lines, b"Host: localhost", b"", content]))
@@ -427,7 +427,7 @@ def _add_user(server: ServerProcess, name: str) -> str:
 
 
 async def _furnish(client: Client) -> Ids:
-    """Make sessions with something in each of them; the ids of all that."""
+    """Create sessions with something in each; return all their ids."""
     ids: Ids = {}
     for name in ("one", "two"):
         session_id = await client.session(name=name)
@@ -453,7 +453,7 @@ async def _furnish(client: Client) -> Ids:
 
 
 async def _refurnish(callers: Sequence[Caller], *, ada: Caller) -> None:
-    """New sessions for all but Ada; the old ones go, so that lists stay short."""
+    """Replace everyone's sessions but Ada's, so that lists stay short."""
     for caller in callers:
         caller.ids.update(await _furnish(caller.client))
     kept = {each for caller in (*callers, ada) for each in caller.ids["session"]}

@@ -48,7 +48,7 @@ async def test_what_a_person_answers_to_a_report_is_known_to_the_next_run(serve:
     assert reply in history
     assert "Scheduled automation triggered: daily monitor" in history
     assert "Nobody is waiting at the keyboard" in history
-    # What a person sees: one conversation.
+    # A person sees one conversation.
     trigger = "Scheduled automation triggered: daily monitor\n\nLook at the disks."
     assert [(message["source"], message["content"]) for message in messages] == [
         ("automation", trigger),

@@ -1,4 +1,4 @@
-"""What is said becomes searchable by itself, and nothing is left running."""
+"""Conversations become searchable automatically, and no process is left running."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ async def kill_a_silent_and_a_speaking_turn(serve: Serve, fault: str) -> list[st
 
 
 async def _kill_a_silent_and_a_speaking_turn(serve: Serve, fault: str) -> tuple[Ledger, list[Sent]]:
-    """Two turns that never end by themselves; the kill comes when the one has spoken."""
+    """Two turns that never end; the kill comes after the first output of one."""
     server = serve(command=mutant(fault))
     async with server.client() as client:
         silent, speaking = await client.session(), await client.session()
@@ -62,7 +62,7 @@ async def _kill_a_silent_and_a_speaking_turn(serve: Serve, fault: str) -> tuple[
 
 
 async def _stop_until_at_rest(client: Client, database_url: str, session_ids: list[str]) -> None:
-    """Whatever was delivered again would not end by itself either."""
+    """A turn that was delivered again would not end either."""
 
     async def is_so() -> bool:
         for session_id in session_ids:
@@ -298,7 +298,7 @@ async def test_the_ledger_catches_a_server_that_ignores_the_fence_of_a_recall(
 
 
 async def _freeze_during_a_recall(serve: Serve, postgres: PostgresServer, fault: str) -> list[str]:
-    """The server of a recall's turn hangs until the other one has run it, and then goes on."""
+    """The server of a recall's turn hangs until the other one has run it, then resumes."""
     settings = {"NAVI_TURNS_LEASE_SECONDS": "1"}
     pair = await start_pair(serve, postgres, settings=settings, command=mutant(fault))
     async with pair.servers[0].client() as client:

@@ -1,4 +1,4 @@
-"""What users see when the store, the network or the machine lets Navi down: never a loss."""
+"""Users lose nothing when the store, the network or the machine fails."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ async def test_a_recall_killed_while_it_speaks_ends_visibly_and_is_not_repeated(
     server.start()
     async with server.client() as client:
         frames = await until(client, session_id, turns_ended(1))
-        # Usable again: whatever else the dead turn had left would come first.
+        # Usable again: anything else left by the dead turn would come first.
         await client.say(session_id, "[[say: still here]]", input_id="question")
         await until(client, session_id, turns_ended(2))
     store = await at_rest(server.database_url)

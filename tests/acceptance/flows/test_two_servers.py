@@ -31,7 +31,7 @@ async def test_a_browser_that_is_logged_in_at_one_server_is_logged_in_at_the_oth
 ) -> None:
     token = "the same for both servers"
     pair = await start_pair(serve, postgres, settings={"NAVI_TOKEN": token})
-    # Without a port, as behind a load balancer that gives both the same address.
+    # Without a port, as behind a load balancer with one address for both.
     host = {"Host": "127.0.0.1"}
     first, second = (
         httpx2.AsyncClient(base_url=server.address, headers=host, trust_env=False)
@@ -145,7 +145,7 @@ async def test_a_socket_of_one_server_sees_every_event_of_a_turn_that_the_other_
 async def test_the_other_server_takes_over_at_once_when_one_is_killed(
     serve: Serve, postgres: PostgresServer
 ) -> None:
-    # By waiting for the lease to run out it would not get there in time.
+    # Waiting for the lease to expire would take too long.
     lease, patience = 32.0, 25.0
     pair = await start_pair(serve, postgres, settings={"NAVI_TURNS_LEASE_SECONDS": str(lease)})
     doomed, survivor = pair.servers
@@ -203,7 +203,7 @@ async def test_the_checker_catches_a_server_that_ignores_the_fence(
 async def _freeze_a_server(
     serve: Serve, postgres: PostgresServer, command: Sequence[str]
 ) -> list[str]:
-    """A turn's server hangs until the other one has done its work, and then goes on."""
+    """A turn's server hangs until the other one has taken over, then resumes."""
     settings = {"NAVI_TURNS_LEASE_SECONDS": "1"}
     pair = await start_pair(serve, postgres, settings=settings, command=command)
     async with pair.servers[0].client() as client:
