@@ -1,4 +1,4 @@
-"""How quick the page is with a long session, and while much is being said.
+"""How fast the page is with a long session and during a fast stream.
 
     python -m benchmarks.page
 

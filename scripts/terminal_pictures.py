@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def pictures() -> dict[str, str]:
-    """By file name."""
+    """The pictures by file name."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         _claude(home, "6f1c0d52-58b1-4a35-9d2e-0f6f5c3f8a10", SHOP, 3, CHECKOUT)
@@ -120,7 +120,7 @@ def _row(runs: list[Run], y: int) -> str:
     for run in runs:
         fill = COLOURS[run.colour] if run.colour else FAINT if run.is_faint else FOREGROUND
         weight = ' font-weight="bold"' if run.is_bold else ""
-        # Its length is said, so that every font keeps the columns.
+        # textLength makes every font keep the columns.
         pieces.append(
             f'<text x="{MARGIN + column * CHARACTER:.1f}" y="{y}" fill="{fill}"{weight} '
             f'textLength="{len(run.text) * CHARACTER:.1f}" lengthAdjust="spacingAndGlyphs">'
@@ -131,7 +131,7 @@ def _row(runs: list[Run], y: int) -> str:
 
 
 def _lines(output: str) -> Iterator[list[Run]]:
-    """Wrapped as a terminal does it."""
+    """Wrap lines as a terminal does."""
     for line in output.rstrip().splitlines():
         runs: list[Run] = []
         column = 0
@@ -159,8 +159,8 @@ def _runs(line: str) -> Iterator[Run]:
 
 
 def _recall(home: Path, words: list[str]) -> str:
-    """What it shows on a terminal."""
-    # Places that do not depend on where the temporary folder is: ids are made from them.
+    """The output of `recall` on a terminal."""
+    # Fixed paths, wherever the temporary folder is: ids are made from them.
     environment = {
         "HOME": HOME,
         "CLAUDE_CONFIG_DIR": ".claude",
@@ -196,7 +196,7 @@ def _read(terminal: int) -> Iterator[bytes]:
     while True:
         try:
             yield os.read(terminal, 65_536)
-        except OSError:  # nobody writes to it any more
+        except OSError:  # no process writes to it any more
             return
 
 

@@ -37,7 +37,7 @@ EXPLANATION = (
 
 def main() -> None:
     arguments = _arguments()
-    # Like Ctrl-C: the contestant is ended too, and what was measured is printed.
+    # Like Ctrl-C: the contestant is stopped too, and the figures so far are printed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     say_machine()
     plans = _plans(arguments)

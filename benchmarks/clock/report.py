@@ -39,7 +39,7 @@ IDLE_SHARE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one contestant reached. Figures are the median of the rounds."""
+    """The result of one contestant. Figures are the median of the rounds."""
 
     name: str
     store: str
@@ -132,7 +132,7 @@ def bars_table(results: Sequence[Result]) -> str:
 
 
 def _spread(heat: dict[str, Any], plan: Plan) -> Spread:
-    """Who was not admitted in time counts as late as patience lasted."""
+    """A job not admitted in time counts as late as the timeout."""
     return spread_of([*heat["lateness_ms"], *[plan.patience_seconds * 1000] * heat["missing"]])
 
 

@@ -85,7 +85,7 @@ class ClaudeSession(Session):
         self.truth.messages += 1
         id, spent = f"msg_{self.hex()}", self._spend()
         for number, block in enumerate(blocks):
-            # Half a year ago only the last line of an answer knew how long it had become.
+            # In the older version only the last line of an answer has its final length.
             is_partial = not self.is_today and number < len(blocks) - 1
             output = 1 if is_partial else spent.output
             reason = "null" if is_partial else '"end_turn"' if is_last else '"tool_use"'
@@ -100,7 +100,7 @@ class ClaudeSession(Session):
             )
 
     def _call(self) -> tuple[str, str, str, str | None]:
-        """Id, name, input as JSON, and what came of it if that is not an output."""
+        """Id, name, input as JSON, and the result unless it is a command's output."""
         self.truth.tool_calls += 1
         id = f"toolu_{self.hex()}"
         if self.random.random() < 0.55:
@@ -172,7 +172,7 @@ class ClaudeSession(Session):
         )
 
     def _request(self, content: str | None) -> None:
-        """What the client of today keeps of each request, next to the conversation itself."""
+        """The copy of each request that the newer client keeps beside the conversation."""
         if content is not None:
             self.put(
                 f'{{"type":"api-request-blob","sessionId":"{self.id}","hash":"{self.hex(64)}",'

@@ -91,7 +91,7 @@ class CodexSession(Session):
             )
         if call is not None:
             self._put_output(*call)
-        # Old clients repeat the count whenever something else on the screen changes.
+        # Older clients repeat the count whenever the screen changes.
         for _ in range(1 if self.is_today or random() > 0.3 else 2):
             self._event(
                 f'"type":"token_count","info":{{"total_token_usage":{_usage(self._total)},'
@@ -194,7 +194,7 @@ class CodexSession(Session):
 
 
 def _usage(tokens: Tokens) -> str:
-    """Codex counts what came from the cache as input too."""
+    """Codex counts cached tokens as input too."""
     input_tokens = tokens.input + tokens.cache_read
     return (
         f'{{"input_tokens":{input_tokens},"cached_input_tokens":{tokens.cache_read},'

@@ -1,8 +1,8 @@
 """DuckDB's full-text extension over rows of a Parquet file; runs in the peers' environment.
 
-Reads `{kind: [query]}` from standard input, writes `{kind: [milliseconds]}`. Words are taken as
-recall takes them: no stems, no stop-words, digits kept. It knows no phrases: then all words must be
-in the row.
+Reads `{kind: [query]}` from standard input, writes `{kind: [milliseconds]}`. Words are split as
+recall splits them: no stemming, no stop words, digits kept. It has no phrase search, so all words
+of a phrase must be in the row.
 """
 
 import json

@@ -12,7 +12,7 @@ from benchmarks.common import VERDICTS
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A figure, and the same thing by somebody else in the same run."""
+    """A figure, and a peer's in the same run."""
 
     what: str
     value: float

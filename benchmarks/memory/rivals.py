@@ -72,7 +72,7 @@ def _token_totals(stage: Stage) -> list[Row]:
 
 
 def _sessions(stage: Stage, program: Path) -> list[Row]:
-    """fast-resume keeps an index too. Unless told otherwise it looks for new sessions first."""
+    """fast-resume keeps an index too. By default it looks for new sessions first."""
     cache = PLACE / "fast-resume"
     shutil.rmtree(cache, ignore_errors=True)
     environment = {**stage.environment, "XDG_CACHE_HOME": str(cache), "XDG_DATA_HOME": str(cache)}
@@ -116,7 +116,7 @@ def _document(stage: Stage, program: Path) -> list[Row]:
 
 
 def _often(once: Callable[[], Ran], times: int = REPEATED) -> Ran:
-    """The run in the middle."""
+    """The median run."""
     once()
     runs: list[Ran] = sorted((once() for _ in range(times)), key=lambda each: each.seconds)
     return runs[len(runs) // 2]

@@ -75,7 +75,7 @@ class Texts:
         ]
 
     def sentences(self, count: int) -> str:
-        """So many words, as prose."""
+        """This many words, as prose."""
         words, random, place, sentences = self.words(count), self._random.random, 0, []
         while place < count:
             end = place + 5 + int(random() * 18)
@@ -146,7 +146,7 @@ class Texts:
         return "\n".join(code)
 
     def output(self, size: int) -> str:
-        """About so many characters of what a command printed."""
+        """About this many characters of a command's output."""
         random, chance, lines = self._random.random, self._random.random(), []
         if chance < 0.45:
             return self.code(1 + size // 42)
@@ -161,7 +161,7 @@ class Texts:
         return "\n".join(lines)
 
     def command(self) -> str:
-        """What an agent gives to a shell: mostly simple, sometimes compound."""
+        """A shell command of an agent: mostly simple, sometimes compound."""
         a, b = self.words(2)
         return self.one_of(
             (

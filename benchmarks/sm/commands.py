@@ -50,7 +50,7 @@ def measure(server: ServerProcess, store: str, repeated: int) -> list[Row]:
 
 
 def _hook(server: ServerProcess, event: str, repeated: int) -> Spread:
-    """As an agent in somebody's terminal runs it: it waits so long."""
+    """The hook as a person's agent runs it and waits for it."""
     environment = {**os.environ, "NAVI_URL": server.address, "NAVI_TOKEN": server.token}
     environment.pop("NAVI_SESSION_ID", None)
     command = ["/bin/sh", "-c", hook_command("claude_code", server.address)]
@@ -66,5 +66,5 @@ def _spread(
         started_at = time.perf_counter()
         subprocess.run(command, env=environment, check=True, capture_output=True, input=stdin)
         taken.append((time.perf_counter() - started_at) * 1000)
-    # The first one reads files that the others find in memory.
+    # The first run reads files that the others find in memory.
     return spread_of(taken[1:])

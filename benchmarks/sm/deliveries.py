@@ -14,7 +14,7 @@ LONG = "[[sleep: 600]]"
 
 
 async def measure(server: ServerProcess, store: str, driver: str, repeated: int) -> list[Row]:
-    """`driver` must play scripts, or stand on a model that does."""
+    """`driver` must play scripts, or use a model that does."""
     async with server.client() as client:
         # The first turn loads the agent's libraries.
         await _to_idle(client, driver, 1)

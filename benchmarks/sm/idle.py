@@ -1,4 +1,4 @@
-"""What live sessions take while nothing happens. Each had a turn, a status, and is reminded."""
+"""What live sessions cost while idle. Each has had a turn, and has a status and reminders."""
 
 from __future__ import annotations
 

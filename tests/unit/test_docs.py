@@ -129,7 +129,7 @@ def _sources() -> Iterator[str]:
 
 
 def _calls() -> Iterator[str]:
-    """Every call of the server, such as `GET /sessions`."""
+    """Every route of the server, such as `GET /sessions`."""
     for route in application.routes():
         if not isinstance(route, Route):
             continue
@@ -162,5 +162,5 @@ def _leads_somewhere(path: Path, link: str) -> bool:
 
 
 def _anchor(title: str) -> str:
-    """The name that Markdown viewers give to a heading."""
+    """The anchor that Markdown viewers give a heading."""
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")

@@ -29,7 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"permissions", "vendors", "memory", "live.store", "live.agents", "live.tools"},
     "live.api": VALUES | {"live.runtime", "live.tools"},
     "cli": VALUES | {"client", "memory", "vendors", "permissions"},
-    # The command that runs the server builds it, and checks or prepares its store.
+    # `navi serve` builds the server, and checks or prepares its store.
     "cli.navi": VALUES
     | {"cli", "client", "memory", "vendors", "permissions"}
     | {"live.runtime", "live.api", "live.store"},

@@ -129,7 +129,7 @@ async def test_keys_are_enough_to_search(indexed: str, open_tab: OpenTab) -> Non
     await tab.page.keyboard.press("/")
     await expect(tab.page.get_by_label("Search all sessions")).to_be_focused()
     await tab.page.keyboard.type("haystack")
-    # Wait for the whole list: waiting for one mark would accept a partial result.
+    # A list waits for exactly one mark; a string would fail while there are several.
     await expect(tab.page.locator("mark")).to_have_text(["haystack"])
     await tab.page.keyboard.press("Enter")
     await expect(tab.conversation).to_contain_text("<img src=x onerror=alert(1)> haystack")

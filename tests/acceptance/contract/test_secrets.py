@@ -174,7 +174,7 @@ async def test_harmless_texts_are_answered_as_they_are(client: Client, source: s
 
 
 def test_the_transcripts_hold_every_secret(server: ServerProcess) -> None:
-    """Guards the tests above against passing on an empty index."""
+    """Without this, the tests above could pass because the secrets were never there."""
     for folder in (".claude", ".codex"):
         files = (server.home / folder).rglob("*.jsonl")
         written = "".join(file.read_text() for file in files)

@@ -52,7 +52,7 @@ def test_importing_it_does_not_import_the_libraries_it_runs_on():
 
 
 def test_a_judge_does_not_import_what_the_first_turn_may_be_importing() -> None:
-    """Two threads that import pydantic-ai at once see it half loaded, and the turn fails."""
+    """Two threads importing pydantic-ai at once would see it half loaded and fail the turn."""
     code = """
 import asyncio, sys
 from navi.live.agents.builtin.builtin_driver import BuiltinDriver

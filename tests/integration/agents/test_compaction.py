@@ -1,4 +1,4 @@
-"""A past that has grown too long, through real HTTP and with the scripted model."""
+"""Compaction of a long past, over real HTTP and with the scripted model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns against real HTTP: what providers are sent, and what becomes of their answers."""
+"""Turns over real HTTP: what providers receive, and how their answers are read."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def test_several_calls_in_one_answer_all_run_and_all_finish(model):
     both_started = asyncio.Barrier(2)
 
     async def meet(context, arguments):
-        await both_started.wait()  # would wait forever if one ran after the other
+        await both_started.wait()  # would wait forever if they ran one after the other
         return ToolResult(f"did {arguments}")
 
     answers = [
@@ -99,7 +99,7 @@ async def test_arguments_that_are_no_object_go_back_to_the_model_as_an_error(mod
         ("c1", True),
         ("c2", True),
     ]
-    for result in results:  # a sentence, and no data structure
+    for result in results:  # a sentence, not a data structure
         assert result.result.startswith(("Input should be an object", "Invalid JSON"))
     assert text_of(events) == "sorry"
     assert len(server.requests) == 3
@@ -329,7 +329,7 @@ async def test_a_provider_that_takes_no_more_requests_is_a_limit(model, status, 
 @pytest.mark.parametrize("model", ["anthropic:m", "openai:m"])
 async def test_a_server_that_is_not_there_is_named(model):
     with socket.socket() as closed:
-        # Bound, so that it is nobody else's, but nobody listens.
+        # Bound, so no one else takes the port, but not listening.
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
         driver = BuiltinDriver(

@@ -34,7 +34,7 @@ Recall = Callable[..., Answer]
 
 
 def on_terminal(columns: int, *words: str, keep_codes: bool = False, **variables: str) -> str:
-    """All that `recall` shows on a terminal of that width."""
+    """Everything `recall` prints on a terminal of that width."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     plain = {

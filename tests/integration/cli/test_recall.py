@@ -278,7 +278,7 @@ def test_export_writes_markdown_and_html(full: World, recall: Recall, tmp_path: 
     "piece", ["```x\n", "````x\n```\n", "[a](", "*a **b ", "|a|b\n|-|-\n", "> "]
 )
 def test_an_export_takes_linear_time(world: World, recall: Recall, piece: str) -> None:
-    """One that took quadratic time would meet the time limit of the test."""
+    """Quadratic time would run into the test's timeout."""
     world.file("long").say(piece * (200_000 // len(piece)))
     recall("index")
     assert recall("export", "long", "--format", "html").code == 0

@@ -1,4 +1,4 @@
-"""`recall search` and `recall list`: what they find, and what they say if they find nothing."""
+"""`recall search` and `recall list`: results, and messages when there are none."""
 
 from __future__ import annotations
 

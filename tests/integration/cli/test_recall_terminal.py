@@ -1,4 +1,4 @@
-"""What `recall` prints fits the terminal, whatever its width; a pipe gets everything."""
+"""`recall` fits its output to the terminal's width; a pipe gets everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sm` without a server: its words, and which session somebody means."""
+"""`sm` without a server: its arguments, and which session they mean."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ def test_a_status_is_shown_with_its_age() -> None:
     session = {"agent_status_text": "reads\nthe log", "agent_status_at": "2026-11-15T11:58:00Z"}
     now = datetime(2026, 11, 15, 12, tzinfo=UTC)
     assert status(cast(SessionJson, session), now) == '"reads the log" (2m ago)'
-    # The server's clock, asked to the second, is never ahead of what it stored.
+    # The server's clock arrives in whole seconds, so a status can be ahead of it.
     ahead = {**session, "agent_status_at": "2026-11-15T12:00:00.900Z"}
     assert status(cast(SessionJson, ahead), now) == '"reads the log" (0s ago)'
     silent = {"agent_status_text": None, "agent_status_at": None}

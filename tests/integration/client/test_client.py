@@ -1,4 +1,4 @@
-"""Where the client looks for the server, and what it says when that is not there."""
+"""Where the client looks for the server, and its error if there is none."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_an_answer_that_breaks_off_or_is_none_is_not_taken_for_navis(answer: byt
 
 @contextmanager
 def _answering(answer: bytes) -> Iterator[str]:
-    """Somebody who says this to whoever asks, and hangs up."""
+    """A server that sends this to every client and hangs up."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:

@@ -18,7 +18,7 @@ EXPECTED: dict[str, Any] = json.loads((CORPUS / "EXPECTED.json").read_text())
 
 @pytest.fixture
 def full(world: World) -> dict[Path, dict[str, Any]]:
-    """What is known of each file of the home; of two files in the same place one stays."""
+    """Plant the corpus in a home; return the expected content of each file."""
     planted = {}
     for name, expected in EXPECTED.items():
         target = world.home / name.split("/", 2)[2]

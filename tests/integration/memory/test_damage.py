@@ -72,7 +72,7 @@ def test_a_damaged_database_is_refused_and_recreate_repairs_it(world: World, wha
     with pytest.raises(IndexUnusable) as refused:
         world.index()
     assert "--recreate" in refused.value.hint
-    # Searching needs the full-text only.
+    # Searching needs only the full-text index.
     assert len(world.find("pear")) == 1
     assert world.index(recreate=True).indexed == 1
     assert len(world.find("pear")) == 1
@@ -268,7 +268,7 @@ def test_files_that_a_killed_commit_left_behind_do_not_stop_the_next_one(tmp_pat
         with tantivy_writer.TextWriter(tmp_path) as writer:
             writer.add_card(card)
             writer.commit()
-        # As if it had been killed just before it named its files in there.
+        # As if killed just before it listed its files there.
         (tmp_path / "meta.json").write_bytes(committed)
 
 

@@ -1,4 +1,4 @@
-"""Which session touched a file: by any end of its path, whatever agent and tool it was."""
+"""Which sessions touched a file: by any suffix of its path, for every agent and tool."""
 
 from __future__ import annotations
 

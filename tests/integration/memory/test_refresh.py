@@ -1,4 +1,4 @@
-"""The index follows the files: what is new comes in, nothing twice, ids for ever."""
+"""The index follows the files: new lines are added once, and ids never change."""
 
 from __future__ import annotations
 
@@ -294,7 +294,7 @@ def test_what_an_earlier_version_read_is_read_anew_once(world: World, monkeypatc
         gone.path.unlink()
         world.index()
     with database.writing(world.places, FixedClock().now()) as connection:
-        # As the last version left it.
+        # As the previous version left it.
         connection.execute("UPDATE sessions SET title = NULL")
         connection.execute("DELETE FROM facts WHERE name = 'readers'")
     result = world.index()
@@ -369,7 +369,7 @@ def test_a_project_is_the_root_of_its_repository(world: World) -> None:
 
 
 def assert_like_new(world: World) -> None:
-    """The index that grew says the same as one made from the files as they are now."""
+    """An index that grew equals one made from the files as they are now."""
     grown = world.everything()
     world.index(recreate=True)
     assert world.everything() == grown

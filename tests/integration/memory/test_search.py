@@ -1,4 +1,4 @@
-"""Whatever was written can be found, in any script, by any part that a person remembers."""
+"""Every text can be found, in any script, by any part a person remembers."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_a_copied_history_is_counted_once_by_everything(world: World) -> None:
     copy.raw(first.path.read_bytes())
     copy.count = first.count
     copy.say("new question").run("pwd")
-    # Of the same moments, but with other words: nobody's copy.
+    # The same times, but other texts: not a copy.
     world.file("three").say("another question").run("git status")
     world.index()
     overview = ask(world, statistics.overview, Scope())

@@ -1,4 +1,4 @@
-"""Automations that run apart from where their answers are read: older ones, and Navi's own."""
+"""Automations that run in a hidden session and deliver elsewhere: imported ones and Navi's own."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DREAM = AutomationSettings(dream=True, dream_at="0 3 * * *")
 
 
 async def settled(world: World, automation_id: str, count: int = 1) -> list[Run]:
-    """Its runs, newest first, once they have ended and it is decided about their answers."""
+    """Its runs, newest first, once they have ended and their delivery is decided."""
 
     async def have_ended() -> bool:
         runs = await world.navi.automations.runs(LOCAL, automation_id)
@@ -53,7 +53,7 @@ async def settled(world: World, automation_id: str, count: int = 1) -> list[Run]
 
 
 async def looked(world: World, automation_id: str) -> None:
-    """Return once it has looked and found nothing to do."""
+    """Wait until it has looked and found nothing to do."""
 
     async def has_looked() -> bool:
         automation = await world.navi.automations.get(LOCAL, automation_id)
@@ -141,7 +141,7 @@ async def test_an_answer_that_can_not_be_delivered_is_on_record_with_the_reason(
         assert (run.state, run.delivery) == (RunState.TURN_COMPLETED, Delivery.IMPOSSIBLE)
         assert run.error == "there is no session slack:43"
         assert await contents(world, session) == []
-        # The next one is tried all the same.
+        # The next one is still tried.
         await world.session(name="slack:43")
         await world.forward(hours=1)
         newest, _ = await settled(world, job, 2)
@@ -197,7 +197,7 @@ async def test_an_answer_that_nobody_decided_about_is_delivered_once_by_the_next
 async def test_the_session_of_such_a_job_can_not_be_ended_or_deleted_by_itself(
     start: Start,
 ) -> None:
-    """It would be due for ever, with no place to run."""
+    """Otherwise it would stay due forever, with nowhere to run."""
     async with start() as world:
         job = await take_over(world, deliver=False)
         for session_id in ("cron:old", "cron:heartbeat"):
@@ -282,7 +282,7 @@ async def test_a_running_server_learns_of_imported_jobs_at_once(
             ),
         )
         await world.ended(session)
-        # Another process, as `navi import-jobs` is one.
+        # Another process, such as `navi import-jobs`.
         store = Store(database_url)
         store.start()
         due_at = int((world.clock.now() - timedelta(seconds=1)).timestamp() * 1000)
@@ -390,7 +390,7 @@ async def test_a_heartbeat_that_nobody_can_read_is_on_record(start: Start) -> No
 async def thinking(
     database_url: str, clock: HandClock, monkeypatch: pytest.MonkeyPatch, *answers: Answer
 ) -> AsyncIterator[tuple[World, StandIn]]:
-    """Navi with a model behind HTTP, so that a test sees what the model is shown."""
+    """Navi with a model behind HTTP, so that a test sees what the model receives."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
     async with stand_in(*answers) as model:
         agent = AgentSettings(model="anthropic:m", anthropic_base_url=model.url)

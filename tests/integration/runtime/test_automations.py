@@ -270,7 +270,7 @@ async def test_deleting_its_session_is_blocked_until_confirmed(world: World) -> 
 
     named = [(each.id, each.name, each.enabled) for each in blocked.value.automations]
     assert named == [(kept.id, "daily monitor", True), (off.id, "weekly", False)]
-    # Nothing happened to it.
+    # It was not affected.
     assert (await world.navi.sessions.get(LOCAL, session.id)).state == "idle"
 
     await world.navi.sessions.remove(LOCAL, session.id, with_automations=True)
@@ -430,7 +430,7 @@ async def test_failures_in_a_row_switch_it_off_and_the_session_is_told(world: Wo
     assert [frame["message"]["id"] for frame in frames if frame["type"] == "message_added"] == [
         notice.id
     ]
-    # The conversation goes on, and knows of it.
+    # The conversation continues and remembers the run.
     await world.say(session, "hello")
     await world.ended(session, 3)
     assert (await world.messages(session))[-1].content == "ok: hello"
@@ -532,7 +532,7 @@ async def test_automations_of_others_can_not_be_seen_or_touched(world: World) ->
 
 
 class Parrot(Driver):
-    """An agent that says what it knows: its history, and what it was told now."""
+    """An agent that answers with its history and its prompt."""
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent | Usage, None]:
         history = " / ".join(message.content for message in request.history)

@@ -70,7 +70,7 @@ ALL_YEAR = ("0 9 1 * *", "15 17 15 */2 *", "45 23 31 * *", "0 0 1 1,7 *", "20 4 
 
 @dataclass
 class Kept:
-    """A run as it was seen from outside."""
+    """A run as seen from outside."""
 
     due_at: datetime
     fired_at: datetime
@@ -109,7 +109,7 @@ class Machine:
     def start(self) -> None:
         self.store = Store(self.url)
         self.store.start()
-        # Only `expect` is needed of a queue.
+        # The scheduler only calls a queue's `expect`.
         self.scheduler = Scheduler(self.store, self.clock, [DueAutomations(5)], self)  # type: ignore[arg-type]
 
     def expect(self, claimed: Claimed) -> None:
@@ -135,7 +135,7 @@ class Machine:
                 self.clock.moment = max(self.now, following)
 
     async def restart(self, at: datetime) -> None:
-        """Off for a moment, some hours or many days. What ran is dead."""
+        """Off for a moment, some hours or many days. Running turns die."""
         await self.store.close()
         length = self.chance.choice([timedelta(seconds=20), 5 * HOUR, 60 * HOUR, 15 * DAY])
         self.clock.moment = at + self.chance.uniform(0.5, 1) * length
@@ -210,7 +210,7 @@ class Machine:
         return self.runs[trigger.metadata["automation_id"]][trigger.id]
 
 
-# What there is in the year.
+# The automations of the year.
 
 
 def automation(
@@ -283,7 +283,7 @@ def _session(session_id: str) -> Session:
 
 @cache
 def occurrences(schedule: Schedule) -> list[datetime]:
-    """All of the year, and what comes after it up to the horizon."""
+    """All occurrences in the year and after it, up to the horizon."""
     match schedule:
         case At(at):
             return [at]
@@ -327,7 +327,7 @@ def _by_the_calendar(expr: str, zone: str) -> list[datetime]:
 
 
 def _instant(local: datetime, place: ZoneInfo) -> datetime | None:
-    """When the clock there shows it for the first time; None if it never does."""
+    """When the local clock first shows this time; None if it never does."""
     there = local.replace(tzinfo=place, fold=0).astimezone(UTC)
     return there if there.astimezone(place).replace(tzinfo=None) == local else None
 
@@ -342,7 +342,7 @@ class Expected:
 
 
 def expected(made: Automation, machine: Machine) -> Expected:
-    """`machine` says when it was off, and how long each run took: no more."""
+    """Of `machine` it uses only the outages and how long each run took."""
     expires_at = made.guards.expires_at
     ends = {run.due_at: run.ended_at for run in machine.runs.get(made.id, {}).values()}
     total = Expected()
@@ -378,7 +378,7 @@ def expected(made: Automation, machine: Machine) -> Expected:
 
 
 def _is_seen(moment: datetime, machine: Machine) -> datetime:
-    """Then, or when the server is back."""
+    """That moment, or the server's next start."""
     for off, on in machine.outages:
         if off <= moment < on:
             return on
@@ -389,7 +389,7 @@ def _is_seen(moment: datetime, machine: Machine) -> datetime:
 
 
 async def play(url: str, total: int) -> tuple[Machine, list[Automation], int]:
-    """Returns also how many occurrences were missed."""
+    """Also return how many occurrences were missed."""
     schema.prepare(url)
     chance = random.Random(2026)
     machine = Machine(url, chance)
@@ -408,7 +408,7 @@ async def play(url: str, total: int) -> tuple[Machine, list[Automation], int]:
         assert (following and min(following, HORIZON)) == should.next_run_at, each
         is_running = any(run.ended_at is None for run in machine.runs.get(each.id, {}).values())
         assert (current.active_run_state is not None) == is_running, each
-        # One whose last run has not ended is not over yet.
+        # An automation whose last run goes on has not ended.
         assert current.enabled == (should.next_run_at is not None or is_running), each
         assert current.run_count == len(should.runs)
         missed += should.missed
@@ -418,7 +418,7 @@ async def play(url: str, total: int) -> tuple[Machine, list[Automation], int]:
 
 @pytest.fixture(autouse=True)
 def sleep_as_long_as_nothing_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else the scheduler would look every minute of the year."""
+    """Otherwise the scheduler would look every minute of the year."""
     monkeypatch.setattr(due_loop, "LONGEST_SLEEP", END - START)
 
 
@@ -442,7 +442,7 @@ async def test_a_year_of_automations_on_postgresql_too(postgres: PostgresServer)
 
 
 def test_the_calendar_and_the_wall_tell_the_same() -> None:
-    """Two ways to find out what is expected, so that neither is believed blindly."""
+    """Two ways to compute what is expected check each other."""
     for zone, days in list(ZONES.items())[:9:4]:
         for expr in (shape.format(days) for shape in ON_THOSE_DAYS[:2]):
             assert _by_the_wall(expr, zone) == _by_the_calendar(expr, zone)

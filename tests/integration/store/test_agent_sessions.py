@@ -99,7 +99,7 @@ STRANGER = Caller(User("stranger", Role.ADMIN, NOON, {}))
 async def reported(
     world: World, event: str, *, seconds: float = 1, sender: Caller = LOCAL, **fields: Any
 ) -> Session:
-    """What a hook of an agent that nobody started says, so many seconds after the last."""
+    """Report from a hook of a person's own agent, that many seconds after the last."""
     emitted_at = fields.pop("emitted_at", world.later(seconds))
     news = hook_report(event, "abc", emitted_at, **fields)
     template = await template_session(world)
@@ -157,7 +157,7 @@ async def test_what_is_sent_to_an_open_terminal_waits_until_it_asks_or_is_gone(
     begun = await world.store.transact(turns.begin, session.id, claim)
     assert begun is not None
 
-    # It did not arrive after all: it waits again, and goes on without the terminal.
+    # It was not delivered after all: it waits again and runs without the terminal.
     dead = await running(world, session)
     await world.store.transact(turns.close_dead, dead, world.later(), "not taken")
     [waiting] = await world.store.transact(input_queue.waiting, session.id)
@@ -192,7 +192,7 @@ async def test_an_agent_that_navi_runs_reports_its_compactions_and_is_in_no_term
     over = hook_report("SessionStart", "abc", world.later())
     await world.store.transact(terminals.report_compaction, LOCAL, over)
     assert await world.store.transact(compactions.held_until, session.id) is None
-    # Another session of the same agent, which it may have started itself, is nobody's here.
+    # Another session of the same agent, perhaps its own child, is not Navi's.
     unknown = replace(begins, agent_session_id="def")
     await world.store.transact(terminals.report_compaction, LOCAL, unknown)
 

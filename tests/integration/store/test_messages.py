@@ -1,4 +1,4 @@
-"""Messages between sessions: which share a turn, and what their senders are told."""
+"""Messages between sessions: which share a turn, and the notices to their senders."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ async def test_joined_messages_of_a_turn_that_died_silently_all_wait_again(world
     assert await next_turn(world, session) == ["one", "two"]
     messages = await world.store.transact(transcript.read, session.id)
     assert [each.content for each in messages] == ["first", "done", "one", "two", "done"]
-    # And nobody was told twice that they were delivered.
+    # And no delivery was announced twice.
     assert len(await notices(world, sender)) == 2
 
 

@@ -32,7 +32,7 @@ async def scheduled(world: World, session: Session, interval: int | None = None)
 
 
 async def claimed(world: World, session: Session, now: datetime) -> bool:
-    """Whether that admitted an input of the session."""
+    """Whether it admitted an input of the session."""
     world.now = now
     before = await world.store.transact(input_queue.waiting, session.id)
     await claim(world.store, DUE, now)

@@ -150,7 +150,7 @@ async def test_an_ended_session_is_not_reminded(world: World) -> None:
     ("ending", "reason", "stays"),
     [
         (OK, None, False),
-        # It had finished by itself when the interruption came.
+        # It had finished before the interruption came.
         (OK, StopReason.URGENT, False),
         (Ending(Outcome.ERROR, "no answer"), None, False),
         (Ending(Outcome.STOPPED), StopReason.PERSON, False),
@@ -194,7 +194,7 @@ async def test_a_message_starts_its_reminder_when_it_is_delivered(world: World) 
 
 
 async def given_back(world: World, begun: turns.Begun, why: str = SERVER_STOPPED) -> None:
-    """The turn is closed before its agent said anything."""
+    """Close the turn before its agent's first output."""
     turn = begun.turn
     dead = RunningTurn(turn.id, turn.session.id, turn.fence, "me", world.now, None)
     await world.store.transact(turns.close_dead, dead, world.later(), why)
@@ -226,7 +226,7 @@ async def test_after_a_restart_no_nudge_precedes_its_task(world: World, why: str
 
 
 async def test_a_session_whose_task_waits_again_gets_a_full_period(world: World) -> None:
-    """Somebody asked for the reminders apart from the task."""
+    """The reminders were requested separately from the task."""
     session = await world.session()
     begun = await world.begun(session)
     await registered(world, session)
@@ -273,7 +273,7 @@ async def test_a_reminder_for_once_comes_once_however_many_look(world: World) ->
     now = world.later(10)
 
     async def look(store: Store) -> None:
-        # Until nothing is due: what another one holds at the moment is passed over.
+        # Until nothing is due: rows locked by another transaction are skipped.
         for kind in (REMINDERS, NUDGES):
             while (await earliest(store, kind) or now + timedelta(1)) <= now:
                 await claim(store, kind, now, limit=3)

@@ -8,7 +8,7 @@ from tests.store_world import World
 async def test_messages_and_the_events_after_a_snapshot_make_the_whole_at_every_moment(
     world: World,
 ) -> None:
-    """Nothing is missing and nothing twice, whenever somebody begins to watch."""
+    """Nothing is missing or repeated, whenever a client starts to watch."""
     session = await world.session()
 
     async def seen() -> list[str]:

@@ -1,4 +1,4 @@
-"""Soft nudges that are delivered into a turn while it runs."""
+"""Soft nudges delivered into a running turn."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ async def test_it_is_not_delivered_again_when_the_turn_has_ended(work: Work) -> 
 
 
 async def test_a_delivery_that_is_run_again_gives_the_same(work: Work) -> None:
-    """The answer to the first commit got lost."""
+    """The answer to the first commit was lost."""
     assert await work.take() == [SOFT_TEXT]
     assert await work.take() == [SOFT_TEXT]
     assert await work.transcript() == [(0, "the task"), (1, SOFT_TEXT)]

@@ -1,4 +1,4 @@
-"""The title of a session that nobody named: how its conversation began."""
+"""The title of an unnamed session is how its conversation began."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def finish(world: World, begun: Begun) -> None:
 
 
 async def say(world: World, session: Session, words: str, **fields: Any) -> str:
-    """The session's title once that was said."""
+    """The session's title after that message."""
     await world.admit(session, words, **fields)
     begun = await world.begin(session)
     assert begun is not None
@@ -117,7 +117,7 @@ async def test_sessions_of_an_older_store_get_their_titles(world: World) -> None
 
 
 def _migrate_again(connection: Connection) -> None:
-    """As if the sessions had been written before there were titles."""
+    """Undo the migration that added titles, and run it again."""
     for column in ("opening", "opening_origin"):
         connection.execute(text(f"ALTER TABLE sessions DROP COLUMN {column}"))
     migration = import_module("navi.live.store.engine.migrations.versions.0008_session_titles")

@@ -21,7 +21,7 @@ from tests.integration.tools.calls import run_tool
 
 
 class Files:
-    """The tool, called the short way."""
+    """Short calls of the tool."""
 
     def __init__(self, context: ToolContext, tool: Filesystem) -> None:
         self.context, self.tool = context, tool
@@ -394,7 +394,7 @@ class TestWrite:
     async def test_what_it_makes_has_the_modes_that_the_person_is_used_to(
         self, files: Files, folder: Path, private_umask: None
     ) -> None:
-        os.chmod(folder, 0o2750)  # what is made in a folder of a group stays with the group
+        os.chmod(folder, 0o2750)  # a file created in a set-group-id folder gets the folder's group
         await files("write", "a/b/c", content="x")
         modes = [stat.S_IMODE((folder / path).stat().st_mode) for path in ("a", "a/b", "a/b/c")]
         assert modes == [0o2750, 0o2750, 0o640]
@@ -455,7 +455,7 @@ class TestWrite:
     async def test_a_cancelled_write_is_over_when_the_call_is(
         self, files: Files, folder: Path
     ) -> None:
-        with filesystem._one_change_at_a_time:  # so that the write can't be done yet
+        with filesystem._one_change_at_a_time:  # so that the write cannot finish yet
             call = asyncio.create_task(files("write", "a", content="new"))
             await asyncio.sleep(0)
             call.cancel()

@@ -24,8 +24,8 @@ from tests.waiting import eventually
 
 
 class Names:
-    """A name service under the test's control. A name with several meanings changes them with
-    every question, as somebody who wants to defeat the check would do it."""
+    """A name service under the test's control. A name with several addresses
+    answers with the next one each time, as an attacker's would."""
 
     def __init__(self, **meanings: Sequence[str]) -> None:
         self.meanings = {name: list(addresses) for name, addresses in meanings.items()}
@@ -334,7 +334,7 @@ class TestPrivateAddresses:
     async def test_a_name_is_asked_for_once_and_the_checked_address_is_used(
         self, context: ToolContext, web: WebServer
     ) -> None:
-        # Whoever asks a second time, to connect, would get 127.0.0.2, where nobody listens.
+        # A second lookup, to connect, would get 127.0.0.2, where nothing listens.
         names = Names(**{"shop.example": ["127.0.0.1", "127.0.0.2"]})
         http = HttpRequest(resolve=names.resolve, is_public=only("127.0.0.1"))
         web.answer("/", b"welcome")

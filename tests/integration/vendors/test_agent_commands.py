@@ -1,4 +1,4 @@
-"""The commands that stand in agents' settings: they reach Navi, and do no harm once it is gone."""
+"""The commands in agents' settings reach Navi, and do no harm once it is gone."""
 
 from __future__ import annotations
 

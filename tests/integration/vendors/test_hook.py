@@ -1,4 +1,4 @@
-"""The script that agents run at their hooks, against a server that is the test's own."""
+"""The hook script of agents, against a stand-in server."""
 
 from __future__ import annotations
 

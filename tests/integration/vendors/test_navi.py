@@ -119,7 +119,7 @@ async def test_a_child_has_its_parent(world: World) -> None:
 
 async def test_sessions_of_agents_with_files_of_their_own_are_left_to_them(world: World) -> None:
     await world.turn(await world.session(driver="claude_code"), "hello", TextDelta("hi"))
-    await world.session()  # nothing was said in it
+    await world.session()  # it has no messages
     assert list(NaviSource().discover()) == []
 
 

@@ -1,4 +1,4 @@
-"""Messages of a session, made in one line."""
+"""One-line builders of a session's messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a session's past the model is shown."""
+"""What the model sees of a session's past."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words that stand in for the past."""
+"""The text that replaces the past."""
 
 from __future__ import annotations
 

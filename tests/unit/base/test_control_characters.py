@@ -1,4 +1,4 @@
-"""What could command a terminal is taken out of texts, and nothing else."""
+"""Everything that could control a terminal is removed from texts, and nothing else."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def test_masking_never_fails_and_twice_is_once(text: str) -> None:
 
 
 def searched(kind: SecretKind, text: str) -> str:
-    """What the needles of a kind are looked for in."""
+    """The text in which a kind's needles are searched."""
     if kind.is_one_word:
         return _long_words(text)
     return _lower(text) if kind.ignores_case else text
@@ -264,6 +264,6 @@ HOSTILE = [
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_a_hostile_text_takes_linear_time(piece: str) -> None:
-    """A pattern that took quadratic time would meet the time limit of the test."""
+    """A pattern that took quadratic time would run into the test's timeout."""
     text = piece * (200_000 // len(piece)) + " PRIVATE" + " KEY"
     mask(text)

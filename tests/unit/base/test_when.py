@@ -36,7 +36,7 @@ ZONES = [
     "Pacific/Apia",  # +13:00, no longer set
 ]
 
-# A busy machine may make one example slow; that says nothing about the code.
+# A loaded machine may make one example slow, which says nothing about the code.
 UNHURRIED = settings(deadline=None)
 
 # A Wednesday, 12:00 in Berlin.
@@ -567,7 +567,7 @@ def test_a_repeated_local_time_is_past_when_both_are() -> None:
 
 @cache
 def days_with_changes(zone: ZoneInfo) -> list[date]:
-    """The local days of 2025 to 2027 on which the clock is set; an ordinary one if it never is."""
+    """The local days of 2025 to 2027 with a clock change, or an ordinary day if there are none."""
     hours = (datetime(2025, 1, 1, tzinfo=UTC) + timedelta(hours=n) for n in range(3 * 365 * 24))
     local = (hour.astimezone(zone) for hour in hours)
     days = {
@@ -682,12 +682,12 @@ def test_an_iso_time_survives_being_written_in_a_zone_and_read_in_utc(
     assert parse_when(local.isoformat(), now, UTC) == at
     assert parse_when(f"{at:%Y-%m-%d %H:%M:%S.%f}Z", now, zone) == at
     naive = local.replace(tzinfo=None).isoformat()
-    # The second of two equal local times can't be told from the first, unless that is past.
+    # Of two equal local times, the second is meant only if the first is past.
     assume(local.fold == 0)
     assert parse_when(naive, now, zone) == at
 
 
-# Saying it back.
+# Descriptions.
 
 
 @pytest.mark.parametrize(

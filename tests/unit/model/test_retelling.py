@@ -26,7 +26,7 @@ def heard(earlier: list[TurnEvent], story: list[TurnEvent]) -> list[TurnEvent]:
 def test_a_story_told_again_from_the_beginning_is_heard_once(
     story: list[TurnEvent], data: st.DataObject
 ) -> None:
-    """However its deltas were joined, and wherever the first telling was cut off."""
+    """However its deltas were joined, and wherever the first stream was cut off."""
     cut = data.draw(st.integers(0, len(story)))
     earlier = merge_deltas(story[:cut])
     assert merge_deltas([*earlier, *heard(earlier, story)]) == merge_deltas(story)

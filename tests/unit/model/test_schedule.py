@@ -43,7 +43,7 @@ AT_SET_TIMES = [
 ]
 IN_REAL_TIME = ["*/15 * * * *", "30 * * * *", "* 2 * * *", "0 */2 * * *", "5 */3 * * *"]
 
-# A busy machine may make one example slow; that says nothing about the code.
+# A loaded machine may make one example slow, which says nothing about the code.
 UNHURRIED = settings(deadline=None)
 
 
@@ -123,19 +123,19 @@ def test_before_a_repeated_hour_is_over_what_happened_in_its_first_run_came_last
             "Australia/Lord_Howe",
             [utc(2026, 4, 4, 14, 45), utc(2026, 4, 5, 15, 15)],
         ),
-        # Every two hours by the clock, though this one was set in between.
+        # Every two hours of local time, across a clock change.
         (
             "0 */2 * * *",
             "Australia/Lord_Howe",
             [utc(2026, 4, 4, 13, 0), utc(2026, 4, 4, 15, 30), utc(2026, 4, 4, 17, 30)],
         ),
-        # Real time knows no gap and no repetition.
+        # Elapsed time has no gaps and no repetitions.
         (
             "*/30 * * * *",
             "Europe/Berlin",
             [utc(2026, 10, 25, 0, 0), utc(2026, 10, 25, 0, 30), utc(2026, 10, 25, 1, 0)],
         ),
-        # A zone that differs by years from what its rules say today, and one without any.
+        # A zone whose rules changed over the years, and one without clock changes.
         ("0 12 * * *", "Asia/Kathmandu", [utc(2026, 5, 1, 6, 15), utc(2026, 5, 2, 6, 15)]),
         ("0 12 29 2 *", "UTC", [utc(2028, 2, 29, 12), utc(2032, 2, 29, 12)]),
     ],
@@ -211,7 +211,7 @@ def test_every_so_often_never_drifts(seconds: int, number: int, late: int) -> No
     every = Every(seconds, NOW)
     beat = NOW + number * period
 
-    # However late one looks: never from there, always from the anchor.
+    # However late the look, it counts from the anchor.
     moment = beat + timedelta(microseconds=late) % period
 
     assert every.next_after(moment) == beat + period

@@ -1,4 +1,4 @@
-"""When a cron expression happens, found by looking at a wall clock every minute.
+"""When a cron expression fires, found by looking at a wall clock every minute.
 
 It shares nothing with `navi.live.model.scheduling.schedule`, so that each can check the other.
 """
@@ -18,7 +18,7 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Change:
-    """Clocks are set, in this zone and perhaps in others."""
+    """A clock change in this zone, and perhaps in others."""
 
     zone: str
     at: datetime
@@ -29,7 +29,7 @@ class Change:
 
 @cache
 def changes(start: datetime, end: datetime) -> list[Change]:
-    """All in the world, each once: most zones change together with others."""
+    """All clock changes in the world, each once: most zones change together with others."""
     distinct: dict[tuple[datetime, timedelta, timedelta], Change] = {}
     for name in sorted(available_timezones()):
         for change in changes_of(name, start, end):
@@ -65,7 +65,7 @@ class Wall:
         return cls([(m, m.astimezone(place).replace(tzinfo=None, fold=0)) for m in moments])
 
     def occurrences(self, expr: str) -> list[datetime]:
-        """The instants at which it happens."""
+        """The instants at which the expression fires."""
         pattern = Pattern.of(expr)
         moments: list[datetime] = []
         seen: set[datetime] = set()
@@ -74,7 +74,7 @@ class Wall:
             if pattern.follows_real_time:
                 happens = pattern.fits(time)
             else:
-                # What was never shown happens now; what was shown before has happened.
+                # A skipped time fires now; a repeated one has already fired.
                 happens = any(pattern.fits(each) for each in _minutes(expected, time))
                 happens |= pattern.fits(time) and time not in seen
                 seen.add(time)

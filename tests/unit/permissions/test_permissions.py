@@ -1,4 +1,4 @@
-"""What may be allowed: judged by everything that runs, and never wider than was seen."""
+"""Suggestions judge everything a line runs, and are never wider than its history."""
 
 from __future__ import annotations
 
@@ -387,7 +387,7 @@ def test_an_ordinary_history_yields_rules_worth_having() -> None:
     assert len(wide) >= 15
     assert wide - sure == set()
     assert {"Bash(npm test)", "Bash(git branch)", "Bash(sort -rn)", "Bash(uniq -c)"} <= sure
-    # Nothing silly: no single file, no folder, no second rule for the same thing.
+    # No single file, no folder, no second rule for the same command.
     assert not {rule for rule in sure if re.search(r"/p/proj|\.py|\.ts|done|\d", rule)}
     exact = {rule[5:-1] for rule in sure if not rule.endswith(":*)")}
     assert not [text for text in exact for rule in wide if matches(rule, text)]
@@ -400,7 +400,7 @@ def test_nothing_seen_nothing_suggested() -> None:
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 def test_nothing_is_suggested_from_a_command_with_a_secret(sample: Sample) -> None:
-    """Neither alone nor with others, however often it was run."""
+    """Neither alone nor beside other commands, however often it ran."""
     quoted = shlex.quote(sample.text)
     for line in (
         sample.text,

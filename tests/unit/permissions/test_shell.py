@@ -277,7 +277,7 @@ def test_the_quick_way_and_the_grammar_agree(text: str) -> None:
         return
     assert line.is_compound >= reading.is_compound
     assert line.commands[: len(reading.commands)] or not reading.commands
-    # The line speaks of what `sudo` and `bash -c` run; the grammar reads only the line itself.
+    # `sudo` and `bash -c` run more than the grammar sees, which reads only the line itself.
     is_seen_through = first.words[0] in ("sudo", "bash")
     if not is_seen_through:
         assert line.base == (first.words[0].rpartition("/")[2] or first.words[0])

@@ -1,4 +1,4 @@
-"""However often a command that does harm was run, no suggestion lets it pass without asking."""
+"""No suggestion lets a harmful command run without asking, however often it ran before."""
 
 from __future__ import annotations
 

@@ -294,7 +294,7 @@ def at(second: int) -> str:
 
 
 def history(prefix: str) -> list[dict[str, Any]]:
-    """A session with more answers than stay open; `prefix` makes the uuids."""
+    """A session with more answers than the reader keeps open; uuids start with `prefix`."""
     lines: list[dict[str, Any]] = []
     for turn in range(OPEN_ANSWERS + 4):
         call = {"type": "tool_use", "id": f"t{turn}", "name": "Bash", "input": {"command": "ls"}}
@@ -319,7 +319,7 @@ def facts(rows: Rows) -> Any:
 
 @pytest.mark.parametrize("prefix", ["old", "new"])
 def test_a_history_written_again_counts_once(prefix: str, tmp_path: Path) -> None:
-    """With the same uuids, or with new ones: wherever a reading stopped in between."""
+    """With the same uuids or new ones, wherever reading stopped in between."""
     once = rows_of(ClaudeCodeSource(), written(tmp_path / "s.jsonl", *history("old")))
     assert len(once.words("user")) == OPEN_ANSWERS + 4
     assert len(once.tool_calls) == OPEN_ANSWERS + 4

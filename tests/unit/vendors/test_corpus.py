@@ -1,4 +1,4 @@
-"""Real files of many versions of the real agents, against what is known to be in them."""
+"""Files written by many versions of the real agents, compared with their known content."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ def test_a_rollout_of_codex_is_read_as_it_was_written(path: str) -> None:
 
 @pytest.mark.parametrize("path", [*CLAUDE, *CODEX])
 def test_what_is_passed_over_unread_would_say_nothing(path: str, tmp_path: Path) -> None:
-    """Written with other spaces and in another order, no line is known by its first bytes."""
+    """With other spacing and key order, no line can be recognised by its first bytes."""
     source, file = SOURCES[path.split("/")[0]], tmp_path / path
     lines = (CORPUS / path).read_text().splitlines()
     written(file, *(spaced(json.loads(line)) for line in lines))
     slow, fast = rows_of(source, file), rows_of(source, CORPUS / path)
-    # The name of a rollout stands in a file beside it.
+    # A rollout's name is in a file beside it.
     slow.session.title = fast.session.title
     assert (slow.messages, slow.tool_calls, slow.by_key, slow.session) == (
         fast.messages,
@@ -160,7 +160,7 @@ def test_in_a_home_with_all_of_them_copied_answers_cost_nothing_more(full_home: 
 
 
 def known_cost(home: Path) -> tuple[int, int, int, int]:
-    """The most that any line says of each answer, found the slow way."""
+    """The largest usage that any line reports for each answer, computed the slow way."""
     fields = ("input", "output", "cache_read_input", "cache_creation_input")
     answers: dict[str, list[int]] = {}
     for path in home.glob("projects/**/*.jsonl"):
