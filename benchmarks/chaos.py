@@ -4,7 +4,7 @@
     python -m benchmarks.chaos recall --kills 100 --servers 2
     python -m benchmarks.chaos all --kills 10
 
-Prints a table and a verdict for each kind of work, and ends with 1 if a promise was broken. The
+Prints a table and a verdict for each kind of work; exits with 1 if a promise was broken. The
 short versions of this are tests/acceptance/flows/test_kills.py and
 tests/acceptance/clients/test_agent_storm.py.
 """
@@ -34,7 +34,7 @@ LONGEST_LIFE_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of work, the options it takes, and what is meant if none are given."""
+    """A kind of work, its options and their defaults."""
 
     workload: Callable[..., Workload]
     options: Sequence[str]

@@ -47,7 +47,7 @@ def empty_store(store: str) -> Iterator[tuple[Path, str | None]]:
 
 @contextmanager
 def work_folder(parent: Path = BUILD) -> Iterator[Path]:
-    """A new folder that is gone afterwards, and so is every process that was started meanwhile."""
+    """A temporary folder; it and every process started meanwhile are gone afterwards."""
     parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="bench-", dir=parent))
     # PostgreSQL runs as another user if we are root.
@@ -67,7 +67,7 @@ def end_children() -> None:
 
 
 def say(text: str, end: str = "\n") -> None:
-    """To the person who waits: figures go to stdout, everything else to stderr."""
+    """Report progress on stderr; stdout is for figures."""
     print(text, end=end, file=sys.stderr, flush=True)
 
 

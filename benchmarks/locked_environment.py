@@ -1,4 +1,4 @@
-"""An environment with exactly the packages of a lock, made anew when the lock changes."""
+"""An environment with exactly the packages of a lock file, rebuilt when that changes."""
 
 from __future__ import annotations
 

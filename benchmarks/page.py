@@ -1,4 +1,4 @@
-"""How quick the page is with a long session, and while much is being said.
+"""How fast the page is with a long session and during a fast stream.
 
     python -m benchmarks.page
 
@@ -58,13 +58,13 @@ async def measure(home: Path) -> list[Row]:
     ]
 
 
-def _row(what: str, found: Spread, most: int, beside: str = "") -> Row:
+def _row(what: str, spread: Spread, most: int, beside: str = "") -> Row:
     return Row(
         what,
         "sqlite",
-        spread=found,
+        spread=spread,
         goal=f"p50 < {most} ms",
-        is_met=found.p50 < most,
+        is_met=spread.p50 < most,
         beside=beside,
     )
 

@@ -15,7 +15,7 @@ BUILT_FROM = {".css", ".html", ".js", ".json", ".svelte", ".svg", ".ts"}
 
 
 def fingerprint() -> str:
-    """Of everything that the build reads."""
+    """The hash of everything the build reads."""
     total = hashlib.sha256()
     for path in sorted(SOURCE.rglob("*")):
         name = path.relative_to(SOURCE)

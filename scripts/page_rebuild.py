@@ -23,8 +23,10 @@ def node_version() -> tuple[int, int] | None:
     """None where Node or npm is missing."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         return None
-    shown = subprocess.run(["node", "--version"], check=True, capture_output=True, text=True).stdout
-    major, minor = re.findall(r"\d+", shown)[:2]
+    version = subprocess.run(
+        ["node", "--version"], check=True, capture_output=True, text=True
+    ).stdout
+    major, minor = re.findall(r"\d+", version)[:2]
     return int(major), int(minor)
 
 

@@ -172,11 +172,11 @@ def sections() -> Iterator[tuple[str, type[Section]]]:
 
 def _row(section: str, key: str, field: FieldInfo) -> str:
     default = field.get_default(call_default_factory=True)
-    shown = "none" if default is None else f"`{_toml(default)}`"
-    if len(shown) > LONGEST_DEFAULT:
-        shown = "see [config.toml](config.toml)"
+    cell = "none" if default is None else f"`{_toml(default)}`"
+    if len(cell) > LONGEST_DEFAULT:
+        cell = "see [config.toml](config.toml)"
     variable = f"`NAVI_{section}_{key}`".upper()
-    return f"| `{key}` | {_type(field)} | {shown} | {variable} | {field.description} |"
+    return f"| `{key}` | {_type(field)} | {cell} | {variable} | {field.description} |"
 
 
 def _type(field: FieldInfo) -> str:
@@ -200,7 +200,7 @@ def _comment(field: FieldInfo) -> list[str]:
 
 
 def _setting(section: str, key: str, field: FieldInfo) -> list[str]:
-    """The setting as TOML, behind a `#` that no space follows."""
+    """The setting as TOML, commented out by a `#` without a space."""
     value = field.get_default(call_default_factory=True)
     if value is None:
         value = EXAMPLES[f"{section}.{key}"]
@@ -211,19 +211,19 @@ def _setting(section: str, key: str, field: FieldInfo) -> list[str]:
 
 
 def _toml(value: Any) -> str:
-    # JSON's texts, numbers, booleans and lists of texts are TOML's too.
+    # Strings, numbers, booleans and lists of strings are the same in JSON and TOML.
     return json.dumps(value, ensure_ascii=False)
 
 
 def _wrapped(text: str) -> str:
-    """The inside of a TOML text over several lines; a `\\` joins a line with the next."""
+    """The inside of a multi-line TOML string; a `\\` joins a line with the next."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     lines = [" \\\n".join(textwrap.wrap(line, WIDTH)) for line in escaped.split("\n")]
     return "\n".join(lines)
 
 
 def _help(command: click.Command, parent: click.Context | None) -> Iterator[str]:
-    """The command's own help, then that of the commands in it."""
+    """The command's own help, then that of its subcommands."""
     context = click.Context(
         command,
         parent,

@@ -52,8 +52,8 @@ CALLS = [
     ("filesystem", {"action": "read", "path": "tests/test_orders.py"}, "import shop"),
 ]
 
-Said = tuple[str, str, dict[str, Any]]
-STORY: list[Said] = [
+Message = tuple[str, str, dict[str, Any]]
+STORY: list[Message] = [
     ("user", "Watch the nightly build. If it breaks, find out why and tell me here.", {}),
     ("assistant", "I will look at the log now, and again every half hour while it runs.", {}),
     ("user", "Read build.log and report new errors.", {"source": "recall"}),
@@ -63,8 +63,14 @@ STORY: list[Said] = [
         {
             "thinking": "The log is long. The failures are at its end, so I read that first.",
             "tool_calls": [
-                {"id": name, "name": name, "arguments": given, "result": said, "is_error": False}
-                for name, given, said in CALLS
+                {
+                    "id": name,
+                    "name": name,
+                    "arguments": arguments,
+                    "result": result,
+                    "is_error": False,
+                }
+                for name, arguments, result in CALLS
             ],
         },
     ),
@@ -235,8 +241,10 @@ def _session(chance: random.Random, session: str, cwd: str, at: datetime) -> lis
     contents: list[tuple[str, Any]] = [("user", question)]
     for number in range(chance.randrange(3, 14)):
         tool = chance.choice(["Bash", "Bash", "Bash", "Read", "Edit", "Grep"])
-        given = {"command": chance.choice(COMMANDS)} if tool == "Bash" else {"file_path": "app.py"}
-        call = {"type": "tool_use", "id": f"{session}-{number}", "name": tool, "input": given}
+        arguments = (
+            {"command": chance.choice(COMMANDS)} if tool == "Bash" else {"file_path": "app.py"}
+        )
+        call = {"type": "tool_use", "id": f"{session}-{number}", "name": tool, "input": arguments}
         contents.append(("assistant", [call]))
     contents.append(("assistant", [{"type": "text", "text": answer}]))
     return [

@@ -56,15 +56,15 @@ def main() -> None:
 
 
 def pictures() -> dict[str, str]:
-    """By file name."""
+    """The pictures by file name."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         _claude(home, "6f1c0d52-58b1-4a35-9d2e-0f6f5c3f8a10", SHOP, 3, CHECKOUT)
         _codex(home, "019a52c4-7f0e-7d13-8a55-3b1f6f2f9c21", BILLING, 21, LEDGER)
         _claude(home, "b2a9e0c7-1d44-4f0b-8f64-2f4f0b7a6e55", SHOP, 40, TESTS)
         _recall(home, ["index"])
-        shown = _recall(home, QUERY)
-    return {"search.svg": svg(f"recall {' '.join(QUERY)}", shown)}
+        output = _recall(home, QUERY)
+    return {"search.svg": svg(f"recall {' '.join(QUERY)}", output)}
 
 
 CHECKOUT = [
@@ -95,8 +95,8 @@ TESTS = [
 ]
 
 
-def svg(command: str, shown: str) -> str:
-    lines = [[Run("$ ", False, True, None), Run(command, True, False, None)], *_lines(shown)]
+def svg(command: str, output: str) -> str:
+    lines = [[Run("$ ", False, True, None), Run(command, True, False, None)], *_lines(output)]
     width = round(COLUMNS * CHARACTER + 2 * MARGIN)
     height = BAR + len(lines) * LINE + MARGIN
     dots = "".join(
@@ -120,7 +120,7 @@ def _row(runs: list[Run], y: int) -> str:
     for run in runs:
         fill = COLOURS[run.colour] if run.colour else FAINT if run.is_faint else FOREGROUND
         weight = ' font-weight="bold"' if run.is_bold else ""
-        # Its length is said, so that every font keeps the columns.
+        # textLength makes every font keep the columns.
         pieces.append(
             f'<text x="{MARGIN + column * CHARACTER:.1f}" y="{y}" fill="{fill}"{weight} '
             f'textLength="{len(run.text) * CHARACTER:.1f}" lengthAdjust="spacingAndGlyphs">'
@@ -130,9 +130,9 @@ def _row(runs: list[Run], y: int) -> str:
     return "".join(pieces)
 
 
-def _lines(shown: str) -> Iterator[list[Run]]:
-    """Wrapped as a terminal does it."""
-    for line in shown.rstrip().splitlines():
+def _lines(output: str) -> Iterator[list[Run]]:
+    """Wrap lines as a terminal does."""
+    for line in output.rstrip().splitlines():
         runs: list[Run] = []
         column = 0
         for run in _runs(line):
@@ -159,8 +159,8 @@ def _runs(line: str) -> Iterator[Run]:
 
 
 def _recall(home: Path, words: list[str]) -> str:
-    """What it shows on a terminal."""
-    # Places that do not depend on where the temporary folder is: ids are made from them.
+    """The output of `recall` on a terminal."""
+    # Fixed paths, wherever the temporary folder is: ids are made from them.
     environment = {
         "HOME": HOME,
         "CLAUDE_CONFIG_DIR": ".claude",
@@ -179,16 +179,16 @@ def _recall(home: Path, words: list[str]) -> str:
         [RECALL, *words], cwd=home, env=environment, stdout=theirs, stderr=subprocess.PIPE
     )
     os.close(theirs)
-    shown = b"".join(_read(ours))
+    output = b"".join(_read(ours))
     os.close(ours)
-    _, said = process.communicate()
+    _, errors = process.communicate()
     if process.returncode:
-        raise RuntimeError(said.decode())
-    return _TIME.sub(_shown_time, shown.decode().replace("\r\n", "\n"))
+        raise RuntimeError(errors.decode())
+    return _TIME.sub(_shown_time, output.decode().replace("\r\n", "\n"))
 
 
-def _shown_time(found: re.Match[str]) -> str:
-    moment = datetime.strptime(found[0], _FORMAT).replace(tzinfo=UTC)
+def _shown_time(match: re.Match[str]) -> str:
+    moment = datetime.strptime(match[0], _FORMAT).replace(tzinfo=UTC)
     return f"{moment - STARTED + SHOWN_NOW:{_FORMAT}}"
 
 
@@ -196,13 +196,13 @@ def _read(terminal: int) -> Iterator[bytes]:
     while True:
         try:
             yield os.read(terminal, 65_536)
-        except OSError:  # nobody writes to it any more
+        except OSError:  # no process writes to it any more
             return
 
 
-def _claude(home: Path, id: str, cwd: str, days: int, said: list[tuple[str, str]]) -> None:
+def _claude(home: Path, id: str, cwd: str, days: int, messages: list[tuple[str, str]]) -> None:
     rows = []
-    for number, (kind, text) in enumerate(said):
+    for number, (kind, text) in enumerate(messages):
         content: Any = text
         if kind != "user":
             call = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": text}}
@@ -223,7 +223,7 @@ def _claude(home: Path, id: str, cwd: str, days: int, said: list[tuple[str, str]
     _write(home / ".claude" / "projects" / folder / f"{id}.jsonl", rows)
 
 
-def _codex(home: Path, id: str, cwd: str, days: int, said: list[tuple[str, str]]) -> None:
+def _codex(home: Path, id: str, cwd: str, days: int, messages: list[tuple[str, str]]) -> None:
     rows: list[dict[str, Any]] = [
         {
             "timestamp": _moment(days, 0),
@@ -231,7 +231,7 @@ def _codex(home: Path, id: str, cwd: str, days: int, said: list[tuple[str, str]]
             "payload": {"id": id, "timestamp": _moment(days, 0), "cwd": cwd},
         }
     ]
-    for number, (role, text) in enumerate(said):
+    for number, (role, text) in enumerate(messages):
         kind = "input_text" if role == "user" else "output_text"
         content = [{"type": kind, "text": text}]
         payload = {"type": "message", "role": role, "content": content}

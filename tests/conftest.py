@@ -18,30 +18,30 @@ from navi.live.store.engine import schema
 from navi.live.store.engine.dialects.sqlite import sqlite_url
 from tests.postgres import PostgresServer
 
-# A busy machine is no failure.
+# A slow machine is not a failure.
 settings.register_profile("navi", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("navi")
 
-# Settings and secrets of whoever runs the tests, and the agent that may have started them.
+# Settings and secrets of the user, and of an agent that may be running the tests.
 FOREIGN = ("NAVI_", "RECALL_", "CLAUDE", "CODEX", "ANTHROPIC_", "OPENAI_", "XDG_")
 
 
 def pytest_configure() -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # A run in the background ignores Ctrl-C, and so would every process that it starts.
+        # A background run ignores Ctrl-C, and so would every process it starts.
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
 def private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give each test its own home, so that none reads or writes the files of the user."""
+    """Give each test its own home, so that none touches the user's files."""
     for name in list(os.environ):
         if name.startswith(FOREIGN):
             monkeypatch.delenv(name)
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
-    # Named but not created: making them, with the right mode, is the work of the code under test.
+    # Not created here: the code under test must create them with the right mode.
     monkeypatch.setenv("XDG_DATA_HOME", str(home / ".local" / "share"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
     monkeypatch.setenv("NAVI_HOME", str(home / "navi"))
@@ -50,7 +50,7 @@ def private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def restored_umask() -> Iterator[None]:
-    """A command that runs inside the test's own process changes the umask of the whole process."""
+    """Restore the umask, which commands run in the test's own process change."""
     umask = os.umask(0o077)
     os.umask(umask)
     yield
@@ -59,7 +59,7 @@ def restored_umask() -> Iterator[None]:
 
 @pytest.fixture
 def private_umask(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a command that a person with the umask 027 has started."""
+    """As if a person with umask 027 had started the command."""
     monkeypatch.setattr(file_modes, "_original_umask", None)
     os.umask(0o027)
     file_modes.make_files_private()
@@ -82,7 +82,7 @@ def postgres() -> Iterator[PostgresServer]:
 
 @pytest.fixture(scope="session")
 def prepared(postgres: PostgresServer) -> str:
-    """The name of a database with Navi's tables: to copy it is quicker than to make them."""
+    """The name of a database with Navi's tables, which is faster to copy than to create."""
     url = postgres.create_database()
     schema.prepare(url)
     return urlsplit(url).path.removeprefix("/")
@@ -90,7 +90,7 @@ def prepared(postgres: PostgresServer) -> str:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def prepared_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Both stores, one after the other, with Navi's tables."""
+    """Each kind of store in turn, with Navi's tables."""
     if request.param == "sqlite":
         url = sqlite_url(tmp_path / "navi.sqlite3")
         schema.prepare(url)

@@ -84,7 +84,7 @@ class World:
     async def frames_until(
         self, session: Session, is_last: Callable[[Frame], bool], after: int = 0
     ) -> list[Frame]:
-        """The session's frames, up to and with the one that is waited for."""
+        """The session's frames, up to and including the awaited one."""
         seen: list[Frame] = []
         async with asyncio.timeout(PATIENCE_SECONDS):
             async with aclosing(self.navi.broadcast.session(session.id, after)) as batches:

@@ -31,7 +31,7 @@ class FixedClock:
 
 @dataclass(slots=True)
 class File:
-    """One transcript; every line it is given is numbered and timed."""
+    """One transcript; each added line gets the next number and time."""
 
     path: Path
     session: str
@@ -132,7 +132,7 @@ class World:
             return connection.execute(statement).fetchall()
 
     def everything(self) -> dict[str, Any]:
-        """All that the index says, in an order of its own: equal for equal indexes."""
+        """The whole content of the index, in a fixed order for comparison."""
         tables = {
             table: self.rows(f"SELECT {columns} FROM {table} ORDER BY ALL")
             for table, columns in (
@@ -150,14 +150,14 @@ class World:
         }
 
     def documents(self) -> Iterable[tuple[Any, ...]]:
-        """Every document of the full-text."""
+        """Every document of the full-text index."""
         import tantivy
 
         from navi.memory.read import full_text
 
         searcher = full_text.open_for_reading(self.places).searcher()
-        found = searcher.search(tantivy.Query.all_query(), max(1, searcher.num_docs)).hits
-        addresses = [address for _, address in found]
+        hits = searcher.search(tantivy.Query.all_query(), max(1, searcher.num_docs)).hits
+        addresses = [address for _, address in hits]
         columns = [
             searcher.fast_field_values(name, addresses)
             for name in ("session", "place", "what", "agent", "at")
@@ -168,6 +168,6 @@ class World:
 
 
 def touch(path: Path, seconds: float = 5) -> None:
-    """A later time of change, whatever the file system's clock makes of two quick writes."""
+    """Advance the modification time, which two quick writes may leave equal."""
     then = os.stat(path).st_mtime + seconds
     os.utime(path, (then, then))

@@ -1,4 +1,4 @@
-"""What files allow, also for root."""
+"""Make file permissions apply to root as well."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def rights_that_files_give() -> Iterator[None]:
-    """Nothing is closed to root, unless it gives up its right to open everything for a while."""
+    """Drop root's right to open every file for a while."""
     if os.geteuid() != 0:
         yield
         return

@@ -1,4 +1,4 @@
-"""Texts with secrets, as they stand in transcripts, and texts that only look as if they had some.
+"""Texts with secrets, as found in transcripts, and texts that only look as if they had any.
 
 The secrets are made of seeded random characters when the tests run: nothing in this file is a key,
 or looks like one to a scanner.

@@ -19,7 +19,7 @@ NAVI = (sys.executable, "-m", "navi.cli.navi.main")
 
 
 class ServerProcess:
-    """Started on construction; `address` is there once it is ready."""
+    """Started on construction; `address` is set once it is ready."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class ServerProcess:
         environment |= {
             "HOME": str(home),
             "NAVI_HOME": str(home / "navi"),
-            # A process beside each server that few tests need.
+            # Off by default: few tests need this extra process beside the server.
             "NAVI_INDEX_FOLLOW": "false",
             **settings,
         }
@@ -48,12 +48,12 @@ class ServerProcess:
         self.start()
 
     def start(self) -> None:
-        """Also after `kill` or `stop`: the next server on the same home."""
+        """Start, or start again on the same home after `kill` or `stop`."""
         self.launch()
         self.wait_until_ready()
 
     def launch(self) -> None:
-        """Only start the process, for tests that do not let it become ready."""
+        """Start the process without waiting until it is ready."""
         self.home.mkdir(parents=True, exist_ok=True)
         with (self.home / "server.log").open("ab") as log:
             self.process = subprocess.Popen(
@@ -146,7 +146,7 @@ class Client:
             self.address.replace("http://", "ws://") + path + query,
             additional_headers=self.headers,
             max_size=None,
-            # All that comes is read at once: a client with a full queue can't even say goodbye.
+            # Unlimited queue: a client with a full one could not even close the connection.
             max_queue=None,
             proxy=None,
         )

@@ -23,10 +23,10 @@ NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
 @dataclass
 class World:
-    """A store, what it told, and the few steps that most tests begin with."""
+    """A store, the events it published, and the steps most tests begin with."""
 
     store: Store
-    told: list[Event] = field(default_factory=list)
+    published: list[Event] = field(default_factory=list)
     now: datetime = NOON
 
     @property
@@ -76,7 +76,7 @@ async def store_world(url: str) -> AsyncIterator[World]:
     """A world on a database that already has Navi's tables."""
     store = Store(url)
     world = World(store)
-    store.on_events = world.told.extend
+    store.on_events = world.published.extend
     store.start()
     yield world
     await store.close()

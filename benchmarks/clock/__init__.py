@@ -1,4 +1,4 @@
-"""How late what is due comes, with a million others pending: Navi beside other schedulers.
+"""How late due work fires with a million rows pending: Navi beside other schedulers.
 
 __main__.py    the command: `python -m benchmarks.clock`
 plan.py        how much of everything is measured

@@ -37,7 +37,7 @@ EXPLANATION = (
 
 def main() -> None:
     arguments = _arguments()
-    # Like Ctrl-C: the contestant is ended too, and what was measured is printed.
+    # Like Ctrl-C: the contestant is stopped too, and the figures so far are printed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     say_machine()
     plans = _plans(arguments)
@@ -48,11 +48,11 @@ def main() -> None:
     except KeyboardInterrupt:
         say("interrupted")
     if arguments.json:
-        shown = {
+        summary = {
             "results": [asdict(result) for result in results],
             "bars": [asdict(bar) for bar in bars(results)],
         }
-        print(json.dumps(shown, indent=2))
+        print(json.dumps(summary, indent=2))
     else:
         explanation = EXPLANATION.format_map(asdict(plans[0]))
         print(table(results), bars_table(results), explanation, sep="\n\n")

@@ -30,7 +30,7 @@ LEAST_LEAD_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Something due. The contestant says its number when it is admitted."""
+    """A job that comes due. The contestant reports its number when it is admitted."""
 
     number: int
     due_at: datetime
@@ -42,10 +42,10 @@ Note = Callable[[int], None]
 
 class Contestant(Protocol):
     async def load(self, pending: int) -> None:
-        """Fill an empty database with so many that are due on a far day."""
+        """Fill an empty database with this many jobs due in the distant future."""
 
     def running(self, note: Note) -> AbstractAsyncContextManager[None]:
-        """At work, from entering to leaving."""
+        """Run the scheduler while the context is open."""
 
     async def schedule(self, jobs: Sequence[Job]) -> None: ...
 
@@ -107,7 +107,7 @@ class Course:
         for _ in range(plan.rounds):
             bursts.append(await self._heat([0.0] * plan.burst, plan.lead_seconds))
             if bursts[-1].missing:
-                # What is left over would be in the way of everything that follows.
+                # Leftover jobs would disturb everything that follows.
                 return bursts, []
         count = plan.spread_per_second * plan.spread_seconds
         offsets = [number / plan.spread_per_second for number in range(count)]
@@ -182,7 +182,7 @@ def _measured(
     stolen: float,
 ) -> Heat:
     due = {job.number: job.due_at.timestamp() for job in jobs}
-    # What an earlier set left over is no part of this one.
+    # Leftovers of an earlier set do not belong to this one.
     own = [(number, at) for number, at in noted if number in due]
     first: dict[int, float] = {}
     for number, at in own:
@@ -207,7 +207,7 @@ def _result(idle: Idle | None, bursts: Sequence[Heat], spreads: Sequence[Heat]) 
 
 
 def _stolen_seconds() -> float:
-    """Known to Linux alone."""
+    """Available on Linux only."""
     return float(getattr(psutil.cpu_times(), "steal", 0.0))
 
 

@@ -39,7 +39,7 @@ IDLE_SHARE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one contestant reached. Figures are the median of the rounds."""
+    """The result of one contestant. Figures are the median of the rounds."""
 
     name: str
     store: str
@@ -89,10 +89,10 @@ def result_of(entry: Entry, plan: Plan, measured: dict[str, Any]) -> Result:
 def bars(results: Sequence[Result]) -> list[Bar]:
     """The bars at the largest number of pending rows that was measured."""
     most = max((result.pending for result in results), default=0)
-    found = {(result.name, result.store): result for result in results if result.pending == most}
-    made = [_ratio_bar(found, peer, store, wanted) for peer, store, wanted in RATIOS]
+    by_name = {(result.name, result.store): result for result in results if result.pending == most}
+    made = [_ratio_bar(by_name, peer, store, wanted) for peer, store, wanted in RATIOS]
     for store in ("sqlite", "postgresql"):
-        navi = found.get((NAVI, store))
+        navi = by_name.get((NAVI, store))
         spread = navi.spread.p99 if navi and navi.spread else None
         made.append(
             Bar(
@@ -115,8 +115,8 @@ def bars(results: Sequence[Result]) -> list[Bar]:
 
 
 def table(results: Sequence[Result]) -> str:
-    found = {(result.name, result.store, result.pending): result for result in results}
-    lines = [_cells(each, found.get((NAVI, each.store, each.pending))) for each in results]
+    by_name = {(result.name, result.store, result.pending): result for result in results}
+    lines = [_cells(each, by_name.get((NAVI, each.store, each.pending))) for each in results]
     return common.table(HEADS, lines, RIGHT)
 
 
@@ -132,12 +132,12 @@ def bars_table(results: Sequence[Result]) -> str:
 
 
 def _spread(heat: dict[str, Any], plan: Plan) -> Spread:
-    """Who was not admitted in time counts as late as patience lasted."""
+    """A job not admitted in time counts as late as the timeout."""
     return spread_of([*heat["lateness_ms"], *[plan.patience_seconds * 1000] * heat["missing"]])
 
 
-def _ratio_bar(found: dict[tuple[str, str], Result], peer: str, store: str, wanted: float) -> Bar:
-    navi, other = found.get((NAVI, store)), found.get((peer, store))
+def _ratio_bar(by_name: dict[tuple[str, str], Result], peer: str, store: str, wanted: float) -> Bar:
+    navi, other = by_name.get((NAVI, store)), by_name.get((peer, store))
     ratio = other.burst.p99 / navi.burst.p99 if navi and other else None
     return Bar(
         f"{store}: p99 lower than {peer}'s",

@@ -1,4 +1,4 @@
-"""How fast `recall` makes its index and answers from it, beside others and beside the floor.
+"""How fast `recall` builds its index and answers from it, beside peers and a lower bound.
 
 __main__.py         the command: `python -m benchmarks.memory`
 home.py             a home full of made transcripts, and what is in them

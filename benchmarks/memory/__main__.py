@@ -21,7 +21,7 @@ Measure = Callable[[Stage], list[Row]]
 
 def main() -> None:
     arguments = _arguments()
-    # Like Ctrl-C: what was started is ended too, and what was measured is printed.
+    # Like Ctrl-C: child processes are stopped too, and the figures so far are printed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     say_machine(f"files and index in {BUILD}")
     rounds = arguments.rounds or (1 if arguments.size >= LARGE else 2)
@@ -35,7 +35,7 @@ def main() -> None:
             rows += PARTS[part](here)
             say(f"{part} measured in {time.monotonic() - started_at:.0f} s")
     finally:
-        # Also if something broke: no process is left, and what was measured is not lost.
+        # Even after an error, no process is left and no figure is lost.
         end_children()
         if arguments.json:
             print(json.dumps([row.as_json() for row in rows], ensure_ascii=False, indent=2))

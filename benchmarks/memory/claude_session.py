@@ -46,16 +46,16 @@ class ClaudeSession(Session):
         self._attach(f'{{"type":"prompt_snapshot","systemPrompt":[{text(system)}]}}')
 
     def turn(self, prompt: str) -> None:
-        said = text(prompt)
+        content = text(prompt)
         turned = ""
         if self.is_today:
             turned = ',"promptSource":"typed","turnOrigin":"human","turnPosition":{"promptIndex":1}'
-        self._put_user(f'"content":{said}', f',"permissionMode":"default"{turned}')
+        self._put_user(f'"content":{content}', f',"permissionMode":"default"{turned}')
         self.truth.messages += 1
         steps = 1 + int(self.random.expovariate(1 / 2.4))
         for step in range(steps):
             if self.is_today:
-                self._request(said if step == 0 else None)
+                self._request(content if step == 0 else None)
             self._answer(is_last=step == steps - 1)
         self.put(
             f'{{"type":"last-prompt","lastPrompt":{text(prompt[:200])},"sessionId":"{self.id}"}}'
@@ -79,28 +79,28 @@ class ClaudeSession(Session):
         if is_last or random() < 0.6:
             blocks.append(f'{{"type":"text","text":{text(self.answer())}}}')
         blocks += [
-            f'{{"type":"tool_use","id":"{id}","name":"{name}","input":{given}}}'
-            for id, name, given, _ in calls
+            f'{{"type":"tool_use","id":"{id}","name":"{name}","input":{arguments}}}'
+            for id, name, arguments, _ in calls
         ]
         self.truth.messages += 1
         id, spent = f"msg_{self.hex()}", self._spend()
         for number, block in enumerate(blocks):
-            # Half a year ago only the last line of an answer knew how long it had become.
+            # In the older version only the last line of an answer has its final length.
             is_partial = not self.is_today and number < len(blocks) - 1
             output = 1 if is_partial else spent.output
             reason = "null" if is_partial else '"end_turn"' if is_last else '"tool_use"'
             self._put_answer(id, block, number, spent, output, reason)
-        for call, _name, _given, result in calls:
-            shown = text(self.output()) if result is None else text(result)
-            beside = f'"stdout":{shown},"stderr":"","interrupted":false,"isImage":false'
+        for call, _name, _arguments, result in calls:
+            content = text(self.output()) if result is None else text(result)
+            beside = f'"stdout":{content},"stderr":"","interrupted":false,"isImage":false'
             self._put_user(
-                f'"content":[{{"tool_use_id":"{call}","type":"tool_result","content":{shown},'
+                f'"content":[{{"tool_use_id":"{call}","type":"tool_result","content":{content},'
                 '"is_error":false}]',
                 f',"toolUseResult":{{{beside}}},"sourceToolAssistantUUID":{self._uuid}',
             )
 
     def _call(self) -> tuple[str, str, str, str | None]:
-        """Id, name, input as JSON, and what came of it if that is not an output."""
+        """Id, name, input as JSON, and the result unless it is a command's output."""
         self.truth.tool_calls += 1
         id = f"toolu_{self.hex()}"
         if self.random.random() < 0.55:
@@ -111,14 +111,16 @@ class ClaudeSession(Session):
         name, path = self.texts.one_of(FILE_TOOLS), f"{self.cwd}/{self.texts.path()}"
         if name == "Edit":
             old, new = self.texts.code(3), self.texts.code(4)
-            given = f'"file_path":{text(path)},"old_string":{text(old)},"new_string":{text(new)}'
+            arguments = (
+                f'"file_path":{text(path)},"old_string":{text(old)},"new_string":{text(new)}'
+            )
             self.truth.tool_results += 1
-            return id, name, f"{{{given}}}", f"The file {path} has been updated successfully."
+            return id, name, f"{{{arguments}}}", f"The file {path} has been updated successfully."
         if name == "Write":
             content = self.texts.code(self.texts.length(12, 0.9))
             self.truth.tool_results += 1
-            given = f'"file_path":{text(path)},"content":{text(content)}'
-            return id, name, f"{{{given}}}", f"File created successfully at: {path}"
+            arguments = f'"file_path":{text(path)},"content":{text(content)}'
+            return id, name, f"{{{arguments}}}", f"File created successfully at: {path}"
         if name == "Grep":
             return id, name, f'{{"pattern":{text(self.texts.name())},"path":{text(path)}}}', None
         return id, name, f'{{"file_path":{text(path)}}}', None
@@ -169,12 +171,12 @@ class ClaudeSession(Session):
             f'"timestamp":"{self.moment()}"{more}{self._end}'
         )
 
-    def _request(self, said: str | None) -> None:
-        """What the client of today keeps of each request, next to the conversation itself."""
-        if said is not None:
+    def _request(self, content: str | None) -> None:
+        """The copy of each request that the newer client keeps beside the conversation."""
+        if content is not None:
             self.put(
                 f'{{"type":"api-request-blob","sessionId":"{self.id}","hash":"{self.hex(64)}",'
-                f'"message":{{"role":"user","content":[{{"type":"text","text":{said}}}]}}}}'
+                f'"message":{{"role":"user","content":[{{"type":"text","text":{content}}}]}}}}'
             )
         self.put(
             f'{{"type":"api-request","sessionId":"{self.id}","id":"{self.uuid()}","timestamp":'

@@ -91,7 +91,7 @@ class CodexSession(Session):
             )
         if call is not None:
             self._put_output(*call)
-        # Old clients repeat the count whenever something else on the screen changes.
+        # Older clients repeat the count whenever the screen changes.
         for _ in range(1 if self.is_today or random() > 0.3 else 2):
             self._event(
                 f'"type":"token_count","info":{{"total_token_usage":{_usage(self._total)},'
@@ -111,13 +111,13 @@ class CodexSession(Session):
             f'"content":null,"encrypted_content":"{self.hex(400)}"'
         )
 
-    def _say(self, said: str) -> None:
+    def _say(self, message: str) -> None:
         self.truth.messages += 1
         if self.is_today:
-            self._completed("AgentMessage", f'"content":[{{"type":"Text","text":{text(said)}}}]')
+            self._completed("AgentMessage", f'"content":[{{"type":"Text","text":{text(message)}}}]')
         else:
-            self._event(f'"type":"agent_message","message":{text(said)},"phase":null')
-        self._put_message("assistant", "output_text", said)
+            self._event(f'"type":"agent_message","message":{text(message)},"phase":null')
+        self._put_message("assistant", "output_text", message)
 
     def _call(self) -> tuple[str, str | None]:
         """The call's id, and its command if it is one."""
@@ -126,10 +126,10 @@ class CodexSession(Session):
         if self.random.random() < 0.75:
             self.truth.commands += 1
             command = self.texts.command()
-            given = text(text({"cmd": command}))
+            arguments = text(text({"cmd": command}))
             self._item(
                 f'"type":"function_call","id":"fc_{id[5:]}","name":"exec_command",'
-                f'"arguments":{given},"call_id":"{id}"'
+                f'"arguments":{arguments},"call_id":"{id}"'
             )
             return id, command
         lines = "\n".join(f"+{line}" for line in self.texts.code(6).split("\n"))
@@ -147,7 +147,7 @@ class CodexSession(Session):
             self._item(f'"type":"custom_tool_call_output","call_id":"{id}","output":{done}')
             return
         output = self.output()
-        shown = f"Chunk ID: {self.hex(6)}\nProcess exited with code 0\nOutput:\n{output}"
+        content = f"Chunk ID: {self.hex(6)}\nProcess exited with code 0\nOutput:\n{output}"
         if self.is_today:
             self._completed(
                 "CommandExecution",
@@ -155,7 +155,7 @@ class CodexSession(Session):
                 f'"aggregated_output":{text(output)},"exit_code":0',
                 id,
             )
-        self._item(f'"type":"function_call_output","call_id":"{id}","output":{text(shown)}')
+        self._item(f'"type":"function_call_output","call_id":"{id}","output":{text(content)}')
 
     def _spend(self) -> Tokens:
         random = self.random.random
@@ -165,10 +165,10 @@ class CodexSession(Session):
         self.truth.codex.add(spent)
         return spent
 
-    def _put_message(self, role: str, kind: str, said: str) -> None:
+    def _put_message(self, role: str, kind: str, message: str) -> None:
         self._item(
             f'"type":"message","id":"msg_{self.hex()}","role":"{role}",'
-            f'"content":[{{"type":"{kind}","text":{text(said)}}}]'
+            f'"content":[{{"type":"{kind}","text":{text(message)}}}]'
         )
 
     def _item(self, payload: str) -> None:
@@ -194,10 +194,10 @@ class CodexSession(Session):
 
 
 def _usage(tokens: Tokens) -> str:
-    """Codex counts what came from the cache as input too."""
-    given = tokens.input + tokens.cache_read
+    """Codex counts cached tokens as input too."""
+    input_tokens = tokens.input + tokens.cache_read
     return (
-        f'{{"input_tokens":{given},"cached_input_tokens":{tokens.cache_read},'
+        f'{{"input_tokens":{input_tokens},"cached_input_tokens":{tokens.cache_read},'
         f'"cache_write_input_tokens":0,"output_tokens":{tokens.output},'
-        f'"reasoning_output_tokens":0,"total_tokens":{given + tokens.output}}}'
+        f'"reasoning_output_tokens":0,"total_tokens":{input_tokens + tokens.output}}}'
     )

@@ -1,4 +1,4 @@
-"""`recall` as a command: a new process each time, as a person at a shell feels it."""
+"""`recall` as a command: a new process each time, as in a shell."""
 
 from __future__ import annotations
 

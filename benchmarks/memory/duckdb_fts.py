@@ -1,8 +1,8 @@
 """DuckDB's full-text extension over rows of a Parquet file; runs in the peers' environment.
 
-Reads `{kind: [query]}` from standard input, writes `{kind: [milliseconds]}`. Words are taken as
-recall takes them: no stems, no stop-words, digits kept. It knows no phrases: then all words must be
-in the row.
+Reads `{kind: [query]}` from standard input, writes `{kind: [milliseconds]}`. Words are split as
+recall splits them: no stemming, no stop words, digits kept. It has no phrase search, so all words
+of a phrase must be in the row.
 """
 
 import json
@@ -25,19 +25,19 @@ def main() -> None:
             "PRAGMA create_fts_index('passages', 'id', 'text', stemmer = 'none', "
             "stopwords = 'none', ignore = '[^a-z0-9]+')"
         )
-        found = {"making": [time.perf_counter() - started_at]}
+        timings = {"making": [time.perf_counter() - started_at]}
         for kind, queries in json.load(sys.stdin).items():
-            found[kind] = [milliseconds(connection, kind, query, limit) for query in queries]
-        print(json.dumps(found))
+            timings[kind] = [milliseconds(connection, kind, query, limit) for query in queries]
+        print(json.dumps(timings))
 
 
 def load(connection: duckdb.DuckDBPyConnection) -> None:
     place = duckdb_extension_fts.__path__[0]
-    found = connection.execute(
+    row = connection.execute(
         "SELECT file FROM glob(?)", [f"{place}/extensions/**/fts.duckdb_extension"]
     ).fetchone()
-    assert found is not None
-    connection.execute(f"LOAD '{found[0]}'")
+    assert row is not None
+    connection.execute(f"LOAD '{row[0]}'")
 
 
 def milliseconds(connection: duckdb.DuckDBPyConnection, kind: str, query: str, limit: int) -> float:

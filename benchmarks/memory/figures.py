@@ -12,7 +12,7 @@ from benchmarks.common import VERDICTS
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A figure, and the same thing by somebody else in the same run."""
+    """A figure, and a peer's in the same run."""
 
     what: str
     value: float
@@ -41,12 +41,12 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    beside = "" if row.beside_value is None else _shown(row.beside_value, row.unit)
+    beside = "" if row.beside_value is None else _with_unit(row.beside_value, row.unit)
     ratio = "" if row.ratio is None else f"{row.ratio:.2f} ×"
-    shown = _shown(row.value, row.unit)
-    return (row.what, shown, row.beside, beside, ratio, row.goal, VERDICTS[row.is_met], row.note)
+    value = _with_unit(row.value, row.unit)
+    return (row.what, value, row.beside, beside, ratio, row.goal, VERDICTS[row.is_met], row.note)
 
 
-def _shown(value: float, unit: str) -> str:
+def _with_unit(value: float, unit: str) -> str:
     digits = 2 if abs(value) < 10 and unit != "" else 1 if abs(value) < 100 and unit != "" else 0
     return f"{value:,.{digits}f} {unit}".strip()

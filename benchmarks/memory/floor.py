@@ -1,6 +1,6 @@
 """`python -m benchmarks.memory.floor FOLDER…`: plain `json.loads` over every line, and no more.
 
-Whoever reads these files with Python's own means takes at least this.
+Any reader of these files in plain Python takes at least this long.
 """
 
 from __future__ import annotations

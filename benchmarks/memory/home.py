@@ -1,6 +1,6 @@
-"""A home full of made transcripts, the same for the same size and seed.
+"""A home full of generated transcripts, the same for the same size and seed.
 
-It is made once and kept in `build/`, because making two gigabytes takes longer than measuring.
+It is generated once and kept in `build/`: generating two gigabytes takes longer than measuring.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Making the index, looking at it again when nothing changed, and after one session has grown."""
+"""Building the index, refreshing it without changes, and after one session has grown."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ for top in sys.argv[1:]:
 
 
 def measure_full(stage: Stage) -> list[Row]:
-    """The floor is measured before and after each run: the machine may be busier at one time."""
+    """The floor is measured before and after each run, because the machine's load varies."""
     floors, runs = [_floor(stage)], []
     for _ in range(stage.rounds):
         stage.forget()
@@ -110,7 +110,7 @@ def measure_nothing(stage: Stage) -> list[Row]:
 
 
 def measure_grown(stage: Stage, small: Stage) -> list[Row]:
-    """Beside it the same with a small index: if the cost grew with the index, it would show."""
+    """The same with a small index beside it shows whether the cost grows with the index."""
     runs, others = _grow(stage), _grow(small)
     taken, beside = [each.seconds for each in runs], [each.seconds for each in others]
     processor = median(each.processor_seconds for each in runs)
@@ -142,7 +142,7 @@ def _floor(stage: Stage) -> Ran:
 
 def _exactness(stage: Stage) -> list[Row]:
     truth = stage.home.truth
-    found = json.loads(stage.recall("stats", "--json").output)
+    counts = json.loads(stage.recall("stats", "--json").output)
     tokens = Tokens()
     tokens.add(truth.claude)
     tokens.add(truth.codex)
@@ -154,7 +154,7 @@ def _exactness(stage: Stage) -> list[Row]:
         "cache_read_tokens": tokens.cache_read,
         "cache_creation_tokens": tokens.cache_creation,
     }
-    wrong = [name for name, number in wanted.items() if found[name] != number]
+    wrong = [name for name, number in wanted.items() if counts[name] != number]
     return [
         Row(
             "messages, tool calls and tokens that differ from what was made",
@@ -162,7 +162,7 @@ def _exactness(stage: Stage) -> list[Row]:
             "",
             goal="0",
             is_met=not wrong,
-            note=", ".join(f"{name} {found[name]:,}, not {wanted[name]:,}" for name in wrong),
+            note=", ".join(f"{name} {counts[name]:,}, not {wanted[name]:,}" for name in wrong),
         )
     ]
 
@@ -172,16 +172,16 @@ def _grow(stage: Stage) -> list[Ran]:
     from navi.memory.read.search import Search
 
     stage.recall("index")
-    found: list[Ran] = []
+    runs: list[Ran] = []
     with _restored(_middle_file(stage.home)) as path:
         for number in range(REPEATED):
             word = f"grown{os.getpid()}x{number}"
             _append(path, word, number)
-            found.append(stage.recall("index"))
+            runs.append(stage.recall("index"))
             if not Search(Places(stage.database)).find(word).hits:
                 raise RuntimeError(f"{word} was appended to {path} and is not found")
     stage.recall("index")
-    return found
+    return runs
 
 
 def _middle_file(home: Home) -> Path:
@@ -207,7 +207,7 @@ def _append(path: Path, word: str, number: int) -> None:
         session.turn(f"{session.prompt()} {word}")
     data = b"\n".join(session.lines) + b"\n"
     with path.open("ab") as file:
-        # A half line at the end, if there was one, is no line from now on.
+        # From now on a partial last line is no longer counted as a line.
         file.write(data if path.stat().st_size == 0 or _ends_whole(path) else b"\n" + data)
 
 

@@ -1,7 +1,7 @@
 """The environment of the peers: made once, apart from Navi's own.
 
-Python's are locked in peers.txt. Of ccusage the version is fixed here: a lock of npm's would name
-the registry it came from.
+Python packages are locked in peers.txt. The version of ccusage is fixed here, because an npm lock
+file would name the registry it came from.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def peers() -> Path:
 
 
 def ccusage() -> Path | None:
-    """Its own program, without the script in JavaScript that only starts it. None without npm."""
-    found = sorted((CCUSAGE_PLACE / "node_modules" / "@ccusage").glob("ccusage-*/bin/ccusage"))
-    return found[0] if found else None
+    """The native program without its JavaScript launcher. None without npm."""
+    binaries = sorted((CCUSAGE_PLACE / "node_modules" / "@ccusage").glob("ccusage-*/bin/ccusage"))
+    return binaries[0] if binaries else None
 
 
 def _install_ccusage() -> None:
@@ -43,4 +43,4 @@ def _install_ccusage() -> None:
     command = [npm, "install", "--silent", "--no-package-lock", *place, CCUSAGE]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     if program := ccusage():
-        program.chmod(0o755)  # its script in JavaScript would do it on the first call
+        program.chmod(0o755)  # its JavaScript launcher would do it on the first call

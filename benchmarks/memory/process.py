@@ -1,4 +1,4 @@
-"""A command as a process: how long it took, and what it and all its children took."""
+"""Run a command, and measure its time, processor time and memory, children included."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run(
     folder: Path | None = None,
     seconds: float = 600,
 ) -> Ran:
-    """To its end. `is_watched` looks at its memory all the time, which a short one would feel."""
+    """Run to the end. `is_watched` samples memory all the time, which slows short commands."""
     started_at = time.perf_counter()
     process = subprocess.Popen(
         [str(word) for word in command],
@@ -54,14 +54,14 @@ def run(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    told: dict[str, bytes] = {}
-    readers = [_reading(process, name, told) for name in ("stdout", "stderr")]
+    outputs: dict[str, bytes] = {}
+    readers = [_reading(process, name, outputs) for name in ("stdout", "stderr")]
     watch = _Watch(process.pid) if is_watched else None
     alarm = threading.Timer(seconds, _end, [process.pid])
-    alarm.daemon = True  # who interrupts the benchmark need not wait for it
+    alarm.daemon = True  # an interrupted benchmark does not wait for it
     alarm.start()
     try:
-        # Unlike `Popen.wait` it says what this process and its children took, and nobody else.
+        # Unlike `Popen.wait`, it reports the usage of just this process and its children.
         _, status, used = os.wait4(process.pid, 0)
         ended_at = time.perf_counter()
     finally:
@@ -70,21 +70,21 @@ def run(
     for reader in readers:
         reader.join()
     if process.returncode != 0:
-        why = told["stderr"].decode(errors="replace")[-2_000:]
+        why = outputs["stderr"].decode(errors="replace")[-2_000:]
         raise CommandFailed(f"{' '.join(map(str, command))}: {process.returncode}: {why}")
     return Ran(
         seconds=ended_at - started_at,
         processor_seconds=used.ru_utime + used.ru_stime,
         peak_mb=0.0 if watch is None else watch.end(),
-        output=told["stdout"].decode(errors="replace"),
+        output=outputs["stdout"].decode(errors="replace"),
     )
 
 
 def _reading(
-    process: subprocess.Popen[bytes], name: str, told: dict[str, bytes]
+    process: subprocess.Popen[bytes], name: str, outputs: dict[str, bytes]
 ) -> threading.Thread:
     def read() -> None:
-        told[name] = getattr(process, name).read()
+        outputs[name] = getattr(process, name).read()
 
     thread = threading.Thread(target=read, daemon=True)
     thread.start()

@@ -39,14 +39,14 @@ def _token_totals(stage: Stage) -> list[Row]:
     truth = Tokens()
     truth.add(stage.home.truth.claude)
     truth.add(stage.home.truth.codex)
-    ours, found = json.loads(mine.output), json.loads(theirs.output)["totals"]
+    ours, totals = json.loads(mine.output), json.loads(theirs.output)["totals"]
     error = _error(
         truth,
         Tokens(
-            found["inputTokens"],
-            found["outputTokens"],
-            found["cacheReadTokens"],
-            found["cacheCreationTokens"],
+            totals["inputTokens"],
+            totals["outputTokens"],
+            totals["cacheReadTokens"],
+            totals["cacheCreationTokens"],
         ),
     )
     our_error = _error(
@@ -72,7 +72,7 @@ def _token_totals(stage: Stage) -> list[Row]:
 
 
 def _sessions(stage: Stage, program: Path) -> list[Row]:
-    """fast-resume keeps an index too. Unless told otherwise it looks for new sessions first."""
+    """fast-resume keeps an index too. By default it looks for new sessions first."""
     cache = PLACE / "fast-resume"
     shutil.rmtree(cache, ignore_errors=True)
     environment = {**stage.environment, "XDG_CACHE_HOME": str(cache), "XDG_DATA_HOME": str(cache)}
@@ -116,7 +116,7 @@ def _document(stage: Stage, program: Path) -> list[Row]:
 
 
 def _often(once: Callable[[], Ran], times: int = REPEATED) -> Ran:
-    """The run in the middle."""
+    """The median run."""
     once()
     runs: list[Ran] = sorted((once() for _ in range(times)), key=lambda each: each.seconds)
     return runs[len(runs) // 2]
@@ -141,6 +141,6 @@ def _what(made: Ran) -> str:
     return f"its CPU {made.processor_seconds:.1f} s, memory {made.peak_mb:.0f} MB"
 
 
-def _error(truth: Tokens, found: Tokens) -> float:
-    pairs: list[tuple[int, int]] = list(zip(astuple(found), astuple(truth), strict=True))
+def _error(truth: Tokens, measured: Tokens) -> float:
+    pairs: list[tuple[int, int]] = list(zip(astuple(measured), astuple(truth), strict=True))
     return max(abs(number - wanted) / max(1, wanted) for number, wanted in pairs)

@@ -109,11 +109,11 @@ def _duckdb(stage: Stage, queries: dict[str, list[str]]) -> dict[str, Sequence[f
             "SELECT bash_command FROM tool_calls WHERE bash_command IS NOT NULL)) "
             f"TO '{rows}' (FORMAT parquet)"
         )
-    asked = json.dumps({kind: each[:20] for kind, each in queries.items()})
+    sample = json.dumps({kind: each[:20] for kind, each in queries.items()})
     try:
         answer = subprocess.run(
             [peers() / "python", PEER, rows, str(LIMIT)],
-            input=asked,
+            input=sample,
             capture_output=True,
             text=True,
             check=True,

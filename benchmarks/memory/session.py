@@ -1,4 +1,4 @@
-"""What the made sessions of both clients have in common: a clock, ids, lines, and the truth."""
+"""What generated sessions of both clients share: a clock, ids, lines, and the expected counts."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ class Session(ABC):
 
     @abstractmethod
     def begin(self) -> None:
-        """What stands before the first turn."""
+        """Write what comes before the first turn."""
 
     @abstractmethod
     def turn(self, prompt: str) -> None:
-        """A prompt, and everything that comes of it."""
+        """Write a prompt and everything that follows from it."""
 
     @abstractmethod
     def torn(self) -> str:
         """A line of a message, to be cut."""
 
     def write(self, size: int) -> None:
-        """About so many bytes."""
+        """Write about this many bytes."""
         self.begin()
         while True:
             self.turn(self.prompt())
@@ -67,12 +67,12 @@ class Session(ABC):
 
     def prompt(self) -> str:
         self.truth.prompts += 1
-        return self.said(self.texts.prose(self.texts.length(22, 0.9)))
+        return self.in_quotes(self.texts.prose(self.texts.length(22, 0.9)))
 
     def answer(self) -> str:
-        return self.said(self.texts.prose(self.texts.length(38, 0.9)))
+        return self.in_quotes(self.texts.prose(self.texts.length(38, 0.9)))
 
-    def said(self, text: str) -> str:
+    def in_quotes(self, text: str) -> str:
         self.truth.texts += 1
         if self.random.random() < 0.002:
             words = text.split("\n")[0].split()
@@ -107,7 +107,7 @@ class Session(ABC):
         self.size += len(data) + 1
 
     def tear(self) -> None:
-        """A line that was cut by a crash, and the next one begun on a line of its own."""
+        """Write a line cut off by a crash; the next one starts on its own line."""
         line = self.torn()
         self.put(line[: len(line) * 2 // 3])
         self.truth.torn_lines += 1

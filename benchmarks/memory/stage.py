@@ -1,4 +1,4 @@
-"""What all measurements share: the home, the index made of it, and how `recall` is called."""
+"""What all measurements share: the home, its index, and a way to run `recall`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Stage:
     def environment(self) -> dict[str, str]:
         """Nothing of the user's own: a private home, index and settings.
 
-        Nor of Python: told not to keep compiled modules, it would compile them for every command.
+        Nor PYTHONDONTWRITEBYTECODE, with which Python would compile modules for every command.
         """
         kept = {
             name: value

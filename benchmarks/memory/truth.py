@@ -1,4 +1,4 @@
-"""What is in the made files: known because they were made, not because they were read."""
+"""What the generated files contain, counted while writing them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PHRASES = 400
 
 @dataclass(slots=True)
 class Tokens:
-    """As the index counts them: input without what came from the cache."""
+    """Counted like the index: input without cached tokens."""
 
     input: int = 0
     output: int = 0
@@ -47,7 +47,7 @@ class Truth:
 
     @property
     def passages(self) -> int:
-        """Texts that can be found. An answer may say nothing and only call a tool."""
+        """Searchable texts. An answer may have no text and only call a tool."""
         return self.texts + self.thoughts + self.commands
 
     texts: int = 0

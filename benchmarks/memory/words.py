@@ -43,12 +43,12 @@ SUFFIXES = ("py", "py", "ts", "tsx", "go", "rs", "md", "json", "toml", "sql")
 def vocabulary(seed: int) -> tuple[str, ...]:
     """Most frequent first."""
     random = Random(f"{seed} vocabulary")
-    found, syllables = dict.fromkeys(COMMON.split()), SYLLABLES.split()
-    while len(found) < VOCABULARY:
+    words, syllables = dict.fromkeys(COMMON.split()), SYLLABLES.split()
+    while len(words) < VOCABULARY:
         # Frequent words are short.
-        longest = 2 if len(found) < 2_000 else 3 if len(found) < 20_000 else 5
-        found["".join(random.choices(syllables, k=random.randint(2, longest)))] = None
-    return tuple(found)
+        longest = 2 if len(words) < 2_000 else 3 if len(words) < 20_000 else 5
+        words["".join(random.choices(syllables, k=random.randint(2, longest)))] = None
+    return tuple(words)
 
 
 @cache
@@ -75,8 +75,8 @@ class Texts:
         ]
 
     def sentences(self, count: int) -> str:
-        """So many words, as prose."""
-        words, random, place, found = self.words(count), self._random.random, 0, []
+        """This many words, as prose."""
+        words, random, place, sentences = self.words(count), self._random.random, 0, []
         while place < count:
             end = place + 5 + int(random() * 18)
             sentence = words[place:end]
@@ -87,9 +87,9 @@ class Texts:
                 sentence[-1] = f"`{self.name()}`"
             if random() < 0.08:
                 sentence.append(f"({self.path()}:{int(random() * 900)})")
-            found.append(" ".join(sentence))
+            sentences.append(" ".join(sentence))
             place = end
-        return ". ".join(found) + "."
+        return ". ".join(sentences) + "."
 
     def prose(self, count: int) -> str:
         """Some paragraphs, perhaps a list, perhaps code."""
@@ -125,29 +125,29 @@ class Texts:
     def code(self, lines: int) -> str:
         """Lines of a program, numbers and names included."""
         random, words = self._random.random, self.words(lines * 4)
-        found = []
+        code = []
         for at in range(0, lines * 4, 4):
             a, b, c, d = words[at : at + 4]
             chance = random()
             if chance < 0.12:
-                found.append(f"def {a}_{b}({c}: str, {d}: int = {int(random() * 500)}) -> None:")
+                code.append(f"def {a}_{b}({c}: str, {d}: int = {int(random() * 500)}) -> None:")
             elif chance < 0.2:
-                found.append(f"class {a.capitalize()}{b.capitalize()}({c.capitalize()}):")
+                code.append(f"class {a.capitalize()}{b.capitalize()}({c.capitalize()}):")
             elif chance < 0.4:
-                found.append(f"    {a} = self.{b}_{c}[{int(random() * 99)}]")
+                code.append(f"    {a} = self.{b}_{c}[{int(random() * 99)}]")
             elif chance < 0.55:
-                found.append(f'    if {a}.{b} != "{c}-{d}":')
+                code.append(f'    if {a}.{b} != "{c}-{d}":')
             elif chance < 0.7:
-                found.append(f"        return {a}{b.capitalize()}({c}, {d}={c}.{d})")
+                code.append(f"        return {a}{b.capitalize()}({c}, {d}={c}.{d})")
             elif chance < 0.8:
-                found.append(f"    # {a} {b} {c} {d}")
+                code.append(f"    # {a} {b} {c} {d}")
             else:
-                found.append(f"    await {a}.{b}({c}_{d}, timeout={random():.3f})")
-        return "\n".join(found)
+                code.append(f"    await {a}.{b}({c}_{d}, timeout={random():.3f})")
+        return "\n".join(code)
 
     def output(self, size: int) -> str:
-        """About so many characters of what a command printed."""
-        random, chance, found = self._random.random, self._random.random(), []
+        """About this many characters of a command's output."""
+        random, chance, lines = self._random.random, self._random.random(), []
         if chance < 0.45:
             return self.code(1 + size // 42)
         words = self.words(size // 20 + 4)
@@ -155,13 +155,13 @@ class Texts:
             a, b, c = words[at * 2 : at * 2 + 3]
             if chance < 0.75:
                 clock = f"{int(random() * 24):02}:{int(random() * 60):02}:{random() * 60:06.3f}"
-                found.append(f"2026-10-{at % 28 + 1:02} {clock} INFO {a}.{b}: {c} took {at} ms")
+                lines.append(f"2026-10-{at % 28 + 1:02} {clock} INFO {a}.{b}: {c} took {at} ms")
             else:
-                found.append(f"{FOLDERS[at % len(FOLDERS)]}/{a}/{b}.py:{at * 7}: {c}_{a}")
-        return "\n".join(found)
+                lines.append(f"{FOLDERS[at % len(FOLDERS)]}/{a}/{b}.py:{at * 7}: {c}_{a}")
+        return "\n".join(lines)
 
     def command(self) -> str:
-        """What an agent gives to a shell: mostly simple, sometimes compound."""
+        """A shell command of an agent: mostly simple, sometimes compound."""
         a, b = self.words(2)
         return self.one_of(
             (

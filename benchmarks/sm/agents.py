@@ -1,4 +1,4 @@
-"""From sending a message to a real agent to the moment at which its model is asked.
+"""From sending a message to a real agent to the request to its model.
 
 That is the whole way: admitted, delivered, client started or text typed, prompt built. The models
 are a stand-in on this machine, which notes the moment; `make test` installs the agents.
@@ -46,7 +46,7 @@ async def _deliveries(
     taken = []
     for number in range(repeated + 1):
         gate = f"{name} {number}"
-        # Open already: it only notes when it was reached.
+        # Already open: it only records when it was reached.
         world.models.gates[gate].set()
         started_at = time.perf_counter()
         await client.say(session_id, f"[[wait: {gate}]] [[say: x]]")

@@ -40,8 +40,8 @@ def measure(server: ServerProcess, store: str, repeated: int) -> list[Row]:
     for words in (["status", "x"], ["status"], ["children"], ["--help"]):
         taken = _spread([str(BIN / "sm"), *words], environment, repeated)
         beside = times(taken.p50, python.p50, "Python that does nothing")
-        shown = " ".join('"x"' if word == "x" else word for word in words)
-        rows.append(Row(f"`sm {shown}`", store, spread=taken, beside=beside))
+        command_line = " ".join('"x"' if word == "x" else word for word in words)
+        rows.append(Row(f"`sm {command_line}`", store, spread=taken, beside=beside))
     for event in ("PostToolUse", "Stop"):
         taken = _hook(server, event, repeated)
         beside = times(taken.p50, python.p50, "Python that does nothing")
@@ -50,21 +50,21 @@ def measure(server: ServerProcess, store: str, repeated: int) -> list[Row]:
 
 
 def _hook(server: ServerProcess, event: str, repeated: int) -> Spread:
-    """As an agent in somebody's terminal runs it: it waits so long."""
+    """The hook as a person's agent runs it and waits for it."""
     environment = {**os.environ, "NAVI_URL": server.address, "NAVI_TOKEN": server.token}
     environment.pop("NAVI_SESSION_ID", None)
     command = ["/bin/sh", "-c", hook_command("claude_code", server.address)]
-    said = {"hook_event_name": event, "session_id": "benchmark", "cwd": str(server.home)}
-    return _spread(command, environment, repeated, json.dumps(said).encode())
+    report = {"hook_event_name": event, "session_id": "benchmark", "cwd": str(server.home)}
+    return _spread(command, environment, repeated, json.dumps(report).encode())
 
 
 def _spread(
-    command: Sequence[str], environment: Mapping[str, str], repeated: int, given: bytes = b""
+    command: Sequence[str], environment: Mapping[str, str], repeated: int, stdin: bytes = b""
 ) -> Spread:
     taken = []
     for _ in range(repeated + 1):
         started_at = time.perf_counter()
-        subprocess.run(command, env=environment, check=True, capture_output=True, input=given)
+        subprocess.run(command, env=environment, check=True, capture_output=True, input=stdin)
         taken.append((time.perf_counter() - started_at) * 1000)
-    # The first one reads files that the others find in memory.
+    # The first run reads files that the others find in memory.
     return spread_of(taken[1:])

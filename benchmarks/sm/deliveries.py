@@ -14,20 +14,20 @@ LONG = "[[sleep: 600]]"
 
 
 async def measure(server: ServerProcess, store: str, driver: str, repeated: int) -> list[Row]:
-    """`driver` must play scripts, or stand on a model that does."""
+    """`driver` must play scripts, or use a model that does."""
     async with server.client() as client:
         # The first turn loads the agent's libraries.
         await _to_idle(client, driver, 1)
         idle = await _to_idle(client, driver, repeated)
         urgent = await _interrupting(client, driver, repeated)
         joined = await _joined(client, driver, repeated)
-    found = {
+    timings = {
         "message to an idle session, to delivery": idle,
         "urgent message to a busy one, to delivery": urgent,
         "20 waiting messages, stop to joint delivery": joined,
     }
     return [
-        Row(f"{driver}: {what}", store, spread=spread_of(taken)) for what, taken in found.items()
+        Row(f"{driver}: {what}", store, spread=spread_of(taken)) for what, taken in timings.items()
     ]
 
 

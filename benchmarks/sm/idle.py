@@ -1,4 +1,4 @@
-"""What live sessions take while nothing happens. Each had a turn, a status, and is reminded."""
+"""What live sessions cost while idle. Each has had a turn, and has a status and reminders."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ async def _live(client: Client, driver: str) -> None:
     sent = await client.say(session_id, "[[say: ready]]")
     await client.call("GET", f"/sessions/{session_id}/input/{sent['input_id']}?wait=25")
     await client.call("POST", f"/sessions/{session_id}/agent-status", {"text": "ready"})
-    asked = {"soft_threshold": 3600}
-    await client.call("POST", f"/sessions/{session_id}/remind", asked)
+    body = {"soft_threshold": 3600}
+    await client.call("POST", f"/sessions/{session_id}/remind", body)

@@ -25,7 +25,7 @@ def main() -> None:
     plan = QUICK if arguments.quick else FULL
     parts = set(arguments.only or PARTS)
     _raise_file_limit()
-    # Like Ctrl-C: the servers are ended too, and what was measured is printed.
+    # Like Ctrl-C: the servers are stopped too, and the figures so far are printed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     say_machine(f"databases in {arguments.directory}")
     rows: list[Row] = []
@@ -34,8 +34,8 @@ def main() -> None:
             for store in stores_of(arguments.store):
                 _run(_measure(store, folder / store, plan, parts, rows))
         finally:
-            # Also if something broke: what was measured is not lost. By measurement, so that the
-            # stores stand one below the other.
+            # Even after an error, no figure is lost. Sorted by measurement, so that the
+            # stores are next to each other.
             order = list(dict.fromkeys(row.what for row in rows))
             print(table(sorted(rows, key=lambda row: order.index(row.what))))
 
@@ -95,7 +95,7 @@ def _run(main: Coroutine[Any, Any, None]) -> None:
 
 
 def _raise_file_limit() -> None:
-    """For the servers and the sockets, which inherit it."""
+    """Raise the limit of open files, which servers and watchers inherit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < SOCKETS_AND_SOME:
         wanted = SOCKETS_AND_SOME if hard == resource.RLIM_INFINITY else min(SOCKETS_AND_SOME, hard)

@@ -1,7 +1,7 @@
 """A lean HTTP connection.
 
-A full HTTP client takes about a millisecond of its own per request, and twenty of them would keep
-a core busy that the server should have.
+A full HTTP client takes about a millisecond per request, and twenty of them would keep a core busy
+that the server should have.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Connection:
     async def say(self, session_id: str, text: str) -> dict[str, Any]:
         return dict(await self.call("POST", f"/sessions/{session_id}/input", {"text": text}))
 
-    async def _answer(self, asked: str) -> Any:
+    async def _answer(self, request: str) -> Any:
         head = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         status, *headers = head.split("\r\n")
         length = next(
@@ -44,7 +44,7 @@ class Connection:
         )
         body = await self._reader.readexactly(length)
         if not status.startswith("HTTP/1.1 2"):
-            raise RuntimeError(f"{asked}: {status}: {body.decode(errors='replace')}")
+            raise RuntimeError(f"{request}: {status}: {body.decode(errors='replace')}")
         return json.loads(body)
 
     async def __aenter__(self) -> Connection:

@@ -1,4 +1,4 @@
-"""What the disk, PostgreSQL and pydantic-ai take by themselves: nothing of Navi can be faster."""
+"""What the disk, PostgreSQL and pydantic-ai take alone: Navi cannot be faster than that."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXT = "[[say: x]]"
 
 
 def commits_per_second(plan: Plan, stores: Stores, clients: int) -> float:
-    """One inserted row per commit, by so many clients, each as durable as an admitted input.
+    """One inserted row per commit, by this many clients, each as durable as an admitted input.
 
     SQLite has one writer, however many clients there are.
     """

@@ -94,7 +94,7 @@ async def _finish_turns(server: ServerProcess, sessions: int) -> None:
 
 
 async def _until_idle(connection: Connection, session_id: str) -> None:
-    # By asking again and again: a socket would take memory of its own.
+    # By polling: a socket would take memory of its own.
     while True:
         session = await connection.call("GET", f"/sessions/{session_id}")
         if session["state"] == "idle":

@@ -1,4 +1,4 @@
-"""`navi serve` with one more driver, `metronome`, whose deltas say when they were made.
+"""`navi serve` with an extra driver, `metronome`, whose deltas hold the time they were made.
 
 Everything else is the real server. The monotonic clock is the same in all processes of a machine.
 """

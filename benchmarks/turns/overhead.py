@@ -81,7 +81,7 @@ async def _long_history(plan: Plan, client: Client, connection: Connection) -> l
 
 
 async def _play(client: Client, connection: Connection, count: int) -> list[Stages]:
-    """So many turns of a new session, one after the other."""
+    """Run this many turns of a new session, one after another."""
     session_id = await connection.session()
     async with client.watch(session_id, after=0) as socket:
         return [await _turn(socket, connection, session_id) for _ in range(count)]
@@ -107,7 +107,7 @@ async def _turn(socket: ClientConnection, connection: Connection, session_id: st
 
 
 async def _turns_per_second(plan: Plan, server: ServerProcess) -> float:
-    """Each of the sessions gets its next input when it has ended its turn."""
+    """Each session gets its next input when its turn has ended."""
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(server.client())
         done = 0

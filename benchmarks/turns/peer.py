@@ -1,6 +1,6 @@
 """A bare WebSocket server that sends the metronome's frames: no store, no turns, no replay.
 
-What a fan-out costs at least, with the same language and machine. `RATE SECONDS` from any socket
+The least that a fan-out costs in this language on this machine. `RATE SECONDS` from any socket
 starts it, for all other sockets.
 """
 

@@ -1,6 +1,6 @@
-"""What a server takes of the machine.
+"""The processor time of a server.
 
-Processor time says more than the clock on the wall when other programs are at work.
+It says more than elapsed time when other programs are running.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from tests.server import ServerProcess
 
 
 class Stopwatch:
-    """The processor time that a process takes from now on."""
+    """The processor time a process uses from now on."""
 
     def __init__(self, pid: int) -> None:
         self._process = psutil.Process(pid)

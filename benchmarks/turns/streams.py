@@ -1,4 +1,4 @@
-"""From the driver to many sockets: how late a delta arrives, and how many arrive."""
+"""From the driver to many sockets: how late deltas arrive, and how many arrive."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def measure(plan: Plan, stores: Stores) -> list[Row]:
     rows = []
     with stores.metronome() as server, _peer() as peer:
         async with server.client() as client:
-            # First, because a server keeps the memory that its streams have taken.
+            # First, because a server keeps the memory that streams have used.
             idle = await _idle(plan, stores.kind, server, client)
             for sockets, rate in sizes:
                 navi = await _through_navi(plan, server, client, sockets, rate)
@@ -146,7 +146,7 @@ async def _deliver(
 
 
 async def _idle(plan: Plan, store: str, server: ServerProcess, client: Client) -> Row:
-    """Sockets on which nothing happens should cost nothing but memory."""
+    """Idle sockets should cost nothing but memory."""
     session_id = await client.session()
     url = f"{server.address}/ws/sessions/{session_id}"
     before = resident_mb(server)

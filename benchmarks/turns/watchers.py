@@ -1,7 +1,7 @@
 """A process full of sockets.
 
-What arrives is only noted together with the time, and understood when all is over: so that the
-clients take as little as possible of the machine that they share with the server.
+Frames are only stored with their times and parsed at the end, so that the clients take as little
+as possible of the machine they share with the server.
 
 Started by `watching` as `python -m benchmarks.turns.watchers`. It reads where to connect from its
 standard input, says `open`, waits for one more line and writes what was `Seen` as JSON.
@@ -53,7 +53,7 @@ class Seen:
 
 
 class Watchers:
-    """One of the processes, as seen from outside."""
+    """The parent's handle of one of the processes."""
 
     def __init__(self, url: str, token: str, sockets: int) -> None:
         self._process = subprocess.Popen(
@@ -118,7 +118,7 @@ async def _watch(url: str, token: str, count: int) -> None:
             return socket
 
     sockets = await asyncio.gather(*(connect() for _ in range(count)))
-    # The server may still be reading up for the sockets that it has just accepted.
+    # The server may still be catching up for the sockets it has just accepted.
     await asyncio.sleep(QUIET_SECONDS)
     print("open", flush=True)
     await asyncio.to_thread(sys.stdin.readline)
@@ -135,7 +135,7 @@ class _Socket(asyncio.Protocol):
         self.chunks: list[bytes] = []
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # uvloop's transports are none of asyncio's classes.
+        # uvloop's transports are not subclasses of asyncio's.
         cast(asyncio.Transport, transport).write(self._request)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -1,4 +1,4 @@
-"""The page that is shipped. Nobody who installs or tests Navi needs Node."""
+"""The page as shipped: installing and testing Navi needs no Node."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_page_has_no_script_or_style_in_it() -> None:
 
 
 def test_the_first_load_is_light() -> None:
-    """All files that the page names, and what those import at once."""
+    """All files the page loads, with their static imports."""
     named = re.findall(r'(?:src|href)="(/[^"]+)"', (WEB / "index.html").read_text())
     waiting = [WEB / "index.html", *(WEB / name.lstrip("/") for name in named)]
     loaded: set[Path] = set()

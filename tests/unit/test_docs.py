@@ -114,13 +114,13 @@ def test_no_document_names_somebodys_home_folder() -> None:
         *DOCUMENTS,
         *(path for path in (ROOT / "docs").rglob("*") if path.suffix not in BINARY),
     ]
-    found = [
+    offenders = [
         f"{path.relative_to(ROOT)}: {match}"
         for path in files
         if path.is_file()
         for match in HOME_FOLDER.findall(path.read_text())
     ]
-    assert found == []
+    assert offenders == []
 
 
 def _sources() -> Iterator[str]:
@@ -129,7 +129,7 @@ def _sources() -> Iterator[str]:
 
 
 def _calls() -> Iterator[str]:
-    """Every call of the server, such as `GET /sessions`."""
+    """Every route of the server, such as `GET /sessions`."""
     for route in application.routes():
         if not isinstance(route, Route):
             continue
@@ -162,5 +162,5 @@ def _leads_somewhere(path: Path, link: str) -> bool:
 
 
 def _anchor(title: str) -> str:
-    """The name that Markdown viewers give to a heading."""
+    """The anchor that Markdown viewers give a heading."""
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")

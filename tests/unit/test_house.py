@@ -29,7 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"permissions", "vendors", "memory", "live.store", "live.agents", "live.tools"},
     "live.api": VALUES | {"live.runtime", "live.tools"},
     "cli": VALUES | {"client", "memory", "vendors", "permissions"},
-    # The command that runs the server builds it, and checks or prepares its store.
+    # `navi serve` builds the server, and checks or prepares its store.
     "cli.navi": VALUES
     | {"cli", "client", "memory", "vendors", "permissions"}
     | {"live.runtime", "live.api", "live.store"},
@@ -38,6 +38,7 @@ CLOCKS = ("datetime.now", "datetime.utcnow", "date.today", "time.time")
 CLOCK_READERS = {"navi.base.system_clock", "navi.hook"}
 DATABASES = {"sqlalchemy", "alembic", "sqlite3", "pysqlite3", "psycopg", "duckdb", "tantivy"}
 PRINTERS = {"print", "click.echo", "click.secho", "sys.stdout.write", "sys.stderr.write"}
+LONGEST_FUNCTION = 60
 PARTICIPLES = {"told", "known", "asked", "found", "given", "meant", "said", "shown"}
 
 
@@ -188,3 +189,38 @@ def test_only_the_output_module_prints() -> None:
         if call in PRINTERS and module != "navi.cli.output"
     ]
     assert prints == []
+
+
+def identifiers_of(source: ast.Module) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(source):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
+                names.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                names.add(name)
+            case ast.ClassDef(name=name):
+                names.add(name)
+    return names
+
+
+def test_no_value_is_named_after_a_participle() -> None:
+    culprits = [
+        f"{module}: {name}"
+        for module, source in modules().items()
+        for name in sorted(identifiers_of(source))
+        if name.strip("_").lower() in PARTICIPLES
+    ]
+    assert culprits == []
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    functions = [
+        (module, node.name)
+        for module, source in modules().items()
+        if ".migrations." not in module
+        for node in ast.walk(source)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION
+    ]
+    assert functions == []

@@ -5,5 +5,5 @@ apscheduler_jobs.py    APScheduler 3 with its SQLAlchemy store, on SQLite or Pos
 pgqueuer_jobs.py       PgQueuer, tuned as its documentation says
 procrastinate_jobs.py  Procrastinate
 
-The peers' jobs do nothing but say that they run: that is the moment to which they are measured.
+The peers' jobs only report that they run, which is the moment that is measured.
 """

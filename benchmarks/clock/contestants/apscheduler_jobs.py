@@ -84,7 +84,7 @@ class ApschedulerJobs:
         job: StoredJob = self._scheduler.add_job(
             run, "date", run_date=at, args=[0], id=PLACEHOLDER, next_run_time=at
         )
-        # What start() would fill in.
+        # Filled in by start() otherwise.
         job._modify(misfire_grace_time=None, coalesce=True, max_instances=1)
         state: dict[str, Any] = job.__getstate__()
         self._scheduler.remove_job(PLACEHOLDER)

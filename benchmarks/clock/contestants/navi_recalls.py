@@ -37,7 +37,7 @@ SPARE_SESSIONS = 8_000
 """For the jobs of all rounds: a session has one pending recall at most."""
 SQLITE_HURRY = ("PRAGMA synchronous = OFF", "PRAGMA cache_size = -400000")
 SQLITE_SETTLE = ("PRAGMA wal_checkpoint(TRUNCATE)",)
-# Every copy belongs to a session that is there, so nobody needs to look for it again.
+# Every copy belongs to an existing session, so foreign keys need no check.
 POSTGRESQL_HURRY = ("SET session_replication_role = replica", "SET synchronous_commit = off")
 POSTGRESQL_SETTLE = ("VACUUM ANALYZE", "CHECKPOINT")
 
@@ -63,7 +63,7 @@ class NaviRecalls:
         with engine.begin() as connection:
             _multiply(connection, pattern_id, pending - 1, with_recall=True)
             self._spare = _multiply(connection, pattern_id, SPARE_SESSIONS, with_recall=False)
-        # So that nothing of the loading is left to be done in the background.
+        # Finish all background work of the loading.
         _by_hand(engine, SQLITE_SETTLE if is_sqlite(self._url) else POSTGRESQL_SETTLE)
         engine.dispose()
 
@@ -140,7 +140,7 @@ async def _pattern(url: str) -> str:
 def _multiply(
     connection: Connection, pattern_id: str, count: int, *, with_recall: bool
 ) -> list[str]:
-    """Copy a session, each time with new ids and its recall at another second. The new ids."""
+    """Copy a session, each time with new ids and its recall at another second; return the ids."""
     if is_sqlite(str(connection.engine.url)):
         connection.execute(
             text(
@@ -208,9 +208,9 @@ def _by_hand(engine: Engine, statements: Sequence[str]) -> None:
 
 
 def _forget_recall_inputs(connection: Connection) -> int:
-    """Delete what waits, and count it together with what the one turn has taken."""
+    """Delete all recall inputs, waiting or running, and return how many there were."""
     origin = message_queue.c.origin == "recall"
     count = select(func.count()).select_from(message_queue).where(origin)
-    found: int = connection.execute(count).scalar_one()
+    inputs: int = connection.execute(count).scalar_one()
     connection.execute(delete(message_queue).where(origin))
-    return found
+    return inputs

@@ -1,7 +1,7 @@
 """Procrastinate: many jobs at once, a short polling interval, finished jobs deleted.
 
-Nothing wakes it when a scheduled job comes due, so the polling interval bounds its lateness; what
-looking that often costs shows in the idle figures.
+Nothing wakes it when a scheduled job comes due, so the polling interval bounds its lateness; the
+idle figures show what such frequent polling costs.
 """
 
 from __future__ import annotations

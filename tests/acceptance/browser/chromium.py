@@ -15,7 +15,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 @asynccontextmanager
 async def chromium(home: Path) -> AsyncIterator[Browser]:
-    """With a home of its own, not that of whoever runs this."""
+    """Launched with a private home, so nothing of the user's is read or written."""
     executable = next((path for name in NAMES if (path := shutil.which(name))), None)
     assert executable, "there is no Chromium: `make test` installs Debian's, or put one on the PATH"
     async with async_playwright() as playwright:

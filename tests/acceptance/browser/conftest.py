@@ -1,4 +1,4 @@
-"""A real browser on a real server. A console error or a request to elsewhere is a failure."""
+"""A real browser on a real server. A console error or a request to another host fails the test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.acceptance.browser.proxy import Proxy
 from tests.acceptance.browser.tab import PATIENCE_MS, Tab
 from tests.server import Client, ServerProcess
 
-# Under load a browser is slow; whatever is waited for comes, or the test fails anyway.
+# Generous: browsers are slow on a loaded machine, and only a failing test waits this long.
 expect.set_options(timeout=PATIENCE_MS)
 
 OpenTab = Callable[..., Awaitable[Tab]]
@@ -32,7 +32,7 @@ async def browser(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bro
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """Shared by all tests of a worker that do not need it for themselves."""
+    """Shared by all tests of a worker that do not need a server of their own."""
     home = tmp_path_factory.mktemp("browser-server")
     with ServerProcess(home, settings=_settings(home)) as server:
         yield server
@@ -40,7 +40,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 @pytest.fixture
 def own_servers() -> Iterator[ExitStack]:
-    """Ended after the tabs, which would notice."""
+    """Stopped after the tabs are closed, because an open tab would report the loss."""
     with ExitStack() as servers:
         yield servers
 
@@ -62,7 +62,7 @@ async def client(server: ServerProcess) -> AsyncIterator[Client]:
 async def open_tab(
     browser: Browser, server: ServerProcess, own_servers: ExitStack
 ) -> AsyncIterator[OpenTab]:
-    """Opens tabs that are logged in, and judges them at the end."""
+    """Opens tabs that are logged in, and checks them for errors at the end."""
     tabs: list[Tab] = []
 
     async def open_one(
@@ -80,7 +80,7 @@ async def open_tab(
 
 
 def _settings(home: Path) -> dict[str, str]:
-    """The scripted model, and an index and agents' files of its own."""
+    """The scripted model, with a private index and private agent files."""
     return {
         "NAVI_MODEL": "scripted",
         "RECALL_DATA_DIR": str(home / "recall"),

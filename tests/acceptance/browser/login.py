@@ -1,4 +1,4 @@
-"""A browser that is logged in, without the time it takes to click."""
+"""Log a browser in without clicking through the login page."""
 
 from __future__ import annotations
 

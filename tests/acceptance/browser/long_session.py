@@ -1,4 +1,4 @@
-"""A session that is long, and how quickly the page deals with one and with a quick stream."""
+"""A long session, and how quickly the page handles it and a fast stream."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OPENED = """async (id) => {
     return performance.now() - start;
 }"""
 
-# From the key to the next picture, for each key.
+# The time from each key press to the next frame.
 WATCH_KEYS = """() => {
     window.times = [];
     document.querySelector("textarea[aria-label=Message]").addEventListener("keydown",
@@ -39,7 +39,7 @@ WATCH_KEYS = """() => {
 
 
 async def make_long_session(server: ServerProcess) -> str:
-    """Put into the store, because saying all that would take minutes."""
+    """Write the messages straight into the store: sending them would take minutes."""
     async with server.client() as client:
         session_id = await client.session(name="long")
     store = Store(server.database_url)
@@ -55,7 +55,7 @@ async def opened_ms(tab: Tab, session_id: str) -> float:
 
 
 async def stream_quickly(client: Client, tab: Tab, session_id: str) -> None:
-    """Have about a hundred pieces a second arrive in the tab, for about ten seconds."""
+    """Stream about a hundred deltas a second to the tab, for about ten seconds."""
     await tab.session(session_id)
     steps = " ".join(f"[[say: some **words** {number}. ]] [[sleep: 0.01]]" for number in range(900))
     await client.say(session_id, steps)
@@ -65,7 +65,7 @@ async def stream_quickly(client: Client, tab: Tab, session_id: str) -> None:
 
 
 async def key_times_ms(tab: Tab) -> list[float]:
-    """Type a phrase; how long it took from each key to the picture that shows it."""
+    """Type a phrase and return the time from each key press to the frame that shows it."""
     await tab.page.keyboard.type(PHRASE, delay=15)
     return list(await tab.page.evaluate("window.times.splice(0)"))
 

@@ -1,4 +1,4 @@
-"""Values that no scripted turn brings about, written into the store of a real server."""
+"""Write values that no scripted turn can produce into the store of a real server."""
 
 from __future__ import annotations
 

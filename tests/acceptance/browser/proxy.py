@@ -11,7 +11,7 @@ from tests.server import ServerProcess
 
 
 class Proxy:
-    """Looks like the server, at an address that stays; `cut` and `mend` it."""
+    """Forwards to the server from a fixed address; `cut` and `mend` break and restore it."""
 
     def __init__(self, server: ServerProcess) -> None:
         self._server = server
@@ -38,7 +38,7 @@ class Proxy:
         if self._is_cut:
             writer.transport.abort()
             return
-        # Asked anew each time: a server that was started again has another port.
+        # Looked up for each connection: a restarted server has another port.
         port = urlsplit(self._server.address).port
         try:
             inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", port)

@@ -1,4 +1,4 @@
-"""A tab of the browser, with everything in it that should not have happened."""
+"""A browser tab that collects everything that should not have happened in it."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ class Tab:
         return self.page.get_by_role("button", name=name, exact=True)
 
     async def copy(self, name: str) -> None:
-        """Press a button that copies. It says that it did for a moment only: so watch it first."""
-        said = asyncio.create_task(self.page.wait_for_function(COPIED))
+        """Press a copy button. Its confirmation is brief, so start watching before the click."""
+        confirmation = asyncio.create_task(self.page.wait_for_function(COPIED))
         await self.button(name).click()
-        await said
+        await confirmation
 
     async def plant_index(self, state: dict[str, Any]) -> None:
         """What `GET /index` answers in this tab."""

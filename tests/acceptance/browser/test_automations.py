@@ -97,8 +97,8 @@ async def test_an_automation_is_paused_edited_and_removed_in_all_tabs(
     await tabs[0].button("Save").click()
     for panel in panels:
         await expect(panel).to_contain_text("error logs")
-    found = await client.call("GET", f"/automations/{made['id']}")
-    assert (found["schedule"]["every_seconds"], found["name"]) == (7200, "error logs")
+    current = await client.call("GET", f"/automations/{made['id']}")
+    assert (current["schedule"]["every_seconds"], current["name"]) == (7200, "error logs")
     await panels[1].get_by_role("button", name="Remove").click()
     await panels[1].get_by_role("button", name="Confirm removal").click()
     for panel in panels:
@@ -140,8 +140,8 @@ async def test_renaming_keeps_the_beat(client: Client, open_tab: OpenTab) -> Non
     await tab.page.get_by_label("Name").fill("renamed")
     await tab.button("Save").click()
     await expect(panel).to_contain_text("renamed")
-    found = await client.call("GET", f"/automations/{made['id']}")
-    assert found["next_run_at"] == made["next_run_at"]
+    current = await client.call("GET", f"/automations/{made['id']}")
+    assert current["next_run_at"] == made["next_run_at"]
 
 
 async def test_an_automation_for_once_is_done_only_when_its_run_is(
@@ -175,8 +175,8 @@ async def test_an_automation_that_has_run_once_can_be_renamed(
     await tab.page.get_by_label("Name").fill("renamed")
     await tab.button("Save").click()
     await expect(panel).to_contain_text("renamed")
-    found = await client.call("GET", f"/automations/{made['id']}")
-    assert (found["ended"], found["schedule"]["at"]) == ("done", made["schedule"]["at"])
+    current = await client.call("GET", f"/automations/{made['id']}")
+    assert (current["ended"], current["schedule"]["at"]) == ("done", made["schedule"]["at"])
 
 
 async def test_an_automation_that_has_run_once_is_scheduled_again(
@@ -193,8 +193,8 @@ async def test_an_automation_that_has_run_once_is_scheduled_again(
     await when.fill("2h")
     await tab.button("Schedule").click()
     await expect(panel.locator(".state")).to_contain_text("next in 1 h 59 min")
-    found = await client.call("GET", f"/automations/{made['id']}")
-    assert (found["enabled"], found["ended"]) == (True, None)
+    current = await client.call("GET", f"/automations/{made['id']}")
+    assert (current["enabled"], current["ended"]) == (True, None)
 
 
 async def test_a_failed_run_says_what_went_wrong_and_folds_the_traceback(

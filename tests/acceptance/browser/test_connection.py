@@ -1,4 +1,4 @@
-"""Lost connections, restarted servers: no word is lost or said twice."""
+"""Lost connections, restarted servers: no message is lost or repeated."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def test_a_stream_that_is_cut_again_and_again_arrives_whole_and_once(
         await expect(text).to_contain_text(WORDS[-1])
         await expect(tab.button("Stop")).to_be_hidden()
         assert (await text.inner_text()).split() == WORDS
-        # Short trouble is nobody's business.
+        # A short interruption is not reported.
         await expect(tab.page.get_by_text("can't be reached")).to_have_count(0)
 
 
@@ -52,7 +52,7 @@ async def test_a_server_that_is_killed_and_started_again_is_found_again(
         await expect(tab.page.locator(".markdown")).to_have_text("before the crash")
         own_server.kill()
         await expect(tab.page.get_by_text("can't be reached")).to_be_visible()
-        # What is sent meanwhile waits, and arrives once.
+        # Messages sent meanwhile wait, and arrive once.
         await tab.send("[[say: after the crash]]")
         await expect(tab.page.get_by_text("sending…")).to_be_visible()
         own_server.start()
@@ -60,5 +60,7 @@ async def test_a_server_that_is_killed_and_started_again_is_found_again(
         await expect(tab.page.locator(".markdown").last).to_have_text("after the crash")
         await expect(tab.page.locator("p.error")).to_contain_text("Failed")
         async with own_server.client() as client:
-            said = [m["content"] for m in await client.messages(session_id) if m["role"] == "user"]
-        assert len(said) == 2
+            prompts = [
+                m["content"] for m in await client.messages(session_id) if m["role"] == "user"
+            ]
+        assert len(prompts) == 2

@@ -1,4 +1,4 @@
-"""A conversation: streaming, tools, queue, stop, several tabs, and what must stay harmless."""
+"""A conversation: streaming, tools, queue, stop, several tabs, and hostile content."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def test_a_turn_streams_with_thinking_and_a_tool(
     await expect(tab.button("Stop")).to_be_hidden()
     await expect(tab.page.locator(".markdown strong")).to_have_text("many")
 
-    # Folded until somebody wants to see it.
+    # Collapsed by default.
     thinking = tab.page.get_by_role("button", name="Thinking")
     assert await thinking.get_attribute("aria-expanded") == "false"
     await thinking.click()
@@ -55,7 +55,7 @@ async def test_code_can_be_copied(client: Client, open_tab: OpenTab) -> None:
     await tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await tab.session(session_id)
     await tab.send("[[say: ```python\nprint(1 < 2)\n```]]")
-    # Drawn anew with each piece that arrives.
+    # Rendered again with each delta.
     await expect(tab.page.locator(".code code")).to_have_text("print(1 < 2)")
     await expect(tab.button("Stop")).to_be_hidden()
     await tab.copy("Copy")
@@ -94,8 +94,8 @@ async def test_inputs_queue_while_a_turn_runs(
     await expect(tab.conversation).to_contain_text("ok: first, better")
     await expect(tab.conversation).to_contain_text("ok: third")
     await expect(chips).to_have_count(0)
-    said = [m["content"] for m in await client.messages(session_id) if m["role"] == "user"]
-    assert said[1:] == ["first, better", "third"]
+    prompts = [m["content"] for m in await client.messages(session_id) if m["role"] == "user"]
+    assert prompts[1:] == ["first, better", "third"]
     await expect(tab.button("Send")).to_be_visible()
 
 
@@ -127,7 +127,7 @@ async def test_every_turn_says_why_it_exists(client: Client, open_tab: OpenTab) 
     for _ in range(2):
         heads = [h.split() for h in await tab.page.locator("article header").all_inner_texts()]
         assert [" ".join(words[:-1]) for words in heads] == ["You", "From the sender", "Recall"]
-        # The same from the transcript as from the events.
+        # The transcript renders the same as the events.
         await tab.page.reload()
         await expect(tab.conversation).to_contain_text("awake")
 
@@ -150,7 +150,7 @@ async def test_hostile_markdown_stays_harmless(client: Client, open_tab: OpenTab
     session_id = await client.session(name="hostile")
     tab = await open_tab()
     await tab.session(session_id)
-    # As an answer of the agent, in its thinking, as a tool's result, and as somebody's words.
+    # As the agent's answer, its thinking, a tool's result and a user's message.
     command = "cat <<'END'\n" + HOSTILE + "END"
     call = json.dumps({"command": command})
     await client.say(
@@ -199,7 +199,7 @@ async def test_the_reading_position_is_kept_while_text_arrives(
     await expect(tab.button("Stop")).to_be_hidden()
     view = tab.page.locator(".viewport")
     while not await tab.page.get_by_label("Jump to the end").is_visible():
-        # Again and again: while rows are measured, the page may still go to its end by itself.
+        # Repeat: while rows are being measured, the page may still scroll to its end.
         await view.evaluate("each => { each.scrollTop = each.scrollHeight * 0.6 }")
     line = tab.page.get_by_text("paragraph 30", exact=True)
     before = await line.bounding_box()
@@ -243,7 +243,7 @@ async def test_a_tab_that_comes_in_the_middle_of_a_turn_shows_all_of_it(
     tab = await open_tab()
     await tab.session(session_id)
     await tab.send("[[say: begun]] [[bash: echo tool]] [[say: and on]] [[sleep: 600]]")
-    # Exactly: the person's own message has these words, too.
+    # exact: the user's own message contains these words too.
     await expect(tab.conversation.get_by_text("and on", exact=True)).to_be_visible()
     late = await open_tab()
     await late.session(session_id)
@@ -263,7 +263,7 @@ async def test_a_draft_survives_a_reload(client: Client, open_tab: OpenTab) -> N
 
 
 @pytest.mark.parametrize(
-    ("outcome", "error", "content", "shown"),
+    ("outcome", "error", "content", "expected"),
     [
         ("denied", "refused: Bash", "(refused: Bash)", "Refused: Bash"),
         ("limit", "back at 9:00", "(usage limit: back at 9:00)", "Usage limit: back at 9:00"),
@@ -277,7 +277,7 @@ async def test_a_turn_that_was_refused_or_limited_is_not_called_failed(
     outcome: str,
     error: str,
     content: str,
-    shown: str,
+    expected: str,
 ) -> None:
     session_id = await client.session(name=outcome)
     tab = await open_tab()
@@ -289,7 +289,7 @@ async def test_a_turn_that_was_refused_or_limited_is_not_called_failed(
     metadata = {**last["metadata"], "outcome": outcome, "error": error}
     await plant(server, messages, last["id"], content=content, metadata=metadata)
     await tab.page.reload()
-    await expect(tab.page.locator("p.warning")).to_have_text(shown)
+    await expect(tab.page.locator("p.warning")).to_have_text(expected)
     await expect(tab.page.locator("p.error")).to_have_count(0)
-    # Said once: the closing line of the transcript is not repeated.
+    # Only once: the closing line of the transcript is not repeated.
     assert (await tab.text()).count(error.removeprefix("refused: ")) == 1

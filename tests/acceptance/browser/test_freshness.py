@@ -67,7 +67,7 @@ async def test_without_an_answer_nothing_is_said_about_freshness(
 
 
 class Frames:
-    """The connection on which the page hears of everything, with room for frames of our own."""
+    """The page's WebSocket for all sessions, into which the test can inject frames."""
 
     def __init__(self) -> None:
         self._route: WebSocketRoute | None = None
@@ -117,7 +117,7 @@ async def test_new_messages_are_found_without_typing_again(
     assert await chosen.inner_text() == kept
     await expect(chosen).to_be_in_viewport()
     await expect(page.get_by_label("Search all sessions")).to_be_focused()
-    # It is no event of a session: those go on as before.
+    # It is not a session event, so those continue as before.
     async with own_server.client() as client:
         session_id = await client.session(name="after it")
     await expect(page.locator(f'[data-session="{session_id}"]')).to_be_attached()

@@ -174,7 +174,7 @@ async def test_logging_out_ends_the_login_in_all_tabs_of_the_browser(
     await is_out(tab.page)
     await is_out(second)
     await is_in(elsewhere.page)
-    # A copy of everything that the browser had is of no use any more.
+    # A copy of everything the browser had no longer works.
     thief = await browser.new_context(storage_state=kept)
     page = await thief.new_page()
     await page.goto(own_server.address)
@@ -253,7 +253,7 @@ async def test_a_server_on_another_port_gets_the_cookie_and_can_do_nothing_with_
     async with connect(socket_address, additional_headers=stolen, proxy=None) as socket:
         await socket.send('{"type": "ping"}')
         assert "not_authenticated" in str(await socket.recv())
-    # And the browser itself is none the worse for it.
+    # The browser itself is not affected.
     await page.goto(server.address)
     await is_in(page)
 
@@ -271,7 +271,7 @@ async def test_two_servers_on_one_host_do_not_log_each_other_out(
 
 @asynccontextmanager
 async def _eavesdropper() -> AsyncIterator[tuple[str, list[str]]]:
-    """Some other server on this host, and the cookies it is sent."""
+    """Another server on this host, which records the cookies it receives."""
     cookies: list[str] = []
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""Long sessions and quick streams. How quick the page is with them: `python -m benchmarks.page`."""
+"""Long sessions and fast streams. `python -m benchmarks.page` measures how fast the page is."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ async def test_one_can_scroll_from_the_end_of_5000_messages_to_their_beginning(
     await expect(tab.page.get_by_text("question 0", exact=True)).to_be_visible()
     assert most < DRAWN_ROWS
     # What is on the screen is in order, without gaps.
-    shown = await view.evaluate(
+    edges = await view.evaluate(
         """each => [...each.querySelectorAll(".item")].map(row => row.getBoundingClientRect())
             .map(box => [box.top, box.bottom])"""
     )
-    assert all(abs(a[1] - b[0]) < 1 for a, b in itertools.pairwise(shown))
+    assert all(abs(a[1] - b[0]) < 1 for a, b in itertools.pairwise(edges))
     await tab.page.get_by_label("Jump to the end").click()
     await expect(tab.page.get_by_text("answer 2499")).to_be_in_viewport()
 
@@ -104,7 +104,7 @@ async def test_what_is_read_stays_in_place_while_older_messages_are_loaded(
     await expect(tab.page.get_by_text("answer 2499")).to_be_in_viewport()
     view = tab.page.locator(".viewport")
     while not are_wanted.is_set():
-        # Again and again: while a session is opened, the page may still go to its end by itself.
+        # Repeat: while a session opens, the page may still scroll to its end.
         await view.evaluate("view => { view.scrollTop = 1_500; }")
         await view.evaluate(PLACE_AT_REST)
     before = await view.evaluate(PLACE_AT_REST)

@@ -40,8 +40,8 @@ async def test_a_banner_shows_the_pending_recall_in_all_tabs_until_it_is_cancell
     await expect(banner).to_contain_text("the nightly build")
     await expect(banner).to_contain_text("then every 1 h")
     await expect(banner).to_contain_text(re.compile(r"Wakes in (59 min \d+ s|1 h)"))
-    shown = await banner.locator("strong").inner_text()
-    await expect(banner.locator("strong")).not_to_have_text(shown)  # it counts down
+    countdown = await banner.locator("strong").inner_text()
+    await expect(banner.locator("strong")).not_to_have_text(countdown)  # it counts down
     # The absolute time, in the viewer's zone.
     await expect(banner.locator("strong")).to_have_attribute("title", BERLIN)
     assert await tab.page.evaluate("document.documentElement.scrollWidth") <= width
@@ -123,7 +123,7 @@ RECURRING = {"call_type": "recurring", "when": "1h", "interval_seconds": 600}
 
 
 @pytest.mark.parametrize(
-    ("fields", "end", "shown", "is_failure"),
+    ("fields", "end", "expected", "is_failure"),
     [
         (ONCE, ("fired", "ok", None), "done", False),
         (ONCE, ("fired", "max_iterations", STEPS), "done · .*stopped after 25 steps", False),
@@ -148,7 +148,7 @@ async def test_past_recalls_call_only_a_failure_failed(
     open_tab: OpenTab,
     fields: dict[str, Any],
     end: tuple[str, str, str | None],
-    shown: str,
+    expected: str,
     is_failure: bool,
 ) -> None:
     session_id = await client.session(name="history")
@@ -160,7 +160,7 @@ async def test_past_recalls_call_only_a_failure_failed(
     await tab.session(session_id)
     await tab.page.get_by_label("Past recalls").click()
     entry = tab.page.get_by_role("dialog").get_by_role("listitem")
-    await expect(entry).to_have_text(re.compile(rf"^\s*{shown}", re.DOTALL))
+    await expect(entry).to_have_text(re.compile(rf"^\s*{expected}", re.DOTALL))
     await expect(entry.locator(".alarm")).to_have_count(2 if is_failure else 0)
 
 
@@ -198,7 +198,7 @@ async def test_a_recurring_recall_is_shown_and_can_be_cancelled_while_it_runs(
 
     await banner.get_by_role("button", name="Cancel").click()
     await expect(banner).to_have_count(0)
-    await tab.button("Stop").click()  # the turn itself went on
+    await tab.button("Stop").click()  # the turn itself continued
     await expect(tab.button("Stop")).to_be_hidden()
     await client.call("GET", f"/sessions/{session_id}/recall", expect=404)
 

@@ -18,18 +18,18 @@ from tests.server import ServerProcess
 
 pytestmark = in_browser
 
-SAID = 400
+MESSAGES = 400
 """Messages in the long transcript: the one that is looked for is far from both ends."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def indexed(server: ServerProcess) -> AsyncIterator[str]:
-    """Sessions of Claude Code and one of Navi; the id of the latter."""
+    """Index sessions of Claude Code and one of Navi; return the id of Navi's."""
     (server.home / "claude").symlink_to(server.home / ".claude")
     world = World(server.home)
     shop = world.file("long", "shop")
-    for number in range(SAID):
-        text = "the needle is 🪡 *here*" if number == SAID // 2 else f"hay number {number}"
+    for number in range(MESSAGES):
+        text = "the needle is 🪡 *here*" if number == MESSAGES // 2 else f"hay number {number}"
         shop.say(text, "assistant" if number % 2 else "user")
     for number in range(60):
         shop.run("git status")
@@ -55,9 +55,9 @@ async def test_a_result_opens_the_transcript_at_that_message(
     await page.get_by_role("button", name="New session").wait_for()
     await page.keyboard.press("Control+k")
     await page.get_by_label("Search all sessions").fill("needle")
-    found = page.get_by_role("dialog").get_by_role("listitem")
-    await expect(found.locator("mark").first).to_have_text("needle")
-    await found.filter(has_text="🪡").click()
+    hits = page.get_by_role("dialog").get_by_role("listitem")
+    await expect(hits.locator("mark").first).to_have_text("needle")
+    await hits.filter(has_text="🪡").click()
 
     await expect(page.get_by_text("the needle is 🪡 *here*")).to_be_in_viewport()
     title = await page.get_by_role("heading", level=1).inner_text()
@@ -129,7 +129,7 @@ async def test_keys_are_enough_to_search(indexed: str, open_tab: OpenTab) -> Non
     await tab.page.keyboard.press("/")
     await expect(tab.page.get_by_label("Search all sessions")).to_be_focused()
     await tab.page.keyboard.type("haystack")
-    # A list is waited for; of several marks, found on the way, one would not be.
+    # A list waits for exactly one mark; a string would fail while there are several.
     await expect(tab.page.locator("mark")).to_have_text(["haystack"])
     await tab.page.keyboard.press("Enter")
     await expect(tab.conversation).to_contain_text("<img src=x onerror=alert(1)> haystack")

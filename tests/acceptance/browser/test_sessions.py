@@ -46,7 +46,7 @@ async def test_a_job_that_runs_apart_adds_no_session_to_the_list(
         "id": "apart",
         "name": "apart",
         "schedule": {"kind": "at", "atMs": at},
-        # Planned: if its time comes before it is taken over, it is made up for.
+        # Scheduled: if it comes due before the import, it is caught up.
         "state": {"nextRunAtMs": at},
         "payload": {"kind": "agent_turn", "message": "Check."},
     }
@@ -64,7 +64,7 @@ async def test_a_job_that_runs_apart_adds_no_session_to_the_list(
             return job["last_status"] is not None
 
         await eventually(has_run, "the job has run")
-        # Told after all that the job did, so the page has seen that, too.
+        # Sent after everything the job did, so the page has seen that too.
         seen = await client.session(name="seen")
 
     await expect(tab.page.locator(f'[data-session="{seen}"]')).to_be_visible()
@@ -119,8 +119,8 @@ async def test_sessions_that_will_wake_have_a_clock_and_can_be_shown_alone(
     tab = await open_tab()
     item = tab.page.locator(f'[data-session="{waking}"]')
     await expect(item).to_be_visible()
-    asked = {"call_type": "once", "when": "1h", "additional_context_message": "look"}
-    await client.call("POST", f"/sessions/{waking}/recall", asked, expect=201)
+    body = {"call_type": "once", "when": "1h", "additional_context_message": "look"}
+    await client.call("POST", f"/sessions/{waking}/recall", body, expect=201)
     await expect(item).to_contain_text("has a pending recall")
 
     await tab.page.get_by_label("Only sessions with a pending recall").click()

@@ -1,4 +1,4 @@
-"""Messages to real agents, each of which makes its agent write a number into a file."""
+"""Messages to real agents, each telling its agent to write a number into a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KINDS = (
 
 @dataclass(slots=True)
 class AgentMessages(Workload):
-    """To each kind of agent in turn. In the end every number must be in the file once."""
+    """Send to each kind of agent in turn. In the end every number must be in the file once."""
 
     folder: Path
     messages: int = 200

@@ -10,7 +10,7 @@ from typing import Any
 from tests.acceptance.clients.script import DIRECTIVE, Step, offered
 
 Json = dict[str, Any]
-Told = tuple[str, Json]
+Sent = tuple[str, Json]
 
 
 def plan(body: Json) -> tuple[str, int]:
@@ -36,8 +36,8 @@ def plan(body: Json) -> tuple[str, int]:
     return prompt, len(calls)
 
 
-def events(body: Json, steps: list[Step]) -> Iterator[Told | Step]:
-    """The stream of one response. A step that waits comes as it is."""
+def events(body: Json, steps: list[Step]) -> Iterator[Sent | Step]:
+    """The stream of one response. A step that waits is yielded unchanged."""
     usage = {"input_tokens": 10, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 90}
     message: Json = {
         "id": f"msg_{uuid.uuid4().hex}",
@@ -69,13 +69,13 @@ def events(body: Json, steps: list[Step]) -> Iterator[Told | Step]:
     yield "message_stop", {}
 
 
-def whole(stream: Iterator[Told | Step]) -> Json:
-    """The answer to a request that asks for no stream."""
+def whole(stream: Iterator[Sent | Step]) -> Json:
+    """The answer to a request without streaming."""
     message: Json = {}
-    for told in stream:
-        if isinstance(told, Step):
+    for event in stream:
+        if isinstance(event, Step):
             continue
-        name, data = told
+        name, data = event
         match name:
             case "message_start":
                 message = data["message"]

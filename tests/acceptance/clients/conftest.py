@@ -51,6 +51,6 @@ def text_of(frames: list[dict[str, Any]]) -> str:
 
 
 def outcomes(frames: list[dict[str, Any]]) -> list[str]:
-    """How the turns ended; an error in its words."""
+    """How the turns ended: the status, or the error text."""
     ends = frames_of(frames, "stream_end")
     return [end["error"] if end["outcome"] == "error" else end["outcome"] for end in ends]

@@ -17,8 +17,8 @@ PATIENCE_SECONDS = 60
 
 
 class ModelStandIn(ThreadingHTTPServer):
-    """`gates` are what scripts wait for; `prompts` is what the models were asked to play;
-    `requests` is all that they were sent; `otherwise` is the script of prompts that have none."""
+    """`gates` are what scripts wait for; `prompts` are the scripts to play;
+    `requests` is everything received; `otherwise` is the script for prompts without one."""
 
     daemon_threads = True
 
@@ -35,7 +35,7 @@ class ModelStandIn(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that were interrupted hang up in the middle: that is no error."""
+        """Interrupted clients hang up in mid-response, which is not an error."""
 
 
 @contextmanager
@@ -95,12 +95,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
-        for number, told in enumerate(stream):
-            if isinstance(told, Step):
-                self.server.reached[told.argument].set()
-                self.server.gates[told.argument].wait(PATIENCE_SECONDS)
+        for number, event in enumerate(stream):
+            if isinstance(event, Step):
+                self.server.reached[event.argument].set()
+                self.server.gates[event.argument].wait(PATIENCE_SECONDS)
                 continue
-            name, data = told
+            name, data = event
             line = json.dumps({"type": name, "sequence_number": number, **data})
             self.wfile.write(f"event: {name}\ndata: {line}\n\n".encode())
             self.wfile.flush()

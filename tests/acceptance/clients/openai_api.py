@@ -11,7 +11,7 @@ from typing import Any
 from tests.acceptance.clients.script import Step, offered
 
 Json = dict[str, Any]
-Told = tuple[str, Json]
+Sent = tuple[str, Json]
 CALLS = ("function_call", "custom_tool_call", "local_shell_call", "tool_search_call")
 INJECTED = re.compile(r"\s*(<[a-z_]+>|# AGENTS\.md)")
 
@@ -28,7 +28,7 @@ def plan(body: Json) -> tuple[str, int]:
     return prompt, calls
 
 
-def events(body: Json, steps: list[Step]) -> Iterator[Told | Step]:
+def events(body: Json, steps: list[Step]) -> Iterator[Sent | Step]:
     shell = {"id": f"resp_{uuid.uuid4().hex}", "object": "response", "model": body.get("model")}
     yield "response.created", {"response": {**shell, "status": "in_progress", "output": []}}
     output: list[Json] = []
@@ -41,8 +41,8 @@ def events(body: Json, steps: list[Step]) -> Iterator[Told | Step]:
         bare = {**item, "content": []} if item["type"] == "message" else item
         yield "response.output_item.added", {**place, "item": bare}
         if item["type"] == "message":
-            told = {"item_id": item["id"], "content_index": 0, "delta": item["content"][0]["text"]}
-            yield "response.output_text.delta", {**place, **told}
+            delta = {"item_id": item["id"], "content_index": 0, "delta": item["content"][0]["text"]}
+            yield "response.output_text.delta", {**place, **delta}
         yield "response.output_item.done", {**place, "item": item}
         output.append(item)
     usage = {
@@ -80,12 +80,12 @@ def _item(step: Step, tools: list[Json]) -> Json:
 
 
 def _flat(tools: list[Json]) -> dict[str, tuple[str, str | None]]:
-    """Full names, each with the tool's own name and its namespace."""
-    found: dict[str, tuple[str, str | None]] = {}
+    """Map full names to the tool's own name and its namespace."""
+    names: dict[str, tuple[str, str | None]] = {}
     for tool in tools:
         if tool.get("type") == "namespace":
             for inner in tool.get("tools", []):
-                found[f"{tool['name']}.{inner['name']}"] = (inner["name"], tool["name"])
+                names[f"{tool['name']}.{inner['name']}"] = (inner["name"], tool["name"])
         elif "name" in tool:
-            found[tool["name"]] = (tool["name"], None)
-    return found
+            names[tool["name"]] = (tool["name"], None)
+    return names

@@ -9,7 +9,7 @@ A prompt without any script is answered `ok: <prompt>`. Directives:
     [[error: 400]]                       an HTTP error
     [[error: 429 | {"headers": {}}]]     with headers, or with a "body" of its own
 
-No conversation is kept here. The tool calls made since the prompt tell how far its script is.
+No conversation is kept here: the number of tool calls since the prompt is the place in its script.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class ScriptedError(Exception):
 
 
 def response(prompt: str, calls_made: int, otherwise: str = "") -> list[Step]:
-    """The steps of the next response: up to and with the next tool call."""
-    found = DIRECTIVE.findall(prompt) or DIRECTIVE.findall(otherwise)
-    script = [Step(verb, argument) for verb, argument in found]
+    """The steps of the next response, up to and including the next tool call."""
+    directives = DIRECTIVE.findall(prompt) or DIRECTIVE.findall(otherwise)
+    script = [Step(verb, argument) for verb, argument in directives]
     if not script:
         return [Step("say", "ok: " + " ".join(prompt.split())[:80])]
     steps: list[Step] = []

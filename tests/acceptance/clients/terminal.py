@@ -20,7 +20,7 @@ PANE = "=person:"
 
 
 class Terminal:
-    """A person at their own terminal. Nothing in it is Navi's."""
+    """A person at their own terminal, which Navi did not start."""
 
     def __init__(self, world: World, driver: str, *resume: str) -> None:
         self._world = world
@@ -43,7 +43,7 @@ class Terminal:
         earlier = len(prompts)
         self._world.tmux("send-keys", "-t", PANE, "-l", text)
         await self.shows(text)
-        # An Enter right behind the text is taken for a part of it, and one too many does nothing.
+        # An Enter right after the text is read as part of it, and an extra one is harmless.
         while not any(text in prompt for prompt in prompts[earlier:]):
             await asyncio.sleep(0.5)
             self._world.tmux("send-keys", "-t", PANE, "Enter")
@@ -53,7 +53,7 @@ class Terminal:
 
 
 async def adopted(client: Client, **wanted: Any) -> dict[str, Any]:
-    """The one session, as soon as it is as wanted."""
+    """The only session, once it satisfies the condition."""
 
     async def look() -> dict[str, Any] | None:
         sessions = await client.call("GET", "/sessions")

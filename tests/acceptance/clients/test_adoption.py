@@ -73,7 +73,7 @@ async def test_what_waits_for_a_terminal_that_is_closed_is_done_without_it(
     await terminal.says(f"[[wait: {gate}]] [[say: by hand]]")
     await adopted(client, driver=driver, state="running")
     world.models.gates[gate].set()
-    # Idle after it was busy: its hook has asked what to do next, and was told nothing.
+    # Idle after being busy: its hook asked what to do next and got no instruction.
     session = await adopted(client, state="idle")
     sent = await client.say(session["id"], "[[say: without a terminal]]")
     assert sent["status"] == "queued"
@@ -92,15 +92,15 @@ async def test_a_terminal_that_is_closed_in_the_middle_of_what_it_was_told_is_se
     await asyncio.to_thread(world.set_up, driver)
     terminal = Terminal(world, driver)
     await terminal.shows("❯" if driver == "claude_code" else "›")
-    gate, told = f"{driver}-first", f"{driver}-told"
+    gate, second = f"{driver}-first", f"{driver}-told"
     await terminal.says(f"[[wait: {gate}]] [[say: by hand]]")
     session = await adopted(client, driver=driver, state="running")
-    await client.say(session["id"], f"[[wait: {told}]] [[say: never said]]")
+    await client.say(session["id"], f"[[wait: {second}]] [[say: never said]]")
     world.models.gates[gate].set()
-    assert await asyncio.to_thread(world.models.reached[told].wait, 60)
-    # What an agent forgot with its terminal would be done again: here it is to remember.
+    assert await asyncio.to_thread(world.models.reached[second].wait, 60)
+    # The agent would repeat work it forgot with its terminal; here it must remember.
     [transcript] = world.transcripts()
-    await eventually(lambda: told in transcript.read_text(), "it is in the transcript")
+    await eventually(lambda: second in transcript.read_text(), "it is in the transcript")
 
     terminal.closes()
 
@@ -113,7 +113,7 @@ async def test_a_terminal_that_is_closed_in_the_middle_of_what_it_was_told_is_se
 async def test_a_session_that_somebody_opened_in_a_terminal_is_not_woken_beside_it(
     world: World, client: Client, driver: str
 ) -> None:
-    """Without any hooks: Navi looks for itself."""
+    """Without hooks, Navi notices by itself."""
     session_id = await world.session(client, driver)
     await world.turn(client, session_id, "[[say: by Navi]]")
     [transcript] = world.transcripts()

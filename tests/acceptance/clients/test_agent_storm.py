@@ -1,4 +1,4 @@
-"""Kills of the server lose no message to a real agent, and double none."""
+"""Killing the server neither loses nor duplicates a message to a real agent."""
 
 from __future__ import annotations
 

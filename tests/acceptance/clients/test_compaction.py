@@ -27,7 +27,7 @@ async def test_a_reminder_waits_until_the_agent_has_summarised_its_history(
     script = f"[[wait: {gate}]] [[say: the summary]]"
     world.serve(NAVI_CODEX_ARGUMENTS=CODEX_ARGUMENTS)
     if agent == "codex":
-        # Nothing but a hook tells it, and only the person can have Codex trust one.
+        # Only a hook reports it, and only a person can make Codex trust a hook.
         await asyncio.to_thread(world.set_up, agent)
     async with world.client() as client:
         driver, model = ("tmux", agent) if place == "tmux" else (agent, None)
@@ -48,9 +48,9 @@ async def test_a_reminder_waits_until_the_agent_has_summarised_its_history(
             }
             await client.call("POST", "/scheduler/remind", reminder)
             await asyncio.sleep(2)
-            # What was interrupted would say so.
-            said = await client.messages(session_id)
-            assert [each["metadata"] for each in said] == [{}, {}, {}]
+            # An interrupted turn would say so.
+            messages = await client.messages(session_id)
+            assert [each["metadata"] for each in messages] == [{}, {}, {}]
         finally:
             world.models.otherwise = ""
             world.models.gates[gate].set()

@@ -35,9 +35,9 @@ async def test_a_turn_thinks_calls_a_tool_and_answers(
     assert call["result"].strip() == "made"
     assert not call["is_error"]
     assert "Let me see." in "".join(each["delta"] for each in frames_of(frames, "thinking_delta"))
-    asked, worked, said = await client.messages(session_id)
-    assert (asked["role"], worked["tool_calls"][0]["id"]) == ("user", call["tool_call_id"])
-    assert said["content"] == "It is made."
+    prompt, step, answer = await client.messages(session_id)
+    assert (prompt["role"], step["tool_calls"][0]["id"]) == ("user", call["tool_call_id"])
+    assert answer["content"] == "It is made."
 
 
 async def test_the_next_turn_goes_on_with_the_same_conversation(
@@ -139,14 +139,14 @@ async def test_a_turn_outlives_its_server_and_is_told_once(
 async def test_two_wake_ups_of_one_session_never_overlap(
     world: World, client: Client, driver: str
 ) -> None:
-    """Each notes when it begins and ends: the agent itself says whether another one was there."""
+    """Each turn records its beginning and end, so the agents' own notes show any overlap."""
     session_id = await world.session(client, driver)
     gate = f"{driver}-wakes"
-    told = f"[[bash: echo begins >>notes]] [[wait: {gate}]] [[bash: echo ends >>notes]]"
-    recall = {"call_type": "once", "when": "now", "additional_context_message": told}
+    task = f"[[bash: echo begins >>notes]] [[wait: {gate}]] [[bash: echo ends >>notes]]"
+    recall = {"call_type": "once", "when": "now", "additional_context_message": task}
     await client.call("POST", f"/sessions/{session_id}/recall", recall, expect=201)
     assert await asyncio.to_thread(world.models.reached[gate].wait, 60)
-    automation = {"name": "second", "message": told, "at": "now"}
+    automation = {"name": "second", "message": task, "at": "now"}
     path = f"/sessions/{session_id}/automations"
     await client.call("POST", path, automation, expect=201)
     queue = f"/sessions/{session_id}/queue"
@@ -169,12 +169,12 @@ def _text_of(path: Path) -> str:
 
 
 async def _until_gone(pid: int) -> None:
-    """What was killed takes a moment to die."""
+    """A killed process takes a moment to die."""
     await eventually(lambda: not _is_alive(pid), f"process {pid} is gone")
 
 
 def _is_alive(pid: int) -> bool:
-    """Not gone, and not only waiting to be buried."""
+    """Still running, and not a zombie."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

@@ -11,7 +11,7 @@ from tests.acceptance.clients.world import TOOL
 from tests.acceptance.contract.conftest import finished
 from tests.server import Client
 
-# Time enough for the turn to end, whatever else the machine does: else the recall follows at once.
+# Long enough for the turn to end on a loaded machine; otherwise the recall follows at once.
 SCHEDULE = (
     '[[tool: NAME | {"call_type": "once", "when": "10s", '
     '"additional_context_message": "Read build.log and report."}]] [[say: See you.]]'
@@ -56,12 +56,12 @@ async def test_a_refused_call_tells_the_agent_what_a_person_would_see(
 def running_clients(world: World) -> list[str]:
     """The clients that run in this test's home."""
     programs = {native("claude").resolve(), native("codex").resolve()}
-    found = []
+    names = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             is_ours = f"HOME={world.home}".encode() in (process / "environ").read_bytes()
             if is_ours and (process / "exe").resolve() in programs:
-                found.append(process.name)
+                names.append(process.name)
         except OSError:
             pass
-    return found
+    return names

@@ -1,4 +1,4 @@
-"""What is said anywhere on the machine is found everywhere, seconds later."""
+"""What is said anywhere on the machine can be searched from everywhere seconds later."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def test_what_agents_say_is_found_in_seconds_by_command_page_and_tool(
 
 
 async def seconds_until_found(word: str, looks: Sequence[Look]) -> float:
-    """Until the last of the looks finds it."""
+    """Wait until every search finds it."""
     started = time.monotonic()
 
     await asyncio.gather(*(eventually(partial(look, word), f"{word} is found") for look in looks))
@@ -83,7 +83,7 @@ async def found_by_tool(client: Client, session_id: str, word: str) -> bool:
 
 
 async def found_on_page(tab: Tab, word: str) -> bool:
-    """Typed once; the page searches again by itself when the index has news."""
+    """Typed once: the page repeats the search when the index changes."""
     box = tab.page.get_by_label("Search everything")
     if await box.count() == 0:
         await tab.button("Search").click()

@@ -16,7 +16,7 @@ from tests.acceptance.contract.conftest import finished, receive_until
 from tests.server import Client
 from tests.waiting import eventually
 
-# Several calls: a hook that a busy machine holds up leaves the nudge to the next one.
+# Several calls: if a loaded machine delays one hook, the next one delivers the nudge.
 SCRIPT = (
     "[[bash: until test -e go; do sleep 0.1; done]] "
     + "[[bash: echo again]] " * 5
@@ -42,9 +42,9 @@ async def test_a_soft_nudge_reaches_claude_code_between_two_tool_calls(
     frames = await finished(client, session_id)
     assert outcomes(frames) == ["ok"]
     assert text_of(frames).strip().endswith("the task is done")
-    said = await client.messages(session_id)
-    assert [each["content"] for each in said if each["role"] == "user"] == [SCRIPT, SOFT_TEXT]
-    assert said[1]["metadata"]["tool_call_id"] in tool_calls(frames)
+    messages = await client.messages(session_id)
+    assert [each["content"] for each in messages if each["role"] == "user"] == [SCRIPT, SOFT_TEXT]
+    assert messages[1]["metadata"]["tool_call_id"] in tool_calls(frames)
     assert was_read(world)
 
 
@@ -63,8 +63,8 @@ async def test_a_soft_nudge_reaches_a_person_s_own_session_at_work(
 
     (world.work / "go").touch()
 
-    said = await eventually(lambda: client.messages(session["id"]), "the nudge was read")
-    assert [each["content"] for each in said] == [SOFT_TEXT]
+    messages = await eventually(lambda: client.messages(session["id"]), "the nudge was read")
+    assert [each["content"] for each in messages] == [SOFT_TEXT]
     await adopted(client, state="idle")
     assert was_read(world)
 

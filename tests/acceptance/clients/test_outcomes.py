@@ -1,4 +1,4 @@
-"""Turns of the real agents that were refused something, or that met a limit of their vendor."""
+"""Turns of the real agents that were refused something or reached a usage limit."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ async def test_a_turn_in_a_pane_is_denied_or_limited_by_the_agents_own_record(
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 async def test_a_person_who_says_no_in_the_pane_of_claude_code_denies(world: World) -> None:
-    """In Codex it is the same as interrupting the turn."""
+    """Codex treats this as interrupting the turn."""
     world.serve(**ASKING)
     async with world.client() as client:
         session_id = await world.session(client, "tmux", model="claude_code")
@@ -145,7 +145,7 @@ async def test_a_person_who_says_no_in_the_pane_of_claude_code_denies(world: Wor
         await eventually(
             lambda: QUESTION in world.tmux("capture-pane", "-p", "-t", pane), "Claude Code asks"
         )
-        # Claude Code takes no notice of a key that comes right after its question.
+        # Claude Code ignores a key pressed right after its question appears.
         while QUESTION in world.tmux("capture-pane", "-p", "-t", pane):
             world.tmux("send-keys", "-t", pane, "Escape")
             await asyncio.sleep(0.5)

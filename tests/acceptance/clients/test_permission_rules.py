@@ -1,4 +1,4 @@
-"""The rules and guards that are suggested mean in the real Claude Code what is said of them."""
+"""The suggested rules and guards do in the real Claude Code what we say they do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.unit.permissions.ordinary_history import ordinary_history
 from tests.unit.permissions.tricky_commands import OUTSIDE
 
 REFUSALS = ("approval", "permission", "was blocked", "checked before it runs", "Brace expansion")
-# They stand for programs that need not be installed, and tell that they were run.
+# Stand-ins for programs that may not be installed; they record that they ran.
 PROGRAMS = ("rg", "pytest", "cargo", "go", "kubectl", "ruff", "mypy", "npm", "uv")
 
 RUN_UNASKED = [
@@ -41,7 +41,7 @@ RUN_UNASKED = [
     "npm test",
     "npm test -- cart",
     "cd . && git status",
-    # No rule sees where input comes from, and Claude Code lets files of the project pass.
+    # Rules do not see where input comes from, and Claude Code allows files of the project.
     "cat < .env",
 ]
 ASKED_ABOUT = [
@@ -111,8 +111,8 @@ ASKED_ABOUT = [
 @pytest.fixture
 def prepared(world: World) -> World:
     """A repository, and the settings that `recall stats bash --suggest --apply` would write."""
-    found = suggest(ordinary_history()).suggestions
-    sure = [each for each in found if each.confidence is not Confidence.REVIEW]
+    suggestions = suggest(ordinary_history()).suggestions
+    sure = [each for each in suggestions if each.confidence is not Confidence.REVIEW]
     (world.home / ".claude").mkdir()
     guards = sorted({guard for each in sure for guard in each.guards})
     permit(world, [each.rule for each in sure], guards)

@@ -1,4 +1,4 @@
-"""Real agents go on working when Navi, to which their hooks and tools lead, is gone."""
+"""Real agents keep working after Navi, which their hooks and tools call, is gone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ORDERS = {
         "--dangerously-bypass-approvals-and-sandbox",
     ],
 }
-# The result of the command is more than a pipe holds, which a hook that is gone does not read.
+# The command's result exceeds a pipe's buffer, and a missing hook does not read it.
 PROMPT = "[[bash: seq 1 20000]] [[say: done]]"
 SETTINGS = {
     "claude_code": (".claude/settings.json", ".claude.json"),
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.parametrize("driver", DRIVERS)
 
 
 def copy_checkout(folder: Path) -> Path:
-    """A checkout with its environment, as `make install` leaves it; its Python."""
+    """The Python of a checkout as `make install` leaves it."""
     shutil.copytree(
         Path(navi.__file__).parent,
         folder / "src/navi",
@@ -44,7 +44,7 @@ def copy_checkout(folder: Path) -> Path:
 
 
 def make_environment(folder: Path, *paths: Path) -> Path:
-    """An environment with what Navi depends on, but without Navi; its Python."""
+    """The Python of an environment with Navi's dependencies, but without Navi."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     [packages] = folder.glob("lib/python*/site-packages")
     needed = [*paths, sysconfig.get_path("purelib")]
@@ -71,7 +71,7 @@ def set_up(world: World, driver: str, python: Path) -> None:
 
 
 def work(world: World, driver: str) -> None:
-    """A turn with a tool goes as it would without Navi, and the model hears of no failure."""
+    """A turn with a tool works as it would without Navi, and the model sees no failure."""
     earlier = len(world.models.requests)
     done = run([*ORDERS[driver], PROMPT], world)
     assert done.returncode == 0, done.stderr

@@ -30,7 +30,7 @@ async def client(world: World) -> AsyncIterator[Client]:
     world.serve(
         SECRET_OF_THE_SERVER="hush",
         OPENAI_API_KEY="dummy-openai",
-        # Nobody is there to allow anything.
+        # No one is there to grant permission.
         NAVI_CLAUDE_CODE_ARGUMENTS="--dangerously-skip-permissions",
     )
     async with world.client() as client:
@@ -76,7 +76,7 @@ async def test_by_navis_tools_an_agent_can_do_what_its_user_can(
     world: World, client: Client, bob: Client, driver: str, has_setup: bool
 ) -> None:
     if has_setup:
-        # The tools are then a program that has the admin's token at hand.
+        # The tools then run as a program that can read the admin's token.
         world.set_up(driver)
     others = await client.session(name="the admin's")
     his = await world.session(bob, driver)

@@ -29,7 +29,7 @@ async def pane_session(world: World, client: Client, agent: str) -> str:
 
 
 async def at_work(world: World, client: Client, session_id: str, gate: str) -> None:
-    """The agent has done something, and waits for its model to say more."""
+    """The agent has done something and waits for its model."""
     await client.say(session_id, f"[[bash: echo on]] [[wait: {gate}]] [[say: never said]]")
     assert await asyncio.to_thread(world.models.reached[gate].wait, 60)
 
@@ -94,7 +94,7 @@ async def test_an_escape_that_did_not_arrive_is_pressed_again(
 async def test_a_stop_that_is_repeated_does_not_cut_its_interruption_short(
     world: World, tmux: UnreliableTmux, agent: str
 ) -> None:
-    # The server looks for stops eight times per lease, and finds this one again and again.
+    # The server looks for stops eight times per lease, so it sees this one repeatedly.
     world.serve(NAVI_TURNS_LEASE_SECONDS="2")
     async with world.client() as client:
         session_id = await pane_session(world, client, agent)
@@ -314,7 +314,7 @@ async def test_an_agent_that_asks_for_permission_is_shown_as_waiting(
         await client.say(session_id, "[[bash: touch permitted]] [[say: done]]")
         await state_becomes(client, session_id, "waiting")
 
-        # Claude Code takes no notice of a key that comes right after its question.
+        # Claude Code ignores a key pressed right after its question appears.
         while not (world.work / "permitted").exists():
             world.tmux("send-keys", "-t", f"={pane_name(session_id)}:", "Enter")
             await asyncio.sleep(0.5)

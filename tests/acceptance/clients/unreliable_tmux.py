@@ -1,4 +1,4 @@
-"""A tmux that loses keys and fails, as on a machine that is too busy."""
+"""A tmux that loses keys and fails, as on an overloaded machine."""
 
 from __future__ import annotations
 

@@ -58,10 +58,10 @@ class NotInstalled(Exception):
 
 
 def native(name: str) -> Path:
-    found = next(CLIENTS.glob(NATIVE[name]), None)
-    if found is None:
+    binary = next(CLIENTS.glob(NATIVE[name]), None)
+    if binary is None:
         raise NotInstalled(f"{name} is not installed: `make test` installs it with npm")
-    return found
+    return binary
 
 
 @dataclass
@@ -85,7 +85,7 @@ class World:
         return server
 
     def transcripts(self) -> list[Path]:
-        """Of both agents, as they wrote them."""
+        """The transcripts of both agents."""
         claude_code = self.home.glob(".claude/projects/*/*.jsonl")
         return [*claude_code, *self.home.glob(".codex/sessions/**/*.jsonl")]
 
@@ -131,17 +131,17 @@ class World:
     async def turn(
         self, client: Client, session_id: str, text: str, turns: int = 1
     ) -> list[dict[str, Any]]:
-        """Say it, and wait until so many turns of the session have ended; all their frames."""
+        """Send a message, wait until that many turns have ended, and return all their frames."""
         await client.say(session_id, text)
         return await finished(client, session_id, turns)
 
     def leave(self) -> None:
-        """Nothing that was started here stays."""
+        """Stop everything that was started here."""
         for server in self.servers:
             if server.process.poll() is None:
                 server.kill()
         self.tmux("kill-server")
-        # Agents outlive the server, and would write into a home that is being removed.
+        # Agents outlive the server and would write into a home that is being removed.
         while agents := [each for each in psutil.process_iter() if self._is_home_of(each)]:
             for agent in agents:
                 with suppress(psutil.NoSuchProcess):

@@ -1,4 +1,4 @@
-"""One real server for all tests of a worker: they share it like users do."""
+"""One real server for all tests of a worker, which share it as users do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATIENCE_SECONDS = 60
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     home = tmp_path_factory.mktemp("server")
-    # Nothing here may start the agents of whoever runs the tests.
+    # No test may start agents installed on the machine.
     absent = {"NAVI_CLAUDE_CODE_COMMAND": "not-installed", "NAVI_CODEX_COMMAND": "not-installed"}
     with ServerProcess(home, settings={"NAVI_MODEL": "scripted", **absent}) as server:
         yield server
@@ -49,7 +49,7 @@ async def receive_until(socket: ClientConnection, type_: str) -> list[dict[str, 
 
 
 async def finished(client: Client, session_id: str, turns: int = 1) -> list[dict[str, Any]]:
-    """The session's frames up to the end of so many turns."""
+    """The session's frames up to the end of that many turns."""
     frames: list[dict[str, Any]] = []
     async with client.watch(session_id, after=0) as socket:
         for _ in range(turns):

@@ -11,8 +11,8 @@ def request(number: int, method: str, params: Any = None) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}}
 
 
-async def ask(client: Client, said: Any, session_id: str | None = None) -> Any:
+async def ask(client: Client, request_body: Any, session_id: str | None = None) -> Any:
     headers = {} if session_id is None else {"Navi-Session": session_id}
-    answered = await client.http.post("/mcp", json=said, headers=headers)
-    assert answered.status_code == 200, answered.text
-    return answered.json()
+    answer = await client.http.post("/mcp", json=request_body, headers=headers)
+    assert answer.status_code == 200, answer.text
+    return answer.json()

@@ -1,4 +1,4 @@
-"""`sm` as a real command, in the hands of a person or an agent."""
+"""`sm` as a real command, run by a person or an agent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.server import ServerProcess
 
 
 class Person:
-    """Somebody at a terminal; or the agent of a session, in its shell."""
+    """A person at a terminal, or a session's agent in its shell."""
 
     def __init__(self, server: ServerProcess) -> None:
         self.navi = NaviClient(Server(server.address, server.token, "the test"))
@@ -27,17 +27,17 @@ class Person:
         }
 
     def session(self, parent_id: str | None = None) -> tuple[str, str]:
-        """The id and the name of a new one, which no other test can mean."""
+        """Create a session with a unique name; return its id and name."""
         name = f"builder-{uuid4().hex}"
         made = self.navi.create_session(name=name, driver="scripted", parent_id=parent_id)
         return made["id"], made["name"]
 
     def agent_of(self, session_id: str) -> Person:
-        """Whoever works in that session."""
+        """The agent that works in that session."""
         return self.with_environment(NAVI_SESSION_ID=session_id)
 
     def in_zone(self, timezone: str) -> Person:
-        """The same person at a machine in another zone than the server."""
+        """The same person on a machine in another time zone."""
         return self.with_environment(TZ=timezone)
 
     def with_environment(self, **values: str) -> Person:
@@ -56,7 +56,7 @@ class Person:
         )
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """A command that goes on; its lines are read as they come."""
+        """Start a command that keeps running; its lines are read as they come."""
         return subprocess.Popen(
             [sys.executable, "-m", "navi.cli.sm.main", *arguments],
             env={**self._environment, "PYTHONUNBUFFERED": "1"},
@@ -66,7 +66,7 @@ class Person:
             text=True,
         )
 
-    def said(self, *arguments: str, typed: str = "") -> str:
+    def run(self, *arguments: str, typed: str = "") -> str:
         done = self.sm(*arguments, typed=typed)
         assert done.returncode == 0, done.stderr
         return done.stdout

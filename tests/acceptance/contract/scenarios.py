@@ -1,6 +1,6 @@
-"""Small stories whose events are kept in events/, for whoever turns events into something else.
+"""Short scenarios whose events are recorded in events/, for tests of code that reads events.
 
-`python -m tests.acceptance.contract.scenarios` records them anew from a real server.
+`python -m tests.acceptance.contract.scenarios` records them again from a real server.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ async def queue(client: Client, session_id: str) -> None:
 
 async def recall(client: Client, session_id: str) -> None:
     async with client.watch(session_id) as socket:
-        asked = {"call_type": "once", "additional_context_message": "[[say: I am awake]]"}
+        body = {"call_type": "once", "additional_context_message": "[[say: I am awake]]"}
         path = f"/sessions/{session_id}/recall"
-        await client.call("POST", path, {**asked, "when": "1h"}, expect=201)
+        await client.call("POST", path, {**body, "when": "1h"}, expect=201)
         await client.call("DELETE", path)
-        await client.call("POST", path, {**asked, "when": "now"}, expect=201)
+        await client.call("POST", path, {**body, "when": "now"}, expect=201)
         await receive_until(socket, "session_sync")
 
 
@@ -75,7 +75,7 @@ SCENARIOS: dict[str, Scenario] = {
 
 
 async def played(client: Client, name: str) -> dict[str, Any]:
-    """The scenario's events from the first on, and how the session is in the end."""
+    """All events of the scenario, and the session at the end."""
     session_id = await client.session(name=name)
     await SCENARIOS[name](client, session_id)
     snapshot = await client.call("GET", f"/sessions/{session_id}/snapshot?limit=1000")
@@ -87,9 +87,9 @@ async def played(client: Client, name: str) -> dict[str, Any]:
 
 
 def outline(events: list[dict[str, Any]]) -> list[list[str]]:
-    """Which events, with which fields. Deltas are pieces of any size, so neighbours are one.
+    """The events and their fields. Deltas may be split anywhere, so neighbours are joined.
 
-    A recall changes beside the turns, so between which events it is told may differ.
+    Recall updates come independently of turns, so their position among the events may differ.
     """
     ordered = sorted(events, key=lambda event: event["type"] == "recall_update")
     shapes = [[event["type"], *sorted(set(event) - {"type"})] for event in ordered]
@@ -111,9 +111,9 @@ async def _record() -> None:
         with ServerProcess(Path(folder), settings={"NAVI_MODEL": "scripted"}) as server:
             async with server.client() as client:
                 for name in SCENARIOS:
-                    found = json.dumps(await played(client, name), indent=1, ensure_ascii=False)
+                    recording = json.dumps(await played(client, name), indent=1, ensure_ascii=False)
                     (EVENTS / f"{name}.json").write_text(
-                        found.replace(folder, "/srv/navi-example") + "\n"
+                        recording.replace(folder, "/srv/navi-example") + "\n"
                     )
 
 

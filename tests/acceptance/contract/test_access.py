@@ -149,8 +149,8 @@ async def test_users_see_and_cancel_only_their_own_reminders(
 ) -> None:
     async with client_of(server, ada_and_bob[0]) as ada, client_of(server, ada_and_bob[1]) as bob:
         hers = await ada.session()
-        asked = {"session_id": hers, "delay_seconds": 600, "message": "the build"}
-        once = (await ada.call("POST", "/scheduler/remind", asked))["reminder_id"]
+        body = {"session_id": hers, "delay_seconds": 600, "message": "the build"}
+        once = (await ada.call("POST", "/scheduler/remind", body))["reminder_id"]
         periodic = (await ada.call("POST", f"/sessions/{hers}/remind", {}))["id"]
 
         for path in ("/reminders", f"/sessions/{hers}/reminders"):

@@ -1,4 +1,4 @@
-"""What agents that Navi started can do: what their session's user can, in the name of it alone."""
+"""Agents that Navi started can do what their session's user can, for that session only."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ async def test_only_agents_of_admins_look_into_the_memory(
     await agent.call("GET", "/index")
     his = await agent_in(stack, bob)
     await his.call("GET", "/index", expect=403)
-    # Not even with the token of an admin, who may speak for every session.
+    # Not even with the token of an admin, who may act for every session.
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     call |= {"params": {"name": "search_sessions", "arguments": {"query": "x"}}}
     answered = await client.http.post("/mcp", json=call, headers={"Navi-Session": his.id})
@@ -248,7 +248,7 @@ def report(event: str, name: str, **fields: Any) -> dict[str, Any]:
 async def test_whoever_reports_a_terminals_session_first_can_not_speak_into_it(
     client: Client, bob: Client
 ) -> None:
-    """Even though the terminal is an admin's, who may see Bob's sessions."""
+    """Even though the terminal belongs to an admin, who may see Bob's sessions."""
     name = str(uuid4())
     await bob.call("POST", "/hooks/claude_code", report("SessionStart", name))
     sessions = await bob.call("GET", "/sessions")
@@ -256,12 +256,12 @@ async def test_whoever_reports_a_terminals_session_first_can_not_speak_into_it(
 
     for event in ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop"):
         for is_ours in (False, True):
-            told = report(event, name, is_run_by_navi=is_ours)
-            told["hook"]["tool_use_id"] = "t"
-            response = await client.http.post("/hooks/claude_code", json=told)
+            body = report(event, name, is_run_by_navi=is_ours)
+            body["hook"]["tool_use_id"] = "t"
+            response = await client.http.post("/hooks/claude_code", json=body)
             assert "spoken by Bob" not in response.text
             assert response.status_code == 403
-    # Neither do tools of that terminal act in Bob's session.
+    # Nor do that terminal's tools act in Bob's session.
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     call |= {"params": {"name": "report_status", "arguments": {"text": "secret plans"}}}
     answered = await client.http.post("/mcp", json=call, headers={"Navi-Agent-Session": name})
@@ -269,9 +269,9 @@ async def test_whoever_reports_a_terminals_session_first_can_not_speak_into_it(
 
 
 async def test_an_agent_reports_for_its_own_session_only(client: Client, agent: Agent) -> None:
-    """Not for another one of the same user, and it starts none by reporting it."""
+    """Not for another session of the same user, nor can it create one by reporting it."""
     name = str(uuid4())
     await client.call("POST", "/hooks/claude_code", report("SessionEnd", name))
-    for told in (report("Stop", name), report("PreCompact", name, is_run_by_navi=True)):
-        await agent.call("POST", "/hooks/claude_code", told, expect=403)
+    for body in (report("Stop", name), report("PreCompact", name, is_run_by_navi=True)):
+        await agent.call("POST", "/hooks/claude_code", body, expect=403)
     await agent.call("POST", "/hooks/claude_code", report("Stop", str(uuid4())), expect=403)

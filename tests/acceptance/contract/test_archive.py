@@ -1,4 +1,4 @@
-"""The memory over HTTP: what `recall` says, in the same shapes."""
+"""The memory over HTTP has the same shapes as `recall --json`."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ async def test_a_question_has_the_same_answer_as_on_the_command_line(
 async def test_a_search_also_says_where_the_words_stand_and_how_to_resume(
     server: ServerProcess, client: Client
 ) -> None:
-    found = await client.call("GET", "/search?q=auth+clock")
+    hits = await client.call("GET", "/search?q=auth+clock")
     more = ("highlights", "has_all_words", "resume")
-    plain = [{name: value for name, value in hit.items() if name not in more} for hit in found]
+    plain = [{name: value for name, value in hit.items() if name not in more} for hit in hits]
     assert plain == json.loads(recall(server, "search", "auth clock", "--json"))
-    [hit] = found
+    [hit] = hits
     words = [hit["snippet"][start:end] for start, end in hit["highlights"]]
     assert words == ["auth", "clock"]
     assert hit["has_all_words"] is True
@@ -96,9 +96,9 @@ async def test_a_file_and_an_end_narrow_a_search_down(client: Client) -> None:
 async def test_a_session_is_shown_as_on_the_command_line(
     server: ServerProcess, client: Client
 ) -> None:
-    found = await client.call("GET", "/archive/sessions/s1")
-    assert found.pop("resume").endswith("claude --resume s1")
-    assert found == json.loads(recall(server, "show", "s1", "--json"))
+    session = await client.call("GET", "/archive/sessions/s1")
+    assert session.pop("resume").endswith("claude --resume s1")
+    assert session == json.loads(recall(server, "show", "s1", "--json"))
     await client.call("GET", "/archive/sessions/nobody", expect=404)
 
 
@@ -157,10 +157,10 @@ async def test_agents_search_by_their_tool_if_their_session_is_an_admins(
 ) -> None:
     called = {"name": "search_sessions", "arguments": {"query": "auth clock"}}
     session_id = await client.session()
-    found = (await ask(client, request(1, "tools/call", called), session_id))["result"]
-    assert not found["isError"]
-    assert "The **auth** clock is off by an hour." in found["content"][0]["text"]
-    assert "claude_code" in found["content"][0]["text"]
+    result = (await ask(client, request(1, "tools/call", called), session_id))["result"]
+    assert not result["isError"]
+    assert "The **auth** clock is off by an hour." in result["content"][0]["text"]
+    assert "claude_code" in result["content"][0]["text"]
     async with Client(server.address, navi(server, "user", "add", "agents"), 30) as other:
         session_id = await other.session()
         refused = (await ask(other, request(2, "tools/call", called), session_id))["result"]

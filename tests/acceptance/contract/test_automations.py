@@ -65,10 +65,10 @@ async def test_a_run_is_on_record_with_the_prompt_that_the_transcript_names(
 
 
 async def test_a_preview_says_what_a_schedule_means_and_stores_nothing(client: Client) -> None:
-    asked = {"cron_expr": "0 9 * * 1-5", "tz": "Europe/Paris", "count": 3}
-    meant = await client.call("POST", "/automations/preview", asked)
-    assert len(meant["next"]) == 3
-    assert "Monday through Friday" in meant["schedule_words"]
+    body = {"cron_expr": "0 9 * * 1-5", "tz": "Europe/Paris", "count": 3}
+    preview = await client.call("POST", "/automations/preview", body)
+    assert len(preview["next"]) == 3
+    assert "Monday through Friday" in preview["schedule_words"]
     error = (await client.call("POST", "/automations/preview", {"cron_expr": "x"}, expect=422))[
         "error"
     ]
@@ -157,7 +157,7 @@ async def test_a_one_shot_that_has_run_is_renamed_and_then_scheduled_again(
     made = await client.call("POST", f"/sessions/{session_id}/automations", SOON, expect=201)
     await finished(client, session_id)
     path = f"/automations/{made['id']}"
-    # As a form does, with the time that is over.
+    # As a form does: with a time that has passed.
     sent = {"name": "renamed", "message": "Look again.", "at": made["schedule"]["at"]}
     renamed = await client.call("PATCH", path, sent)
     assert (renamed["name"], renamed["message"]) == ("renamed", "Look again.")
@@ -260,10 +260,10 @@ async def test_an_agent_adds_lists_and_removes_its_own(client: Client) -> None:
     for call in calls:
         await client.say(session_id, f"[[tool: cron | {json.dumps(call)}]]")
     frames = await finished(client, session_id, 2)
-    told = [f["result"] for f in frames if f["type"] == "tool_call"]
-    assert told[0].startswith("Added log (")
+    results = [f["result"] for f in frames if f["type"] == "tool_call"]
+    assert results[0].startswith("Added log (")
     [made] = await client.call("GET", f"/sessions/{session_id}/automations")
-    assert made["id"] in told[1]
+    assert made["id"] in results[1]
 
     other = await client.session()
     removal = {"action": "remove", "job_id": made["id"]}

@@ -1,4 +1,4 @@
-"""Nobody reaches what belongs to another user: by no route, no frame and no tool.
+"""No route, frame or tool reaches what belongs to another user.
 
 Routes, frames and tools are taken from the application itself. A new one fails the tests until the
 tables below say how another user would try to misuse it.
@@ -132,7 +132,7 @@ ROUTES = {
     "GET /stats/tokens": MEMORY,
     "GET /stats/projects": MEMORY,
     "GET /stats/activity": MEMORY,
-    # A refusal by a tool is a result. The tools are tried one by one below.
+    # A tool's refusal is a result; the tools are tried one by one below.
     "POST /mcp": Attempt(200, body=CALL),
     "POST /hooks/{driver}": Attempt(path={"driver": "claude_code"}, body=REPORT),
 }
@@ -162,7 +162,7 @@ BUILT_IN = {"terminal", "filesystem", "http_request"}
 
 
 def application_routes() -> list[Any]:
-    """All that the application itself would answer."""
+    """Every route the application answers."""
     without_runtime = SimpleNamespace(settings=Settings())
     return list(build(cast(Navi, without_runtime)).routes)
 
@@ -198,7 +198,7 @@ class World:
         return Client(self.server.address, token, 30)
 
     def rows_of_ada(self) -> list[str]:
-        """Every row of the store that has to do with her, unless it is Bob's."""
+        """Every row of the store that concerns her, unless it is Bob's."""
         marks = {"ada", MARK, HERS, *self.hers.values()}
         engine = open_engine(self.server.database_url)
         try:
@@ -264,7 +264,7 @@ async def make_hers(ada: Client, folder: Path) -> dict[str, str]:
     [run] = await ada.call("GET", f"/automations/{automation['id']}/runs")
     started = {"emitted_at": 1.0, "hook": {"hook_event_name": "SessionEnd", "session_id": HERS}}
     await ada.call("POST", "/hooks/claude_code", started)
-    # Her agent is at work, so that there is a turn to stop, and the next input waits.
+    # Her agent is working, so there is a turn to stop, and the next input waits.
     async with ada.watch(session) as socket:
         await ada.say(session, f"[[say: {MARK}]] [[sleep: 600]]")
         await receive_until(socket, "stream_delta")
@@ -304,7 +304,7 @@ async def test_every_tool_for_other_agents_is_tried(world: World) -> None:
     ),
 )
 async def test_ada_herself_is_shown_what_bob_is_refused(world: World, route: str) -> None:
-    """Otherwise the next test would prove nothing: everybody is refused a wrong address."""
+    """Proves that the addresses are right: a wrong one would be refused to everybody."""
     response = await send(world, world.ada, route)
     assert response.status_code == 200
 
@@ -364,7 +364,7 @@ async def test_no_frame_reaches_what_is_adas(world: World, kind: str, caller: st
         while sum(each["type"] == "pong" for each in frames) < pongs:
             frames.append(await receive(socket))
     assert MARK not in json.dumps(frames)
-    # All that happened before is replayed on the same socket: only what is Bob's.
+    # The same socket replays all earlier events: only Bob's.
     events = [each for each in frames if "seq" in each]
     assert {each["session_id"] for each in events} <= {world.his}
     answers = [each.get("kind", each["type"]) for each in frames if "seq" not in each]

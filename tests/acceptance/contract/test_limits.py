@@ -1,4 +1,4 @@
-"""What is too large, too long or unstorable is refused in words, on both stores alike."""
+"""Anything too large, too long or unstorable is refused with a message, on both stores."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def client(server: ServerProcess) -> AsyncIterator[Client]:
 
 
 async def refused(client: Client, method: str, path: str, body: dict[str, Any]) -> str:
-    # Escaped: a text that is no valid Unicode can only be sent so.
+    # Escaped, because text that is not valid Unicode cannot be sent otherwise.
     response = await client.http.request(method, path, content=json.dumps(body))
     assert response.status_code == 422, (path, body, response.text)
     error = response.json()["error"]
@@ -54,13 +54,13 @@ async def test_an_interval_is_refused_with_the_range_it_may_have(
     session_id = await client.session()
     beat = {**BEAT, "interval_seconds": seconds}
     every = {**AUTOMATION, "every_seconds": seconds}
-    asked: list[tuple[str, dict[str, Any], int]] = [
+    requests: list[tuple[str, dict[str, Any], int]] = [
         (f"/sessions/{session_id}/recall", beat, 1),
         ("/recalls/preview", {"when": "1h", "interval_seconds": seconds}, 1),
         (f"/sessions/{session_id}/automations", every, 10),
         ("/automations/preview", {"every_seconds": seconds}, 10),
     ]
-    for path, body, shortest in asked:
+    for path, body, shortest in requests:
         words = await refused(client, "POST", path, body)
         assert f"from {shortest} to {TEN_YEARS} (10 years)" in words
 
@@ -127,7 +127,7 @@ async def test_a_text_that_no_store_keeps_is_refused_wherever_it_stands(
     made = await client.call("POST", f"{own}/automations", AUTOMATION, expect=201)
     automation = f"/automations/{made['id']}"
     reminder = {"session_id": session_id, "delay_seconds": 9, "message": "look"}
-    asked: list[tuple[str, str, dict[str, Any]]] = [
+    requests: list[tuple[str, str, dict[str, Any]]] = [
         ("POST", f"{own}/recall", {**RECALL, "internal_comment": text}),
         ("POST", f"{own}/recall", {**RECALL, "additional_context_message": text}),
         ("POST", f"{own}/recall", {**RECALL, "when": text}),
@@ -150,7 +150,7 @@ async def test_a_text_that_no_store_keeps_is_refused_wherever_it_stands(
         ("POST", "/scheduler/remind", {**reminder, "session_id": text}),
         ("POST", "/scheduler/remind", {**reminder, "message": text}),
     ]  # fmt: skip
-    for method, path, body in asked:
+    for method, path, body in requests:
         await refused(client, method, path, body)
     for path in (
         "/sessions/%00",
@@ -164,7 +164,7 @@ async def test_a_text_that_no_store_keeps_is_refused_wherever_it_stands(
 async def test_a_text_is_refused_with_the_length_it_may_have(client: Client) -> None:
     session_id = await client.session()
     own = f"/sessions/{session_id}"
-    asked: list[tuple[str, str, dict[str, Any], str]] = [
+    requests: list[tuple[str, str, dict[str, Any], str]] = [
         ("POST", f"{own}/recall", {**RECALL, "internal_comment": "x" * 2_001}, "2,000"),
         ("POST", f"{own}/automations", {**AUTOMATION, "name": "x" * 201}, "200"),
         ("POST", "/sessions", {"name": "x" * 201}, "200"),
@@ -173,7 +173,7 @@ async def test_a_text_is_refused_with_the_length_it_may_have(client: Client) -> 
         ("PATCH", own, {"task": "x" * 2_001}, "2,000"),
         ("POST", f"{own}/agent-status", {"text": "x" * 1_001}, "1,000"),
     ]
-    for method, path, body, most in asked:
+    for method, path, body, most in requests:
         assert f"at most {most}" in await refused(client, method, path, body)
     body = {**RECALL, "internal_comment": "x" * 2_000}
     await client.call("POST", f"{own}/recall", body, expect=201)
@@ -201,9 +201,9 @@ async def test_an_agent_is_refused_the_same_as_a_person(client: Client) -> None:
     session_id = await client.session()
 
     async def call(tool: str, **arguments: Any) -> str:
-        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
                  "params": {"name": tool, "arguments": arguments}}  # fmt: skip
-        answer = await client.http.post("/mcp", json=asked, headers={"Navi-Session": session_id})
+        answer = await client.http.post("/mcp", json=body, headers={"Navi-Session": session_id})
         result = answer.json()["result"]
         assert result["isError"], result
         return str(result["content"][0]["text"])
@@ -244,7 +244,7 @@ async def test_short_texts_that_lists_show_hold_no_control_characters(
         refusal = await refused(client, method, call_path, body)
         assert field in refusal
         assert f"control character {code}" in refusal
-    # White space in an automation's name is tidied up.
+    # White space in an automation's name is normalised.
     if text != "a\r":
         automation = {**AUTOMATION, "name": text}
         assert code in await refused(client, "POST", f"{path}/automations", automation)

@@ -1,4 +1,4 @@
-"""Browsers: how they are logged in, what their cookie is good for, and how a login ends."""
+"""Browsers: how they log in, what their cookie allows, and how a login ends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.server import ServerProcess, navi
 
 @dataclass
 class Browser:
-    """One that keeps its cookie, and a page that keeps its secret."""
+    """A browser that keeps its cookie, with a page that keeps its secret."""
 
     http: httpx2.AsyncClient
     page_secret: str = ""

@@ -31,9 +31,9 @@ async def test_an_agent_is_greeted_in_the_version_it_speaks(client: Client) -> N
 
 
 async def test_a_notification_gets_no_answer(client: Client) -> None:
-    said = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-    answered = await client.http.post("/mcp", json=said)
-    assert (answered.status_code, answered.content) == (202, b"")
+    notification = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    answer = await client.http.post("/mcp", json=notification)
+    assert (answer.status_code, answer.content) == (202, b"")
 
 
 async def test_the_tools_are_those_of_the_built_in_agent(client: Client) -> None:
@@ -73,12 +73,12 @@ async def test_the_program_answers_like_the_server(server: ServerProcess, client
         "NAVI_TOKEN": server.token,
         "NAVI_SESSION_ID": session_id,
     }
-    said = [
+    requests = [
         HELLO,
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         request(2, "tools/call", SCHEDULE),
     ]
-    greeting, called = await asyncio.to_thread(bridge, said, environment)
+    greeting, called = await asyncio.to_thread(bridge, requests, environment)
     assert greeting["result"]["serverInfo"]["name"] == "navi"
     assert called["result"]["content"][0]["text"].startswith("Scheduled: ")
     assert (await client.call("GET", f"/sessions/{session_id}/recall"))["status"] == "pending"
@@ -104,10 +104,10 @@ def test_an_agent_that_starts_without_a_server_gets_no_tools_and_is_told_why() -
     assert "navi serve" in prompts["error"]["message"]
 
 
-def bridge(said: list[Any], environment: dict[str, str]) -> list[Any]:
+def bridge(requests: list[Any], environment: dict[str, str]) -> list[Any]:
     done = subprocess.run(
         [*NAVI, "mcp"],
-        input="".join(json.dumps(each) + "\n" for each in said),
+        input="".join(json.dumps(each) + "\n" for each in requests),
         capture_output=True,
         text=True,
         timeout=30,

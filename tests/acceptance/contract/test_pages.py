@@ -24,8 +24,8 @@ async def test_the_page_is_the_same_for_everybody_and_knows_nothing(
     server: ServerProcess, client: Client, path: str
 ) -> None:
     async with stranger(server) as http:
-        shown = await http.get(path)
-    assert (shown.status_code, shown.text) == (200, (await client.http.get("/")).text)
+        page = await http.get(path)
+    assert (page.status_code, page.text) == (200, (await client.http.get("/")).text)
 
 
 async def test_the_address_of_login_links_is_never_cached(server: ServerProcess) -> None:

@@ -1,4 +1,4 @@
-"""Any command in a pane of tmux: what it prints, how it ends, and `sm` about it."""
+"""Any command in a tmux pane: what it prints, how it ends, and what `sm` reports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Spawn = Callable[[str], str]
 
 @pytest.fixture
 def spawn(person: Person) -> Iterator[Spawn]:
-    """The id of a session with that command in its pane, which is closed at the end."""
+    """The id of a session with that command in its pane; closed after the test."""
     made: list[str] = []
 
     def one(command: str) -> str:
@@ -38,22 +38,22 @@ def spawn(person: Person) -> Iterator[Spawn]:
 
 def test_output_shows_what_a_command_in_tmux_printed(person: Person, spawn: Spawn) -> None:
     session_id = spawn("sh")
-    assert "42" in person.said("send", session_id, "echo $((6 * 7))", "--wait", "60")
-    shown = person.said("output", session_id)
-    assert "\n42\n" in shown
-    assert f"`sm attach {session_id}` shows its pane" in shown
+    assert "42" in person.run("send", session_id, "echo $((6 * 7))", "--wait", "60")
+    output = person.run("output", session_id)
+    assert "\n42\n" in output
+    assert f"`sm attach {session_id}` shows its pane" in output
     # Each turn shows its own part of the pane.
-    person.said("send", session_id, "echo $((2 + 3))", "--wait", "60")
-    shown = person.said("output", session_id)
-    assert "\n5\n" in shown
-    assert "\n42\n" not in shown
+    person.run("send", session_id, "echo $((2 + 3))", "--wait", "60")
+    output = person.run("output", session_id)
+    assert "\n5\n" in output
+    assert "\n42\n" not in output
 
 
 def test_a_command_that_ends_at_once_is_told_with_its_exit_code_and_last_words(
     person: Person, spawn: Spawn
 ) -> None:
     bystander = spawn("cat")
-    person.said("send", bystander, "first", "--wait", "60")
+    person.run("send", bystander, "first", "--wait", "60")
 
     session_id = spawn("sh -c 'echo no such thing; exit 3'")
     failed = person.sm("send", session_id, "hello", "--wait", "60")
@@ -62,8 +62,8 @@ def test_a_command_that_ends_at_once_is_told_with_its_exit_code_and_last_words(
     assert "ended with exit code 3 before it could receive this message: no such thing" in (
         failed.stderr
     )
-    # tmux itself goes on, with all other panes.
-    assert "second" in person.said("send", bystander, "second", "--wait", "60")
+    # tmux keeps running, with all other panes.
+    assert "second" in person.run("send", bystander, "second", "--wait", "60")
 
 
 def test_a_command_that_is_not_there_is_named(person: Person, spawn: Spawn) -> None:
@@ -75,7 +75,7 @@ def test_a_command_that_is_not_there_is_named(person: Person, spawn: Spawn) -> N
 def test_a_command_that_ends_because_of_its_input_shows_what_it_printed(
     person: Person, spawn: Spawn
 ) -> None:
-    well = person.said("send", spawn("sh -c 'read x; echo got $x'"), "one", "--wait", "60")
+    well = person.run("send", spawn("sh -c 'read x; echo got $x'"), "one", "--wait", "60")
     assert "got one" in well
     assert "The program ended with exit code 0." in well
     badly = person.sm("send", spawn("sh -c 'read x; echo bad $x; exit 4'"), "one", "--wait", "60")
@@ -88,8 +88,8 @@ def test_a_command_that_ends_because_of_its_input_shows_what_it_printed(
 
 def is_open(server: ServerProcess, session_id: str) -> bool:
     socket, name = paths.tmux_socket(server.environment), paths.pane_name(session_id)
-    asked = ["tmux", "-L", socket, "has-session", "-t", f"={name}"]
-    return subprocess.run(asked, capture_output=True).returncode == 0
+    command = ["tmux", "-L", socket, "has-session", "-t", f"={name}"]
+    return subprocess.run(command, capture_output=True).returncode == 0
 
 
 async def test_removing_a_user_closes_the_panes_of_their_sessions(
@@ -98,7 +98,7 @@ async def test_removing_a_user_closes_the_panes_of_their_sessions(
     token = navi(server, "user", "add", "pat")
     pat = NaviClient(Server(server.address, token, "the test"))
     session_id = pat.create_session(driver="tmux", program="cat", cwd="/tmp")["id"]
-    person.said("send", session_id, "hello", "--wait", "60")
+    person.run("send", session_id, "hello", "--wait", "60")
     assert is_open(server, session_id)
 
     navi(server, "user", "remove", "pat", "--yes")
@@ -109,7 +109,7 @@ async def test_removing_a_user_closes_the_panes_of_their_sessions(
 
 def test_deleting_a_session_closes_its_pane(person: Person, server: ServerProcess) -> None:
     session_id = person.navi.create_session(driver="tmux", model="cat", cwd="/tmp")["id"]
-    person.said("send", session_id, "hello", "--wait", "60")
+    person.run("send", session_id, "hello", "--wait", "60")
     assert is_open(server, session_id)
 
     with httpx2.Client(base_url=server.address, trust_env=False) as http:

@@ -46,25 +46,25 @@ async def test_tomorrow_at_nine_is_nine_where_the_person_is(client: Client) -> N
     body = {**TASK, "when": "tomorrow at 09:00", "timezone_offset": "+02:00"}
     before = datetime.now(UTC)
     made = await client.call("POST", f"/sessions/{session_id}/recall", body, expect=201)
-    # A day may have ended meanwhile.
+    # Midnight may have passed meanwhile.
     tomorrows = {(now + timedelta(days=1, hours=2)).date() for now in (before, datetime.now(UTC))}
     assert made["trigger_at"] in {f"{tomorrow}T07:00:00.000Z" for tomorrow in tomorrows}
 
 
 async def test_a_time_is_read_with_the_offset_that_its_zone_has_then(client: Client) -> None:
-    """Both in summer and in winter, whatever the season is now."""
+    """In summer and in winter, whatever the season is now."""
     year = datetime.now(UTC).year + 1
     for month, hour in ((1, 8), (7, 7)):
         body = {"when": f"{year}-{month:02}-15T09:00", "tz": "Europe/Berlin"}
-        meant = await client.call("POST", "/recalls/preview", body)
-        assert meant["trigger_at"] == f"{year}-{month:02}-15T{hour:02}:00:00.000Z"
+        preview = await client.call("POST", "/recalls/preview", body)
+        assert preview["trigger_at"] == f"{year}-{month:02}-15T{hour:02}:00:00.000Z"
         session_id = await client.session()
         body = {**TASK, **body}
         made = await client.call("POST", f"/sessions/{session_id}/recall", body, expect=201)
-        assert made["trigger_at"] == meant["trigger_at"]
+        assert made["trigger_at"] == preview["trigger_at"]
         in_words = f", {year}-{month:02}-15 09:00 +0{9 - hour}:00 ({hour:02}:00 UTC)"
         assert made["reading"].endswith(in_words)
-        assert meant["reading"].endswith(in_words)
+        assert preview["reading"].endswith(in_words)
 
 
 async def test_the_pending_recall_of_a_conflict_is_told_in_the_zone_of_the_caller(
@@ -157,11 +157,11 @@ async def test_sessions_are_not_filtered_by_what_is_neither_true_nor_false(clien
 async def test_a_preview_says_how_a_time_would_be_read_and_schedules_nothing(
     client: Client,
 ) -> None:
-    asked = {"when": "tomorrow at 9", "timezone_offset": "+02:00", "interval_seconds": 3600}
-    found = await client.call("POST", "/recalls/preview", asked)
-    assert found["trigger_at"].endswith("T07:00:00.000Z")
-    assert "09:00 +02:00" in found["reading"]
-    hours = [beat["trigger_at"][11:13] for beat in found["beats"]]
+    body = {"when": "tomorrow at 9", "timezone_offset": "+02:00", "interval_seconds": 3600}
+    preview = await client.call("POST", "/recalls/preview", body)
+    assert preview["trigger_at"].endswith("T07:00:00.000Z")
+    assert "09:00 +02:00" in preview["reading"]
+    hours = [beat["trigger_at"][11:13] for beat in preview["beats"]]
     assert hours == ["08", "09", "10", "11", "12"]
 
 

@@ -1,4 +1,4 @@
-"""The events in events/ are what a server says today."""
+"""The recordings in events/ match what the server sends today."""
 
 from __future__ import annotations
 

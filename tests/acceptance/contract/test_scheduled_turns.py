@@ -1,4 +1,4 @@
-"""Inside a scheduled turn no schedule is created, whichever way its agent calls."""
+"""A scheduled turn cannot create schedules, whichever way its agent calls Navi."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ async def test_sm_refuses_it_for_any_session(person: Person, working: str) -> No
 
 async def test_sm_refuses_to_schedule_an_old_one_again(person: Person, working: str) -> None:
     other, _ = person.session()
-    person.said("automation", "add", other, "look", "--every", "1h", "--name", "look")
+    person.run("automation", "add", other, "look", "--every", "1h", "--name", "look")
     [made] = person.navi.automations(other)
     agent = person.agent_of(working)
     assert "reschedule" in agent.refused("automation", "edit", made["id"], "--every", "2h")
-    assert "changed" in agent.said("automation", "edit", made["id"], "--name", "renamed")
+    assert "changed" in agent.run("automation", "edit", made["id"], "--name", "renamed")
 
 
 async def test_the_next_recall_may_be_scheduled(person: Person, working: str) -> None:
-    person.agent_of(working).said("recall", working, "1h", "Read build.log with filesystem.")
+    person.agent_of(working).run("recall", working, "1h", "Read build.log with filesystem.")
     recall = person.navi.recall(working)
     assert recall["scheduled_by"] == "agent"
 
@@ -68,11 +68,11 @@ async def test_a_recall_by_another_sessions_agent_is_not_taken_for_a_persons(
     person: Person, working: str
 ) -> None:
     other, _ = person.session()
-    person.agent_of(working).said("recall", other, "1h", "Read build.log with filesystem.")
+    person.agent_of(working).run("recall", other, "1h", "Read build.log with filesystem.")
     assert person.navi.recall(other)["scheduled_by"] == "other_agent"
 
 
 async def test_a_person_may_add_an_automation_meanwhile(person: Person, working: str) -> None:
     before = len(person.navi.automations(working))
-    person.said("automation", "add", working, "look", "--every", "1h")
+    person.run("automation", "add", working, "look", "--every", "1h")
     assert len(person.navi.automations(working)) == before + 1

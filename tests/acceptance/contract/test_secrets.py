@@ -1,4 +1,4 @@
-"""Secrets in transcripts of Claude Code and Codex come out in clear on no surface."""
+"""No surface shows secrets from transcripts of Claude Code and Codex unmasked."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _write_claude_code(home: Path) -> None:
         file.run(text)
         inputs = {"path": "notes.txt", "content": text, "nested": json.dumps({"body": text})}
         call = {"type": "tool_use", "id": f"w{number}", "name": "Write", "input": inputs}
-        # Without the argument that a list of calls would show in place of all.
+        # Without the one argument that a list of calls would show instead of all.
         other = {
             "type": "tool_use",
             "id": f"o{number}",
@@ -92,13 +92,13 @@ def recall(server: ServerProcess, *arguments: str) -> str:
     return ran.stdout + ran.stderr
 
 
-def seen(sample: Sample, shown: str) -> bool:
-    """Whether a telling piece of the secret can be read, however it is escaped."""
+def seen(sample: Sample, text: str) -> bool:
+    """Whether a recognisable part of the secret can be read, however it is escaped."""
     secret = sample.secret
     half = len(secret) // 2
     pieces = {secret} if len(secret) < 16 else {secret[half : half + 12], secret[-12:]}
     return any(
-        form in shown
+        form in text
         for piece in pieces
         for form in {piece, json.dumps(piece)[1:-1], html.escape(piece)}
     )
@@ -125,9 +125,9 @@ COMMANDS = [
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_no_secret_is_printed(server: ServerProcess, command: list[str], source: str) -> None:
     words = [each.format(id=AGENTS[source], source=source) for each in command]
-    shown = re.sub(r"</?\w+[^>]*>", "", recall(server, *words))
-    assert shown
-    assert [sample.name for sample in SAMPLES if seen(sample, shown)] == []
+    output = re.sub(r"</?\w+[^>]*>", "", recall(server, *words))
+    assert output
+    assert [sample.name for sample in SAMPLES if seen(sample, output)] == []
 
 
 @pytest.mark.parametrize("source", AGENTS)
@@ -144,8 +144,8 @@ def test_no_secret_is_printed(server: ServerProcess, command: list[str], source:
 )
 async def test_no_secret_is_answered(client: Client, path: str, source: str) -> None:
     answer = await client.call("GET", path.format(id=AGENTS[source], source=source))
-    shown = json.dumps(answer, ensure_ascii=False)
-    assert [sample.name for sample in SAMPLES if seen(sample, shown)] == []
+    text = json.dumps(answer, ensure_ascii=False)
+    assert [sample.name for sample in SAMPLES if seen(sample, text)] == []
 
 
 @pytest.mark.parametrize("source", AGENTS)
@@ -155,16 +155,16 @@ async def test_no_secret_is_told_to_an_agent(client: Client, source: str) -> Non
     called = request(1, "tools/call", {"name": "search_sessions", "arguments": wanted})
     result = (await ask(client, called, session))["result"]
     assert not result["isError"], result
-    shown = result["content"][0]["text"]
-    assert "[masked: " in shown
-    assert [sample.name for sample in SAMPLES if seen(sample, shown)] == []
+    text = result["content"][0]["text"]
+    assert "[masked: " in text
+    assert [sample.name for sample in SAMPLES if seen(sample, text)] == []
 
 
 @pytest.mark.parametrize("source", AGENTS)
 async def test_harmless_texts_are_answered_as_they_are(client: Client, source: str) -> None:
     answer = await client.call("GET", f"/archive/sessions/{AGENTS[source]}")
-    said = {message["content"] for message in answer["messages"]}
-    assert [text for text in HARMLESS if f"{MARK} {text}" not in said] == []
+    contents = {message["content"] for message in answer["messages"]}
+    assert [text for text in HARMLESS if f"{MARK} {text}" not in contents] == []
     calls = [call for message in answer["messages"] for call in message["tool_calls"]]
     calls += answer["orphan_tool_calls"]
     written = {
@@ -174,7 +174,7 @@ async def test_harmless_texts_are_answered_as_they_are(client: Client, source: s
 
 
 def test_the_transcripts_hold_every_secret(server: ServerProcess) -> None:
-    """Otherwise the tests here would prove nothing."""
+    """Without this, the tests above could pass because the secrets were never there."""
     for folder in (".claude", ".codex"):
         files = (server.home / folder).rglob("*.jsonl")
         written = "".join(file.read_text() for file in files)

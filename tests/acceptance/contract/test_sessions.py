@@ -25,11 +25,11 @@ async def test_health_needs_no_token(server: ServerProcess, client: Client) -> N
 
 
 async def test_a_session_has_the_fields_of_the_contract(client: Client, tmp_path: Path) -> None:
-    asked = {"name": "builder", "driver": "scripted", "model": "scripted", "cwd": str(tmp_path)}
-    created = await client.call("POST", "/sessions", asked, expect=201)
+    body = {"name": "builder", "driver": "scripted", "model": "scripted", "cwd": str(tmp_path)}
+    created = await client.call("POST", "/sessions", body, expect=201)
 
     assert set(SESSION_FIELDS.split()) <= set(created)
-    assert {key: created[key] for key in asked} == asked
+    assert {key: created[key] for key in body} == body
     assert (created["state"], created["user_id"], created["pending_recall"]) == (
         "idle",
         "local",

@@ -15,39 +15,39 @@ TASK = "Read build.log"
 
 def test_a_recall_is_scheduled_and_its_time_said_back(person: Person) -> None:
     session_id, name = person.session()
-    said = person.said("recall", name, "30m", TASK, "--comment", "why")
-    assert said.startswith(f"{name} ({session_id}) wakes in 30 min, ")
-    assert said.endswith(" UTC)\n")
+    output = person.run("recall", name, "30m", TASK, "--comment", "why")
+    assert output.startswith(f"{name} ({session_id}) wakes in 30 min, ")
+    assert output.endswith(" UTC)\n")
     recall = person.navi.recall(session_id)
     assert (recall["call_type"], recall["internal_comment"]) == ("once", "why")
 
 
 def test_the_beginning_of_an_id_is_enough(person: Person) -> None:
     session_id, name = person.session()
-    assert name in person.said("recall", session_id[:12], "30m", TASK)
-    assert name in person.said("recall", session_id)
+    assert name in person.run("recall", session_id[:12], "30m", TASK)
+    assert name in person.run("recall", session_id)
 
 
 def test_a_time_is_read_in_the_zone_that_is_given(person: Person) -> None:
     session_id, name = person.session()
-    said = person.said("recall", name, "tomorrow at 9", TASK, "--timezone", "-05:00")
-    assert "09:00 -05:00 (14:00 UTC)" in said
+    output = person.run("recall", name, "tomorrow at 9", TASK, "--timezone", "-05:00")
+    assert "09:00 -05:00 (14:00 UTC)" in output
     assert person.navi.recall(session_id)["trigger_at"].endswith("T14:00:00.000Z")
-    assert "23:00 +09:00 (14:00 UTC)" in person.said("recall", name, "--timezone", "+09:00")
+    assert "23:00 +09:00 (14:00 UTC)" in person.run("recall", name, "--timezone", "+09:00")
 
 
 def test_times_are_read_and_shown_in_the_zone_of_the_person(person: Person) -> None:
     session_id, name = person.session()
     tokyo = person.in_zone("Asia/Tokyo")
-    said = tokyo.said("recall", name, "tomorrow at 9", TASK, "--every", "1d")
-    assert "09:00 +09:00 (00:00 UTC)" in said
+    output = tokyo.run("recall", name, "tomorrow at 9", TASK, "--every", "1d")
+    assert "09:00 +09:00 (00:00 UTC)" in output
     assert person.navi.recall(session_id)["trigger_at"].endswith("T00:00:00.000Z")
-    assert "09:00 +09:00 (00:00 UTC)" in tokyo.said("recall", name)
+    assert "09:00 +09:00 (00:00 UTC)" in tokyo.run("recall", name)
     assert "09:00 +09:00 (00:00 UTC)" in tokyo.refused("recall", name, "1h", TASK)
-    assert "09:00 +09:00 (00:00 UTC)" in tokyo.said("recall", name, "--skip")
-    assert "09:00 +09:00 (00:00 UTC)" in tokyo.said("recall", name, "--list")
-    assert "09:00 +09:00 (00:00 UTC)" in tokyo.said("status")
-    assert "05:30 +05:30 (00:00 UTC)" in tokyo.said("recall", name, "--tz", "Asia/Kolkata")
+    assert "09:00 +09:00 (00:00 UTC)" in tokyo.run("recall", name, "--skip")
+    assert "09:00 +09:00 (00:00 UTC)" in tokyo.run("recall", name, "--list")
+    assert "09:00 +09:00 (00:00 UTC)" in tokyo.run("status")
+    assert "05:30 +05:30 (00:00 UTC)" in tokyo.run("recall", name, "--tz", "Asia/Kolkata")
 
 
 def test_a_zone_of_the_settings_goes_before_that_of_the_machine(
@@ -57,8 +57,8 @@ def test_a_zone_of_the_settings_goes_before_that_of_the_machine(
     settings = tmp_path / "config.toml"
     settings.write_text('[recalls]\ntimezone = "Asia/Kolkata"\n')
     chosen = person.with_environment(NAVI_CONFIG=str(settings))
-    said = chosen.in_zone("Asia/Tokyo").said("recall", name, "tomorrow at 9", TASK)
-    assert "09:00 +05:30 (03:30 UTC)" in said
+    output = chosen.in_zone("Asia/Tokyo").run("recall", name, "tomorrow at 9", TASK)
+    assert "09:00 +05:30 (03:30 UTC)" in output
 
 
 def test_a_zone_and_an_offset_together_are_refused(person: Person) -> None:
@@ -76,29 +76,29 @@ def test_an_unknown_zone_is_refused_with_one_that_exists(person: Person) -> None
 
 def test_a_recall_on_a_beat_is_skipped_shown_and_cancelled(person: Person) -> None:
     session_id, name = person.session()
-    assert ", then every 15 min\n" in person.said("recall", name, "1h", TASK, "--every", "15m")
-    skipped = person.said("recall", name, "--skip")
+    assert ", then every 15 min\n" in person.run("recall", name, "1h", TASK, "--every", "15m")
+    skipped = person.run("recall", name, "--skip")
     assert skipped.startswith(f"skipped one wake-up; {name} ({session_id}) wakes in 1 h 15 min, ")
-    assert TASK in person.said("recall", name)
-    cancelled = person.said("recall", name, "--cancel")
+    assert TASK in person.run("recall", name)
+    cancelled = person.run("recall", name, "--cancel")
     assert cancelled == f"cancelled; {name} ({session_id}) no longer wakes for: {TASK}\n"
     assert "has no pending recall" in person.refused("recall", name)
 
 
 async def test_a_failed_recall_is_told_from_a_cancelled_one(person: Person, client: Client) -> None:
     session_id, name = person.session()
-    person.said("recall", name, "1h", TASK)
-    person.said("recall", name, "--cancel")
-    person.said("recall", name, "--now", "[[fail: out of paper]] print report.pdf")
+    person.run("recall", name, "1h", TASK)
+    person.run("recall", name, "--cancel")
+    person.run("recall", name, "--now", "[[fail: out of paper]] print report.pdf")
     await finished(client, session_id)
 
-    head, failed, cancelled = person.said("recall", name, "--list").splitlines()
+    head, failed, cancelled = person.run("recall", name, "--list").splitlines()
 
     assert head.split() == ["STATUS", "TYPE", "WHEN", "RESULT", "INSTRUCTION"]
     assert "out of paper" in failed
     assert "immediate" in failed
     assert TASK in cancelled
-    # It will not come any more, so how far away it was says nothing.
+    # It will never fire, so its distance is meaningless.
     assert " in 1 h" not in cancelled
 
 
@@ -106,13 +106,13 @@ async def test_a_recall_that_met_a_usage_limit_is_pending_and_says_why(
     person: Person, client: Client
 ) -> None:
     session_id, name = person.session()
-    person.said("recall", name, "--now", "[[limit: 3600]] print report.pdf")
+    person.run("recall", name, "--now", "[[limit: 3600]] print report.pdf")
     await finished(client, session_id)
 
-    shown = person.said("recall", name)
-    assert re.search(r" wakes in (1 h|59 min)", shown)
-    assert "its last turn hit a usage limit: the script's usage limit is reached" in shown
-    _, row = person.said("recall", name, "--list").splitlines()
+    output = person.run("recall", name)
+    assert re.search(r" wakes in (1 h|59 min)", output)
+    assert "its last turn hit a usage limit: the script's usage limit is reached" in output
+    _, row = person.run("recall", name, "--list").splitlines()
     assert row.startswith("pending ")
     assert "limit, the script's usage limit is reached" in row
 
@@ -133,15 +133,15 @@ def test_json_is_what_the_server_said_and_nothing_else(person: Person) -> None:
     assert done.stderr == ""
     pending = person.navi.recall(session_id)
     assert {key: made[key] for key in pending} == pending
-    assert json.loads(person.said("recall", name, "--json")) == pending
-    assert json.loads(person.said("recall", name, "--list", "--json")) == [pending]
-    assert json.loads(person.said("recall", name, "--cancel", "--json"))["status"] == "cancelled"
+    assert json.loads(person.run("recall", name, "--json")) == pending
+    assert json.loads(person.run("recall", name, "--list", "--json")) == [pending]
+    assert json.loads(person.run("recall", name, "--cancel", "--json"))["status"] == "cancelled"
 
 
 def test_what_the_server_refuses_is_said_in_its_words(person: Person) -> None:
     _, name = person.session()
     assert "can't read 'soonish' as a time" in person.refused("recall", name, "soonish", TASK)
-    person.said("recall", name, "1h", TASK)
+    person.run("recall", name, "1h", TASK)
     assert "is already scheduled to wake at" in person.refused("recall", name, "1h", TASK)
     assert "only a recurring recall can be skipped" in person.refused("recall", name, "--skip")
 
@@ -154,9 +154,9 @@ def test_a_session_that_nobody_knows_is_refused(person: Person) -> None:
 def test_status_shows_each_session_with_its_recall(person: Person) -> None:
     session_id, name = person.session()
     waking_id, waking = person.session()
-    person.said("recall", waking, "1h", TASK, "--every", "1d")
+    person.run("recall", waking, "1h", TASK, "--every", "1d")
 
-    lines = person.said("status").splitlines()
+    lines = person.run("status").splitlines()
 
     (quiet_line,) = [line for line in lines if session_id in line]
     assert _spaced(quiet_line) == f"{name} ({session_id}) | idle | (no status)"
@@ -168,10 +168,10 @@ def test_status_shows_each_session_with_its_recall(person: Person) -> None:
 
 def test_status_in_json_is_the_servers_list(person: Person) -> None:
     session_id, _ = person.session()
-    listed = json.loads(person.said("status", "--json"))
+    listed = json.loads(person.run("status", "--json"))
     assert person.navi.session(session_id) in listed
 
 
 def _spaced(line: str) -> str:
-    """Without the spaces that make it fit to the lines of other tests' sessions."""
+    """Without the padding, which depends on the sessions of other tests."""
     return " ".join(line.split())

@@ -15,24 +15,24 @@ TASK = "Look at app.log. [[say: quiet]]"
 
 def test_it_is_added_shown_paused_resumed_and_removed(person: Person) -> None:
     session_id, name = person.session()
-    said = person.said(
+    output = person.run(
         "automation", "add", name, TASK, "--name", "error log", "--cron", "0 9 * * 1-5", "--tz",
         "Europe/Paris", "--max-runs", "3",
     )  # fmt: skip
-    assert said.startswith("added error log (")
-    assert "at 09:00" in said
-    assert "next in " in said
+    assert output.startswith("added error log (")
+    assert "at 09:00" in output
+    assert "next in " in output
     [made] = person.navi.automations(session_id)
     assert (made["name"], made["max_runs"], made["message"]) == ("error log", 3, TASK)
 
-    shown = person.said("automation", "show", made["id"][:8])
-    assert TASK in shown
-    assert shown.count(" UTC)") == 6
-    assert made["id"] in person.said("automation", "list", name)
-    assert "paused error log" in person.said("automation", "pause", made["id"])
-    assert "  paused\n" in person.said("automation", "show", made["id"])
-    assert "resumed error log" in person.said("automation", "resume", made["id"])
-    assert "removed error log" in person.said("automation", "remove", made["id"])
+    details = person.run("automation", "show", made["id"][:8])
+    assert TASK in details
+    assert details.count(" UTC)") == 6
+    assert made["id"] in person.run("automation", "list", name)
+    assert "paused error log" in person.run("automation", "pause", made["id"])
+    assert "  paused\n" in person.run("automation", "show", made["id"])
+    assert "resumed error log" in person.run("automation", "resume", made["id"])
+    assert "removed error log" in person.run("automation", "remove", made["id"])
     assert person.navi.automations(session_id) == []
 
 
@@ -41,85 +41,85 @@ def test_times_are_read_and_shown_in_the_zone_of_the_person(person: Person) -> N
     tokyo, kolkata = person.in_zone("Asia/Tokyo"), person.in_zone("Asia/Kolkata")
     in_tokyo, in_kolkata = "09:00 +09:00 (00:00 UTC)", "05:30 +05:30 (00:00 UTC)"
     add = ("automation", "add", name, TASK)
-    assert tokyo.said(*add, "--name", "one", "--at", "tomorrow at 9").count(in_tokyo) == 2
-    assert in_tokyo in tokyo.said(*add, "--name", "daily", "--cron", "0 9 * * *")
-    assert in_tokyo in tokyo.said(*add, "--at", "tomorrow at 9", "--preview")
-    assert in_tokyo in kolkata.said(*add, "--at", "tomorrow at 9", "--tz", "Asia/Tokyo")
+    assert tokyo.run(*add, "--name", "one", "--at", "tomorrow at 9").count(in_tokyo) == 2
+    assert in_tokyo in tokyo.run(*add, "--name", "daily", "--cron", "0 9 * * *")
+    assert in_tokyo in tokyo.run(*add, "--at", "tomorrow at 9", "--preview")
+    assert in_tokyo in kolkata.run(*add, "--at", "tomorrow at 9", "--tz", "Asia/Tokyo")
 
     one, daily, _ = person.navi.automations(session_id)
     assert (one["schedule"]["tz"], daily["schedule"]["tz"]) == ("Asia/Tokyo", "Asia/Tokyo")
-    assert kolkata.said("automation", "show", one["id"]).count(in_kolkata) == 2
-    assert kolkata.said("automation", "show", daily["id"]).count(in_kolkata) == 6
-    assert in_kolkata in kolkata.said("automation", "list", name)
-    kolkata.said("automation", "pause", daily["id"])
-    assert in_kolkata in kolkata.said("automation", "resume", daily["id"])
+    assert kolkata.run("automation", "show", one["id"]).count(in_kolkata) == 2
+    assert kolkata.run("automation", "show", daily["id"]).count(in_kolkata) == 6
+    assert in_kolkata in kolkata.run("automation", "list", name)
+    kolkata.run("automation", "pause", daily["id"])
+    assert in_kolkata in kolkata.run("automation", "resume", daily["id"])
 
 
 def test_a_preview_adds_nothing(person: Person) -> None:
     session_id, name = person.session()
-    said = person.said("automation", "add", name, TASK, "--every", "15m", "--preview")
-    assert said.startswith("every 15 min\n")
-    assert said.count(" UTC)") == 5
+    output = person.run("automation", "add", name, TASK, "--every", "15m", "--preview")
+    assert output.startswith("every 15 min\n")
+    assert output.count(" UTC)") == 5
     assert person.navi.automations(session_id) == []
 
 
 async def test_its_runs_are_listed_with_how_they_ended(person: Person, client: Client) -> None:
     session_id, name = person.session()
-    person.said("automation", "add", name, "[[fail: no such host]]", "--at", "now")
+    person.run("automation", "add", name, "[[fail: no such host]]", "--at", "now")
     await finished(client, session_id)
-    [made] = json.loads(person.said("automation", "list", name, "--json"))
-    runs = person.said("automation", "runs", made["id"])
+    [made] = json.loads(person.run("automation", "list", name, "--json"))
+    runs = person.run("automation", "runs", made["id"])
     assert "failed" in runs
     assert "no such host" in runs
-    assert json.loads(person.said("automation", "runs", made["id"], "--json"))[0]["error"]
+    assert json.loads(person.run("automation", "runs", made["id"], "--json"))[0]["error"]
 
 
 async def test_a_run_at_a_usage_limit_is_listed_as_what_it_is(
     person: Person, client: Client
 ) -> None:
     session_id, name = person.session()
-    person.said("automation", "add", name, "[[limit: 60]]", "--at", "now")
+    person.run("automation", "add", name, "[[limit: 60]]", "--at", "now")
     await finished(client, session_id)
-    [made] = json.loads(person.said("automation", "list", name, "--json"))
-    [run] = json.loads(person.said("automation", "runs", made["id"], "--json"))
+    [made] = json.loads(person.run("automation", "list", name, "--json"))
+    [run] = json.loads(person.run("automation", "runs", made["id"], "--json"))
     assert (run["state"], run["outcome"]) == ("turn_completed", "limit")
     assert "usage limit" in run["error"]
-    head, row = person.said("automation", "runs", made["id"]).splitlines()
+    head, row = person.run("automation", "runs", made["id"]).splitlines()
     assert "OUTCOME" in head
     assert " limit " in row
-    assert "last: limit: the script's usage limit" in person.said("automation", "show", made["id"])
+    assert "last: limit: the script's usage limit" in person.run("automation", "show", made["id"])
 
 
 async def test_one_that_has_run_is_edited_and_waits_again(person: Person, client: Client) -> None:
     session_id, name = person.session()
-    person.said("automation", "add", name, TASK, "--name", "release", "--at", "now")
+    person.run("automation", "add", name, TASK, "--name", "release", "--at", "now")
     await finished(client, session_id)
     [made] = person.navi.automations(session_id)
     assert "`sm automation edit`" in person.refused("automation", "resume", made["id"])
 
-    said = person.said("automation", "edit", made["id"], "--at", "1h", "--name", "next release")
+    output = person.run("automation", "edit", made["id"], "--at", "1h", "--name", "next release")
 
-    assert said.startswith("changed next release (")
-    assert "next in 1 h" in said
+    assert output.startswith("changed next release (")
+    assert "next in 1 h" in output
     [edited] = person.navi.automations(session_id)
     assert (edited["enabled"], edited["ended"], edited["message"]) == (True, None, TASK)
 
 
 def test_what_is_edited_changes_and_the_rest_stays(person: Person) -> None:
     session_id, name = person.session()
-    person.said(
+    person.run(
         "automation", "add", name, TASK, "--name", "log", "--cron", "0 9 * * *", "--tz",
         "Europe/Paris", "--max-runs", "3",
     )  # fmt: skip
     [made] = person.navi.automations(session_id)
     own = ("automation", "edit", made["id"])
-    person.said(*own, "--message", "Look at new.log.", "--cron", "0 8 * * *", "--catch-up", "skip")
-    changed = json.loads(person.said(*own, "--max-failures", "2", "--disable", "--json"))
+    person.run(*own, "--message", "Look at new.log.", "--cron", "0 8 * * *", "--catch-up", "skip")
+    changed = json.loads(person.run(*own, "--max-failures", "2", "--disable", "--json"))
     assert changed["schedule"] | {"cron_expr": "0 9 * * *"} == made["schedule"]
     assert (changed["message"], changed["name"]) == ("Look at new.log.", "log")
     assert (changed["max_runs"], changed["max_failures"]) == (3, 2)
     assert (changed["catch_up"], changed["enabled"]) == ("skip", False)
-    assert "next in " in person.said(*own, "--every", "2h", "--enable")
+    assert "next in " in person.run(*own, "--every", "2h", "--enable")
     assert "nothing to change" in person.refused(*own, code=2)
 
 
@@ -129,25 +129,25 @@ def test_what_is_edited_is_read_in_the_zone_of_the_person_but_a_calendar_keeps_i
     session_id, name = person.session()
     tokyo = person.in_zone("Asia/Tokyo")
     add = ("automation", "add", name, TASK)
-    person.said(*add, "--name", "daily", "--cron", "0 9 * * *", "--tz", "Europe/Paris")
-    person.said(*add, "--name", "one", "--at", "1h", "--tz", "Europe/Paris")
+    person.run(*add, "--name", "daily", "--cron", "0 9 * * *", "--tz", "Europe/Paris")
+    person.run(*add, "--name", "one", "--at", "1h", "--tz", "Europe/Paris")
     daily, one = person.navi.automations(session_id)
     in_tokyo = "09:00 +09:00 (00:00 UTC)"
-    assert in_tokyo in tokyo.said("automation", "edit", one["id"], "--at", "tomorrow at 9")
-    tokyo.said("automation", "edit", daily["id"], "--cron", "0 8 * * *")
+    assert in_tokyo in tokyo.run("automation", "edit", one["id"], "--at", "tomorrow at 9")
+    tokyo.run("automation", "edit", daily["id"], "--cron", "0 8 * * *")
     daily, one = person.navi.automations(session_id)
     assert (daily["schedule"]["tz"], one["schedule"]["tz"]) == ("Europe/Paris", "Asia/Tokyo")
-    tokyo.said("automation", "edit", daily["id"], "--tz", "Asia/Tokyo")
+    tokyo.run("automation", "edit", daily["id"], "--tz", "Asia/Tokyo")
     assert person.navi.automations(session_id)[0]["schedule"]["tz"] == "Asia/Tokyo"
 
 
 async def test_the_runs_of_a_removed_one_are_still_shown(person: Person, client: Client) -> None:
     session_id, name = person.session()
-    person.said("automation", "add", name, TASK, "--at", "now")
+    person.run("automation", "add", name, TASK, "--at", "now")
     await finished(client, session_id)
     [made] = person.navi.automations(session_id)
-    person.said("automation", "remove", made["id"])
-    assert "turn_completed" in person.said("automation", "runs", made["id"])
+    person.run("automation", "remove", made["id"])
+    assert "turn_completed" in person.run("automation", "runs", made["id"])
     assert "there is no automation" in person.refused("automation", "runs", "nope")
 
 

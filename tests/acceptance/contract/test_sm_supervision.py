@@ -1,4 +1,4 @@
-"""`sm` for those who supervise agents, and for the agents: a real command, a real server."""
+"""`sm` for supervisors and agents, as a real command against a real server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def lead(person: Person) -> tuple[Person, str, str]:
     return person.agent_of(session_id), session_id, name
 
 
-# Three of the plan that reminders were designed with, under its names.
+# Three tests named in the original design of reminders.
 
 
 def test_sm_children_shows_status(person: Person, lead: tuple[Person, str, str]) -> None:
@@ -31,34 +31,34 @@ def test_sm_children_shows_status(person: Person, lead: tuple[Person, str, str])
     assert agent.sm("children").stderr == "no children\n"
     child_id, child = person.session(parent_id=lead_id)
     silent_id, silent = person.session(parent_id=child_id)
-    person.agent_of(child_id).said("status", "making progress")
+    person.agent_of(child_id).run("status", "making progress")
 
-    (line,) = agent.said("children").splitlines()
+    (line,) = agent.run("children").splitlines()
     assert re.fullmatch(
         re.escape(f'{child} ({child_id}) | idle | "making progress" (') + r"\d+s ago\)", line
     )
-    lines = agent.said("children", "--recursive").splitlines()
+    lines = agent.run("children", "--recursive").splitlines()
     assert f"{silent} ({silent_id}) | idle | (no status)" in lines
-    listed = json.loads(person.said("children", lead_id, "--recursive", "--json"))
+    listed = json.loads(person.run("children", lead_id, "--recursive", "--json"))
     assert {each["id"] for each in listed} == {child_id, silent_id}
 
 
 def test_sm_status_no_arg_unchanged(person: Person, lead: tuple[Person, str, str]) -> None:
     agent, lead_id, name = lead
-    agent.said("status", "busy", "with it")
+    agent.run("status", "busy", "with it")
     for somebody in (person, agent):
-        (line,) = [each for each in somebody.said("status").splitlines() if lead_id in each]
+        (line,) = [each for each in somebody.run("status").splitlines() if lead_id in each]
         assert re.search(re.escape(f"{name} ({lead_id})") + r" +\| idle +\| \"busy with it\"", line)
 
 
 def test_sm_remind_disambiguation(person: Person, lead: tuple[Person, str, str]) -> None:
     agent, lead_id, name = lead
-    assert re.match(r"reminder [0-9a-f]{16} comes in 1 min, ", agent.said("remind", "60", "in"))
-    assert " comes in " in person.said("remind", "1h", "check", "in", "--to", name)
+    assert re.match(r"reminder [0-9a-f]{16} comes in 1 min, ", agent.run("remind", "60", "in"))
+    assert " comes in " in person.run("remind", "1h", "check", "in", "--to", name)
     person.navi.remind(lead_id, 60)
-    assert person.said("remind", lead_id, "--stop") == f"{name} ({lead_id}) is no longer reminded\n"
+    assert person.run("remind", lead_id, "--stop") == f"{name} ({lead_id}) is no longer reminded\n"
     assert "is not being reminded" in person.refused("remind", name, "--stop")
-    # Digits are an id as soon as --stop is there.
+    # With --stop, digits are an id.
     assert "there is no session '12345678'" in person.refused("remind", "12345678", "--stop")
     assert "'abc1def2' is not a delay" in agent.refused("remind", "abc1def2", "x", code=2)
     assert "NAVI_SESSION_ID is not set" in person.refused("remind", "60", "x", code=2)
@@ -74,7 +74,7 @@ async def test_a_message_names_its_sender_to_the_receiver(
 ) -> None:
     agent, lead_id, name = lead
     session_id, other = person.session()
-    assert agent.said("send", other, "build", "it") == f"delivered to {other} ({session_id})\n"
+    assert agent.run("send", other, "build", "it") == f"delivered to {other} ({session_id})\n"
     await finished(client, session_id)
     message, answer = await client.messages(session_id)
     assert message["content"] == "build it"
@@ -87,15 +87,15 @@ async def test_messages_that_wait_reach_the_agent_in_one_turn(
 ) -> None:
     agent, _, _ = lead
     session_id, name = person.session()
-    person.said("send", name, LONG)
-    assert agent.said("send", name, "one") == f"queued for {name} ({session_id})\n"
-    assert agent.said("send", name, "two").endswith(", 1 ahead of it\n")
-    admitted = json.loads(agent.said("send", name, "now", "--important", "--json"))
+    person.run("send", name, LONG)
+    assert agent.run("send", name, "one") == f"queued for {name} ({session_id})\n"
+    assert agent.run("send", name, "two").endswith(", 1 ahead of it\n")
+    admitted = json.loads(agent.run("send", name, "now", "--important", "--json"))
     assert (admitted["status"], admitted["position"]) == ("queued", 0)
-    shown = person.said("queue", name).splitlines()
-    assert shown[0].split() == ["ID", "MODE", "FROM", "SINCE", "TEXT"]
-    assert [line.split()[1] for line in shown[1:]] == ["important", "sequential", "sequential"]
-    assert person.said("queue", name, "--remove", admitted["input_id"]) == "removed: now\n"
+    table = person.run("queue", name).splitlines()
+    assert table[0].split() == ["ID", "MODE", "FROM", "SINCE", "TEXT"]
+    assert [line.split()[1] for line in table[1:]] == ["important", "sequential", "sequential"]
+    assert person.run("queue", name, "--remove", admitted["input_id"]) == "removed: now\n"
     person.navi.stop(session_id)
     await finished(client, session_id, 2)
     texts = [each["content"] for each in await client.messages(session_id)]
@@ -107,13 +107,13 @@ async def test_messages_that_wait_reach_the_agent_in_one_turn(
 def test_a_text_comes_from_standard_input(person: Person) -> None:
     _, name = person.session()
     text = '"quoted" \\ $HOME\n- and a second line; üñí 🎈'
-    said = person.said("send", name, "-", "--wait", "60", typed=f"{text}\n")
-    assert said == f"ok: {text}\n"
+    output = person.run("send", name, "-", "--wait", "60", typed=f"{text}\n")
+    assert output == f"ok: {text}\n"
 
 
 def test_whoever_waits_gets_the_answer_or_the_reason_why_not(person: Person) -> None:
     session_id, name = person.session()
-    assert person.said("send", name, "[[say: it is done]]", "--wait", "60") == "it is done\n"
+    assert person.run("send", name, "[[say: it is done]]", "--wait", "60") == "it is done\n"
     failed = person.sm("send", name, "[[fail: out of paper]]", "--wait", "60")
     assert failed.returncode == 1
     assert "ended its turn with outcome error: out of paper" in failed.stderr
@@ -121,7 +121,7 @@ def test_whoever_waits_gets_the_answer_or_the_reason_why_not(person: Person) -> 
     assert "did not answer within 0 seconds; the message is running" in late
     assert "is still running after 0 seconds" in person.refused("wait", name, "0")
     person.navi.stop(session_id)
-    assert person.said("wait", name, "30") == f"{name} ({session_id}) is idle\n"
+    assert person.run("wait", name, "30") == f"{name} ({session_id}) is idle\n"
 
 
 async def test_the_sender_is_notified_where_it_asked_for_it(
@@ -129,10 +129,10 @@ async def test_the_sender_is_notified_where_it_asked_for_it(
 ) -> None:
     agent, lead_id, _ = lead
     session_id, name = person.session()
-    agent.said("send", name, "[[say: built]]", "--notify-on-delivery", "--notify-on-stop")
+    agent.run("send", name, "[[say: built]]", "--notify-on-delivery", "--notify-on-stop")
     await finished(client, lead_id, 2)
-    told = [each["content"] for each in await client.messages(lead_id) if each["role"] == "user"]
-    assert told == [
+    prompts = [each["content"] for each in await client.messages(lead_id) if each["role"] == "user"]
+    assert prompts == [
         f'[sm] {name} ({session_id}) received your message: "[[say: built]]"',
         f'[sm] {name} ({session_id}) has stopped after your message: "[[say: built]]"\n'
         "It said last:\nbuilt",
@@ -143,18 +143,18 @@ async def test_the_sender_is_notified_where_it_asked_for_it(
 
 def test_a_message_can_ask_for_reminders(person: Person) -> None:
     session_id, name = person.session()
-    said = person.said("send", name, LONG, "--remind", "1m").splitlines()
-    assert re.match(r"reminder: asks for its status in 1 min, 2\d{3}-", said[1])
-    assert said[1].endswith("; interrupts 2 min later")
-    registered = json.loads(person.said("remind", name, "--stop", "--json"))
+    lines = person.run("send", name, LONG, "--remind", "1m").splitlines()
+    assert re.match(r"reminder: asks for its status in 1 min, 2\d{3}-", lines[1])
+    assert lines[1].endswith("; interrupts 2 min later")
+    registered = json.loads(person.run("remind", name, "--stop", "--json"))
     assert (registered["soft_threshold"], registered["hard_threshold"]) == (60, 180)
     person.navi.stop(session_id)
     person.navi.wait(session_id, 30)
-    person.said("send", name, LONG, "--remind")
-    registered = json.loads(person.said("remind", name, "--stop", "--json"))
+    person.run("send", name, LONG, "--remind")
+    registered = json.loads(person.run("remind", name, "--stop", "--json"))
     assert (registered["soft_threshold"], registered["hard_threshold"]) == (180, 300)
-    said = person.said("send", name, "later", "--remind", "90").splitlines()
-    assert said[1] == (
+    lines = person.run("send", name, "later", "--remind", "90").splitlines()
+    assert lines[1] == (
         "reminder: asks for its status 1 min 30 s after delivery; interrupts 2 min later"
     )
     for wrong in ("0", "1.5s", "soon"):
@@ -165,20 +165,20 @@ def test_a_message_can_ask_for_reminders(person: Person) -> None:
 def test_reminders_are_listed_and_one_off_ones_cancelled(person: Person) -> None:
     session_id, name = person.session()
     assert person.sm("remind", "--list", name).stderr == "no reminders\n"
-    made = json.loads(person.said("remind", "1h", "the build", "--to", name, "--json"))
+    made = json.loads(person.run("remind", "1h", "the build", "--to", name, "--json"))
     person.navi.remind(session_id, 60)
 
-    head, periodic, once = person.said("remind", "--list", name).splitlines()
+    head, periodic, once = person.run("remind", "--list", name).splitlines()
     assert head.split() == ["ID", "SESSION", "KIND", "NEXT", "TEXT"]
     assert f"{name} ({session_id})" in periodic
     assert "asks for its status" in periodic
     assert made["reminder_id"] in once
     assert "the build" in once
-    everybody = json.loads(person.said("remind", "--list", "--json"))
+    everybody = json.loads(person.run("remind", "--list", "--json"))
     assert made["reminder_id"] in [each["id"] for each in everybody]
 
-    assert person.said("remind", "--cancel", made["reminder_id"]) == "cancelled: the build\n"
-    left = json.loads(person.said("remind", "--list", name, "--json"))
+    assert person.run("remind", "--cancel", made["reminder_id"]) == "cancelled: the build\n"
+    left = json.loads(person.run("remind", "--list", name, "--json"))
     assert [each["kind"] for each in left] == ["periodic"]
     refused = person.refused("remind", "--cancel", made["reminder_id"])
     assert "sm remind --list" in refused
@@ -213,7 +213,7 @@ def test_a_spawned_session_belongs_to_the_agent_that_spawned_it(
     (child,) = person.navi.children(lead_id)
     assert (child["name"], child["parent_id"]) == ("w 1", lead_id)
     assert spawned.stderr == f"w 1 ({child['id']})\n"
-    orphan = json.loads(person.said("spawn", "--driver", "scripted", "--cwd", "/", "--json"))
+    orphan = json.loads(person.run("spawn", "--driver", "scripted", "--cwd", "/", "--json"))
     assert (orphan["parent_id"], orphan["cwd"], orphan["state"]) == (None, "/", "idle")
 
 
@@ -226,19 +226,19 @@ def test_only_the_parent_or_a_person_may_clear_and_kill(
     for somebody in (person.agent_of(stranger_id), person.agent_of(child_id)):
         for act in ("clear", "kill"):
             assert "only its parent or a person may" in somebody.refused(act, child)
-    assert agent.said("clear", child) == f"cleared {child} ({child_id})\n"
-    assert agent.said("kill", child) == f"{child} ({child_id}) has ended\n"
-    assert person.said("kill", lead_id).endswith("has ended\n")
+    assert agent.run("clear", child) == f"cleared {child} ({child_id})\n"
+    assert agent.run("kill", child) == f"{child} ({child_id}) has ended\n"
+    assert person.run("kill", lead_id).endswith("has ended\n")
     assert "has ended and accepts no more inputs" in person.refused("send", child, "hello")
 
 
 def test_an_agent_knows_itself_and_its_task(lead: tuple[Person, str, str], person: Person) -> None:
     agent, lead_id, name = lead
-    assert agent.said("task") == "(no task)\n"
-    assert agent.said("task", "issue", "12") == "task: issue 12\n"
-    shown = dict(line.split(maxsplit=1) for line in agent.said("me").splitlines())
-    assert (shown["session"], shown["task"]) == (f"{name} ({lead_id})", "issue 12")
-    assert json.loads(agent.said("me", "--json")) == person.navi.session(lead_id)
+    assert agent.run("task") == "(no task)\n"
+    assert agent.run("task", "issue", "12") == "task: issue 12\n"
+    fields = dict(line.split(maxsplit=1) for line in agent.run("me").splitlines())
+    assert (fields["session"], fields["task"]) == (f"{name} ({lead_id})", "issue 12")
+    assert json.loads(agent.run("me", "--json")) == person.navi.session(lead_id)
     for command in ("me", "task", "task-complete", "children"):
         assert "NAVI_SESSION_ID is not set" in person.refused(command, code=2)
     assert "NAVI_SESSION_ID is not set" in person.refused("status", "x", code=2)
@@ -250,19 +250,19 @@ async def test_a_completed_task_ends_reminders_and_is_told_to_the_parent(
     _, lead_id, _ = lead
     child_id, child = person.session(parent_id=lead_id)
     worker = person.agent_of(child_id)
-    worker.said("task", "issue 12")
+    worker.run("task", "issue 12")
     person.navi.remind(child_id, 60)
-    assert worker.said("task-complete", "all green") == "done; the parent was notified\n"
+    assert worker.run("task-complete", "all green") == "done; the parent was notified\n"
     await finished(client, lead_id)
-    (told, _) = await client.messages(lead_id)
-    assert told["content"] == (
+    (notice, _) = await client.messages(lead_id)
+    assert notice["content"] == (
         f"[sm task-complete] {child} ({child_id}) has completed its task (issue 12): all green"
     )
-    assert worker.said("task") == "(no task)\n"
+    assert worker.run("task") == "(no task)\n"
     assert "is not being reminded" in person.refused("remind", child, "--stop")
     orphan_id, _ = person.session()
-    said = person.agent_of(orphan_id).said("task-complete")
-    assert said == "done; there is no parent to notify\n"
+    output = person.agent_of(orphan_id).run("task-complete")
+    assert output == "done; there is no parent to notify\n"
 
 
 def test_all_shows_children_below_their_parents(
@@ -270,7 +270,7 @@ def test_all_shows_children_below_their_parents(
 ) -> None:
     _, lead_id, name = lead
     child_id, child = person.session(parent_id=lead_id)
-    lines = person.said("all").splitlines()
+    lines = person.run("all").splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith(f"{name} ("))
     assert lines[at + 1].startswith(f"  {child} ({child_id})")
 
@@ -279,19 +279,19 @@ def test_a_status_is_taken_back_and_too_long_ones_are_refused(
     lead: tuple[Person, str, str],
 ) -> None:
     agent, _, _ = lead
-    assert agent.said("status", "x") == 'status: "x"\n'
-    assert agent.said("status", "--clear") == "status: (no status)\n"
+    assert agent.run("status", "x") == 'status: "x"\n'
+    assert agent.run("status", "--clear") == "status: (no status)\n"
     assert "at most 1,000" in agent.refused("status", "x" * 1001)
     assert "blank" in agent.refused("status", " ", code=2)
 
 
 def test_an_agent_reports_from_its_own_shell(person: Person) -> None:
-    """What Navi starts finds `sm`, and `sm` finds the server and the session."""
+    """Commands that Navi starts find `sm`, and `sm` finds the server and the session."""
     session_id, name = person.session()
-    said = person.said(
+    output = person.run(
         "send", name, '[[bash: sm status "from the shell"]] [[say: reported]]', "--wait", "60"
     )
-    assert said == "reported\n"
+    assert output == "reported\n"
     assert person.navi.session(session_id)["agent_status_text"] == "from the shell"
 
 
@@ -302,14 +302,14 @@ def test_an_agent_reports_and_writes_with_its_tools(person: Person) -> None:
         '[[tool: report_status | {"text": "working"}]]'
         f'[[tool: send_message | {{"target": "{other}", "text": "hello"}}]] [[say: done]]'
     )
-    person.said("send", name, script, "--wait", "60")
+    person.run("send", name, script, "--wait", "60")
     assert person.navi.session(session_id)["agent_status_text"] == "working"
     person.navi.wait(other_id, 30)
-    said = person.said("output", other)
-    assert said == f"ok: [message from {name} ({session_id})]\nhello\n"
+    output = person.run("output", other)
+    assert output == f"ok: [message from {name} ({session_id})]\nhello\n"
 
 
-# What was said.
+# Output.
 
 
 def test_output_and_tail_say_how_a_turn_ended_that_did_not_go_well(person: Person) -> None:
@@ -318,32 +318,32 @@ def test_output_and_tail_say_how_a_turn_ended_that_did_not_go_well(person: Perso
     sent = person.sm("send", name, "[[say: I try]] [[limit: 60]]", "--wait", "60")
     assert sent.returncode == 1
     assert f"ended its turn with outcome limit: {words}" in sent.stderr
-    shown = person.sm("output", name)
-    assert (shown.stdout, shown.stderr) == ("I try\n", f"[limit: {words}]\n")
-    assert person.said("tail", name).splitlines()[-1].endswith(f"[limit: {words}]")
+    done = person.sm("output", name)
+    assert (done.stdout, done.stderr) == ("I try\n", f"[limit: {words}]\n")
+    assert person.run("tail", name).splitlines()[-1].endswith(f"[limit: {words}]")
 
 
 def test_output_and_tail_show_what_happened(person: Person) -> None:
     session_id, name = person.session()
     assert person.sm("output", name).stderr == f"{name} ({session_id}) has said nothing yet\n"
-    person.said("send", name, "[[bash: echo one]] [[say: first]]", "--wait", "60")
-    person.said("send", name, "[[say: second \x1b[2Jtime]]", "--wait", "60")
-    assert person.said("output", name) == "second time\n"
-    assert person.said("output", name, "-n", "2") == "first\nsecond time\n"
-    shown = [line[9:] for line in person.said("tail", name).splitlines()]
-    assert shown == [
+    person.run("send", name, "[[bash: echo one]] [[say: first]]", "--wait", "60")
+    person.run("send", name, "[[say: second \x1b[2Jtime]]", "--wait", "60")
+    assert person.run("output", name) == "second time\n"
+    assert person.run("output", name, "-n", "2") == "first\nsecond time\n"
+    lines = [line[9:] for line in person.run("tail", name).splitlines()]
+    assert lines == [
         "user: [[bash: echo one]] [[say: first]]",
         'assistant calls terminal {"command": "echo one"} -> one',
         "assistant: first",
         "user: [[say: second time]]",
         "assistant: second time",
     ]
-    assert len(json.loads(person.said("tail", name, "-n", "2", "--json"))) == 2
+    assert len(json.loads(person.run("tail", name, "-n", "2", "--json"))) == 2
 
 
 def test_tail_follows_what_happens(person: Person) -> None:
     session_id, name = person.session()
-    person.said("send", name, "[[say: before]]", "--wait", "60")
+    person.run("send", name, "[[say: before]]", "--wait", "60")
     following = person.start("tail", name, "--follow")
     assert following.stdout is not None
     seen = [following.stdout.readline()[9:] for _ in range(2)]
@@ -368,7 +368,7 @@ def test_watch_tells_each_change(person: Person) -> None:
     give_up_at = time.monotonic() + 60
     while f"{name} ({session_id}) | idle | (no status)" not in watching.stdout.readline():
         assert time.monotonic() < give_up_at
-    person.agent_of(session_id).said("status", "here I am")
+    person.agent_of(session_id).run("status", "here I am")
     while f'{name} ({session_id}) | idle | "here I am"' not in watching.stdout.readline():
         assert time.monotonic() < give_up_at
     watching.send_signal(signal.SIGINT)
@@ -398,7 +398,7 @@ def test_a_session_that_has_ended_is_refused_with_the_command_that_starts_anothe
     person: Person,
 ) -> None:
     session_id, name = person.session()
-    person.said("kill", name)
+    person.run("kill", name)
     refusal = person.refused("send", session_id, "more")
     assert "has ended and accepts no more inputs" in refusal
     assert "start a new one with `sm spawn`" in refusal

@@ -11,11 +11,11 @@ async def test_a_snapshot_of_an_idle_session_has_all_that_was_said(client: Clien
     await client.say(session_id, "one")
     events = await finished(client, session_id)
 
-    found = await client.call("GET", f"/sessions/{session_id}/snapshot")
+    snapshot = await client.call("GET", f"/sessions/{session_id}/snapshot")
 
-    assert found["session"] == await client.call("GET", f"/sessions/{session_id}")
-    assert found["messages"] == await client.messages(session_id)
-    assert (found["queue"], found["after"]) == ([], events[-1]["seq"])
+    assert snapshot["session"] == await client.call("GET", f"/sessions/{session_id}")
+    assert snapshot["messages"] == await client.messages(session_id)
+    assert (snapshot["queue"], snapshot["after"]) == ([], events[-1]["seq"])
 
 
 async def test_a_running_turn_is_told_by_the_events_after_the_snapshot(client: Client) -> None:
@@ -27,11 +27,11 @@ async def test_a_running_turn_is_told_by_the_events_after_the_snapshot(client: C
         await receive_until(socket, "stream_delta")
     waiting = await client.say(session_id, "later")
 
-    found = await client.call("GET", f"/sessions/{session_id}/snapshot")
+    snapshot = await client.call("GET", f"/sessions/{session_id}/snapshot")
 
-    assert [message["content"] for message in found["messages"]] == ["one", "ok: one"]
-    assert [each["id"] for each in found["queue"]] == [waiting["input_id"]]
-    async with client.watch(session_id, after=found["after"]) as socket:
+    assert [message["content"] for message in snapshot["messages"]] == ["one", "ok: one"]
+    assert [each["id"] for each in snapshot["queue"]] == [waiting["input_id"]]
+    async with client.watch(session_id, after=snapshot["after"]) as socket:
         first = await receive(socket)
         assert (first["type"], first["input"]["id"]) == ("input_delivered", running["input_id"])
     await client.call("POST", f"/sessions/{session_id}/kill")
@@ -55,10 +55,10 @@ async def test_a_snapshot_has_the_last_messages_and_the_others_can_be_asked_for(
     assert await client.call("GET", f"{older}&limit=2&after_idx=3") == everything[-4:-3]
 
 
-@pytest.mark.parametrize("asked", ["snapshot?limit=some", "snapshot?limit=-1", "messages?limit=-1"])
-async def test_a_limit_that_is_none_is_refused(client: Client, asked: str) -> None:
+@pytest.mark.parametrize("page", ["snapshot?limit=some", "snapshot?limit=-1", "messages?limit=-1"])
+async def test_a_limit_that_is_none_is_refused(client: Client, page: str) -> None:
     session_id = await client.session()
-    await client.call("GET", f"/sessions/{session_id}/{asked}", expect=422)
+    await client.call("GET", f"/sessions/{session_id}/{page}", expect=422)
 
 
 async def test_somebody_elses_snapshot_is_not_shown(client: Client) -> None:

@@ -117,7 +117,7 @@ async def test_the_general_socket_needs_to_know_for_which_session(client: Client
         await socket.send('{"type": "input", "text": "hello"}')
         await receive_until(socket, "error")
         await socket.send(json.dumps({"type": "input", "text": "hello", "session_id": session_id}))
-        # Others use this server, too.
+        # Other tests use this server too.
         while (await receive_until(socket, "session_sync"))[-1]["session_id"] != session_id:
             pass
 

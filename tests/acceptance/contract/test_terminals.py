@@ -1,6 +1,6 @@
-"""Nothing from a transcript, a name or a message controls a terminal: every command is tried.
+"""No text from a transcript, name or message reaches a terminal as a control code.
 
-The commands are taken from the programs themselves, so that a new one can't be forgotten here.
+The commands are taken from the programs themselves, so a new one cannot be forgotten.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ HOSTILE = (
 )
 """Clipboard, title, clear screen, background, hidden text, links, and a line turned around."""
 HOSTILE_ID = "evil-\x1b[45m\u202e"
-# What Navi itself sends: colours, and the codes of a screen that is drawn again and again.
+# Navi's own codes: colours, and those that redraw the screen.
 OWN_CODES = re.compile(r"\x1b\[(?:[0-9;]*m|[HJK]|\?1049[hl]|\?25[hl])|\r\x1b\[K")
 FOREIGN_COLOURS = ("\x1b[45m", "\x1b[8m")
 PROGRAMS = {"recall": recall_group, "sm": sm_group}
@@ -143,15 +143,15 @@ def _plant_sessions(server: ServerProcess, person: Person) -> dict[str, str]:
     parent, _ = person.session()
     session, _ = person.session(parent_id=parent)
     busy, _ = person.session()
-    person.said("send", session, f"[[bash: echo x]] [[say: {HOSTILE}]]", "--wait", "60")
-    person.said("send", session, f"[[fail: {HOSTILE}]]")
-    person.said("wait", session, "60")
-    person.said("send", busy, "[[sleep: 600]]")
-    person.said("send", busy, HOSTILE)
-    shown = person.said(
+    person.run("send", session, f"[[bash: echo x]] [[say: {HOSTILE}]]", "--wait", "60")
+    person.run("send", session, f"[[fail: {HOSTILE}]]")
+    person.run("wait", session, "60")
+    person.run("send", busy, "[[sleep: 600]]")
+    person.run("send", busy, HOSTILE)
+    automation_json = person.run(
         "automation", "add", session, f"[[fail: {HOSTILE}]]", "--every", "1h", "--json"
     )
-    automation = json.loads(shown)["id"]
+    automation = json.loads(automation_json)["id"]
     with sqlite3.connect(server.home / "navi" / "navi.sqlite3", timeout=60) as store:
         for table, columns in (
             ("sessions", ("name", "task", "agent_status_text", "model", "cwd")),
@@ -216,37 +216,37 @@ def test_every_command_is_tried() -> None:
 @pytest.mark.parametrize("path", CASES)
 def test_no_control_character_reaches_a_pipe(home: Home, path: str) -> None:
     for arguments in CASES[path]:
-        shown = _run(home.command(path, arguments), home.environment, until=_until(path, home))
-        assert shown
-        assert _control_characters(shown) == [], arguments
+        output = _run(home.command(path, arguments), home.environment, until=_until(path, home))
+        assert output
+        assert _control_characters(output) == [], arguments
 
 
 @pytest.mark.parametrize("path", CASES)
 def test_no_control_character_reaches_a_terminal(home: Home, path: str) -> None:
     for arguments in CASES[path]:
-        shown = _on_terminal(home.command(path, arguments), home.environment, _until(path, home))
-        assert shown
-        assert not any(code in shown for code in FOREIGN_COLOURS), arguments
-        assert _control_characters(OWN_CODES.sub("", shown)) == [], arguments
+        output = _on_terminal(home.command(path, arguments), home.environment, _until(path, home))
+        assert output
+        assert not any(code in output for code in FOREIGN_COLOURS), arguments
+        assert _control_characters(OWN_CODES.sub("", output)) == [], arguments
 
 
 def test_completions_hold_no_control_character(home: Home) -> None:
     for shell in ("bash", "zsh", "fish"):
         for words in ("recall show ", "recall list --project ", "recall search --tool "):
-            asked = {
+            environment = {
                 "_RECALL_COMPLETE": f"{shell}_complete",
                 "COMP_WORDS": words,
                 "COMP_CWORD": str(words.count(" ")),
             }
             command = [sys.executable, "-m", "navi.cli.recall.main"]
-            shown = _run(command, {**home.environment, **asked})
-            assert _control_characters(shown) == [], (shell, words)
+            output = _run(command, {**home.environment, **environment})
+            assert _control_characters(output) == [], (shell, words)
 
 
 def test_json_escapes_control_characters_and_keeps_the_value(home: Home) -> None:
-    shown = json.loads(_run(home.command("recall show", ["{past}", "--json"]), home.environment))
-    assert shown["messages"][0]["content"] == HOSTILE
-    assert shown["git_branch"] == HOSTILE
+    session = json.loads(_run(home.command("recall show", ["{past}", "--json"]), home.environment))
+    assert session["messages"][0]["content"] == HOSTILE
+    assert session["git_branch"] == HOSTILE
 
 
 @pytest.mark.parametrize(
@@ -261,13 +261,13 @@ def test_json_escapes_control_characters_and_keeps_the_value(home: Home) -> None
     ],
 )
 def test_raw_keeps_control_characters(home: Home, path: str, arguments: list[str]) -> None:
-    shown = _run(home.command(path, [*arguments, "--raw"]), home.environment)
-    assert HOSTILE[:40] in shown
-    assert "\u202eR" in shown
+    output = _run(home.command(path, [*arguments, "--raw"]), home.environment)
+    assert HOSTILE[:40] in output
+    assert "\u202eR" in output
 
 
 def _until(path: str, home: Home) -> str | None:
-    """What shows that a command which never ends has shown everything."""
+    """The last output of a command that never ends."""
     return home.names["id"] if path == "sm watch" else None
 
 
@@ -303,7 +303,7 @@ def _on_terminal(command: list[str], environment: dict[str, str], until: str | N
 
 
 def _read(process: subprocess.Popen[bytes], descriptor: int, until: str | None) -> str:
-    shown = b""
+    output = b""
     while True:
         try:
             piece = os.read(descriptor, 65_536)
@@ -311,8 +311,8 @@ def _read(process: subprocess.Popen[bytes], descriptor: int, until: str | None) 
             piece = b""
         if not piece:
             process.wait(60)
-            return shown.decode()
-        shown += piece
-        if until is not None and until.encode() in shown:
+            return output.decode()
+        output += piece
+        if until is not None and until.encode() in output:
             until = None
             process.send_signal(signal.SIGINT)

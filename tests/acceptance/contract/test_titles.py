@@ -1,4 +1,4 @@
-"""Sessions that nobody named, by the first line a person wrote in them: `sm` and the wire."""
+"""Unnamed sessions are titled by the first line a person wrote, in `sm` and on the wire."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ async def test_a_session_without_a_name_is_shown_by_its_first_line_everywhere(
 ) -> None:
     lead = person.navi.create_session(driver="scripted", name="lead of untitled ones")
     agent = person.agent_of(lead["id"])
-    made = agent.said("spawn", "--driver", "scripted")
+    made = agent.run("spawn", "--driver", "scripted")
     session_id = made.split("(")[1].rstrip(")\n")
     assert made == f"New session {session_id[:4]} ({session_id})\n"
 
@@ -29,9 +29,9 @@ async def test_a_session_without_a_name_is_shown_by_its_first_line_everywhere(
     assert titles[-1] == TITLE
     session = await client.call("GET", f"/sessions/{session_id}")
     assert (session["name"], session["title"]) == (f"session-{session_id[:4]}", TITLE)
-    shown = re.escape(f"{TITLE} ({session_id})")
+    pattern = re.escape(f"{TITLE} ({session_id})")
     for command in (["status"], ["all"], ["children", lead["id"]]):
-        assert re.search(shown + r" +\| running", person.said(*command))
+        assert re.search(pattern + r" +\| running", person.run(*command))
     watch = person.start("watch")
     try:
         assert watch.stdout is not None
@@ -40,16 +40,14 @@ async def test_a_session_without_a_name_is_shown_by_its_first_line_everywhere(
         watch.terminate()
         watch.communicate()
     # The name is still a handle.
-    assert f"queued for {TITLE} ({session_id})" in person.said(
-        "send", session["name"], "[[say: x]]"
-    )
-    person.said("kill", session_id)
+    assert f"queued for {TITLE} ({session_id})" in person.run("send", session["name"], "[[say: x]]")
+    person.run("kill", session_id)
 
 
 async def test_spawn_names_the_new_session_by_its_prompt(person: Person, client: Client) -> None:
-    said = person.said("spawn", "Tidy up the shed.", "--driver", "scripted")
-    assert re.fullmatch(r"Tidy up the shed\. \([0-9a-f]{16}\)\n", said)
-    session_id = said.split("(")[1].rstrip(")\n")
+    output = person.run("spawn", "Tidy up the shed.", "--driver", "scripted")
+    assert re.fullmatch(r"Tidy up the shed\. \([0-9a-f]{16}\)\n", output)
+    session_id = output.split("(")[1].rstrip(")\n")
     await finished(client, session_id)
     sync = await client.call("GET", f"/sessions/{session_id}/snapshot")
     assert sync["session"]["title"] == "Tidy up the shed."

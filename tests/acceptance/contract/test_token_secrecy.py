@@ -47,7 +47,7 @@ async def test_a_running_server_takes_the_rotated_token_and_refuses_the_old_one(
 def test_whoever_starts_the_server_at_a_terminal_gets_a_link_and_no_token(
     tmp_path: Path,
 ) -> None:
-    """And the browser that is opened is given neither on its command line."""
+    """Nor does the browser that is opened get either on its command line."""
     home, arguments = tmp_path / "navi", tmp_path / "arguments"
     os.mkfifo(arguments)
     browser = tmp_path / "browser"
@@ -73,7 +73,7 @@ def test_whoever_starts_the_server_at_a_terminal_gets_a_link_and_no_token(
         opened = arguments.read_text().strip()
     finally:
         process.kill()
-        _, said = process.communicate()
+        _, errors = process.communicate()
     token = (home / "token").read_text().strip()
     link = line.removeprefix(READY)
     code = link.partition("code=")[2]
@@ -83,7 +83,7 @@ def test_whoever_starts_the_server_at_a_terminal_gets_a_link_and_no_token(
     assert opened == page.as_uri()
     assert page.stat().st_mode & 0o777 == 0o600
     assert code in page.read_text()
-    assert token not in line + said + page.read_text()
+    assert token not in line + errors + page.read_text()
 
 
 async def test_a_server_without_a_terminal_prints_its_address_and_no_link(

@@ -16,7 +16,7 @@ Serve = Callable[..., ServerProcess]
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest) -> str | None:
-    """Both stores, one after the other. None is the SQLite file in the server's home."""
+    """Each kind of store in turn; None means the SQLite file in the server's home."""
     if request.param == "sqlite":
         return None
     url: str = request.getfixturevalue("postgres").create_database()
@@ -25,7 +25,7 @@ def database_url(request: pytest.FixtureRequest) -> str | None:
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
-    """Starts servers, each with its own home; those still alive at the end are killed."""
+    """Starts servers, each with its own home; any still alive at the end are killed."""
     with ExitStack() as stack:
         numbers = count(1)
 

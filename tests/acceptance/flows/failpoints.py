@@ -1,7 +1,7 @@
 """Servers that kill themselves just before or just after a named commit.
 
-`FAILPOINT="after recalls.claim:2"` in the environment of a server with the command
-`WITH_FAILPOINTS` makes it die by SIGKILL right after it has committed `recalls.claim` for the
+`FAILPOINT="after due_recalls.claim:2"` in the environment of a server with the command
+`WITH_FAILPOINTS` makes it die by SIGKILL right after it has committed `due_recalls.claim` for the
 second time. Navi itself knows nothing of this: the store's worker is wrapped before the server
 starts.
 """
@@ -67,7 +67,7 @@ WITH_FAILPOINTS = mutant(FAILPOINTS)
 
 
 def set_failpoint(server: ServerProcess, failpoint: str | None) -> None:
-    """For its next start."""
+    """Set the failpoint of the server's next start."""
     server.environment.pop("FAILPOINT", None)
     if failpoint is not None:
         server.environment["FAILPOINT"] = failpoint
@@ -93,7 +93,7 @@ async def work_until_it_dies(server: ServerProcess, work: Callable[[], Awaitable
     try:
         server.wait_until_ready()
     except AssertionError:
-        # What was left from its last life was enough: it died before it could say hello.
+        # Work left from its last run was enough: it died before it became ready.
         assert "Traceback" not in server.log(), server.log()
         return
     for _ in range(MOST_STEPS):
@@ -101,6 +101,6 @@ async def work_until_it_dies(server: ServerProcess, work: Callable[[], Awaitable
             await work()
         with suppress(TimeoutExpired):
             assert server.process.wait(STEP_SECONDS) == -signal.SIGKILL
-            server.kill()  # Nothing is left to kill, but its pipe is closed.
+            server.kill()  # The process is gone already; this closes its pipe.
             return
     raise AssertionError("the server came through")

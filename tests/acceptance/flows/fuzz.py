@@ -1,8 +1,8 @@
 """Bad requests to a real server: every route, WebSocket frame and MCP call, taken from the app.
 
-Bob, a user, is tried with his own ids and with Ada's; so is an admin, with everything but Ada's
-ids, and so is somebody without a token. Whatever is sent, the server answers with less than 500,
-logs no traceback, and Ada's sessions stay as they were.
+Requests come from Bob, a user, with his own ids and Ada's; from an admin, with any ids but Ada's;
+and from a caller without a token. Every answer must be below 500, no traceback may be logged, and
+Ada's sessions must not change.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tests.server import NAVI, Client, ServerProcess
 
 SETTINGS = {
     "NAVI_MODEL": "scripted",
-    # No real agent is started, whatever driver a session is made with.
+    # No driver may start a real agent.
     "NAVI_CLAUDE_CODE_COMMAND": "false",
     "NAVI_CODEX_COMMAND": "false",
 }
@@ -211,7 +211,7 @@ class Fuzz:
         if kind < 0.12:
             path = self._path(rng, rng.choice(self._socket_paths), caller)
             frames = [self._frame(rng, caller) for _ in range(rng.randint(1, 4))]
-            words = f"{caller.name} socket {path[:200]} {_shown(frames)}"
+            words = f"{caller.name} socket {path[:200]} {_excerpt(frames)}"
             return partial(self._send_frames, caller, path, frames), words
         if kind < 0.27:
             method, path, content = "POST", "/mcp", self._call(rng, caller)
@@ -246,7 +246,7 @@ class Fuzz:
         try:
             response = await caller.client.http.request(method, path, headers=sent, content=content)
         except httpx2.LocalProtocolError:
-            # The client is more careful than the server may rely on.
+            # The client library validates; the server must not rely on that.
             lines = [f"{method} {path} HTTP/1.1".encode(), *(b": ".join(each) for each in sent)]
             lines += [f"{name}: {value}".encode() for name, value in caller.client.headers.items()]
             return await self._send_raw(b"\r\n".join([*lines, b"Host: localhost", b"", content]))
@@ -272,10 +272,10 @@ class Fuzz:
         except WebSocketException as error:
             code = getattr(getattr(error, "rcvd", None), "code", None)
             if code in (1011, 1006):
-                self._report.failures.append(f"{code} for socket {path[:200]} {_shown(frames)}")
+                self._report.failures.append(f"{code} for socket {path[:200]} {_excerpt(frames)}")
             return f"socket closed {code}"
         except TimeoutError:
-            self._report.failures.append(f"no pong for socket {path[:200]} {_shown(frames)}")
+            self._report.failures.append(f"no pong for socket {path[:200]} {_excerpt(frames)}")
         return "socket open"
 
     async def _send_raw(self, data: bytes) -> str:
@@ -380,11 +380,11 @@ class Fuzz:
             for name, schema in tool["inputSchema"].get("properties", {}).items()
             if rng.random() < 0.6
         }
-        known = ["initialize", "ping", "tools/list", "notifications/initialized"]
+        methods = ["initialize", "ping", "tools/list", "notifications/initialized"]
         call: dict[str, Any] = {
             "jsonrpc": "2.0",
             "id": rng.choice([1, "x", None, self._junk(rng, caller)]),
-            "method": rng.choice(["tools/call"] * 8 + known + [self._junk(rng, caller)]),
+            "method": rng.choice(["tools/call"] * 8 + methods + [self._junk(rng, caller)]),
             "params": {"name": tool["name"], "arguments": arguments},
         }
         for place, key in ((call, "params"), (call["params"], "name"), (call["params"], "_meta")):
@@ -427,7 +427,7 @@ def _add_user(server: ServerProcess, name: str) -> str:
 
 
 async def _furnish(client: Client) -> Ids:
-    """Make sessions with something in each of them; the ids of all that."""
+    """Create sessions with something in each; return all their ids."""
     ids: Ids = {}
     for name in ("one", "two"):
         session_id = await client.session(name=name)
@@ -453,7 +453,7 @@ async def _furnish(client: Client) -> Ids:
 
 
 async def _refurnish(callers: Sequence[Caller], *, ada: Caller) -> None:
-    """New sessions for all but Ada; the old ones go, so that lists stay short."""
+    """Replace everyone's sessions but Ada's, so that lists stay short."""
     for caller in callers:
         caller.ids.update(await _furnish(caller.client))
     kept = {each for caller in (*callers, ada) for each in caller.ids["session"]}
@@ -477,8 +477,8 @@ async def _state(client: Client) -> Any:
 
 
 async def _tools(client: Client) -> list[dict[str, Any]]:
-    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    return list((await client.call("POST", "/mcp", asked))["result"]["tools"])
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    return list((await client.call("POST", "/mcp", request))["result"]["tools"])
 
 
 def _encoded(value: Any) -> bytes:
@@ -505,5 +505,5 @@ def _quoted(text: str) -> str:
     return quote(text.encode(errors="surrogatepass"), safe=string.digits)
 
 
-def _shown(frames: Sequence[str | bytes]) -> str:
+def _excerpt(frames: Sequence[str | bytes]) -> str:
     return str([frame[:200] for frame in frames])

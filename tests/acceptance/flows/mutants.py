@@ -1,4 +1,4 @@
-"""Navi's server with a fault that is planted just before it starts."""
+"""Navi's server with a fault planted just before it starts."""
 
 from __future__ import annotations
 

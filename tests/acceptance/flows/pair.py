@@ -27,7 +27,7 @@ class Pair:
     async def running_and_other(self, session_id: str) -> tuple[ServerProcess, ServerProcess]:
         """Once a turn of the session runs: the server that runs it, and the one that does not.
 
-        Mostly the one that took the input; the other may have been faster to see it.
+        Usually the server that admitted the input, but the other may have been faster.
         """
 
         async def owner() -> str | None:
@@ -49,7 +49,7 @@ async def start_pair(
     settings: Mapping[str, str] = {},
     command: Sequence[str] = NAVI,
 ) -> Pair:
-    """Both at once, on an empty database: they must not trip over each other."""
+    """Start both at once on an empty database, which must not make them collide."""
     url = postgres.create_database()
     start = [
         asyncio.to_thread(serve, url, settings=settings, command=command) for _ in ("one", "two")
@@ -59,7 +59,7 @@ async def start_pair(
 
 
 async def freeze(server: ServerProcess, url: str) -> None:
-    """Stop the process, but not while PostgreSQL keeps locks for a transaction of its."""
+    """Suspend the process, but not while it holds locks in PostgreSQL."""
 
     async def is_frozen_outside_transactions() -> bool:
         server.process.send_signal(signal.SIGSTOP)
@@ -73,12 +73,12 @@ async def freeze(server: ServerProcess, url: str) -> None:
 
 def _open_transactions(url: str) -> int:
     with psycopg.connect(url) as connection:
-        found = connection.execute(
+        row = connection.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
             "AND pid <> pg_backend_pid() AND application_name = 'navi' AND state <> 'idle'"
         ).fetchone()
-    assert found is not None
-    return int(found[0])
+    assert row is not None
+    return int(row[0])
 
 
 def is_owner(server: ServerProcess, owner: str) -> bool:

@@ -27,7 +27,7 @@ async def schedule(
 async def until(
     client: Client, session_id: str, is_enough: Callable[[list[Frame]], bool]
 ) -> list[Frame]:
-    """All frames of the session from its beginning, up to the one that makes it enough."""
+    """All frames of the session from its beginning, up to the first that satisfies the test."""
     frames: list[Frame] = []
     async with asyncio.timeout(LONGEST_WAIT_SECONDS), client.watch(session_id, after=0) as socket:
         while not is_enough(frames):

@@ -3,8 +3,8 @@
 A `Storm` is the same for every kind of work: it kills and restarts the servers, watches all events
 as one client that reconnects, and compares in the end what the clients were promised with what the
 store holds, what the watcher received and what the API says. What the clients do is a `Workload`,
-one file each in workloads/. The seed fixes what is sent and when; how far a server gets until a
-kill differs each time, and so it should.
+one file each in workloads/. The seed fixes what is sent and when; how far a server gets before a
+kill deliberately varies.
 
 Used by the short tests in test_kills.py and by the long `benchmarks.chaos`.
 """
@@ -32,7 +32,7 @@ LOOK_SECONDS = 0.05
 
 
 async def at_rest(database_url: str) -> Ledger:
-    """The store once nothing waits, runs or is due soon. Any event renews the patience."""
+    """The store once nothing waits, runs or is due soon. Every event restarts the timeout."""
     seen, is_quiet = await asyncio.to_thread(ledger.progress, database_url)
     give_up_at = time.monotonic() + PATIENCE_SECONDS
     while not is_quiet:
@@ -54,18 +54,18 @@ class Workload:
     """Events after which a kill is most likely to do harm."""
 
     async def start(self, storm: Storm) -> Sequence[Coroutine[Any, Any, None]]:
-        """Prepare what is needed and return what is to go on until the storm is over."""
+        """Prepare, and return the work that continues until the storm is over."""
         raise NotImplementedError
 
     async def finish(self, storm: Storm) -> None:
-        """After the last kill: end what would go on for ever."""
+        """After the last kill, end whatever would run forever."""
 
     def violations(self) -> list[str]:
-        """What went wrong outside of the store."""
+        """Violations outside the store."""
         return []
 
     def figures(self, report: Report) -> dict[str, int]:
-        """What is worth a row in a table."""
+        """Figures for the result table."""
         raise NotImplementedError
 
 
@@ -193,7 +193,7 @@ class Storm:
             await asyncio.wait_for(self.is_over.wait(), seconds)
 
     async def call(self, method: str, path: str, body: Any = None) -> Any:
-        """For what may be repeated: until some server answers."""
+        """Repeat an idempotent request until some server answers."""
         while True:
             try:
                 return await self.call_once(method, path, body)
@@ -207,7 +207,7 @@ class Storm:
         headers = {"Authorization": f"Bearer {server.token}"}
         url = f"{server.address}{path}"
         response = await self._http.request(method, url, json=body, headers=headers)
-        # Removing a second time fails, and that is as good.
+        # A second removal fails, which is fine.
         fits = response.is_success or (method, response.status_code) == ("DELETE", 404)
         assert fits, f"{method} {path}: {response.status_code}: {response.text}"
         return response.json()
@@ -223,7 +223,7 @@ class Storm:
     # The killer.
 
     async def _wait_for_the_moment(self) -> None:
-        """Some time, or just when the watcher has received a certain event."""
+        """Wait for a while, or until the watcher receives a certain event."""
         if self.random.random() < 0.4:
             await asyncio.sleep(self.random.uniform(0.0, self.longest_life_seconds))
             return
@@ -242,7 +242,7 @@ class Storm:
         moment = await asyncio.to_thread(ledger.read, self.database_url)
         wrong = ledger.momentary_violations(moment)
         self._wrong_in_between += [f"after kill {self.kills}: {each}" for each in wrong]
-        # Some do not live to see the end of their own start.
+        # Some are killed before they have started.
         while self.kills < kills and self.random.random() < 0.2:
             await asyncio.sleep(self.random.uniform(0.2, 1.2))
             self._kill(server)
@@ -302,7 +302,7 @@ class Storm:
 
 
 def script(random: Random, number: int) -> tuple[str, str]:
-    """A numbered input of a random kind, and what its turn says last."""
+    """A numbered input of a random kind, and the last text of its turn."""
     answer = f"answer {number}"
     pause = f"[[sleep: {random.uniform(0.0, 0.08):.3f}]]"
     text = random.choice(

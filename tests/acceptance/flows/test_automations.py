@@ -23,8 +23,8 @@ from tests.waiting import eventually
 
 async def test_what_a_person_answers_to_a_report_is_known_to_the_next_run(serve: Serve) -> None:
     report, reply = "the disk of db-1 is full", "db-1 goes away tomorrow, ignore it"
-    said = [Answer(text=text) for text in (report, "understood", "all quiet")]
-    async with stand_in(*said) as model:
+    answers = [Answer(text=text) for text in (report, "understood", "all quiet")]
+    async with stand_in(*answers) as model:
         settings = {
             "NAVI_MODEL": "anthropic:m",
             "NAVI_AGENT_ANTHROPIC_BASE_URL": model.url,
@@ -43,12 +43,12 @@ async def test_what_a_person_answers_to_a_report_is_known_to_the_next_run(serve:
             messages = await client.messages(session_id)
         store = await at_rest(server.database_url)
 
-    known = json.dumps(model.last["messages"])
-    assert report in known
-    assert reply in known
-    assert "Scheduled automation triggered: daily monitor" in known
-    assert "Nobody is waiting at the keyboard" in known
-    # What a person sees: one conversation.
+    history = json.dumps(model.last["messages"])
+    assert report in history
+    assert reply in history
+    assert "Scheduled automation triggered: daily monitor" in history
+    assert "Nobody is waiting at the keyboard" in history
+    # A person sees one conversation.
     trigger = "Scheduled automation triggered: daily monitor\n\nLook at the disks."
     assert [(message["source"], message["content"]) for message in messages] == [
         ("automation", trigger),
@@ -77,14 +77,18 @@ async def test_an_automation_killed_while_it_runs_is_on_record_and_visible_and_n
     async with server.client() as client:
         await until(client, session_id, turns_ended(1))
         (run,) = await client.call("GET", f"/automations/{made['id']}/runs")
-        known = await client.call("GET", f"/automations/{made['id']}")
+        automation = await client.call("GET", f"/automations/{made['id']}")
     store = await at_rest(server.database_url)
 
     assert (run["state"], run["error"]) == ("failed", SERVER_STOPPED)
-    assert (known["last_status"], known["ended"], known["run_count"]) == ("error", "done", 1)
-    half, told = store.answers_in(session_id)
+    assert (automation["last_status"], automation["ended"], automation["run_count"]) == (
+        "error",
+        "done",
+        1,
+    )
+    half, ending = store.answers_in(session_id)
     assert half == "half"
-    assert SERVER_STOPPED in told
+    assert SERVER_STOPPED in ending
     assert ledger.violations(store, added=[AddedAutomation("monitor")]) == []
 
 
@@ -97,7 +101,7 @@ async def test_an_automation_killed_between_due_and_turn_runs_once(
         session_id = await client.session()
         await add_automation(client, session_id, "monitor", message="[[say: looked]]", at="2s")
     server.kill()
-    set_failpoint(server, "after automations.claim:1")
+    set_failpoint(server, "after due_automations.claim:1")
     await work_until_it_dies(server, nothing)
     at_death = await asyncio.to_thread(ledger.read, server.database_url)
     set_failpoint(server, None)

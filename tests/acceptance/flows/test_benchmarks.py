@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.proof, pytest.mark.timeout(900)]
 
 @pytest.fixture(scope="module")
 def clock_peers() -> None:
-    """For the whole module: the private home of a test hides the user's settings of pip and npm."""
+    """Installed once per module, before a test's private home hides the settings of pip and npm."""
     peers_python()
 
 

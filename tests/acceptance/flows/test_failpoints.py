@@ -1,6 +1,6 @@
-"""The server dies right before and right after the commits in the life of recalls and automations.
+"""The server dies right before and right after each commit of recalls and automations.
 
-Each commit is tried on both stores; all combinations would only take longer.
+Each commit is tried on both stores, but not in every combination, which would take too long.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tests.server import ServerProcess
 
 pytestmark = pytest.mark.proof
 
-# Only while it is to die: a store with a heartbeat each second never comes to rest.
+# Only until it dies: a store with a heartbeat every second never comes to rest.
 SHORT_HEARTBEAT = """
 import os
 from datetime import timedelta
@@ -59,7 +59,7 @@ CHAIN = (
 
 
 @pytest.mark.parametrize(
-    "operation", ["recalls.claim", "turns.admit", "turns.begin", "turns.finish"]
+    "operation", ["due_recalls.claim", "turns.admit", "turns.begin", "turns.finish"]
 )
 @pytest.mark.parametrize(
     ("moment", "database_url"),
@@ -87,7 +87,8 @@ async def test_recalls_survive_a_death_at_the_first_second_and_third_commit(
 
 
 @pytest.mark.parametrize(
-    "operation", ["automations.claim", "turns.drop", "turns.finish", "deliveries.deliver"]
+    "operation",
+    ["due_automations.claim", "turns.drop", "turns.finish", "background_answers.deliver"],
 )
 @pytest.mark.parametrize(
     ("moment", "number", "database_url"),
@@ -111,7 +112,7 @@ async def test_automations_survive_a_death_at_the_first_or_second_commit(
 async def test_a_tool_does_not_act_before_its_call_is_on_record(
     serve: Serve, postgres: PostgresServer
 ) -> None:
-    """Else a turn that is given back, because it has shown nothing, would act a second time."""
+    """Otherwise a turn given back without output would act a second time."""
     command = mutant(RECORDS_SLOWLY + FAILPOINTS)
     server = serve(postgres.create_database(), command=command)
     server.kill()
@@ -137,14 +138,14 @@ async def test_a_tool_does_not_act_before_its_call_is_on_record(
 
 @dataclass(slots=True)
 class People:
-    """They schedule and talk, and remember what was confirmed to them."""
+    """Clients that schedule and talk, and remember what was confirmed."""
 
     server: ServerProcess
     sent: list[Sent] = field(default_factory=list)
     scheduled: list[ScheduledRecall] = field(default_factory=list)
 
     async def let_beat(self) -> str:
-        """A session that wakes every second, whatever happens to its server."""
+        """A session with a recall every second."""
         async with self.server.client() as client:
             session_id = await client.session()
             beat = {"call_type": "recurring", "when": "1s", "interval_seconds": 1}
@@ -154,7 +155,7 @@ class People:
         return session_id
 
     async def work(self) -> None:
-        """A recall that is due at once, and a message, in a session of their own."""
+        """A recall due at once and a message, in a new session."""
         async with self.server.client() as client:
             session_id = await client.session()
             task = {"call_type": "immediate", "additional_context_message": "[[say: awake]]"}

@@ -1,4 +1,4 @@
-"""Whatever is sent to it, the server answers, and keeps users apart.
+"""The server answers any request and keeps users apart.
 
 The long version is `python -m benchmarks.fuzz`.
 """
@@ -19,6 +19,6 @@ async def test_no_request_makes_the_server_fail(tmp_path: Path) -> None:
 
     assert report.failures == []
     assert report.count == REQUESTS
-    # Enough of it is accepted to reach what lies behind the first check.
+    # Enough requests are accepted to reach the code behind validation.
     assert report.statuses["200"] > REQUESTS / 10
     assert report.statuses["422"] > REQUESTS / 20

@@ -1,4 +1,4 @@
-"""What is said becomes searchable by itself, and nothing is left running."""
+"""Conversations become searchable automatically, and no process is left running."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def watched(server: ServerProcess) -> AsyncIterator[tuple[Client, ClientCo
         yield client, socket
 
 
-async def found(client: Client, words: str) -> list[dict[str, Any]]:
+async def search(client: Client, words: str) -> list[dict[str, Any]]:
     return list(await client.call("GET", f"/search?q={words}"))
 
 
@@ -59,7 +59,7 @@ async def test_a_finished_turn_is_found_without_anybody_indexing(
         session = await client.session(name="zoo")
         await client.say(session, "[[say: the quokka sleeps]]")
         frame = await index_news(socket)
-        while not (hits := await found(client, "quokka")):
+        while not (hits := await search(client, "quokka")):
             frame = await index_news(socket)
         assert {hit["source_session_id"] for hit in hits} == {session}
         assert set(frame) == {"type", "index"}
@@ -90,7 +90,7 @@ async def test_what_another_agent_writes_to_its_files_is_found(serve: Serve) -> 
     server = serve(settings=FOLLOWING)
     async with watched(server) as (client, socket):
         World(server.home).file().say("the wombat digs")
-        while not await found(client, "wombat"):
+        while not await search(client, "wombat"):
             await index_news(socket)
 
 
@@ -105,7 +105,7 @@ async def test_each_server_of_one_store_indexes_what_the_others_said(
     async with watched(here) as (client, _), watched(there) as (other, news):
         session = await client.session()
         await client.say(session, "[[say: the numbat listens]]")
-        while not await found(other, "numbat"):
+        while not await search(other, "numbat"):
             await index_news(news)
 
 

@@ -1,4 +1,4 @@
-"""Servers are killed at any moment, and nothing is lost and nothing happens twice."""
+"""Servers are killed at any moment; nothing is lost and nothing happens twice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.acceptance.flows.workloads.inputs import Inputs
 from tests.acceptance.flows.workloads.messages import Messages
 from tests.acceptance.flows.workloads.recalls import Recalls
 
-# A server takes ten seconds to start on a machine that is busy enough.
+# A server can take ten seconds to start on a loaded machine.
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(900)]
 
 

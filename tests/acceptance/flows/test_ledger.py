@@ -1,4 +1,4 @@
-"""The ledger objects to every kind of damage: else it would prove nothing."""
+"""The ledger detects every kind of damage; otherwise it would prove nothing."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_the_ledger_objects_to_a_confirmed_recall_that_left_no_trace(books: Book
     ("text", "then", "objections"),
     [
         ("do first", "do second", []),
-        ("do second", "do lost", []),  # it failed, so it need not have a successor
+        ("do second", "do lost", []),  # it failed, so it needs no successor
         ("do first", "do lost", ["recall 'do first' went well but its successor is not stored"]),
     ],
 )
@@ -177,7 +177,7 @@ def test_the_ledger_objects_to_a_confirmed_automation_that_left_no_trace(books: 
     ]
 
 
-# What the stores of these tests hold, so that the damage means something.
+# The stores of these tests are not empty, so the damage is meaningful.
 
 
 @of("recall")

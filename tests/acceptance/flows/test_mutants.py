@@ -42,7 +42,7 @@ async def kill_a_silent_and_a_speaking_turn(serve: Serve, fault: str) -> list[st
 
 
 async def _kill_a_silent_and_a_speaking_turn(serve: Serve, fault: str) -> tuple[Ledger, list[Sent]]:
-    """Two turns that never end by themselves; the kill comes when the one has spoken."""
+    """Two turns that never end; the kill comes after the first output of one."""
     server = serve(command=mutant(fault))
     async with server.client() as client:
         silent, speaking = await client.session(), await client.session()
@@ -62,7 +62,7 @@ async def _kill_a_silent_and_a_speaking_turn(serve: Serve, fault: str) -> tuple[
 
 
 async def _stop_until_at_rest(client: Client, database_url: str, session_ids: list[str]) -> None:
-    """Whatever was delivered again would not end by itself either."""
+    """A turn that was delivered again would not end either."""
 
     async def is_so() -> bool:
         for session_id in session_ids:
@@ -101,7 +101,7 @@ async def die_after_claiming_a_recall(serve: Serve, fault: str) -> list[str]:
         async with server.client() as client:
             await schedule(client, await client.session(), "immediate", "[[say: awake]]")
 
-    await die_at(server, f"after {'__main__' if fault else 'recalls'}.claim:1", work)
+    await die_at(server, f"after {'__main__' if fault else 'due_recalls'}.claim:1", work)
     return ledger.violations(await at_rest(server.database_url))
 
 
@@ -166,7 +166,7 @@ async def die_when_an_automation_is_due(serve: Serve, fault: str) -> list[str]:
         session_id = await client.session()
         await add_automation(client, session_id, "monitor", message="[[say: looked]]", at="2s")
     server.kill()
-    await die_at(server, f"after {'__main__.move_on' if fault else 'automations.claim'}:1")
+    await die_at(server, f"after {'__main__.move_on' if fault else 'due_automations.claim'}:1")
     return ledger.violations(await at_rest(server.database_url))
 
 
@@ -189,7 +189,7 @@ async def die_while_answers_are_delivered(serve: Serve, fault: str) -> list[str]
     command = mutant(SHORT_BEATS + FAILPOINTS + fault)
     server = serve(settings=Automations.settings, command=command)
     await let_beat(server)
-    await die_at(server, f"after {'__main__.mark' if fault else 'deliveries.deliver'}:1")
+    await die_at(server, f"after {'__main__.mark' if fault else 'background_answers.deliver'}:1")
     await switch_off(server)
     return ledger.violations(await at_rest(server.database_url))
 
@@ -298,7 +298,7 @@ async def test_the_ledger_catches_a_server_that_ignores_the_fence_of_a_recall(
 
 
 async def _freeze_during_a_recall(serve: Serve, postgres: PostgresServer, fault: str) -> list[str]:
-    """The server of a recall's turn hangs until the other one has run it, and then goes on."""
+    """The server of a recall's turn hangs until the other one has run it, then resumes."""
     settings = {"NAVI_TURNS_LEASE_SECONDS": "1"}
     pair = await start_pair(serve, postgres, settings=settings, command=mutant(fault))
     async with pair.servers[0].client() as client:

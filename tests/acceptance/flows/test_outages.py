@@ -1,4 +1,4 @@
-"""What users see when the store, the network or the machine lets Navi down: never a loss."""
+"""Users lose nothing when the store, the network or the machine fails."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ async def test_nothing_is_lost_when_postgresql_restarts_during_turns_and_admissi
                 await asyncio.to_thread(own_postgres.restart)
             await _until_more_are_sent(sent, 2 * len(session_ids))
             is_over.set()
-        found = await at_rest(server.database_url)
+        final = await at_rest(server.database_url)
 
-    assert ledger.violations(found, sent) == []
-    assert all(turn.outcome == "ok" or turn.died_empty for turn in found.turns)
+    assert ledger.violations(final, sent) == []
+    assert all(turn.outcome == "ok" or turn.died_empty for turn in final.turns)
 
 
 async def test_while_postgresql_is_away_requests_are_refused_with_a_hint_and_turns_wait(
@@ -79,10 +79,10 @@ async def test_while_postgresql_is_away_requests_are_refused_with_a_hint_and_tur
         await _require_refusal(client, sent[1])
         own_postgres.restart()
         await client.say(session_id, sent[1].text, input_id="during-1")
-        found = await at_rest(server.database_url)
+        final = await at_rest(server.database_url)
 
-    assert ledger.violations(found, sent) == []
-    assert [turn.outcome for turn in found.turns] == ["ok", "ok"]
+    assert ledger.violations(final, sent) == []
+    assert [turn.outcome for turn in final.turns] == ["ok", "ok"]
 
 
 async def test_while_a_row_is_locked_in_postgresql_requests_are_refused_with_a_hint(
@@ -95,9 +95,9 @@ async def test_while_a_row_is_locked_in_postgresql_requests_are_refused_with_a_h
             connection.execute("SELECT last_position FROM feed FOR UPDATE")
             await _require_refusal(client, sent[0])
         await client.say(sent[0].session_id, sent[0].text, input_id="locked-1")
-        found = await at_rest(server.database_url)
+        final = await at_rest(server.database_url)
 
-    assert ledger.violations(found, sent) == []
+    assert ledger.violations(final, sent) == []
 
 
 async def test_while_the_sqlite_file_is_locked_requests_are_refused_with_a_hint_and_turns_wait(
@@ -117,10 +117,10 @@ async def test_while_the_sqlite_file_is_locked_requests_are_refused_with_a_hint_
             connection.execute("BEGIN IMMEDIATE")
             await _require_refusal(client, sent[1])
         await client.say(session_id, sent[1].text, input_id="during-1")
-        found = await at_rest(server.database_url)
+        final = await at_rest(server.database_url)
 
-    assert ledger.violations(found, sent) == []
-    assert [turn.outcome for turn in found.turns] == ["ok", "ok"]
+    assert ledger.violations(final, sent) == []
+    assert [turn.outcome for turn in final.turns] == ["ok", "ok"]
 
 
 async def test_an_interrupted_server_closes_its_turns_and_the_next_one_goes_on(
@@ -153,14 +153,14 @@ async def test_an_interrupted_server_closes_its_turns_and_the_next_one_goes_on(
     async with server.client() as client:
         await eventually(lambda: _is_running(server, silent), what="the silent turn runs again")
         await client.call("POST", f"/sessions/{silent}/stop")
-        found = await at_rest(server.database_url)
+        final = await at_rest(server.database_url)
 
-    assert ledger.violations(found, sent) == []
-    assert [turn.outcome for turn in found.turns if turn.session_id == silent] == [
+    assert ledger.violations(final, sent) == []
+    assert [turn.outcome for turn in final.turns if turn.session_id == silent] == [
         "error",
         "stopped",
     ]
-    assert [turn.outcome for turn in found.turns if turn.session_id == speaking] == ["error", "ok"]
+    assert [turn.outcome for turn in final.turns if turn.session_id == speaking] == ["error", "ok"]
 
 
 def test_a_port_in_use_is_refused_in_one_line_with_a_hint(tmp_path: Path) -> None:
@@ -257,13 +257,13 @@ async def _post(client: Client, each: Sent) -> Any:
 
 
 async def _has_spoken(server: ServerProcess) -> bool:
-    found = await asyncio.to_thread(ledger.read, server.database_url)
-    return any(event.type == "stream_delta" for event in found.events)
+    current = await asyncio.to_thread(ledger.read, server.database_url)
+    return any(event.type == "stream_delta" for event in current.events)
 
 
 async def _is_running(server: ServerProcess, session_id: str) -> bool:
-    found = await asyncio.to_thread(ledger.read, server.database_url)
-    return any(lane.session_id == session_id and lane.turn_id for lane in found.lanes)
+    current = await asyncio.to_thread(ledger.read, server.database_url)
+    return any(lane.session_id == session_id and lane.turn_id for lane in current.lanes)
 
 
 def _refused_start(

@@ -1,4 +1,4 @@
-"""Other users can't read what Navi keeps; what agents make has the modes that the person wants."""
+"""Other users can't read what Navi keeps; files that agents create follow the person's umask."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ INTO_THE_WORKSPACE = """
 
 @pytest.fixture(autouse=True)
 def usual_umask() -> Iterator[None]:
-    """With which everybody can read whatever a careless program makes."""
+    """A umask under which careless programs create files everybody can read."""
     before = os.umask(0o022)
     yield
     os.umask(before)
@@ -160,5 +160,5 @@ def test_the_doctor_names_an_index_that_is_open(open_home: Path) -> None:
 def finding(command: str, name: str) -> dict[str, str]:
     line = [sys.executable, "-m", f"navi.cli.{command}.main", "doctor", "--json"]
     printed = subprocess.run(line, check=False, capture_output=True, text=True).stdout
-    [found] = [each for each in json.loads(printed) if each["name"] == name]
-    return dict(found)
+    [match] = [each for each in json.loads(printed) if each["name"] == name]
+    return dict(match)

@@ -112,7 +112,7 @@ async def test_a_recall_killed_while_it_speaks_ends_visibly_and_is_not_repeated(
     server.start()
     async with server.client() as client:
         frames = await until(client, session_id, turns_ended(1))
-        # Usable again: whatever else the dead turn had left would come first.
+        # Usable again: anything else left by the dead turn would come first.
         await client.say(session_id, "[[say: still here]]", input_id="question")
         await until(client, session_id, turns_ended(2))
     store = await at_rest(server.database_url)
@@ -121,8 +121,8 @@ async def test_a_recall_killed_while_it_speaks_ends_visibly_and_is_not_repeated(
     assert (recall.status, recall.error) == ("cancelled", SERVER_STOPPED)
     (end,) = [frame for frame in frames if frame["type"] == "stream_end"]
     assert (end["outcome"], end["error"]) == ("error", SERVER_STOPPED)
-    told, still_here = store.answers_in(session_id)
-    assert told.startswith("half")
+    half, still_here = store.answers_in(session_id)
+    assert half.startswith("half")
     assert still_here == "still here"
     sent = [Sent("question", session_id, "[[say: still here]]", "still here")]
     assert ledger.violations(store, sent) == []
@@ -159,8 +159,8 @@ async def test_a_message_during_a_recall_turn_is_answered_after_it(serve: Serve)
     store = await at_rest(server.database_url)
 
     assert (taken["status"], taken["position"]) == ("queued", 0)
-    told = [(f["origin"], f["is_recall"]) for f in frames if f["type"] == "stream_start"]
-    assert told == [("recall", True), ("user", False)]
+    starts = [(f["origin"], f["is_recall"]) for f in frames if f["type"] == "stream_start"]
+    assert starts == [("recall", True), ("user", False)]
     assert store.answers_in(session_id) == ["at work and done", "hello"]
     sent = [Sent("message-1", session_id, "[[say: hello]]", "hello")]
     assert ledger.violations(store, sent) == []

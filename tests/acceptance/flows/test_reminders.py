@@ -22,9 +22,9 @@ pytestmark = pytest.mark.proof
 
 
 @pytest.mark.parametrize(
-    # Each once; all combinations would only take longer.
+    # Each once: every combination would take too long.
     ("operation", "moment", "database_url"),
-    [("nudges.claim", "before", "sqlite"), ("reminders.claim", "after", "postgresql")],
+    [("due_nudges.claim", "before", "sqlite"), ("due_reminders.claim", "after", "postgresql")],
     indirect=["database_url"],
 )
 async def test_a_reminder_survives_a_death_at_its_commit_and_comes_once(
@@ -39,7 +39,7 @@ async def test_a_reminder_survives_a_death_at_its_commit_and_comes_once(
     set_failpoint(server, f"{moment} {operation}:1")
 
     async def work() -> None:
-        # Those above may have come before the first server was killed.
+        # The ones above may have fired before the first server was killed.
         async with server.client() as client:
             await remind_once(client, await client.session(), 0.1)
             await remind_again(client, await client.session())
@@ -102,7 +102,7 @@ async def test_of_two_servers_that_look_at_the_same_moment_one_reminds(
         for session_id in sessions:
             came = await until_came(pair.servers[0], session_id, 1)
             assert came == ["[sm remind] hello"]
-        # The servers go on looking, and find nothing more.
+        # The servers keep looking and find nothing more.
         other = await second.session()
         await remind_once(second, other, 0.5)
         await until_came(pair.servers[1], other, 1)
@@ -119,14 +119,14 @@ async def test_a_hard_reminder_interrupts_a_turn_that_another_server_runs(
         for session_id in made:
             await client.say(session_id, "[[sleep: 600]]", remind_soft_threshold=1)
         for session_id in made:
-            # Whichever server saw that it was due.
+            # Either server may have noticed that it was due.
             came = await until_came(pair.servers[0], session_id, 1)
             assert came == [RESUME_TEXT]
 
 
 async def remind_once(client: Client, session_id: str, delay: float) -> None:
-    asked = {"session_id": session_id, "delay_seconds": delay, "message": "hello"}
-    await client.call("POST", "/scheduler/remind", asked)
+    body = {"session_id": session_id, "delay_seconds": delay, "message": "hello"}
+    await client.call("POST", "/scheduler/remind", body)
 
 
 async def remind_again(client: Client, session_id: str) -> None:
@@ -135,7 +135,7 @@ async def remind_again(client: Client, session_id: str) -> None:
 
 
 async def until_came(server: ServerProcess, session_id: str, count: int) -> list[str]:
-    """What reminders said in the session, once so many have been answered."""
+    """The reminders in the session, once that many have been answered."""
 
     async def answered() -> list[Any]:
         return await asyncio.to_thread(_came, server.database_url, session_id, count)

@@ -25,7 +25,7 @@ SESSIONS = 3
 
 @dataclass(slots=True)
 class ForgetfulClient:
-    """Reads a few frames, hangs up, and comes back with the number of the last frame it saw."""
+    """Reads a few frames, hangs up, and reconnects after the last frame it saw."""
 
     client: Client
     session_id: str | None
@@ -45,7 +45,7 @@ class ForgetfulClient:
                 for _ in range(self._patience()):
                     await self._see(socket)
                 if self.random.random() < 0.5:
-                    # Without a word: the server only notices that the line is dead.
+                    # Without a close frame: the server only notices a dead connection.
                     socket.transport.abort()
             self.disconnects += 1
 
@@ -55,7 +55,7 @@ class ForgetfulClient:
                 await self._see(socket)
 
     def _patience(self) -> int:
-        """Mostly a few frames; sometimes enough of them to get from the past to the present."""
+        """Usually a few frames, sometimes enough to catch up with the present."""
         return self.random.randint(0, 60 if self.random.random() < 0.05 else 4)
 
     async def _see(self, socket: ClientConnection) -> None:
@@ -112,12 +112,12 @@ async def _talk_while_watched(
             group.create_task(_talk(is_over, client, session_id, sent))
         await asyncio.gather(*(watcher.watch(disconnects) for watcher in watchers))
         is_over.set()
-    found = await at_rest(server.database_url)
-    assert ledger.violations(found, sent) == []
+    final = await at_rest(server.database_url)
+    assert ledger.violations(final, sent) == []
 
 
 async def _talk(is_over: asyncio.Event, client: Client, session_id: str, sent: list[Sent]) -> None:
-    """One turn after the other, each in many small pieces."""
+    """One turn after another, each in many small deltas."""
     async with client.watch(session_id) as socket:
         while not is_over.is_set():
             words = [f"word-{len(sent)}-{number}" for number in range(20)]

@@ -31,7 +31,7 @@ async def test_a_browser_that_is_logged_in_at_one_server_is_logged_in_at_the_oth
 ) -> None:
     token = "the same for both servers"
     pair = await start_pair(serve, postgres, settings={"NAVI_TOKEN": token})
-    # Without a port, as behind a load balancer that gives both the same address.
+    # Without a port, as behind a load balancer with one address for both.
     host = {"Host": "127.0.0.1"}
     first, second = (
         httpx2.AsyncClient(base_url=server.address, headers=host, trust_env=False)
@@ -63,10 +63,10 @@ async def test_a_thousand_inputs_sent_through_two_servers_have_one_turn_each(
             for start in range(0, len(sent), INPUTS_PER_SESSION):
                 of_session = sent[start : start + INPUTS_PER_SESSION]
                 group.create_task(_send_by_turns((first, second), of_session))
-        found = await at_rest(pair.url)
+        final = await at_rest(pair.url)
 
-    assert ledger.violations(found, sent) == []
-    assert [turn.outcome for turn in found.turns] == ["ok"] * SESSIONS * INPUTS_PER_SESSION
+    assert ledger.violations(final, sent) == []
+    assert [turn.outcome for turn in final.turns] == ["ok"] * SESSIONS * INPUTS_PER_SESSION
 
 
 async def test_a_stop_sent_to_the_other_server_ends_the_turn(
@@ -81,11 +81,11 @@ async def test_a_stop_sent_to_the_other_server_ends_the_turn(
 
     async with other.client() as client:
         answer = await client.call("POST", f"/sessions/{session_id}/stop")
-        found = await at_rest(pair.url)
+        final = await at_rest(pair.url)
 
     assert answer == {"stopped": True}
-    assert _outcomes(found, "endless-1") == ("stopped", "person")
-    assert ledger.violations(found, sent) == []
+    assert _outcomes(final, "endless-1") == ("stopped", "person")
+    assert ledger.violations(final, sent) == []
 
 
 async def test_an_urgent_input_sent_to_the_other_server_interrupts_the_turn(
@@ -106,16 +106,16 @@ async def test_an_urgent_input_sent_to_the_other_server_interrupts_the_turn(
 
     async with other.client() as client:
         await client.say(session_id, sent[2].text, input_id="urgent-1", delivery_mode="urgent")
-        found = await at_rest(pair.url)
+        final = await at_rest(pair.url)
 
-    assert _outcomes(found, "endless-1") == ("stopped", "urgent")
-    assert _outcomes(found, "urgent-1") == ("ok", None)
-    assert [message.id for message in found.messages if message.role == "user"] == [
+    assert _outcomes(final, "endless-1") == ("stopped", "urgent")
+    assert _outcomes(final, "urgent-1") == ("ok", None)
+    assert [message.id for message in final.messages if message.role == "user"] == [
         "endless-1",
         "urgent-1",
         "waiting-1",
     ]
-    assert ledger.violations(found, sent) == []
+    assert ledger.violations(final, sent) == []
 
 
 async def test_a_socket_of_one_server_sees_every_event_of_a_turn_that_the_other_runs(
@@ -135,17 +135,17 @@ async def test_a_socket_of_one_server_sees_every_event_of_a_turn_that_the_other_
     async with other.client() as client, client.watch(session_id, after=0) as socket:
         gate.touch()
         frames = await _frames_until(socket, "session_sync")
-    found = await at_rest(pair.url)
+    final = await at_rest(pair.url)
 
-    assert ledger.stream_violations(frames, found.events_of(session_id)) == []
+    assert ledger.stream_violations(frames, final.events_of(session_id)) == []
     assert len([frame for frame in frames if frame["type"] == "stream_delta"]) > 1
-    assert ledger.violations(found, sent) == []
+    assert ledger.violations(final, sent) == []
 
 
 async def test_the_other_server_takes_over_at_once_when_one_is_killed(
     serve: Serve, postgres: PostgresServer
 ) -> None:
-    # By waiting for the lease to run out it would not get there in time.
+    # Waiting for the lease to expire would take too long.
     lease, patience = 32.0, 25.0
     pair = await start_pair(serve, postgres, settings={"NAVI_TURNS_LEASE_SECONDS": str(lease)})
     doomed, survivor = pair.servers
@@ -166,8 +166,8 @@ async def test_the_other_server_takes_over_at_once_when_one_is_killed(
     doomed.kill()
 
     async def is_taken_over() -> bool:
-        found = await pair.look()
-        owners = {lane.session_id: lane.owner for lane in found.lanes if lane.owner is not None}
+        current = await pair.look()
+        owners = {lane.session_id: lane.owner for lane in current.lanes if lane.owner is not None}
         return owners.keys() == set(silent) and all(
             is_owner(survivor, owner) for owner in owners.values()
         )
@@ -176,11 +176,11 @@ async def test_the_other_server_takes_over_at_once_when_one_is_killed(
     async with survivor.client() as client:
         for session_id in silent:
             await client.call("POST", f"/sessions/{session_id}/stop")
-    found = await at_rest(pair.url)
+    final = await at_rest(pair.url)
 
-    assert ledger.violations(found, sent) == []
-    assert any(turn.died_empty for turn in found.turns)
-    assert {_outcomes(found, f"{each}-2") for each in speaking} == {("ok", None)}
+    assert ledger.violations(final, sent) == []
+    assert any(turn.died_empty for turn in final.turns)
+    assert {_outcomes(final, f"{each}-2") for each in speaking} == {("ok", None)}
 
 
 async def test_a_server_that_was_frozen_writes_nothing_more_into_turns_it_has_lost(
@@ -203,7 +203,7 @@ async def test_the_checker_catches_a_server_that_ignores_the_fence(
 async def _freeze_a_server(
     serve: Serve, postgres: PostgresServer, command: Sequence[str]
 ) -> list[str]:
-    """A turn's server hangs until the other one has done its work, and then goes on."""
+    """A turn's server hangs until the other one has taken over, then resumes."""
     settings = {"NAVI_TURNS_LEASE_SECONDS": "1"}
     pair = await start_pair(serve, postgres, settings=settings, command=command)
     async with pair.servers[0].client() as client:
@@ -217,8 +217,8 @@ async def _freeze_a_server(
             await client.say(session_id, each.text, input_id=each.input_id)
     frozen, _ = await pair.running_and_other(session_id)
     await freeze(frozen, pair.url)
-    found = await at_rest(pair.url)
-    assert any(turn.died_empty for turn in found.turns)
+    final = await at_rest(pair.url)
+    assert any(turn.died_empty for turn in final.turns)
     frozen.process.send_signal(signal.SIGCONT)
 
     async def has_noticed() -> bool:
@@ -271,7 +271,7 @@ async def _frames_until(socket: Any, type_: str) -> list[dict[str, Any]]:
     return frames
 
 
-def _outcomes(found: Ledger, input_id: str) -> tuple[str | None, str | None]:
-    turn = found.turn_of(input_id)
+def _outcomes(final: Ledger, input_id: str) -> tuple[str | None, str | None]:
+    turn = final.turn_of(input_id)
     assert isinstance(turn, TurnRow)
     return turn.outcome, turn.stop_reason

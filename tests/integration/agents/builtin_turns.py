@@ -52,7 +52,7 @@ class PlainTool:
 
 @dataclass
 class EndlessTool:
-    """A tool that waits for something that never comes, and knows how it ended."""
+    """A tool that waits forever and records how it ended."""
 
     name: str = "terminal"
     description: str = "Waits."
@@ -93,7 +93,7 @@ async def events_of(driver: BuiltinDriver, request: TurnRequest) -> list[TurnEve
 async def events_and_error(
     driver: BuiltinDriver, request: TurnRequest
 ) -> tuple[list[TurnEvent | Usage], Exception | None]:
-    """What a turn told before it failed, and how it failed."""
+    """The events of a turn before it failed, and the error."""
     events: list[TurnEvent | Usage] = []
     try:
         async for event in driver.turn(request):

@@ -1,7 +1,7 @@
 """A stand-in for the model providers, on 127.0.0.1: it gives prepared answers over real HTTP.
 
-It streams the little of the Anthropic Messages, OpenAI Chat Completions and OpenAI Responses APIs
-that a turn needs, and keeps every request, so that a test can see what the model was shown.
+It streams as much of the Anthropic Messages, OpenAI Chat Completions and OpenAI Responses APIs as
+a turn needs, and keeps every request, so that a test can see what the model received.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class StandIn:
             writer.write(f"{event}data: {json.dumps(data)}\n\n".encode())
             await writer.drain()
             if answer.never_ends and _says_something(data):
-                await reader.read()  # comes back when the client hangs up
+                await reader.read()  # returns when the client hangs up
                 self.client_left.set()
                 return
         if "/chat/" in request.path:
@@ -115,7 +115,7 @@ async def _read(reader: asyncio.StreamReader) -> Request:
 def _head(status: int, kind: str) -> bytes:
     return (
         f"HTTP/1.1 {status} -\r\nContent-Type: {kind}\r\nConnection: close\r\n"
-        # The client libraries would try a failed request again, after a pause.
+        # Client libraries would retry a failed request after a pause.
         "x-should-retry: false\r\n\r\n"
     ).encode()
 

@@ -25,7 +25,7 @@ from tests.integration.agents.builtin_turns import (
     events_of,
     text_of,
 )
-from tests.unit.agents.messages import answered, asked
+from tests.unit.agents.messages import from_agent, from_user
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
@@ -52,7 +52,7 @@ def test_importing_it_does_not_import_the_libraries_it_runs_on():
 
 
 def test_a_judge_does_not_import_what_the_first_turn_may_be_importing() -> None:
-    """Two threads that import pydantic-ai at once see it half loaded, and the turn fails."""
+    """Two threads importing pydantic-ai at once would see it half loaded and fail the turn."""
     code = """
 import asyncio, sys
 from navi.live.agents.builtin.builtin_driver import BuiltinDriver
@@ -279,6 +279,6 @@ async def test_turns_run_side_by_side():
 
 
 async def test_a_script_in_the_past_is_not_played_again():
-    history = [asked(0, "[[say: old]] [[bash: ls]]"), answered(1, "old")]
+    history = [from_user(0, "[[say: old]] [[bash: ls]]"), from_agent(1, "old")]
     events = await events_of(BuiltinDriver(), a_request("new", history))
     assert text_of(events) == "ok: new"

@@ -1,4 +1,4 @@
-"""Runs of a command line that outlive the server: real processes, and no agent needed."""
+"""Commands that outlive the server: real processes, but no real agent."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def test_a_run_goes_on_until_its_process_has_ended_and_not_only_dropped_it
 async def test_an_interrupted_run_leaves_nothing_behind(folder: Path, tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     run = DetachedRun(folder)
-    # The inner one is of another process group, as the commands of agents' tools are.
+    # The inner process has its own group, like the commands of agents' tools.
     start(run, f"setsid sh -c 'echo $$ >{pid}; exec sleep 600' & wait; sleep 600", tmp_path)
     await eventually(lambda: pid.exists() and pid.read_text().strip(), "the process has begun")
 

@@ -1,4 +1,4 @@
-"""A past that has grown too long, through real HTTP and with the scripted model."""
+"""Compaction of a long past, over real HTTP and with the scripted model."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tests.integration.agents.builtin_turns import (
     text_of,
 )
 from tests.integration.agents.stand_in import Answer, Call
-from tests.unit.agents.messages import answered, asked
+from tests.unit.agents.messages import from_agent, from_user
 
 LONG_PAST = [
-    asked(0, "remember: the name is Ada"),
-    answered(1, "a" * 2000),
-    asked(2, "what about the build?"),
-    answered(3, "it works"),
+    from_user(0, "remember: the name is Ada"),
+    from_agent(1, "a" * 2000),
+    from_user(2, "what about the build?"),
+    from_agent(3, "it works"),
 ]
 
 
@@ -68,7 +68,7 @@ async def test_a_failed_summary_is_replaced_by_a_digest_and_the_turn_goes_on(no_
 async def test_a_past_that_is_too_long_is_first_replaced_by_a_digest():
     history = []
     for turn in range(10):
-        history += [asked(2 * turn, f"question {turn}"), answered(2 * turn + 1, "a" * 400)]
+        history += [from_user(2 * turn, f"question {turn}"), from_agent(2 * turn + 1, "a" * 400)]
     driver = BuiltinDriver(history_tokens=500)
 
     events = await events_of(driver, a_request("[[say: and now]]", history))
@@ -85,6 +85,6 @@ async def test_a_past_that_is_too_long_is_first_replaced_by_a_digest():
 
 
 async def test_a_short_past_is_left_alone():
-    history = [asked(0, "question"), answered(1, "answer")]
+    history = [from_user(0, "question"), from_agent(1, "answer")]
     events = await events_of(BuiltinDriver(), a_request("hi", history))
     assert not any(isinstance(event, HistoryCompacted) for event in events)

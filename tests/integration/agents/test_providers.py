@@ -1,4 +1,4 @@
-"""Turns against real HTTP: what providers are sent, and what becomes of their answers."""
+"""Turns over real HTTP: what providers receive, and how their answers are read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.integration.agents.builtin_turns import (
     thinking_of,
 )
 from tests.integration.agents.stand_in import Answer, Call
-from tests.unit.agents.messages import answered, asked
+from tests.unit.agents.messages import from_agent, from_user
 
 SOMEONE_S = "sk-proj-567890"
 
@@ -71,7 +71,7 @@ async def test_several_calls_in_one_answer_all_run_and_all_finish(model):
     both_started = asyncio.Barrier(2)
 
     async def meet(context, arguments):
-        await both_started.wait()  # would wait forever if one ran after the other
+        await both_started.wait()  # would wait forever if they ran one after the other
         return ToolResult(f"did {arguments}")
 
     answers = [
@@ -99,7 +99,7 @@ async def test_arguments_that_are_no_object_go_back_to_the_model_as_an_error(mod
         ("c1", True),
         ("c2", True),
     ]
-    for result in results:  # a sentence, and no data structure
+    for result in results:  # a sentence, not a data structure
         assert result.result.startswith(("Input should be an object", "Invalid JSON"))
     assert text_of(events) == "sorry"
     assert len(server.requests) == 3
@@ -213,8 +213,13 @@ async def test_the_model_is_told_what_time_it_is_where_the_person_is(model):
 
 
 async def test_a_recall_s_instruction_is_not_taken_for_the_person_s_words():
-    instruction = replace(asked(0, "Read build.log"), is_recall=True)
-    past = [instruction, answered(1, "no errors"), asked(2, "thanks"), answered(3, "welcome")]
+    instruction = replace(from_user(0, "Read build.log"), is_recall=True)
+    past = [
+        instruction,
+        from_agent(1, "no errors"),
+        from_user(2, "thanks"),
+        from_agent(3, "welcome"),
+    ]
     async with provider("openai:m", Answer(text="ok")) as (server, driver):
         await events_of(driver, a_request("and now?", past))
     texts = [m["content"] for m in server.last["messages"] if m["role"] == "user"]
@@ -226,9 +231,9 @@ async def test_a_recall_s_instruction_is_not_taken_for_the_person_s_words():
 
 
 HISTORY = [
-    asked(0, "look around"),
-    answered(1, "I look", ToolCall("old call!", "terminal", {"command": "ls"}, "x.py")),
-    answered(2, "one file"),
+    from_user(0, "look around"),
+    from_agent(1, "I look", ToolCall("old call!", "terminal", {"command": "ls"}, "x.py")),
+    from_agent(2, "one file"),
 ]
 
 
@@ -264,7 +269,7 @@ async def test_the_responses_api_is_shown_the_whole_past():
 
 @every_provider
 async def test_a_past_that_ends_with_a_tool_s_result_is_accepted(model):
-    history = [asked(0, "go"), answered(1, "", ToolCall("c", "terminal", {}, "stopped here"))]
+    history = [from_user(0, "go"), from_agent(1, "", ToolCall("c", "terminal", {}, "stopped here"))]
     async with provider(model, Answer(text="ok")) as (server, driver):
         events = await events_of(driver, a_request("continue", history))
     assert text_of(events) == "ok"
@@ -324,7 +329,7 @@ async def test_a_provider_that_takes_no_more_requests_is_a_limit(model, status, 
 @pytest.mark.parametrize("model", ["anthropic:m", "openai:m"])
 async def test_a_server_that_is_not_there_is_named(model):
     with socket.socket() as closed:
-        # Bound, so that it is nobody else's, but nobody listens.
+        # Bound, so no one else takes the port, but not listening.
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
         driver = BuiltinDriver(
@@ -351,7 +356,7 @@ async def test_closing_the_turn_hangs_up_on_the_provider(model):
 async def test_a_second_turn_shows_the_model_the_first():
     async with provider("openai:m", Answer(text="Ada"), Answer(text="still Ada")) as (server, d):
         first = text_of(await events_of(d, a_request("who?")))
-        history = [asked(0, "who?"), answered(1, first)]
+        history = [from_user(0, "who?"), from_agent(1, first)]
         await events_of(d, a_request("sure?", history))
     contents = [m["content"] for m in server.last["messages"] if m["role"] != "system"]
     assert contents == ["who?", "Ada", "sure?"]

@@ -216,7 +216,7 @@ def replace_tmux(folder: Path, script: str) -> None:
 
 @asynccontextmanager
 async def private_tmux(folder: Path, **environment: str) -> AsyncIterator[Tmux]:
-    """On a socket of its own, with the session `only` ended at the end."""
+    """A tmux on its own socket; its session `only` is killed after the test."""
     # The path of a unix socket may have about 100 characters; pytest's directories are longer.
     with tempfile.TemporaryDirectory(prefix="navi-") as sockets:
         path = f"{folder}:{os.environ['PATH']}"

@@ -1,4 +1,4 @@
-"""What a connection may cost before anybody has shown a token on it."""
+"""What a connection may cost before it has sent a token."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def greet(request: Request) -> Response:
 
 
 async def echo(socket: WebSocket) -> None:
-    """The first frame shows the token."""
+    """Send the token as the first frame."""
     await socket.accept()
     while True:
         text = await socket.receive_text()

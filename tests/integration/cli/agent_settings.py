@@ -1,4 +1,4 @@
-"""A person's settings for Claude Code and Codex, and `navi setup`."""
+"""A person's settings of Claude Code and Codex, and a runner of `navi setup`."""
 
 from __future__ import annotations
 

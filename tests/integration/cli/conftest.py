@@ -38,8 +38,8 @@ def recall(monkeypatch, capsys) -> Recall:
             main()
         except SystemExit as ended:
             code = ended.code
-        said = capsys.readouterr()
-        return Answer(code if isinstance(code, int) else 1, said.out, said.err)
+        captured = capsys.readouterr()
+        return Answer(code if isinstance(code, int) else 1, captured.out, captured.err)
 
     return run
 

@@ -34,7 +34,7 @@ Recall = Callable[..., Answer]
 
 
 def on_terminal(columns: int, *words: str, keep_codes: bool = False, **variables: str) -> str:
-    """All that `recall` shows on a terminal of that width."""
+    """Everything `recall` prints on a terminal of that width."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     plain = {
@@ -45,10 +45,10 @@ def on_terminal(columns: int, *words: str, keep_codes: bool = False, **variables
         [*AS_A_PROCESS, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
     )
     os.close(theirs)
-    shown = b"".join(_read(ours)).decode().replace("\r\n", "\n")
+    output = b"".join(_read(ours)).decode().replace("\r\n", "\n")
     os.close(ours)
     process.wait()
-    return shown if keep_codes else CODES.sub("", shown)
+    return output if keep_codes else CODES.sub("", output)
 
 
 def _read(terminal: int) -> Iterator[bytes]:

@@ -43,11 +43,9 @@ def stored(home: Path) -> list[tuple[str, str]]:
     schema.prepare(url)
     engine = open_engine(url)
     with engine.connect() as connection:
-        found = [
-            (each.id, each.category.value) for each in automations.list_automations(connection)
-        ]
+        rows = [(each.id, each.category.value) for each in automations.list_automations(connection)]
     engine.dispose()
-    return found
+    return rows
 
 
 def test_jobs_are_taken_once_and_the_file_left_alone(tmp_path: Path) -> None:
@@ -65,10 +63,10 @@ def test_a_job_that_can_not_be_taken_is_named_and_the_rest_is(tmp_path: Path) ->
     bound = {**JOB, "id": "b", "payload": {**JOB["payload"], "sessionKey": "gone"}}  # type: ignore[dict-item]
     done = run(tmp_path / "home", str(jobs_file(tmp_path, {"id": "x"}, bound, JOB)), "--json")
     assert done.returncode == 1
-    told = json.loads(done.stdout)
-    assert told["imported"] == ["old1"]
-    assert [each["job"] for each in told["refused"]] == ["job 1 (x)", "old one (b)"]
-    assert "--session gone=ID" in told["refused"][1]["reason"]
+    report = json.loads(done.stdout)
+    assert report["imported"] == ["old1"]
+    assert [each["job"] for each in report["refused"]] == ["job 1 (x)", "old one (b)"]
+    assert "--session gone=ID" in report["refused"][1]["reason"]
 
 
 def test_an_absurd_job_is_named_and_the_good_one_beside_it_taken(tmp_path: Path) -> None:

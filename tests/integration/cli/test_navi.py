@@ -41,8 +41,8 @@ def test_help_lists_the_commands_without_importing_what_they_need() -> None:
         "heavy = {'sqlalchemy', 'pydantic', 'starlette', 'uvicorn', 'pydantic_ai', 'asyncio'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
-    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    lines = shown.stdout.splitlines()
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    lines = done.stdout.splitlines()
     assert lines[-1] == "[]"
     assert all(any(name in line for line in lines) for name in ("serve", "doctor", "user"))
 
@@ -168,9 +168,9 @@ AGENTS = {
 
 
 def finding(name: str, **environment: str) -> dict[str, str]:
-    shown = navi("doctor", "--json", NAVI_SERVER_PORT="1", **environment).stdout
-    [found] = [each for each in json.loads(shown) if each["name"] == name]
-    return dict(found)
+    output = navi("doctor", "--json", NAVI_SERVER_PORT="1", **environment).stdout
+    [match] = [each for each in json.loads(output) if each["name"] == name]
+    return dict(match)
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -215,9 +215,9 @@ def test_the_doctor_warns_of_hooks_that_would_block_claude_code(private_home: Pa
 
 def test_the_doctor_reports_settings_of_an_agent_that_can_not_be_read(private_home: Path) -> None:
     (private_home / ".claude.json").write_text("{ // mine")
-    found = finding("claude setup")
-    assert found["status"] == "problem"
-    assert ".claude.json" in found["detail"]
+    problem = finding("claude setup")
+    assert problem["status"] == "problem"
+    assert ".claude.json" in problem["detail"]
 
 
 def test_the_doctor_says_how_fresh_the_index_is(private_home: Path) -> None:

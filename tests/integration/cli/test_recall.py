@@ -23,8 +23,8 @@ def test_help_imports_no_engine() -> None:
         "heavy = {'duckdb', 'tantivy', 'msgspec', 'rich', 'navi.memory', 'pydantic', 'asyncio'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
-    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    lines = shown.stdout.splitlines()
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    lines = done.stdout.splitlines()
     assert lines[-1] == "[]"
     assert all(any(name in line for line in lines) for name in COMMANDS)
 
@@ -37,8 +37,8 @@ def test_searching_imports_no_database(full: World) -> None:
         "except SystemExit: pass\n"
         "print(sorted({'duckdb', 'rich', 'pydantic'} & set(sys.modules)))"
     )
-    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert shown.stdout.splitlines()[-1] == "[]"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,9 @@ def test_a_run_with_nothing_to_do_opens_no_engine_and_sees_every_change(
         "except SystemExit: pass\n"
         "print(sorted({'duckdb', 'tantivy', 'rich'} & set(sys.modules)))"
     )
-    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert shown.stdout.splitlines()[-1] == "[]"
-    assert '"skipped": 2' in shown.stdout
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert '"skipped": 2' in done.stdout
     full.file("new").say("pear")
     assert recall("index", "--json").json["indexed"] == 1
     full.file("new").path.unlink()
@@ -125,13 +125,13 @@ def test_search_as_json_has_the_fields_of_the_contract(full: World, recall: Reca
 def test_search_shows_sessions_with_their_project_age_and_how_to_resume(
     full: World, recall: Recall
 ) -> None:
-    shown = recall("search", "auth*").out
-    assert "user: Help me fix the auth bug" in shown
-    assert "assistant: I'll investigate the authentication" in shown
-    assert "~/shop" in shown
-    assert "ago" in shown or "just now" in shown
-    assert "claude --resume shop-session" in shown
-    assert shown.count("claude --resume") == 1
+    output = recall("search", "auth*").out
+    assert "user: Help me fix the auth bug" in output
+    assert "assistant: I'll investigate the authentication" in output
+    assert "~/shop" in output
+    assert "ago" in output or "just now" in output
+    assert "claude --resume shop-session" in output
+    assert output.count("claude --resume") == 1
 
 
 def test_filters_reach_the_search(full: World, recall: Recall) -> None:
@@ -153,17 +153,17 @@ def test_odd_queries_find_nothing_and_fail_not(full: World, recall: Recall) -> N
 
 
 def test_list_as_json_has_the_documents_columns_newest_first(full: World, recall: Recall) -> None:
-    found = recall("list", "--json").json
+    sessions = recall("list", "--json").json
     assert {
         *("id", "source", "source_path", "source_session_id", "started_at", "ended_at"),
         *("duration_seconds", "model", "cwd", "git_repo", "git_branch", "message_count"),
         *("tool_count", "input_tokens", "output_tokens", "is_complete", "file_mtime"),
         *("file_size", "indexed_at"),
-    } <= set(found[0])
-    assert [each["source_session_id"] for each in found] == ["shop-session", "garden-session"]
-    assert found[0]["ended_at"] >= found[1]["ended_at"]
-    assert [each["tool_count"] for each in found] == [2, 0]
-    assert found[1]["input_tokens"] is None
+    } <= set(sessions[0])
+    assert [each["source_session_id"] for each in sessions] == ["shop-session", "garden-session"]
+    assert sessions[0]["ended_at"] >= sessions[1]["ended_at"]
+    assert [each["tool_count"] for each in sessions] == [2, 0]
+    assert sessions[1]["input_tokens"] is None
     by_project = recall("list", "--project", "garden", "--json").json
     assert [each["source_session_id"] for each in by_project] == ["garden-session"]
     assert recall("list", "--source", "codex", "--json").json == []
@@ -189,13 +189,13 @@ def test_show_as_json_is_the_session_with_its_messages_and_calls(
     full: World, recall: Recall
 ) -> None:
     session = recall("list", "--json").json[0]["id"]
-    found = recall("show", session, "--json").json
-    assert found["id"] == session
-    assert [message["role"] for message in found["messages"]] == ["user", *["assistant"] * 3]
-    call = found["messages"][1]["tool_calls"][0]
+    details = recall("show", session, "--json").json
+    assert details["id"] == session
+    assert [message["role"] for message in details["messages"]] == ["user", *["assistant"] * 3]
+    call = details["messages"][1]["tool_calls"][0]
     assert (call["bash_base"], call["bash_sub"], call["is_compound"]) == ("git", "status", False)
     assert call["tool_input"] == {"command": "git status"}
-    assert found["orphan_tool_calls"] == []
+    assert details["orphan_tool_calls"] == []
 
 
 def test_a_session_is_found_by_id_beginning_or_its_agents_id(full: World, recall: Recall) -> None:
@@ -243,8 +243,8 @@ def test_a_bad_setting_is_named(world: World, recall: Recall, monkeypatch) -> No
 def test_resume_prints_the_agents_own_command(full: World, recall: Recall) -> None:
     answer = recall("resume", "shop-session")
     assert answer.out == f"cd {full.home / 'shop'} && claude --resume shop-session\n"
-    found = recall("resume", "shop-session", "--json").json
-    assert found["command"] == ["claude", "--resume", "shop-session"]
+    resumption = recall("resume", "shop-session", "--json").json
+    assert resumption["command"] == ["claude", "--resume", "shop-session"]
     gone = recall("resume", "shop-session", "--run")
     assert (gone.code, "can't go to" in gone.err) == (1, True)
 
@@ -263,9 +263,9 @@ def test_a_file_named_like_an_option_is_not_resumed(world: World, recall: Recall
 def test_export_writes_markdown_and_html(full: World, recall: Recall, tmp_path: Path) -> None:
     full.file("odd").say("a <script>alert(1)</script> and\n```python\nif 1 < 2: pass\n```\nend")
     recall("index")
-    shown = recall("export", "shop-session").out
-    assert "Help me fix the auth bug" in shown
-    assert "[Bash] git status" in shown
+    output = recall("export", "shop-session").out
+    assert "Help me fix the auth bug" in output
+    assert "[Bash] git status" in output
     page = tmp_path / "page.html"
     assert recall("export", "odd", "--format", "html", "-o", str(page)).code == 0
     written = page.read_text()
@@ -278,7 +278,7 @@ def test_export_writes_markdown_and_html(full: World, recall: Recall, tmp_path: 
     "piece", ["```x\n", "````x\n```\n", "[a](", "*a **b ", "|a|b\n|-|-\n", "> "]
 )
 def test_an_export_takes_linear_time(world: World, recall: Recall, piece: str) -> None:
-    """One that took quadratic time would meet the time limit of the test."""
+    """Quadratic time would run into the test's timeout."""
     world.file("long").say(piece * (200_000 // len(piece)))
     recall("index")
     assert recall("export", "long", "--format", "html").code == 0
@@ -300,10 +300,10 @@ def test_suggestions_are_shown_applied_and_undone(world: World, recall: Recall) 
         file.run("git status")
         file.run(f"rm -rf build{number}")
     recall("index")
-    found = recall("stats", "bash", "--suggest", "--json").json
-    assert [(each["pattern"], each["confidence"]) for each in found["suggestions"]] != []
-    assert all("rm" not in each["pattern"].split() for each in found["suggestions"])
-    assert any(each["pattern"].startswith("rm") for each in found["skipped"])
+    advice = recall("stats", "bash", "--suggest", "--json").json
+    assert [(each["pattern"], each["confidence"]) for each in advice["suggestions"]] != []
+    assert all("rm" not in each["pattern"].split() for each in advice["suggestions"])
+    assert any(each["pattern"].startswith("rm") for each in advice["skipped"])
     assert "Suggested Bash Permissions" in recall("stats", "bash", "--suggest").out
 
     settings = world.home / ".claude" / "settings.json"
@@ -337,9 +337,9 @@ def test_many_suggestions_fit_on_a_screen_and_all_are_there_on_demand(
     assert "pwd                            (1 use)\n" in everything
     assert "(1 uses)" not in everything
     assert "asks: Bash(git* --ou*)" in everything
-    found = recall("stats", "bash", "--suggest", "--json").json
-    assert len(found["suggestions"]) + len(found["skipped"]) > 120
-    (log,) = [each for each in found["suggestions"] if each["pattern"] == "git log *"]
+    advice = recall("stats", "bash", "--suggest", "--json").json
+    assert len(advice["suggestions"]) + len(advice["skipped"]) > 120
+    (log,) = [each for each in advice["suggestions"] if each["pattern"] == "git log *"]
     assert log["rule"] == "Bash(git log:*)"
     assert "Bash(git* --ou*)" in log["guards"]
 
@@ -402,10 +402,10 @@ def test_secrets_are_masked_everywhere(world: World, recall: Recall) -> None:
 def test_doctor_says_what_is_there(full: World, recall: Recall) -> None:
     answer = recall("doctor", "--json")
     assert answer.code == 0
-    found = {each["name"]: each for each in answer.json}
-    assert found["claude-code"]["detail"].startswith("2 session files")
-    assert "2 sessions" in found["index"]["detail"]
-    assert found["full-text"]["status"] == "ok"
+    findings = {each["name"]: each for each in answer.json}
+    assert findings["claude-code"]["detail"].startswith("2 session files")
+    assert "2 sessions" in findings["index"]["detail"]
+    assert findings["full-text"]["status"] == "ok"
     full.places.database.write_bytes(b"broken")
     broken = recall("doctor")
     assert broken.code == 1

@@ -21,8 +21,8 @@ def world(private_home: Path) -> World:
 
 
 def findings(name: str) -> list[dict[str, Any]]:
-    found = json.loads(CliRunner().invoke(command, ["--json"]).stdout)
-    return [each for each in found if each["name"] == name]
+    everything = json.loads(CliRunner().invoke(command, ["--json"]).stdout)
+    return [each for each in everything if each["name"] == name]
 
 
 def details(name: str) -> list[str]:

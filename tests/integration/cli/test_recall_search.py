@@ -1,4 +1,4 @@
-"""`recall search` and `recall list`: what they find, and what they say if they find nothing."""
+"""`recall search` and `recall list`: results, and messages when there are none."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.memory_world import World
 def test_a_hit_names_its_message_and_its_local_time_and_show_goes_there(
     full: World, recall: Recall, berlin: None
 ) -> None:
-    shown = recall("search", "investigate").out
-    assert "  #1  2026-03-01 13:00 CET  assistant: I'll investigate the authentication" in shown
+    output = recall("search", "investigate").out
+    assert "  #1  2026-03-01 13:00 CET  assistant: I'll investigate the authentication" in output
     (hit,) = recall("search", "investigate", "--json").json
     assert hit["idx"] == 1
     assert hit["timestamp"] == "2026-03-01T12:00:01.000Z"
@@ -56,10 +56,10 @@ def test_context_shows_the_messages_around_a_hit(world: World, recall: Recall) -
     for number in range(5):
         file.say(f"message {number} " + ("plum" if number == 2 else ""))
     recall("index")
-    shown = recall("search", "plum", "-C", "1").out
-    assert "#1  user: message 1" in shown
-    assert "#3  user: message 3" in shown
-    assert "#0" not in shown
+    output = recall("search", "plum", "-C", "1").out
+    assert "#1  user: message 1" in output
+    assert "#3  user: message 3" in output
+    assert "#0" not in output
     (hit,) = recall("search", "plum", "-C", "9", "--json").json
     assert [each["idx"] for each in hit["context"]] == [0, 1, 3, 4]
 
@@ -243,13 +243,13 @@ def test_a_mistyped_command_is_suggested(recall: Recall) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "typed", "meant"), [("sm", "staus", "status"), ("navi", "serv", "serve")]
+    ("program", "typed", "suggestion"), [("sm", "staus", "status"), ("navi", "serv", "serve")]
 )
-def test_the_other_programs_suggest_commands_too(program: str, typed: str, meant: str) -> None:
+def test_the_other_programs_suggest_commands_too(program: str, typed: str, suggestion: str) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", f"navi.cli.{program}.main", typed],
         capture_output=True,
         text=True,
     )
     assert ran.returncode == 2
-    assert f"did you mean `{meant}`" in ran.stderr
+    assert f"did you mean `{suggestion}`" in ran.stderr

@@ -28,10 +28,10 @@ def numbers(text: str) -> list[int]:
 
 
 def test_at_shows_a_message_and_those_around_it(talk: World, recall: Recall) -> None:
-    shown = recall("show", "talk", "--at", "12").out
-    assert numbers(shown) == [9, 10, 11, 12, 13, 14, 15]
-    assert "… 9 messages …" in shown
-    assert "… 4 messages …" in shown
+    output = recall("show", "talk", "--at", "12").out
+    assert numbers(output) == [9, 10, 11, 12, 13, 14, 15]
+    assert "… 9 messages …" in output
+    assert "… 4 messages …" in output
     assert numbers(recall("show", "talk", "--at", "12", "-C", "0").out) == [12]
     missing = recall("show", "talk", "--at", "20")
     assert (missing.code, missing.out) == (1, "")

@@ -1,4 +1,4 @@
-"""What `recall` prints fits the terminal, whatever its width; a pipe gets everything."""
+"""`recall` fits its output to the terminal's width; a pipe gets everything."""
 
 from __future__ import annotations
 
@@ -114,8 +114,8 @@ def test_a_narrow_table_loses_columns_by_rank_and_then_cuts_the_widest() -> None
         (26, "ID X TEXT"),
         (13, "ID TEXT"),
     ):
-        shown, (cut,), widths = fit(columns, [row], room)
-        assert " ".join(column.head for column in shown) == heads
+        remaining, (cut,), widths = fit(columns, [row], room)
+        assert " ".join(column.head for column in remaining) == heads
         assert sum(widths) + 2 * (len(widths) - 1) <= room
         assert cut[0] == "12345"
 
@@ -151,10 +151,10 @@ def test_a_transcript_cant_send_codes_to_the_terminal(world: World, recall: Reca
     world.file("evil").say("plum \x1b[2J\x1b]0;owned\x07 \x9b31m end")
     recall("index")
     for words in (["search", "plum"], ["show", "evil"], ["show", "evil", "--at", "0"]):
-        shown = on_terminal(80, *words, NO_COLOR="1")
-        assert "\x1b" not in shown
-        assert "\x07" not in shown
-        assert "\x9b" not in shown
+        output = on_terminal(80, *words, NO_COLOR="1")
+        assert "\x1b" not in output
+        assert "\x07" not in output
+        assert "\x9b" not in output
 
 
 def test_counts_have_the_right_number() -> None:

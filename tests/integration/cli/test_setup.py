@@ -1,4 +1,4 @@
-"""`navi setup`: what it changes in agents' own settings, and that it takes everything back."""
+"""`navi setup`: its changes to agents' settings, and that it can undo all of them."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def test_what_somebody_changed_meanwhile_stays(private_home: Path, agent: str) -
 @pytest.mark.parametrize("agent", FILES)
 def test_a_dry_run_shows_the_difference_and_changes_nothing(private_home: Path, agent: str) -> None:
     before = write_files(private_home, agent)
-    shown = setup(agent, "--dry-run").stdout
-    assert "hook.py" in shown
-    assert "mcp" in shown
+    output = setup(agent, "--dry-run").stdout
+    assert "hook.py" in output
+    assert "mcp" in output
     assert {path: path.read_bytes() for path in before} == before
 
 
@@ -99,7 +99,7 @@ NAVI_URL = "http://127.0.0.1:8420"
 
 
 def write_entries_of_an_earlier_version(home: Path) -> None:
-    """With a hook of somebody else's in the same group."""
+    """With somebody else's hook in the same group."""
     for path, driver in (
         (home / ".claude/settings.json", "claude_code"),
         (home / ".codex/hooks.json", "codex"),

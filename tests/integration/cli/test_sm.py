@@ -1,4 +1,4 @@
-"""`sm` without a server: its words, and which session somebody means."""
+"""`sm` without a server: its arguments, and which session they mean."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def test_help_comes_without_importing_what_the_command_needs(arguments: list[str
         "heavy = {'http.client', 'email', 'ssl', 'asyncio', 'pydantic', 'httpx2', 'navi.client'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
-    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    lines = shown.stdout.splitlines()
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    lines = done.stdout.splitlines()
     assert lines[0].startswith("Usage: sm")
     assert lines[-1] == "[]"
 
@@ -162,7 +162,7 @@ def test_a_session_alone_asks_for_what_is_pending() -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "actions", "options", "said"),
+    ("texts", "actions", "options", "sentence"),
     [
         ([], ["cancel", "list"], {}, "`sm recall builder --cancel`"),
         (["30m", TASK], ["cancel"], {}, "`sm recall builder --cancel`"),
@@ -182,11 +182,11 @@ def test_a_session_alone_asks_for_what_is_pending() -> None:
     ],
 )
 def test_words_that_make_no_sense_together_are_refused_with_what_would_work(
-    texts: list[str], actions: list[str], options: dict[str, Any], said: str
+    texts: list[str], actions: list[str], options: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(UsageError) as refused:
         read("builder", texts, actions, **options)
-    assert said in refused.value.sentence
+    assert sentence in refused.value.sentence
     assert refused.value.hint.count("`") % 2 == 0
 
 
@@ -209,7 +209,7 @@ ALL = [ONE, TWO, THREE, FOUR]
 
 
 @pytest.mark.parametrize(
-    ("text", "meant"),
+    ("text", "expected"),
     [
         ("builder", ONE),
         ("66a8c9ee00000001", ONE),
@@ -219,9 +219,9 @@ ALL = [ONE, TWO, THREE, FOUR]
     ],
 )
 def test_a_session_is_meant_by_id_by_the_beginning_of_it_or_by_name(
-    text: str, meant: SessionJson
+    text: str, expected: SessionJson
 ) -> None:
-    assert choose(ALL, text) is meant
+    assert choose(ALL, text) is expected
 
 
 @pytest.mark.parametrize(
@@ -245,11 +245,11 @@ def test_a_long_list_of_candidates_is_cut_and_counted() -> None:
         choose(many, "worker")
 
 
-@pytest.mark.parametrize(("text", "said"), [("34", "at least 4"), ("nobody", "sm status")])
-def test_a_text_that_means_no_session_says_how_to_find_one(text: str, said: str) -> None:
+@pytest.mark.parametrize(("text", "hint"), [("34", "at least 4"), ("nobody", "sm status")])
+def test_a_text_that_means_no_session_says_how_to_find_one(text: str, hint: str) -> None:
     with pytest.raises(NotFound) as refused:
         choose(ALL, text)
-    assert said in refused.value.hint
+    assert hint in refused.value.hint
 
 
 def test_an_empty_text_means_no_session() -> None:
@@ -258,11 +258,11 @@ def test_an_empty_text_means_no_session() -> None:
 
 
 def test_a_status_is_shown_with_its_age() -> None:
-    said = {"agent_status_text": "reads\nthe log", "agent_status_at": "2026-11-15T11:58:00Z"}
+    session = {"agent_status_text": "reads\nthe log", "agent_status_at": "2026-11-15T11:58:00Z"}
     now = datetime(2026, 11, 15, 12, tzinfo=UTC)
-    assert status(cast(SessionJson, said), now) == '"reads the log" (2m ago)'
-    # The server's clock, asked to the second, is never ahead of what it stored.
-    ahead = {**said, "agent_status_at": "2026-11-15T12:00:00.900Z"}
+    assert status(cast(SessionJson, session), now) == '"reads the log" (2m ago)'
+    # The server's clock arrives in whole seconds, so a status can be ahead of it.
+    ahead = {**session, "agent_status_at": "2026-11-15T12:00:00.900Z"}
     assert status(cast(SessionJson, ahead), now) == '"reads the log" (0s ago)'
     silent = {"agent_status_text": None, "agent_status_at": None}
     assert status(cast(SessionJson, silent), now) == "(no status)"

@@ -58,12 +58,12 @@ def test_the_next_five_beats_are_said_too() -> None:
 
 
 def test_json_holds_the_instants_and_keeps_the_beat() -> None:
-    said = json.loads(when("--every", "90s", "--json").stdout)
-    instants = [datetime.fromisoformat(each["trigger_at"]) for each in (said, *said["beats"])]
+    output = json.loads(when("--every", "90s", "--json").stdout)
+    instants = [datetime.fromisoformat(each["trigger_at"]) for each in (output, *output["beats"])]
     steps = {after - before for before, after in pairwise(instants)}
     assert steps == {timedelta(seconds=90)}
-    assert said["interval_seconds"] == 90
-    assert said["reading"].startswith("in 1 min 30 s, ")
+    assert output["interval_seconds"] == 90
+    assert output["reading"].startswith("in 1 min 30 s, ")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Where the client looks for the server, and what it says when that is not there."""
+"""Where the client looks for the server, and its error if there is none."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from navi.client import Client, NoServer, Server, find_server
 
 
 def test_without_any_setting_the_server_is_where_it_starts_by_default(private_home: Path) -> None:
-    found = find_server()
-    assert found.address == "http://127.0.0.1:8420"
-    assert (found.token, found.token_place) == (None, str(private_home / "navi" / "token"))
+    server = find_server()
+    assert server.address == "http://127.0.0.1:8420"
+    assert (server.token, server.token_place) == (None, str(private_home / "navi" / "token"))
 
 
 def test_the_token_is_the_one_that_the_server_wrote(private_home: Path) -> None:
@@ -45,8 +45,8 @@ def test_an_agent_never_takes_the_token_of_the_person(private_home: Path, token:
     (private_home / "navi" / "token").write_text("secret\n")
     environment = {"NAVI_HOME": str(private_home / "navi"), "NAVI_TOKEN": token}
     assert find_server(environment).token == "secret"
-    found = find_server({**environment, "NAVI_SESSION_ID": "s1"})
-    assert (found.token, found.token_place) == (None, "NAVI_TOKEN")
+    server = find_server({**environment, "NAVI_SESSION_ID": "s1"})
+    assert (server.token, server.token_place) == (None, "NAVI_TOKEN")
 
 
 def test_the_address_is_the_one_in_the_servers_settings(private_home: Path) -> None:
@@ -173,7 +173,7 @@ def test_an_answer_that_breaks_off_or_is_none_is_not_taken_for_navis(answer: byt
 
 @contextmanager
 def _answering(answer: bytes) -> Iterator[str]:
-    """Somebody who says this to whoever asks, and hangs up."""
+    """A server that sends this to every client and hangs up."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:

@@ -1,4 +1,4 @@
-"""A source whose reader dies of one file, as it would if it ran out of memory there."""
+"""A source whose reader dies on one file, as if it ran out of memory."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A run of the index in a process of its own, with small batches so that much can go wrong.
 
 `python -m tests.integration.memory.index_run [--full] [--recreate] [--die-at=STATION:N]`, in the
-home that the environment names. It dies as by kill -9 when it comes to a station
+home that the environment names. It dies as by kill -9 when it reaches a station
 for the n-th time.
 """
 
@@ -22,7 +22,7 @@ from tests.memory_world import FixedClock
 
 
 def main() -> None:
-    # Every station is passed many times, so that a kill finds each of them.
+    # Small, so that every station is passed many times.
     pipeline.BATCH_BYTES = 30_000
     pipeline.COMMIT_AFTER_SECONDS = (0.05, 0.05, 0.05)
     reading_process.WORTH_A_PROCESS_BYTES = 0

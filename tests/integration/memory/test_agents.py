@@ -1,4 +1,4 @@
-"""The line that resumes a session, for people to paste into a shell."""
+"""The command that resumes a session, to be pasted into a shell."""
 
 from __future__ import annotations
 

@@ -48,12 +48,12 @@ def test_many_runs_at_once_do_no_harm(world: World) -> None:
     processes = [start() for _ in range(4)]
     outcomes = [(process.communicate()[1], process.returncode) for process in processes]
     assert any(code == 0 for _, code in outcomes)
-    for said, code in outcomes:
-        assert code == 0 or b"is writing the index" in said
+    for output, code in outcomes:
+        assert code == 0 or b"is writing the index" in output
     world.index()
-    found = world.everything()
+    before = world.everything()
     world.index(recreate=True)
-    assert world.everything() == found
+    assert world.everything() == before
 
 
 def test_searching_listing_and_showing_work_while_something_indexes(world: World) -> None:
@@ -64,8 +64,8 @@ def test_searching_listing_and_showing_work_while_something_indexes(world: World
     searches = 0
     while process.poll() is None:
         assert world.texts("quince") == ["quince"]
-        found = [each for each in world.sessions() if each["source_session_id"] == "first"]
-        assert world.transcript(found[0]["id"]).messages[0]["content"] == "quince"
+        first = [each for each in world.sessions() if each["source_session_id"] == "first"]
+        assert world.transcript(first[0]["id"]).messages[0]["content"] == "quince"
         searches += 1
     assert (process.communicate()[1], process.returncode) == (b"", 0)
     assert searches > 0

@@ -18,14 +18,14 @@ EXPECTED: dict[str, Any] = json.loads((CORPUS / "EXPECTED.json").read_text())
 
 @pytest.fixture
 def full(world: World) -> dict[Path, dict[str, Any]]:
-    """What is known of each file of the home; of two files in the same place one stays."""
-    known = {}
+    """Plant the corpus in a home; return the expected content of each file."""
+    planted = {}
     for name, expected in EXPECTED.items():
         target = world.home / name.split("/", 2)[2]
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(CORPUS / name, target)
-        known[target] = expected
-    return known
+        planted[target] = expected
+    return planted
 
 
 def test_every_session_has_what_was_said_and_done_in_it(
@@ -33,23 +33,23 @@ def test_every_session_has_what_was_said_and_done_in_it(
 ) -> None:
     result = world.index()
     assert (result.failed, result.warnings) == (0, [])
-    found = dict(world.rows("SELECT source_path, id FROM sessions"))
-    for path, known in full.items():
-        if not known["lines"]:
+    ids = dict(world.rows("SELECT source_path, id FROM sessions"))
+    for path, expected in full.items():
+        if not expected["lines"]:
             continue
-        shown = world.transcript(found[str(path)])
-        said: dict[str, list[str]] = {"user": [], "assistant": [], "system": []}
-        calls = [*shown.orphan_calls]
-        for message in shown.messages:
+        session = world.transcript(ids[str(path)])
+        contents: dict[str, list[str]] = {"user": [], "assistant": [], "system": []}
+        calls = [*session.orphan_calls]
+        for message in session.messages:
             calls += message["tool_calls"]
             if message["content"]:
-                said[message["role"]].append(message["content"])
-        assert len("\n".join(said["user"])) == len("\n".join(known["user_prompts"])), path
-        assert len(said["user"]) == len(known["user_prompts"]), path
-        assert "".join("".join(said["assistant"]).split()) == "".join(
-            "".join(known["assistant_texts"]).split()
+                contents[message["role"]].append(message["content"])
+        assert len("\n".join(contents["user"])) == len("\n".join(expected["user_prompts"])), path
+        assert len(contents["user"]) == len(expected["user_prompts"]), path
+        assert "".join("".join(contents["assistant"]).split()) == "".join(
+            "".join(expected["assistant_texts"]).split()
         ), path
-        assert sorted(call["tool_name"] for call in calls) == sorted(known["tool_calls"]), path
+        assert sorted(call["tool_name"] for call in calls) == sorted(expected["tool_calls"]), path
 
 
 def test_every_listed_session_has_a_title_of_one_line(
@@ -72,12 +72,12 @@ def test_each_prompt_is_found_in_its_session(
     world: World, full: dict[Path, dict[str, Any]]
 ) -> None:
     world.index()
-    found = dict(world.rows("SELECT source_path, id FROM sessions"))
-    for path, known in full.items():
-        for prompt in known["user_prompts"][:1]:
+    ids = dict(world.rows("SELECT source_path, id FROM sessions"))
+    for path, expected in full.items():
+        for prompt in expected["user_prompts"][:1]:
             words = " ".join(word for word in prompt.split()[:3] if word.isalpha())
             if words:
-                session = found[str(path)]
+                session = ids[str(path)]
                 hits = world.find(words, Filters(session=session, role="user"))
                 assert hits, (path, words)
                 assert {hit.session_id for hit in hits} == {session}

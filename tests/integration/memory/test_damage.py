@@ -72,7 +72,7 @@ def test_a_damaged_database_is_refused_and_recreate_repairs_it(world: World, wha
     with pytest.raises(IndexUnusable) as refused:
         world.index()
     assert "--recreate" in refused.value.hint
-    # Searching needs the full-text only.
+    # Searching needs only the full-text index.
     assert len(world.find("pear")) == 1
     assert world.index(recreate=True).indexed == 1
     assert len(world.find("pear")) == 1
@@ -115,8 +115,8 @@ def test_recreate_keeps_tags_and_sessions_without_file(world: World) -> None:
             tags.add(connection, session, [word], now)
     gone.path.unlink()
     world.index(recreate=True)
-    found = {tuple(each["tags"]): each["is_archived"] for each in world.sessions()}
-    assert found == {("pear",): True, ("plum",): False}
+    archived = {tuple(each["tags"]): each["is_archived"] for each in world.sessions()}
+    assert archived == {("pear",): True, ("plum",): False}
     assert (len(world.find("pear")), len(world.find("plum"))) == (1, 1)
 
 
@@ -217,13 +217,15 @@ def test_a_200_mb_file_is_read_with_bounded_memory(world: World) -> None:
     small = world.file("small").say("pear")
     big = world.file("big")
     big.say("the beginning")
-    said = big.path.read_bytes()
+    before = big.path.read_bytes()
     big.line("user", [{"type": "tool_result", "tool_use_id": "t", "content": "word " * 200_000}])
-    result_line = big.path.read_bytes()[len(said) :]
+    result_line = big.path.read_bytes()[len(before) :]
     with big.path.open("ab") as file:
         for number in range(1, 201):
             file.write(result_line)
-            file.write(said.replace(b"big-0", b"later-%d" % number).replace(b"the", b"%d" % number))
+            file.write(
+                before.replace(b"big-0", b"later-%d" % number).replace(b"the", b"%d" % number)
+            )
     assert big.path.stat().st_size > 200_000_000
     os.utime(small.path, (1, 1))
     result = world.index(in_parallel=True)
@@ -266,7 +268,7 @@ def test_files_that_a_killed_commit_left_behind_do_not_stop_the_next_one(tmp_pat
         with tantivy_writer.TextWriter(tmp_path) as writer:
             writer.add_card(card)
             writer.commit()
-        # As if it had been killed just before it named its files in there.
+        # As if killed just before it listed its files there.
         (tmp_path / "meta.json").write_bytes(committed)
 
 

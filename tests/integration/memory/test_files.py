@@ -1,4 +1,4 @@
-"""Which session touched a file: by any end of its path, whatever agent and tool it was."""
+"""Which sessions touched a file: by any suffix of its path, for every agent and tool."""
 
 from __future__ import annotations
 
@@ -93,9 +93,9 @@ def test_words_are_looked_for_in_the_sessions_that_touched_the_file(touched: Wor
 
 def test_a_path_is_found_by_its_words(touched: World) -> None:
     for query in ("src/auth/handler.ts", "handler.ts"):
-        found = {(hit.source_session_id, hit.kind) for hit in touched.find(query)}
-        assert {("read", "file"), ("edit", "file"), ("codex-1", "file")} <= found
-        assert ("words", "content") in found
+        hits = {(hit.source_session_id, hit.kind) for hit in touched.find(query)}
+        assert {("read", "file"), ("edit", "file"), ("codex-1", "file")} <= hits
+        assert ("words", "content") in hits
 
 
 def test_the_full_text_has_the_same_files_when_it_is_made_anew(touched: World) -> None:

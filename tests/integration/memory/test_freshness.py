@@ -1,4 +1,4 @@
-"""How old the index is, and whether what is new can be read in a moment."""
+"""How old the index is, and whether new files are few enough to read at once."""
 
 from __future__ import annotations
 

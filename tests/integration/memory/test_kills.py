@@ -1,4 +1,4 @@
-"""Whenever an index run is killed, the next one leaves what a run on a new index would."""
+"""After a killed index run, the next one leaves the same index as a fresh run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KILLS = 20
 
 
 def readers_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
-    # The words are read together with the list: a child that ends meanwhile is left out.
+    # The command lines are read with the list, so a child that ends meanwhile is left out.
     return [
         child
         for child in psutil.process_iter(["ppid", "cmdline"])
@@ -36,19 +36,19 @@ def test_twenty_kills_at_random_moments_leave_a_good_index(world: World) -> None
     whole = time.monotonic() - began
     moments = random.Random(5)
     for number in range(KILLS):
-        # Each run has something new to do in every file, and some do everything again.
+        # Each run has new lines in every file, and some are full runs.
         for each in range(12):
             world.file(f"s{each}", f"p{each % 3}").say(f"new words {number}")
         process = start() if number % 3 else start("--full")
         end_of(process, whole * moments.uniform(0.1, 1.0))
         if number % 5 == 4:
-            # In between the index answers, whatever state the kill left it in.
+            # In between, the index must answer in whatever state the kill left it.
             world.index()
             assert world.find("thing3")
     world.index()
-    found = world.everything()
+    before = world.everything()
     world.index(recreate=True)
-    assert world.everything() == found
+    assert world.everything() == before
     assert len(world.find('"new words"')) == KILLS * 12
 
 
@@ -58,7 +58,7 @@ def test_twenty_kills_at_random_moments_leave_a_good_index(world: World) -> None
 )
 def test_a_kill_at_any_station_is_repaired(world: World, station: str, hit: int) -> None:
     world.fill(files=4, messages=8)
-    if hit == 2:  # else the very first run dies
+    if hit == 2:  # otherwise the very first run dies
         world.index()
     for number in range(4):
         file = world.file(f"s{number}", f"p{number % 3}")
@@ -67,9 +67,9 @@ def test_a_kill_at_any_station_is_repaired(world: World, station: str, hit: int)
         file.say(f"words of now {number}")
     assert end_of(start(f"--die-at={station}:{hit}"), None) in (0, -signal.SIGKILL)
     world.index()
-    found = world.everything()
+    before = world.everything()
     world.index(recreate=True)
-    assert world.everything() == found
+    assert world.everything() == before
     assert len(world.find('"words of now"')) == 4
 
 
@@ -107,7 +107,7 @@ def test_a_killed_recreate_loses_neither_tags_nor_sessions_without_file(world: W
 
 
 def end_of(process: subprocess.Popen[bytes], seconds: float | None) -> int:
-    """Its own end, or that of the whole group at once, as a power cut would bring it."""
+    """Kill the process alone, or its whole group at once, like a power cut."""
     try:
         process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""The index follows the files: what is new comes in, nothing twice, ids for ever."""
+"""The index follows the files: new lines are added once, and ids never change."""
 
 from __future__ import annotations
 
@@ -117,8 +117,12 @@ def test_a_session_that_codex_puts_away_and_takes_back_stays_the_same(world: Wor
     codex = world.home / ".codex"
     name = "rollout-2026-03-01T12-00-00-01a1e0ae-8ec6-7621-a39a-f47a43681d80.jsonl"
     place, archive = codex / "sessions" / "2026" / "03" / "01" / name, codex / "archived_sessions"
-    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "pear"}]}
-    line = {"timestamp": "2026-03-01T12:00:00Z", "type": "response_item", "payload": said}
+    message = {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": "pear"}],
+    }
+    line = {"timestamp": "2026-03-01T12:00:00Z", "type": "response_item", "payload": message}
     place.parent.mkdir(parents=True)
     archive.mkdir()
     place.write_text(json.dumps(line) + "\n")
@@ -290,7 +294,7 @@ def test_what_an_earlier_version_read_is_read_anew_once(world: World, monkeypatc
         gone.path.unlink()
         world.index()
     with database.writing(world.places, FixedClock().now()) as connection:
-        # As the last version left it.
+        # As the previous version left it.
         connection.execute("UPDATE sessions SET title = NULL")
         connection.execute("DELETE FROM facts WHERE name = 'readers'")
     result = world.index()
@@ -365,7 +369,7 @@ def test_a_project_is_the_root_of_its_repository(world: World) -> None:
 
 
 def assert_like_new(world: World) -> None:
-    """The index that grew says the same as one made from the files as they are now."""
+    """An index that grew equals one made from the files as they are now."""
     grown = world.everything()
     world.index(recreate=True)
     assert world.everything() == grown

@@ -1,4 +1,4 @@
-"""Whatever was written can be found, in any script, by any part that a person remembers."""
+"""Every text can be found, in any script, by any part a person remembers."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def test_what_was_written_is_found(world: World) -> None:
         world.file(f"text-{number}").say(written)
     world.index()
     search = Search(world.places)
-    for number, (written, asked) in enumerate(WRITTEN_AND_ASKED):
-        found = search.find(asked)
-        assert found.has_all_words, f"{written!r} by {asked!r}"
-        sessions = {hit.source_session_id for hit in found.hits}
-        assert f"text-{number}" in sessions, f"{written!r} by {asked!r}"
+    for number, (written, query) in enumerate(WRITTEN_AND_ASKED):
+        hits = search.find(query)
+        assert hits.has_all_words, f"{written!r} by {query!r}"
+        sessions = {hit.source_session_id for hit in hits.hits}
+        assert f"text-{number}" in sessions, f"{written!r} by {query!r}"
 
 
 def test_all_words_are_wanted_phrases_in_order_and_some_not_at_all(world: World) -> None:
@@ -84,9 +84,9 @@ def test_all_words_are_wanted_phrases_in_order_and_some_not_at_all(world: World)
 def test_texts_with_some_of_the_words_are_shown_if_none_has_all(world: World) -> None:
     world.file().say("fix the login").say("water the plants")
     world.index()
-    found = Search(world.places).find("how did we fix that login bug")
-    assert not found.has_all_words
-    assert [hit.snippet.text for hit in found.hits][:1] == ["fix the login"]
+    hits = Search(world.places).find("how did we fix that login bug")
+    assert not hits.has_all_words
+    assert [hit.snippet.text for hit in hits.hits][:1] == ["fix the login"]
 
 
 def test_the_better_match_comes_first(world: World) -> None:

@@ -23,12 +23,12 @@ def test_the_overview_adds_up(world: World) -> None:
     world.file("one").say("pear").run("ls").think("hm")
     world.file("two", "garden").say("plum")
     world.index()
-    found = ask(world, statistics.overview, Scope())
-    assert (found["sessions"], found["messages"], found["tool_calls"]) == (2, 4, 1)
-    assert (found["input_tokens"], found["output_tokens"]) == (20, 10)
-    assert found["by_source"]["claude_code"]["sessions"] == 2
-    assert found["first"] == START
-    assert found["last"] == START + timedelta(seconds=2)
+    overview = ask(world, statistics.overview, Scope())
+    assert (overview["sessions"], overview["messages"], overview["tool_calls"]) == (2, 4, 1)
+    assert (overview["input_tokens"], overview["output_tokens"]) == (20, 10)
+    assert overview["by_source"]["claude_code"]["sessions"] == 2
+    assert overview["first"] == START
+    assert overview["last"] == START + timedelta(seconds=2)
 
 
 def test_tools_and_commands_are_counted(world: World) -> None:
@@ -69,12 +69,12 @@ def test_a_copied_history_is_counted_once_by_everything(world: World) -> None:
     copy.raw(first.path.read_bytes())
     copy.count = first.count
     copy.say("new question").run("pwd")
-    # Of the same moments, but with other words: nobody's copy.
+    # The same times, but other texts: not a copy.
     world.file("three").say("another question").run("git status")
     world.index()
-    found = ask(world, statistics.overview, Scope())
-    assert (found["sessions"], found["messages"], found["tool_calls"]) == (3, 7, 3)
-    assert (found["copied_messages"], found["copied_tool_calls"]) == (3, 1)
+    overview = ask(world, statistics.overview, Scope())
+    assert (overview["sessions"], overview["messages"], overview["tool_calls"]) == (3, 7, 3)
+    assert (overview["copied_messages"], overview["copied_tool_calls"]) == (3, 1)
     assert sum(row["count"] for row in ask(world, statistics.tools, Scope())) == 3
     assert sum(row["count"] for row in ask(world, statistics.bash, Scope())) == 3
     assert sum(row.count for row in ask(world, statistics.commands, Scope())) == 3
@@ -104,8 +104,8 @@ def test_tokens_are_grouped_by_project_period_and_model(world: World) -> None:
     world.file("two", "garden").say("b", "assistant").say("c", "assistant", model="made-up-9")
     world.index()
     rows = ask(world, statistics.tokens, Scope(), ("project", "month", "model"))
-    shown = [(row["project"].split("/")[-1], row["period"], row["model"]) for row in rows]
-    assert shown == [
+    groups = [(row["project"].split("/")[-1], row["period"], row["model"]) for row in rows]
+    assert groups == [
         ("garden", "2026-03", "claude-opus-4"),
         ("garden", "2026-03", "made-up-9"),
         ("shop", "2026-03", "claude-opus-4"),

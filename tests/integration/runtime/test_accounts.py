@@ -1,4 +1,4 @@
-"""Tokens: of the server, and of the agents in sessions."""
+"""Tokens of the server and of sessions' agents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.store_world import NOON, World, store_world
 
 
 class Server:
-    """What one of several servers on the same store knows of tokens."""
+    """The accounts of one of several servers on the same store."""
 
     def __init__(self, store: Store) -> None:
         self.tokens = AgentTokens(store, SystemClock())

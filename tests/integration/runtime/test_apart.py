@@ -1,4 +1,4 @@
-"""Automations that run apart from where their answers are read: older ones, and Navi's own."""
+"""Automations that run in a hidden session and deliver elsewhere: imported ones and Navi's own."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DREAM = AutomationSettings(dream=True, dream_at="0 3 * * *")
 
 
 async def settled(world: World, automation_id: str, count: int = 1) -> list[Run]:
-    """Its runs, newest first, once they have ended and it is decided about their answers."""
+    """Its runs, newest first, once they have ended and their delivery is decided."""
 
     async def have_ended() -> bool:
         runs = await world.navi.automations.runs(LOCAL, automation_id)
@@ -53,7 +53,7 @@ async def settled(world: World, automation_id: str, count: int = 1) -> list[Run]
 
 
 async def looked(world: World, automation_id: str) -> None:
-    """Return once it has looked and found nothing to do."""
+    """Wait until it has looked and found nothing to do."""
 
     async def has_looked() -> bool:
         automation = await world.navi.automations.get(LOCAL, automation_id)
@@ -76,7 +76,7 @@ async def take_over(world: World, **payload: Any) -> str:
     return "old"
 
 
-async def said(world: World, session: Session) -> list[tuple[str, str]]:
+async def contents(world: World, session: Session) -> list[tuple[str, str]]:
     return [(each.role.value, each.content) for each in await world.messages(session)]
 
 
@@ -98,8 +98,8 @@ async def test_an_older_job_runs_apart_and_its_answer_goes_where_it_says(
 
         assert (run.state, run.delivery) == (RunState.TURN_COMPLETED, Delivery.DELIVERED)
         assert run.session_id == "cron:old"
-        assert await said(world, session) == [("assistant", "news")]
-        assert await said(world, other) == []
+        assert await contents(world, session) == [("assistant", "news")]
+        assert await contents(world, other) == []
         (delivered,) = await world.messages(session)
         assert delivered.metadata["automation_run_id"] == run.id
         # Hidden, and yet on record.
@@ -127,7 +127,7 @@ async def test_what_is_not_worth_it_or_not_wanted_stays_apart(
         await world.forward(hours=1)
         (run,) = await settled(world, job)
         assert (run.state, run.delivery) == (RunState.TURN_COMPLETED, Delivery.NOT_WORTH_IT)
-        assert await said(world, session) == []
+        assert await contents(world, session) == []
 
 
 async def test_an_answer_that_can_not_be_delivered_is_on_record_with_the_reason(
@@ -140,8 +140,8 @@ async def test_an_answer_that_can_not_be_delivered_is_on_record_with_the_reason(
         (run,) = await settled(world, job)
         assert (run.state, run.delivery) == (RunState.TURN_COMPLETED, Delivery.IMPOSSIBLE)
         assert run.error == "there is no session slack:43"
-        assert await said(world, session) == []
-        # The next one is tried all the same.
+        assert await contents(world, session) == []
+        # The next one is still tried.
         await world.session(name="slack:43")
         await world.forward(hours=1)
         newest, _ = await settled(world, job, 2)
@@ -156,7 +156,7 @@ async def test_the_first_of_several_failures_is_told_where_the_answers_go(start:
         await world.forward(hours=1)
         (run,) = await settled(world, job)
         assert (run.state, run.delivery) == (RunState.FAILED, Delivery.DELIVERED)
-        ((_, text),) = await said(world, session)
+        ((_, text),) = await contents(world, session)
         assert text.startswith("Automation ")
         assert " failed: " in text
         assert "no such file" in text
@@ -164,7 +164,7 @@ async def test_the_first_of_several_failures_is_told_where_the_answers_go(start:
         await world.forward(hours=1)
         again, _ = await settled(world, job, count=2)
         assert (again.state, again.delivery) == (RunState.FAILED, None)
-        assert len(await said(world, session)) == 1
+        assert len(await contents(world, session)) == 1
 
 
 async def test_an_answer_that_nobody_decided_about_is_delivered_once_by_the_next_server(
@@ -182,22 +182,22 @@ async def test_an_answer_that_nobody_decided_about_is_delivered_once_by_the_next
         await world.forward(hours=1)
 
         async def is_pending() -> bool:
-            found = await world.navi.automations.runs(LOCAL, job)
-            return [run.delivery for run in found] == [Delivery.PENDING]
+            runs = await world.navi.automations.runs(LOCAL, job)
+            return [run.delivery for run in runs] == [Delivery.PENDING]
 
         await world.until(is_pending)
-        assert await said(world, session) == []
+        assert await contents(world, session) == []
     monkeypatch.setattr(background_answers, "deliver", deliver)
     async with start() as first, start() as second:
         await settled(first, job)
         await settled(second, job)
-        assert await said(first, session) == [("assistant", "news")]
+        assert await contents(first, session) == [("assistant", "news")]
 
 
 async def test_the_session_of_such_a_job_can_not_be_ended_or_deleted_by_itself(
     start: Start,
 ) -> None:
-    """It would be due for ever, with no place to run."""
+    """Otherwise it would stay due forever, with nowhere to run."""
     async with start() as world:
         job = await take_over(world, deliver=False)
         for session_id in ("cron:old", "cron:heartbeat"):
@@ -282,7 +282,7 @@ async def test_a_running_server_learns_of_imported_jobs_at_once(
             ),
         )
         await world.ended(session)
-        # Another process, as `navi import-jobs` is one.
+        # Another process, such as `navi import-jobs`.
         store = Store(database_url)
         store.start()
         due_at = int((world.clock.now() - timedelta(seconds=1)).timestamp() * 1000)
@@ -343,7 +343,7 @@ async def test_a_heartbeat_without_tasks_stays_silent_and_costs_no_turn(
         await looked(world, "heartbeat")
         assert await world.navi.automations.runs(LOCAL, "heartbeat") == []
         assert await world.navi.sessions.messages(LOCAL, "cron:heartbeat", -1) == []
-        assert await said(world, session) == []
+        assert await contents(world, session) == []
 
 
 async def test_what_a_heartbeat_finds_is_told_in_the_session_last_used(start: Start) -> None:
@@ -360,8 +360,8 @@ async def test_what_a_heartbeat_finds_is_told_in_the_session_last_used(start: St
         assert "is the disk full?" in str(run.rendered_prompt)
         trigger, _ = await world.navi.sessions.messages(LOCAL, "cron:heartbeat", -1)
         assert trigger.metadata["automation_prompt_ref"] == run.prompt_ref
-        assert (await said(world, last))[-1] == ("assistant", "the disk is full")
-        assert len(await said(world, other)) == 2
+        assert (await contents(world, last))[-1] == ("assistant", "the disk is full")
+        assert len(await contents(world, other)) == 2
 
 
 async def test_a_heartbeat_with_nothing_to_report_stays_silent(start: Start) -> None:
@@ -371,7 +371,7 @@ async def test_a_heartbeat_with_nothing_to_report_stays_silent(start: Start) -> 
         await world.forward(minutes=30)
         (run,) = await settled(world, "heartbeat")
         assert (run.state, run.delivery) == (RunState.TURN_COMPLETED, Delivery.NOT_WORTH_IT)
-        assert await said(world, session) == []
+        assert await contents(world, session) == []
 
 
 async def test_a_heartbeat_that_nobody_can_read_is_on_record(start: Start) -> None:
@@ -390,7 +390,7 @@ async def test_a_heartbeat_that_nobody_can_read_is_on_record(start: Start) -> No
 async def thinking(
     database_url: str, clock: HandClock, monkeypatch: pytest.MonkeyPatch, *answers: Answer
 ) -> AsyncIterator[tuple[World, StandIn]]:
-    """Navi with a model behind HTTP, so that a test sees what the model is shown."""
+    """Navi with a model behind HTTP, so that a test sees what the model receives."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
     async with stand_in(*answers) as model:
         agent = AgentSettings(model="anthropic:m", anthropic_base_url=model.url)
@@ -424,8 +424,8 @@ async def test_what_a_dream_remembers_is_known_in_the_next_session_but_to_nobody
         (run,) = await settled(world, "dream")
 
         assert (run.state, run.delivery) == (RunState.TURN_COMPLETED, Delivery.NOT_WORTH_IT)
-        shown = json.dumps(model.requests[0].body)
-        assert "[talk] user: the log is in /tmp/a" in shown
+        request = json.dumps(model.requests[0].body)
+        assert "[talk] user: the log is in /tmp/a" in request
         assert (server_files.workspace() / "MEMORY.md").read_text() == "The log is in /tmp/a.\n"
 
         mine = await world.session(driver="builtin")
@@ -447,4 +447,4 @@ async def test_a_day_without_words_has_no_dream(start: Start) -> None:
         await to_the_night(world)
         await looked(world, "dream")
         assert await world.navi.automations.runs(LOCAL, "dream") == []
-        assert await said(world, session) == []
+        assert await contents(world, session) == []

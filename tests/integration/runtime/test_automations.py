@@ -46,8 +46,8 @@ async def now_of(world: World, automation: Automation) -> Automation:
 
 
 async def runs(world: World, automation: Automation) -> list[tuple[str, int]]:
-    found = await world.navi.automations.runs(LOCAL, automation.id)
-    return [(run.state.value, run.missed_count) for run in found]
+    listed = await world.navi.automations.runs(LOCAL, automation.id)
+    return [(run.state.value, run.missed_count) for run in listed]
 
 
 async def until_state(world: World, automation: Automation, *states: str) -> None:
@@ -132,10 +132,10 @@ async def test_a_failing_turn_is_recorded_whole_and_told_shortly(world: World) -
     assert failed.last_error is not None
     assert "no such file" in failed.last_error
 
-    said = [message.content for message in await world.messages(session)]
-    assert said[1] == "looking"
-    assert said[2].startswith("(failed: ")
-    assert "Traceback" not in str([m.metadata for m in await world.messages(session)]) + said[2]
+    contents = [message.content for message in await world.messages(session)]
+    assert contents[1] == "looking"
+    assert contents[2].startswith("(failed: ")
+    assert "Traceback" not in str([m.metadata for m in await world.messages(session)]) + contents[2]
 
 
 class Silent(Driver):
@@ -169,8 +169,8 @@ async def test_a_run_waits_for_the_active_turn_which_does_not_see_it(world: Worl
     await world.navi.sessions.stop(LOCAL, session.id)
 
     assert await world.outcomes(session, 2) == ["stopped", "ok"]
-    said = [message.content for message in await world.messages(session)]
-    assert said[1:] == [
+    contents = [message.content for message in await world.messages(session)]
+    assert contents[1:] == [
         "(stopped)",
         f"Scheduled automation triggered: monitor\n\n{TASK}",
         "all quiet",
@@ -270,7 +270,7 @@ async def test_deleting_its_session_is_blocked_until_confirmed(world: World) -> 
 
     named = [(each.id, each.name, each.enabled) for each in blocked.value.automations]
     assert named == [(kept.id, "daily monitor", True), (off.id, "weekly", False)]
-    # Nothing happened to it.
+    # It was not affected.
     assert (await world.navi.sessions.get(LOCAL, session.id)).state == "idle"
 
     await world.navi.sessions.remove(LOCAL, session.id, with_automations=True)
@@ -430,7 +430,7 @@ async def test_failures_in_a_row_switch_it_off_and_the_session_is_told(world: Wo
     assert [frame["message"]["id"] for frame in frames if frame["type"] == "message_added"] == [
         notice.id
     ]
-    # The conversation goes on, and knows of it.
+    # The conversation continues and remembers the run.
     await world.say(session, "hello")
     await world.ended(session, 3)
     assert (await world.messages(session))[-1].content == "ok: hello"
@@ -532,11 +532,11 @@ async def test_automations_of_others_can_not_be_seen_or_touched(world: World) ->
 
 
 class Parrot(Driver):
-    """An agent that says what it knows: its history, and what it was told now."""
+    """An agent that answers with its history and its prompt."""
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent | Usage, None]:
-        known = " / ".join(message.content for message in request.history)
-        yield TextDelta(f"I knew: {known}; I was told: {request.prompt}")
+        history = " / ".join(message.content for message in request.history)
+        yield TextDelta(f"I knew: {history}; I was told: {request.prompt}")
 
     async def aclose(self) -> None:
         pass
@@ -550,16 +550,16 @@ async def test_the_run_reads_what_was_said_and_the_next_turn_sees_the_run(start:
         await add(world, session, message="look there")
         await world.forward(hours=1)
         await world.ended(session, 2)
-        known, told = (await world.messages(session))[-1].content.rsplit("; I was told: ", 1)
-        assert "the log is in /tmp/a" in known
-        assert "look there" in told
-        assert "Nobody is waiting at the keyboard" in told
+        history, prompt = (await world.messages(session))[-1].content.rsplit("; I was told: ", 1)
+        assert "the log is in /tmp/a" in history
+        assert "look there" in prompt
+        assert "Nobody is waiting at the keyboard" in prompt
 
         await world.say(session, "and now?")
         await world.ended(session, 3)
-        known, told = (await world.messages(session))[-1].content.rsplit("; I was told: ", 1)
-        assert "Scheduled automation triggered: monitor\n\nlook there" in known
-        assert told == "and now?"
+        history, prompt = (await world.messages(session))[-1].content.rsplit("; I was told: ", 1)
+        assert "Scheduled automation triggered: monitor\n\nlook there" in history
+        assert prompt == "and now?"
 
 
 async def test_an_occurrence_has_its_run_once_though_the_clock_is_set_back(world: World) -> None:
@@ -672,8 +672,8 @@ async def test_a_time_that_has_passed_is_sent_again_in_the_zone_of_a_form(world:
     assert isinstance(once.schedule, At)
     await until_state(world, once, "turn_completed")
     zone = ZoneInfo("Asia/Tokyo")
-    shown = once.schedule.at.astimezone(zone).replace(tzinfo=None).isoformat()
-    change = AutomationChange(name="x", at=shown, tz=zone.key)
+    local_time = once.schedule.at.astimezone(zone).replace(tzinfo=None).isoformat()
+    change = AutomationChange(name="x", at=local_time, tz=zone.key)
     changed = await world.navi.automations.change(LOCAL, once.id, change)
     assert changed.schedule == At(once.schedule.at, zone.key)
     assert (changed.name, changed.enabled, changed.ended) == ("x", False, "done")

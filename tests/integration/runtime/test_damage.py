@@ -1,4 +1,4 @@
-"""Damaged rows of every kind: each is set aside and shown, and all others go on."""
+"""Damaged rows of every kind are set aside and shown, and all others keep working."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def a_recall_at_no_time(connection: Connection, session_id: str) -> None:
 
 
 def spoil(connection: Connection, table: str, column: str, session_id: str) -> None:
-    """Put an instant there that Python can't hold, and that is earlier than all others."""
+    """Write an instant that Python cannot represent and that sorts before all others."""
     value = "-infinity" if connection.dialect.name == "postgresql" else "0 o'clock"
     connection.execute(
         text(f"UPDATE {table} SET {column} = :value WHERE session_id = :session_id"),

@@ -88,7 +88,7 @@ async def test_sessions_are_limited_for_each_user_separately(home: Home) -> None
     await home.session(ADA)
     await home.navi.sessions.remove(BOB, sessions[0].id)
     await home.navi.terminals.report(Caller(BOB), hook)
-    # The hooks of a session that is known are taken, however many there are.
+    # Reports for an existing session are accepted, however many there are.
     await home.navi.terminals.report(Caller(BOB), hook)
 
 

@@ -110,11 +110,11 @@ async def test_the_fourth_recall_waits_for_one_of_the_three(world: World) -> Non
     for session in sessions:
         await schedule(world, session, call_type="immediate", additional_context_message=LONG)
     await world.at_rest()
-    # Which three come first is open.
+    # Any three may come first.
     idle = await _not_running(world)
     assert len(idle) == 1
     assert len(await world.navi.sessions.queue(LOCAL, idle[0])) == 1
-    # A person's turn does not need their room.
+    # A person's turn does not use their slots.
     other = await world.session()
     assert (await world.say(other, "hello")).delivered
 
@@ -125,7 +125,7 @@ async def test_the_fourth_recall_waits_for_one_of_the_three(world: World) -> Non
 
 
 async def _not_running(world: World) -> list[str]:
-    """Ids: the rest of a session changes when its recall becomes an input."""
+    """Compare ids only: other fields change when a recall becomes an input."""
     listed = await world.navi.sessions.list_sessions(LOCAL)
     return [session.id for session in listed if session.state != "running"]
 

@@ -32,7 +32,7 @@ async def leave_a_turn(world: World, text: str, owner: str, lease_seconds: float
     claim = turns.Claim(new_id(), owner, now + timedelta(seconds=lease_seconds), now)
 
     def admit_and_begin(connection: Connection) -> None:
-        # In one transaction: this process would begin an input that waits.
+        # In one transaction, or this process would start the waiting input.
         input_queue.admit(connection, new, now)
         assert turns.begin(connection, session.id, claim) is not None
 

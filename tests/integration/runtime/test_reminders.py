@@ -1,7 +1,7 @@
 """Agents that say nothing are asked, then interrupted. The clock is the test's own.
 
-The first tests are those of the plan that reminders were designed with, under its names; what is
-about the command line is in tests/acceptance/contract/test_sm_supervision.py.
+The first tests are named in the original design of reminders; those about the command line are in
+tests/acceptance/contract/test_sm_supervision.py.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ class World(LiveWorld):
         return await self.navi.messages.send(LOCAL, session.id, text, **fields)
 
     async def working(self, remind: int = 10) -> Session:
-        """A session that has begun a long task, and is reminded."""
+        """A session with a long task and periodic reminders."""
         session = await self.session()
         await self.send(session, remind_soft_threshold=remind)
         await self.started(session)
         return session
 
     async def nudges(self, session: Session) -> list[tuple[str, str]]:
-        """All that were ever admitted."""
+        """Every nudge ever admitted."""
         happened = await self.navi.store.transact(events.read_session, session.id, 0, 10_000)
-        told = [each.payload["input"] for each in happened if each.type == "input_queued"]
-        return [(e["delivery_mode"], e["text"]) for e in told if e["origin"] == "reminder"]
+        inputs = [each.payload["input"] for each in happened if each.type == "input_queued"]
+        return [(e["delivery_mode"], e["text"]) for e in inputs if e["origin"] == "reminder"]
 
     async def waiting(self, session: Session) -> list[str]:
         return [each.text for each in await self.navi.sessions.queue(LOCAL, session.id)]
@@ -65,7 +65,7 @@ class World(LiveWorld):
         return True
 
     async def hook(self, session: Session, event: str, at: datetime | None = None) -> None:
-        """A hook of the session's agent says what happened."""
+        """Report an event from a hook of the session's agent."""
         moment = at or self.clock.moment
         await self.navi.store.transact(terminals.remember, session, session.name, moment)
         news = hook_report(event, session.name, moment, cwd=session.cwd)
@@ -134,9 +134,9 @@ async def test_basic_remind_lifecycle(world: World) -> None:
     assert await world.nudges(session) == [SOFT, HARD]
     assert [f["outcome"] for f in frames if f["type"] == "stream_end"] == ["stopped", "ok"]
     assert [f["origin"] for f in frames if f["type"] == "stream_start"] == ["user", "reminder"]
-    # The hard one has taken the place of the soft one, and says what to do afterwards.
-    told = [m.content for m in await world.messages(session) if m.source == "reminder"]
-    assert told[0] == RESUME_TEXT
+    # The hard nudge replaced the soft one, and says what to do afterwards.
+    contents = [m.content for m in await world.messages(session) if m.source == "reminder"]
+    assert contents[0] == RESUME_TEXT
     assert await world.waiting(session) == []
 
 
@@ -289,7 +289,7 @@ async def test_a_soft_nudge_reaches_a_working_agent_between_two_tool_calls(world
     ("changes", "is_reached"),
     [
         ({}, True),
-        # The hook has given up waiting: whatever it is answered would be lost.
+        # The hook has given up waiting, so any answer would be lost.
         ({"emitted_at": NOW + timedelta(seconds=8)}, False),
         ({"agent_id": "of a sub-agent"}, False),
         ({"event": "Stop"}, False),
@@ -331,9 +331,11 @@ async def test_work_that_a_hard_nudge_interrupts_stays_in_the_agents_history(wor
     await world.forward(20)
     await world.ended(session, 2)
 
-    said = await world.messages(session)
-    nudge = next(each for each in said if each.source == "reminder")
-    seen = model_messages(ModelContext(None, tuple(each for each in said if each.idx < nudge.idx)))
+    messages = await world.messages(session)
+    nudge = next(each for each in messages if each.source == "reminder")
+    seen = model_messages(
+        ModelContext(None, tuple(each for each in messages if each.idx < nudge.idx))
+    )
     kinds = [[part.part_kind for part in each.parts] for each in seen]
     assert kinds == [["user-prompt"], ["tool-call"], ["tool-return"], ["text"]]
     assert "the first result" in str(seen[2].parts)
@@ -415,7 +417,7 @@ async def test_nothing_is_injected_during_compaction_and_a_full_period_follows(
     world: World,
 ) -> None:
     session = await world.working(remind=10)
-    # Long: the end of the turn that it begins would end the timer, too.
+    # Long, because the end of its turn would also end the timer.
     await world.navi.reminders.schedule(LOCAL, session.id, 5, LONG)
     await world.hook(session, "PreCompact")
     await world.forward(100)
@@ -423,7 +425,7 @@ async def test_nothing_is_injected_during_compaction_and_a_full_period_follows(
 
     await world.hook(session, "PostToolUse")
     await world.forward(9)
-    # What was for once is due long since; the timer has begun anew.
+    # The one-time reminder is long overdue; the timer has restarted.
     assert await world.nudges(session) == [("urgent", f"[sm remind] {LONG}")]
     await world.forward(1)
     assert SOFT in await world.nudges(session)
@@ -514,5 +516,5 @@ async def test_a_stranger_can_neither_clear_nor_kill_but_the_parent_can(world: W
     await world.navi.sessions.clear(LOCAL, child.id, parent.id)
     killed = await world.navi.sessions.kill(LOCAL, child.id, parent.id)
     assert killed.state == "stopped"
-    # A person may everything.
+    # A person may do anything.
     assert (await world.navi.sessions.kill(LOCAL, grandchild.id)).state == "stopped"

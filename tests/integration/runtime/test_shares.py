@@ -38,7 +38,7 @@ async def wake(world: World, user: User, text: str = LONG) -> Session:
 
 
 async def fill(world: World, user: User, *, turns: int, recalls: int) -> None:
-    """The user runs this many turns and recalls that never end, and has as many waiting."""
+    """The user runs this many endless turns and recalls, with as many more waiting."""
     begun = [await say(world, user, await session_of(world, user), LONG) for _ in range(2 * turns)]
     assert begun == [True] * turns + [False] * turns
     woken = [await wake(world, user) for _ in range(recalls)]
@@ -73,7 +73,7 @@ async def test_a_user_who_fills_two_servers_stops_nobody_elses_clock(start: Star
         two = await stack.enter_async_context(start(max_concurrent=4))
         sessions = [await session_of(one, BOB) for _ in range(12)]
         for session in sessions:
-            one.clock.move(seconds=1)  # those that came first are to begin first
+            one.clock.move(seconds=1)  # first come, first served
             await say(one, BOB, session, LONG)
         await asyncio.gather(*(one.started(each) for each in sessions[:8]))
 

@@ -165,7 +165,7 @@ async def test_a_turn_at_a_usage_limit_says_so_and_the_next_one_runs(world: Worl
 
 
 class Refused(Driver):
-    """An agent that answers, but was not permitted what it wanted to do."""
+    """An agent that answers, but was denied a permission."""
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
         yield TextDelta("I could not build it.")

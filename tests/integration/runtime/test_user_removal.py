@@ -29,7 +29,7 @@ from tests.live_world import ADA, BOB, LOCAL, LONG, Start, World
 
 @asynccontextmanager
 async def command(database_url: str) -> AsyncIterator[Accounts]:
-    """`navi user`, which works on the store beside the servers."""
+    """Run `navi user`, which uses the store beside the servers."""
     store = Store(database_url)
     store.start()
     try:
@@ -39,7 +39,7 @@ async def command(database_url: str) -> AsyncIterator[Accounts]:
 
 
 async def furnish(world: World, user: User) -> Session:
-    """A session of the user with one of everything that is still to happen."""
+    """A session of the user with one of every kind of pending work."""
     await world.navi.accounts.add(user.id, Role.USER)
     navi = world.navi
     session = await navi.sessions.create(user, driver="scripted", cwd=str(world.folder))
@@ -61,7 +61,7 @@ async def furnish(world: World, user: User) -> Session:
 
 
 async def apart(world: World, user: User) -> Automation:
-    """One that runs in a hidden session."""
+    """An automation that runs in a hidden session."""
     (bound,) = await world.navi.automations.list_automations(user)
     unbound = replace(bound, id=new_id(), kind=Kind.SYSTEM_EVENT, session_key=None)
     session = hidden_session(unbound, str(world.folder), "scripted", unbound.created_at)
@@ -91,7 +91,7 @@ async def test_removing_a_user_stops_everything_and_tells_what(
             assert (automation.enabled, automation.next_run_at) == (False, None)
         stored = await navi.store.transact(automations.get, hidden_one.id)
         assert (stored.enabled, stored.next_run_at) == (False, None)
-        # What was said stays, for admins.
+        # Admins can still read the transcript.
         assert [each.content for each in await world.messages(bobs)] == [LONG, "(stopped)"]
 
         others = await navi.sessions.get(ADA, adas.id)

@@ -76,7 +76,7 @@ class Machine:
     def start(self) -> None:
         self.store = Store(self.url)
         self.store.start()
-        # Only `expect` is needed of a queue.
+        # The scheduler only calls a queue's `expect`.
         self.scheduler = DueLoop(self.store, self.clock, [DueRecalls()], self)  # type: ignore[arg-type]
 
     def expect(self, claimed: Claimed) -> None:
@@ -99,7 +99,7 @@ class Machine:
                 # The end of a turn wakes the scheduler.
                 next_at = await self.scheduler.claim_due()
             if self.now >= outage:
-                # The first time it stays off so long that beats are missed.
+                # The first outage is long enough for beats to be missed.
                 hours = self.chance.uniform(0, 200) if self.restarts else 1_500
                 await self.restart_after(timedelta(hours=hours))
                 outage = self.now + timedelta(days=self.chance.uniform(5, 40))
@@ -110,7 +110,7 @@ class Machine:
         await self.work()
 
     async def work(self) -> bool:
-        """Run the turns of everything that waits. Some take so long that beats pass meanwhile."""
+        """Run the turns of all waiting inputs. Some take so long that beats pass meanwhile."""
         waiting = await self.store.transact(lanes.ready, self.now, 2_000)
         ready = [each.session_id for each in waiting]
         for ran, ended_at in await self.store.transact(self.run_turns, ready):
@@ -146,9 +146,9 @@ def run_turn(
     if (zone := begun.turn.session.task) is not None:
         at = parse_when("tomorrow at 09:00", ended_at, ZoneInfo(zone))
         recalls.schedule(connection, planned(session_id, at, None, ended_at))
-    said = [TextDelta("done")]
+    events = [TextDelta("done")]
     ending = Ending(Outcome.OK)
-    turns.finish(connection, begun.turn, 0, said, drafts_of(said), ending, Usage(), ended_at)
+    turns.finish(connection, begun.turn, 0, events, drafts_of(events), ending, Usage(), ended_at)
     return begun.turn.input
 
 
@@ -189,7 +189,7 @@ def beat_after(before: Fire, interval: timedelta) -> datetime:
 
 
 async def play(url: str, count: int) -> Machine:
-    """A year with so many recurring recalls, and one per zone that always plans the next morning.
+    """A year with that many recurring recalls, and one per zone for each next morning.
 
     Returns the machine at the end of the year, after each fire was compared with arithmetic.
     """
@@ -232,7 +232,7 @@ async def check_beats(machine: Machine, recall: Recall) -> None:
 
 
 async def check_mornings(machine: Machine, session_id: str, zone: ZoneInfo) -> None:
-    """Nine in the morning by the local clock, on the day after the one before was done."""
+    """Nine in the morning local time, on the day after the previous one was done."""
     listed = await machine.store.transact(recalls.list_recalls, session_id)
     newest, *fired = listed
     assert newest.status is RecallStatus.PENDING
@@ -249,7 +249,7 @@ async def check_mornings(machine: Machine, session_id: str, zone: ZoneInfo) -> N
 
 @pytest.fixture(autouse=True)
 def sleep_as_long_as_nothing_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else the scheduler would look every minute of the year."""
+    """Otherwise the scheduler would look every minute of the year."""
     monkeypatch.setattr(due_loop, "LONGEST_SLEEP", END - START)
 
 

@@ -70,7 +70,7 @@ ALL_YEAR = ("0 9 1 * *", "15 17 15 */2 *", "45 23 31 * *", "0 0 1 1,7 *", "20 4 
 
 @dataclass
 class Kept:
-    """A run as it was seen from outside."""
+    """A run as seen from outside."""
 
     due_at: datetime
     fired_at: datetime
@@ -83,7 +83,7 @@ class Open:
 
     turn: turns.Begun
     end_at: datetime
-    said: int
+    event_count: int
 
 
 @dataclass
@@ -109,7 +109,7 @@ class Machine:
     def start(self) -> None:
         self.store = Store(self.url)
         self.store.start()
-        # Only `expect` is needed of a queue.
+        # The scheduler only calls a queue's `expect`.
         self.scheduler = DueLoop(self.store, self.clock, [DueAutomations(5)], self)  # type: ignore[arg-type]
 
     def expect(self, claimed: Claimed) -> None:
@@ -135,7 +135,7 @@ class Machine:
                 self.clock.moment = max(self.now, following)
 
     async def restart(self, at: datetime) -> None:
-        """Off for a moment, some hours or many days. What ran is dead."""
+        """Off for a moment, some hours or many days. Running turns die."""
         await self.store.close()
         length = self.chance.choice([timedelta(seconds=20), 5 * HOUR, 60 * HOUR, 15 * DAY])
         self.clock.moment = at + self.chance.uniform(0.5, 1) * length
@@ -144,7 +144,7 @@ class Machine:
         for dead in await self.store.transact(lanes.running):
             assert await self.store.transact(turns.close_dead, dead, self.now)
         for each in self.open:
-            if each.said:
+            if each.event_count:
                 self.failed += 1
                 self.run_of(each.turn).ended_at = self.now
             else:
@@ -177,28 +177,28 @@ class Machine:
             assert queued_at is not None
             assert due_at <= self.now
             # One that was given back has been here before.
-            known = of_automation.setdefault(trigger.id, Kept(due_at, max(due_at, queued_at)))
-            assert (known.due_at, known.ended_at) == (due_at, None)
+            kept = of_automation.setdefault(trigger.id, Kept(due_at, max(due_at, queued_at)))
+            assert (kept.due_at, kept.ended_at) == (due_at, None)
             if self.chance.random() < 0.05:
                 # Not on a whole minute, so that nothing is due just when it ends.
                 took = self.chance.uniform(0.1, 20) * DAY + timedelta(microseconds=123)
-                said = self.chance.randint(0, 1)
-                if said:
+                event_count = self.chance.randint(0, 1)
+                if event_count:
                     turns.extend(connection, begun.turn, 0, [TextDelta("so far")], self.now)
-                self.open.append(Open(begun, self.now + took, said))
+                self.open.append(Open(begun, self.now + took, event_count))
             else:
                 at_once.append(Open(begun, self.now, 0))
         self.finish(connection, at_once)
 
     def finish(self, connection: Connection, over: Sequence[Open]) -> None:
         for each in over:
-            said = [TextDelta("done")]
+            events = [TextDelta("done")]
             turns.finish(
                 connection,
                 each.turn.turn,
-                each.said,
-                said,
-                drafts_of(said),
+                each.event_count,
+                events,
+                drafts_of(events),
                 Ending(Outcome.OK),
                 Usage(),
                 self.now,
@@ -210,7 +210,7 @@ class Machine:
         return self.runs[trigger.metadata["automation_id"]][trigger.id]
 
 
-# What there is in the year.
+# The automations of the year.
 
 
 def automation(
@@ -283,16 +283,16 @@ def _session(session_id: str) -> Session:
 
 @cache
 def occurrences(schedule: Schedule) -> list[datetime]:
-    """All of the year, and what comes after it up to the horizon."""
+    """All occurrences in the year and after it, up to the horizon."""
     match schedule:
         case At(at):
             return [at]
         case Every(seconds, anchor):
-            beats = (anchor + number * timedelta(seconds=seconds) for number in count(1))
-            found = []
-            while (beat := next(beats)) < HORIZON:
-                found.append(beat)
-            return found
+            endless = (anchor + number * timedelta(seconds=seconds) for number in count(1))
+            beats = []
+            while (beat := next(endless)) < HORIZON:
+                beats.append(beat)
+            return beats
         case Cron(expr, zone):
             pattern = Pattern.of(expr)
             by = _by_the_wall if pattern.follows_real_time else _by_the_calendar
@@ -301,18 +301,18 @@ def occurrences(schedule: Schedule) -> list[datetime]:
 
 def _by_the_wall(expr: str, zone: str) -> list[datetime]:
     """Minute by minute, in the months that are named."""
-    found: set[datetime] = set()
+    moments: set[datetime] = set()
     for month in Pattern.of(expr).months:
         for year in (2026, 2027) if month < HORIZON.month else (2026,):
             start = utc(year, month, 1) - DAY
-            found.update(Wall.between(zone, start, start + 33 * DAY).occurrences(expr))
-    return sorted(each for each in found if START < each < HORIZON)
+            moments.update(Wall.between(zone, start, start + 33 * DAY).occurrences(expr))
+    return sorted(each for each in moments if START < each < HORIZON)
 
 
 def _by_the_calendar(expr: str, zone: str) -> list[datetime]:
     """Day by day: a time that does not exist is moved on, one that comes twice counts once."""
     pattern, place = Pattern.of(expr), ZoneInfo(zone)
-    found: set[datetime] = set()
+    moments: set[datetime] = set()
     day = datetime(2025, 12, 31)  # noqa: DTZ001 - what a calendar says, in no zone
     while day < HORIZON.replace(tzinfo=None):
         for hour, minute in product(pattern.hours, pattern.minutes):
@@ -321,13 +321,13 @@ def _by_the_calendar(expr: str, zone: str) -> list[datetime]:
                 continue
             while (there := _instant(local, place)) is None:
                 local += MINUTE
-            found.add(there)
+            moments.add(there)
         day += DAY
-    return sorted(each for each in found if START < each < HORIZON)
+    return sorted(each for each in moments if START < each < HORIZON)
 
 
 def _instant(local: datetime, place: ZoneInfo) -> datetime | None:
-    """When the clock there shows it for the first time; None if it never does."""
+    """When the local clock first shows this time; None if it never does."""
     there = local.replace(tzinfo=place, fold=0).astimezone(UTC)
     return there if there.astimezone(place).replace(tzinfo=None) == local else None
 
@@ -342,10 +342,10 @@ class Expected:
 
 
 def expected(made: Automation, machine: Machine) -> Expected:
-    """`machine` says when it was off, and how long each run took: no more."""
+    """Of `machine` it uses only the outages and how long each run took."""
     expires_at = made.guards.expires_at
     ends = {run.due_at: run.ended_at for run in machine.runs.get(made.id, {}).values()}
-    told = Expected()
+    total = Expected()
     left = [each for each in occurrences(made.schedule) if not expires_at or each <= expires_at]
     busy_until: datetime | None = START
     is_limited = False
@@ -365,20 +365,20 @@ def expected(made: Automation, machine: Machine) -> Expected:
         is_late = made.catch_up is CatchUp.SKIP and looked_at - due[-1] > ON_TIME
         is_busy = busy_until is None or busy_until > looked_at
         if is_expired or is_late or is_busy:
-            told.missed += len(due)
+            total.missed += len(due)
             continue
-        told.missed += len(due) - 1
-        told.runs.append((due[-1], looked_at))
+        total.missed += len(due) - 1
+        total.runs.append((due[-1], looked_at))
         busy_until = ends.get(due[-1])
-        if len(told.runs) == made.guards.max_runs:
+        if len(total.runs) == made.guards.max_runs:
             left, is_limited = [], True
     is_limited |= expires_at is not None or isinstance(made.schedule, At)
-    told.next_run_at = left[0] if left else None if is_limited else HORIZON
-    return told
+    total.next_run_at = left[0] if left else None if is_limited else HORIZON
+    return total
 
 
 def _is_seen(moment: datetime, machine: Machine) -> datetime:
-    """Then, or when the server is back."""
+    """That moment, or the server's next start."""
     for off, on in machine.outages:
         if off <= moment < on:
             return on
@@ -389,7 +389,7 @@ def _is_seen(moment: datetime, machine: Machine) -> datetime:
 
 
 async def play(url: str, total: int) -> tuple[Machine, list[Automation], int]:
-    """Returns also how many occurrences were missed."""
+    """Also return how many occurrences were missed."""
     schema.prepare(url)
     chance = random.Random(2026)
     machine = Machine(url, chance)
@@ -408,7 +408,7 @@ async def play(url: str, total: int) -> tuple[Machine, list[Automation], int]:
         assert (following and min(following, HORIZON)) == should.next_run_at, each
         is_running = any(run.ended_at is None for run in machine.runs.get(each.id, {}).values())
         assert (current.active_run_state is not None) == is_running, each
-        # One whose last run has not ended is not over yet.
+        # An automation whose last run goes on has not ended.
         assert current.enabled == (should.next_run_at is not None or is_running), each
         assert current.run_count == len(should.runs)
         missed += should.missed
@@ -418,7 +418,7 @@ async def play(url: str, total: int) -> tuple[Machine, list[Automation], int]:
 
 @pytest.fixture(autouse=True)
 def sleep_as_long_as_nothing_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else the scheduler would look every minute of the year."""
+    """Otherwise the scheduler would look every minute of the year."""
     monkeypatch.setattr(due_loop, "LONGEST_SLEEP", END - START)
 
 
@@ -442,7 +442,7 @@ async def test_a_year_of_automations_on_postgresql_too(postgres: PostgresServer)
 
 
 def test_the_calendar_and_the_wall_tell_the_same() -> None:
-    """Two ways to find out what is expected, so that neither is believed blindly."""
+    """Two ways to compute what is expected check each other."""
     for zone, days in list(ZONES.items())[:9:4]:
         for expr in (shape.format(days) for shape in ON_THOSE_DAYS[:2]):
             assert _by_the_wall(expr, zone) == _by_the_calendar(expr, zone)

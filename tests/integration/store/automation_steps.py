@@ -59,9 +59,9 @@ OK = Ending(Outcome.OK)
 
 
 async def finish(
-    world: World, begun: turns.Begun, said: str = "answer", ending: Ending = OK
+    world: World, begun: turns.Begun, answer: str = "answer", ending: Ending = OK
 ) -> None:
-    happened = [TextDelta(said)]
+    happened = [TextDelta(answer)]
     drafts = drafts_of(happened)
     await world.store.transact(
         turns.finish, begun.turn, 0, happened, drafts, ending, Usage(), world.later()

@@ -21,12 +21,12 @@ from navi.live.store.scheduling import compactions
 from tests.hook_reports import hook_report
 from tests.store_world import NOON, World
 
-SAID: list[TurnEvent] = [TextDelta("first, "), ToolStarted("1", "Bash", {"command": "ls"})]
+BEGINNING: list[TurnEvent] = [TextDelta("first, "), ToolStarted("1", "Bash", {"command": "ls"})]
 
 
 async def running(world: World, session: Session) -> RunningTurn:
-    (found,) = await world.store.transact(lanes.running, [session.id])
-    return found
+    (lane,) = await world.store.transact(lanes.running, [session.id])
+    return lane
 
 
 def claim(world: World, dead: RunningTurn, owner: str = "next") -> turns.Claim:
@@ -37,7 +37,7 @@ def claim(world: World, dead: RunningTurn, owner: str = "next") -> turns.Claim:
 async def test_a_turn_that_was_taken_over_is_the_same_turn_with_a_new_owner(world: World) -> None:
     session = await world.session(driver="claude_code")
     begun = await world.begun(session, "question")
-    await world.store.transact(turns.extend, begun.turn, 0, SAID, world.later())
+    await world.store.transact(turns.extend, begun.turn, 0, BEGINNING, world.later())
     dead = await running(world, session)
 
     again = await world.store.transact(turns.take_over, dead, claim(world, dead))
@@ -46,22 +46,22 @@ async def test_a_turn_that_was_taken_over_is_the_same_turn_with_a_new_owner(worl
     assert again.turn.id == begun.turn.id
     assert again.turn.fence == begun.turn.fence + 1
     assert [each.text for each in again.turn.inputs] == ["question"]
-    assert list(again.stored_events) == SAID
+    assert list(again.stored_events) == BEGINNING
     with pytest.raises(FenceLost):
-        await world.store.transact(turns.extend, begun.turn, 2, SAID, world.later())
+        await world.store.transact(turns.extend, begun.turn, 2, BEGINNING, world.later())
     last: list[TurnEvent] = [TextDelta("last")]
     await world.store.transact(
         turns.finish,
         again.turn,
         2,
         last,
-        drafts_of([*SAID, *last]),
+        drafts_of([*BEGINNING, *last]),
         Ending(Outcome.OK),
         Usage(),
         world.later(),
     )
-    said = await world.store.transact(transcript.read, session.id)
-    assert said[0].content == "question"
+    messages = await world.store.transact(transcript.read, session.id)
+    assert messages[0].content == "question"
     assert (await world.store.transact(sessions.get, session.id)).state is SessionState.IDLE
 
 
@@ -84,9 +84,9 @@ async def test_an_agent_keeps_its_first_name_until_the_session_is_cleared(world:
     session = await world.session(driver="codex")
     await world.store.transact(terminals.remember, session, "thread-1", world.later())
     await world.store.transact(terminals.remember, session, "thread-2", world.later())
-    known = await world.store.transact(terminals.conversation, session)
-    assert known is not None
-    assert known.agent_session_id == "thread-1"
+    conversation = await world.store.transact(terminals.conversation, session)
+    assert conversation is not None
+    assert conversation.agent_session_id == "thread-1"
 
     cleared = replace(session, context_from_idx=2)
     assert await world.store.transact(terminals.conversation, cleared) is None
@@ -99,7 +99,7 @@ STRANGER = Caller(User("stranger", Role.ADMIN, NOON, {}))
 async def reported(
     world: World, event: str, *, seconds: float = 1, sender: Caller = LOCAL, **fields: Any
 ) -> Session:
-    """What a hook of an agent that nobody started says, so many seconds after the last."""
+    """Report from a hook of a person's own agent, that many seconds after the last."""
     emitted_at = fields.pop("emitted_at", world.later(seconds))
     news = hook_report(event, "abc", emitted_at, **fields)
     template = await template_session(world)
@@ -126,22 +126,22 @@ async def test_a_terminal_is_shown_by_the_first_line_typed_in_it(world: World) -
     session = await reported(world, "SessionStart")
     assert session.title == session.name
     for prompt in ("Mow the lawn.", "Now the hedge."):
-        told = await reported(world, "UserPromptSubmit", prompt=prompt)
-        assert (told.title, told.state) == ("Mow the lawn.", "running")
+        session = await reported(world, "UserPromptSubmit", prompt=prompt)
+        assert (session.title, session.state) == ("Mow the lawn.", "running")
     assert (await world.store.transact(sessions.get, session.id)).title == "Mow the lawn."
 
 
 async def test_a_notice_that_nothing_happens_is_no_question(world: World) -> None:
     await reported(world, "SessionStart")
-    told = await reported(world, "Notification", notification_type="idle_prompt")
-    assert told.state is SessionState.IDLE
+    session = await reported(world, "Notification", notification_type="idle_prompt")
+    assert session.state is SessionState.IDLE
 
 
 async def test_older_news_never_overrides_newer(world: World) -> None:
     await reported(world, "UserPromptSubmit", seconds=10)
     early = world.now - timedelta(seconds=5)
-    told = await reported(world, "Stop", emitted_at=early)
-    assert told.state is SessionState.RUNNING
+    session = await reported(world, "Stop", emitted_at=early)
+    assert session.state is SessionState.RUNNING
 
 
 async def test_what_is_sent_to_an_open_terminal_waits_until_it_asks_or_is_gone(
@@ -153,11 +153,11 @@ async def test_what_is_sent_to_an_open_terminal_waits_until_it_asks_or_is_gone(
     assert await world.begin(session) is None
     assert await ready(world) == []
     now = world.later()
-    asked = turns.Claim(new_id(), "me", now + timedelta(seconds=15), now, is_hand_over=True)
-    begun = await world.store.transact(turns.begin, session.id, asked)
+    claim = turns.Claim(new_id(), "me", now + timedelta(seconds=15), now, is_hand_over=True)
+    begun = await world.store.transact(turns.begin, session.id, claim)
     assert begun is not None
 
-    # It did not arrive after all: it waits again, and goes on without the terminal.
+    # It was not delivered after all: it waits again and runs without the terminal.
     dead = await running(world, session)
     await world.store.transact(turns.close_dead, dead, world.later(), "not taken")
     [waiting] = await world.store.transact(input_queue.waiting, session.id)
@@ -192,7 +192,7 @@ async def test_an_agent_that_navi_runs_reports_its_compactions_and_is_in_no_term
     over = hook_report("SessionStart", "abc", world.later())
     await world.store.transact(terminals.report_compaction, LOCAL, over)
     assert await world.store.transact(compactions.held_until, session.id) is None
-    # Another session of the same agent, which it may have started itself, is nobody's here.
+    # Another session of the same agent, perhaps its own child, is not Navi's.
     unknown = replace(begins, agent_session_id="def")
     await world.store.transact(terminals.report_compaction, LOCAL, unknown)
 

@@ -46,7 +46,7 @@ class Hands:
 
 
 async def add_apart(world: World, target: Session) -> Automation:
-    """One that runs in a session of its own and wants its answers in another."""
+    """An automation that runs in a hidden session and delivers to another."""
     apart = automation(None, target=Target("web", target.id, deliver=True))
     session = hidden_session(apart, "/", "scripted", NOON)
     await world.store.transact(hidden_sessions.keep, session, apart, NOON)
@@ -54,7 +54,7 @@ async def add_apart(world: World, target: Session) -> Automation:
 
 
 async def fire(world: World, now: datetime) -> int:
-    """How many due automations were dealt with."""
+    """How many due automations were processed."""
     world.now = now
     return (await claim(world.store, DUE, now)).count
 
@@ -101,7 +101,7 @@ async def test_two_servers_that_find_it_due_at_the_same_moment_admit_it_once(wor
 async def test_an_occurrence_that_meets_its_own_run_is_none_of_its_last_runs(
     world: World,
 ) -> None:
-    """It must still come to the number of runs that it was made for."""
+    """It must still reach its number of runs."""
     session = await world.session()
     made = await add(world, session, guards=Guards(max_runs=2))
     await fire(world, NOON + HOUR)
@@ -137,7 +137,7 @@ async def test_an_occurrence_that_meets_its_own_run_may_be_the_last_before_it_ex
 async def test_what_comes_due_while_its_session_was_waited_for_is_not_forgotten(
     world: World,
 ) -> None:
-    """The session may know a later time than the plan, by then."""
+    """By then the session may have a later time than the scheduler planned."""
     session = await world.session()
     made = await add(world, session)
     await fire(world, NOON + HOUR)
@@ -166,7 +166,7 @@ async def test_a_run_whose_process_died_before_it_did_anything_waits_again(world
 
 
 async def test_what_is_delivered_while_a_silent_turn_dies_keeps_its_place(world: World) -> None:
-    """The turn is as if it had never begun, and its input comes after what was told meanwhile."""
+    """The turn is undone, and its input comes after what was delivered meanwhile."""
     target = await world.session()
     apart = await add_apart(world, target)
     await fire(world, NOON + HOUR)
@@ -179,11 +179,11 @@ async def test_what_is_delivered_while_a_silent_turn_dies_keeps_its_place(world:
     begun = await begin(world, target.id)
     await finish(world, begun, "hi")
 
-    said = await world.store.transact(transcript.read, target.id)
-    assert [message.content for message in said] == ["news", "hello", "hi"]
+    messages = await world.store.transact(transcript.read, target.id)
+    assert [message.content for message in messages] == ["news", "hello", "hi"]
     assert [message.content for message in begun.history] == ["news"]
-    # Whoever had read up to the delivered one finds the others after it.
-    assert [m.content for m in said if m.idx > said[0].idx] == ["hello", "hi"]
+    # A reader that had reached the delivered message finds the others after it.
+    assert [m.content for m in messages if m.idx > messages[0].idx] == ["hello", "hi"]
 
 
 async def test_an_answer_is_delivered_once_by_whichever_server(world: World) -> None:

@@ -1,4 +1,4 @@
-"""The scheduler: what it claims, and when it looks again."""
+"""What the scheduler claims, and when it looks again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the store expects of a database, checked on each."""
+"""What the store expects of a database, checked on both."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ async def test_a_listener_hears_that_another_process_wrote(
     )
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while not heard.is_set():  # again, if it had not begun to listen yet
+            while not heard.is_set():  # repeated in case it was not listening yet
                 await asyncio.to_thread(write)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(heard.wait(), 0.1)

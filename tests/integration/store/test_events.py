@@ -16,8 +16,8 @@ async def test_each_session_counts_its_own_events_and_all_count_together(world: 
     await asyncio.gather(*(world.admit(session) for _ in range(20) for session in pair))
 
     for session in pair:
-        found = await world.store.transact(events.read_session, session.id, 0, 1000)
-        assert [event.seq for event in found] == list(range(1, 22))
+        stored = await world.store.transact(events.read_session, session.id, 0, 1000)
+        assert [event.seq for event in stored] == list(range(1, 22))
     everything = await world.store.transact(events.read_all, 0, 1000)
     assert [event.position for event in everything] == list(range(1, 43))
 
@@ -33,9 +33,9 @@ async def test_an_operation_that_fails_leaves_no_event_and_no_gap(world: World) 
         await world.store.transact(fails, session.id)
     await world.admit(session)
 
-    found = await world.store.transact(events.read_session, session.id, 0, 1000)
-    assert [event.seq for event in found] == [1, 2]
-    assert [event.type for event in world.told] == ["session_update", "input_queued"]
+    stored = await world.store.transact(events.read_session, session.id, 0, 1000)
+    assert [event.seq for event in stored] == [1, 2]
+    assert [event.type for event in world.published] == ["session_update", "input_queued"]
 
 
 async def test_one_failure_among_many_does_not_touch_the_others(world: World) -> None:
@@ -52,8 +52,8 @@ async def test_one_failure_among_many_does_not_touch_the_others(world: World) ->
     )
 
     assert len([each for each in results if isinstance(each, RuntimeError)]) == 1
-    found = await world.store.transact(events.read_session, session.id, 0, 1000)
-    assert [event.seq for event in found] == list(range(1, 22))
+    stored = await world.store.transact(events.read_session, session.id, 0, 1000)
+    assert [event.seq for event in stored] == list(range(1, 22))
 
 
 async def test_what_is_told_is_what_was_stored(world: World) -> None:
@@ -61,7 +61,7 @@ async def test_what_is_told_is_what_was_stored(world: World) -> None:
     for number in range(5):
         await world.admit(session, f"text {number}")
 
-    assert world.told == await world.store.transact(events.read_session, session.id, 0, 1000)
+    assert world.published == await world.store.transact(events.read_session, session.id, 0, 1000)
 
 
 async def test_reading_goes_on_after_the_last_seen_event(world: World) -> None:
@@ -99,10 +99,10 @@ async def test_events_come_back_as_they_were_whatever_characters_are_in_them(wor
 
     await world.store.transact(emits, session.id)
 
-    found = await world.store.transact(events.read_session, session.id, 1, 1000)
-    assert found == world.told[1:]
-    assert [event.turn_id for event in found] == [None, None, odd, odd]
-    assert found[0].payload == {"delta": odd, odd: None}
+    stored = await world.store.transact(events.read_session, session.id, 1, 1000)
+    assert stored == world.published[1:]
+    assert [event.turn_id for event in stored] == [None, None, odd, odd]
+    assert stored[0].payload == {"delta": odd, odd: None}
 
 
 async def test_events_whose_connection_breaks_while_they_are_written_are_stored_once(
@@ -122,6 +122,6 @@ async def test_events_whose_connection_breaks_while_they_are_written_are_stored_
 
     await world.store.transact(breaks_once, session.id)
 
-    found = await world.store.transact(events.read_session, session.id, 0, 1000)
-    assert [event.seq for event in found] == [1, 2]
+    stored = await world.store.transact(events.read_session, session.id, 0, 1000)
+    assert [event.seq for event in stored] == [1, 2]
     assert len(set(attempts)) == 2

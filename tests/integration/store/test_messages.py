@@ -1,4 +1,4 @@
-"""Messages between sessions: which share a turn, and what their senders are told."""
+"""Messages between sessions: which share a turn, and the notices to their senders."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ async def test_messages_of_agents_that_wait_are_joined_in_their_order(world: Wor
     header = f"[message from lead ({sender.id})]\n"
     assert prompt_of(begun.turn.inputs) == f"{header}one\n\n{header}two\n\n{header}three"
     await end(world, begun)
-    said = await world.store.transact(transcript.read, session.id)
-    assert [each.content for each in said[2:]] == ["one", "two", "three", "done"]
-    assert [each.idx for each in said] == list(range(6))
+    messages = await world.store.transact(transcript.read, session.id)
+    assert [each.content for each in messages[2:]] == ["one", "two", "three", "done"]
+    assert [each.idx for each in messages] == list(range(6))
     assert await world.store.transact(input_queue.waiting, session.id) == []
 
 
@@ -112,8 +112,8 @@ async def test_messages_of_different_modes_are_not_joined(world: World) -> None:
     await message(world, session, "overtakes", sender, delivery_mode=DeliveryMode.IMPORTANT)
     await message(world, session, "interrupts", sender, delivery_mode=DeliveryMode.URGENT)
     await end(world, first)
-    found = [await next_turn(world, session) for _ in range(3)]
-    assert found == [["interrupts"], ["overtakes"], ["in order"]]
+    batches = [await next_turn(world, session) for _ in range(3)]
+    assert batches == [["interrupts"], ["overtakes"], ["in order"]]
 
 
 async def test_more_than_an_agent_can_read_at_once_is_split(world: World) -> None:
@@ -141,9 +141,9 @@ async def test_joined_messages_of_a_turn_that_died_silently_all_wait_again(world
     await world.store.transact(turns.close_dead, dead, world.later())
 
     assert await next_turn(world, session) == ["one", "two"]
-    said = await world.store.transact(transcript.read, session.id)
-    assert [each.content for each in said] == ["first", "done", "one", "two", "done"]
-    # And nobody was told twice that they were delivered.
+    messages = await world.store.transact(transcript.read, session.id)
+    assert [each.content for each in messages] == ["first", "done", "one", "two", "done"]
+    # And no delivery was announced twice.
     assert len(await notices(world, sender)) == 2
 
 
@@ -230,8 +230,8 @@ async def test_two_sessions_that_notify_each_other_at_the_same_moment_both_get_t
     while any(begun := await asyncio.gather(world.begin(one), world.begin(two))):
         await asyncio.gather(*(end(world, each) for each in begun if each is not None))
     for session in (one, two):
-        said = await world.store.transact(transcript.read, session.id)
-        came = [each.id for each in said if "notice" in each.metadata]
+        messages = await world.store.transact(transcript.read, session.id)
+        came = [each.id for each in messages if "notice" in each.metadata]
         # Of two deliveries and two ends.
         assert len(came) == len(set(came)) == 4
 
@@ -241,5 +241,5 @@ async def test_children_are_found_through_all_generations(world: World) -> None:
     child = await world.session(parent_id=root.id)
     grandchild = await world.session(parent_id=child.id)
     await world.session()
-    found = await world.store.transact(sessions.descendants, root.id)
-    assert {each.id for each in found} == {child.id, grandchild.id}
+    children = await world.store.transact(sessions.descendants, root.id)
+    assert {each.id for each in children} == {child.id, grandchild.id}

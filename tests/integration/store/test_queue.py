@@ -26,8 +26,8 @@ async def test_an_admitted_input_waits_in_the_queue_and_is_told(world: World) ->
         "look",
         {"from": "test"},
     )
-    assert world.told[-1].type == "input_queued"
-    assert world.told[-1].payload["input"]["id"] == admission.input_id
+    assert world.published[-1].type == "input_queued"
+    assert world.published[-1].payload["input"]["id"] == admission.input_id
 
 
 async def test_the_position_counts_the_inputs_that_go_first(world: World) -> None:
@@ -45,7 +45,7 @@ async def test_the_same_input_sent_again_is_admitted_once(world: World) -> None:
         await world.admit(session, "once", id="the-same-id")
 
     assert len(await world.store.transact(input_queue.waiting, session.id)) == 1
-    assert [event.type for event in world.told].count("input_queued") == 1
+    assert [event.type for event in world.published].count("input_queued") == 1
 
 
 async def test_an_input_id_can_not_be_used_for_another_text(world: World) -> None:
@@ -63,7 +63,7 @@ async def test_racing_admissions_get_each_their_own_place(world: World) -> None:
 
     waiting = await world.store.transact(input_queue.waiting, session.id)
     assert [each.ordinal for each in waiting] == list(range(40))
-    seqs = [event.seq for event in world.told if event.session_id == session.id]
+    seqs = [event.seq for event in world.published if event.session_id == session.id]
     assert sorted(seqs) == list(range(1, 42))
 
 
@@ -82,7 +82,7 @@ async def test_an_ended_session_takes_no_input_and_drops_what_waited_visibly(wor
 
     with pytest.raises(SessionStopped):
         await world.admit(session)
-    removed = [event.payload for event in world.told if event.type == "input_removed"]
+    removed = [event.payload for event in world.published if event.type == "input_removed"]
     assert removed == [{"input_id": admission.input_id}]
 
 

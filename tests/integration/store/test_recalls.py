@@ -32,7 +32,7 @@ async def scheduled(world: World, session: Session, interval: int | None = None)
 
 
 async def claimed(world: World, session: Session, now: datetime) -> bool:
-    """Whether that admitted an input of the session."""
+    """Whether it admitted an input of the session."""
     world.now = now
     before = await world.store.transact(input_queue.waiting, session.id)
     await claim(world.store, DUE, now)
@@ -376,8 +376,8 @@ async def test_many_recalls_due_at_once_fire_once_each_although_several_fire_the
     assert sum(result.count for result in results) == 60
     for session in everybody:
         assert len(await world.store.transact(input_queue.waiting, session.id)) == 1
-        told = [each.type for each in world.told if each.session_id == session.id]
-        assert told[-2:] == ["recall_update", "input_queued"]
+        types = [each.type for each in world.published if each.session_id == session.id]
+        assert types[-2:] == ["recall_update", "input_queued"]
 
 
 async def test_among_many_due_recalls_that_of_an_ended_session_is_not_claimed(

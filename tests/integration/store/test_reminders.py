@@ -114,7 +114,7 @@ async def test_nothing_is_due_before_its_time_and_the_clock_is_told_when(world: 
     assert (await fire(world, 9.9)).count == 0
     await fire(world, 0.1)
     assert await earliest(world.store, NUDGES) == due_at + timedelta(seconds=10)
-    assert [each.type for each in world.told].count("remind_update") == 2
+    assert [each.type for each in world.published].count("remind_update") == 2
 
 
 async def test_after_a_long_outage_one_nudge_comes_and_no_flood(world: World) -> None:
@@ -135,8 +135,8 @@ async def test_registering_again_after_a_lost_answer_changes_nothing(world: Worl
     new = registration(session, world.now)
     await world.store.transact(reminders.register, new)
     await fire(world, 10)
-    known = await world.store.transact(reminders.register, new)
-    assert known.soft_fired
+    repeated = await world.store.transact(reminders.register, new)
+    assert repeated.soft_fired
 
 
 async def test_an_ended_session_is_not_reminded(world: World) -> None:
@@ -150,7 +150,7 @@ async def test_an_ended_session_is_not_reminded(world: World) -> None:
     ("ending", "reason", "stays"),
     [
         (OK, None, False),
-        # It had finished by itself when the interruption came.
+        # It had finished before the interruption came.
         (OK, StopReason.URGENT, False),
         (Ending(Outcome.ERROR, "no answer"), None, False),
         (Ending(Outcome.STOPPED), StopReason.PERSON, False),
@@ -177,7 +177,7 @@ async def test_an_agent_whose_server_died_is_still_reminded(world: World) -> Non
     await world.store.transact(turns.extend, begun.turn, 0, [TextDelta("I")], world.later())
     dead = RunningTurn(begun.turn.id, session.id, begun.turn.fence, "me", world.now, None)
     await world.store.transact(turns.close_dead, dead, world.later())
-    ends = [each.payload["error"] for each in world.told if each.type == "stream_end"]
+    ends = [each.payload["error"] for each in world.published if each.type == "stream_end"]
     assert ends == [SERVER_STOPPED]
     assert await world.store.transact(reminders.active, session.id) is not None
 
@@ -194,7 +194,7 @@ async def test_a_message_starts_its_reminder_when_it_is_delivered(world: World) 
 
 
 async def given_back(world: World, begun: turns.Begun, why: str = SERVER_STOPPED) -> None:
-    """The turn is closed before its agent said anything."""
+    """Close the turn before its agent's first output."""
     turn = begun.turn
     dead = RunningTurn(turn.id, turn.session.id, turn.fence, "me", world.now, None)
     await world.store.transact(turns.close_dead, dead, world.later(), why)
@@ -226,7 +226,7 @@ async def test_after_a_restart_no_nudge_precedes_its_task(world: World, why: str
 
 
 async def test_a_session_whose_task_waits_again_gets_a_full_period(world: World) -> None:
-    """Somebody asked for the reminders apart from the task."""
+    """The reminders were requested separately from the task."""
     session = await world.session()
     begun = await world.begun(session)
     await registered(world, session)
@@ -273,7 +273,7 @@ async def test_a_reminder_for_once_comes_once_however_many_look(world: World) ->
     now = world.later(10)
 
     async def look(store: Store) -> None:
-        # Until nothing is due: what another one holds at the moment is passed over.
+        # Until nothing is due: rows locked by another transaction are skipped.
         for kind in (REMINDERS, NUDGES):
             while (await earliest(store, kind) or now + timedelta(1)) <= now:
                 await claim(store, kind, now, limit=3)
@@ -291,8 +291,8 @@ async def test_killing_a_session_cancels_all_its_reminders(world: World) -> None
     await world.store.transact(one_time_reminders.schedule, reminder)
     await registered(world, session)
     await world.store.transact(sessions.kill, session.id, world.later())
-    known = await world.store.transact(one_time_reminders.find, reminder.id)
-    assert known is not None
-    assert known.status is ReminderStatus.CANCELLED
+    cancelled = await world.store.transact(one_time_reminders.find, reminder.id)
+    assert cancelled is not None
+    assert cancelled.status is ReminderStatus.CANCELLED
     assert await earliest(world.store, REMINDERS) is None
     assert await earliest(world.store, NUDGES) is None

@@ -95,9 +95,9 @@ def test_what_ran_in_a_pane_was_kept_as_the_model_before(database_url: str) -> N
     schema.prepare(database_url)
 
     with engine.connect() as connection:
-        found = connection.execute(text("SELECT id, program, model FROM sessions")).all()
+        migrated = connection.execute(text("SELECT id, program, model FROM sessions")).all()
     engine.dispose()
-    assert {row.id: (row.program, row.model) for row in found} == {
+    assert {row.id: (row.program, row.model) for row in migrated} == {
         "pane": ("codex", None),
         "usual": (None, None),
         "own": (None, "openai:m"),

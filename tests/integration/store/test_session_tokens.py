@@ -23,7 +23,7 @@ async def test_a_token_stands_for_its_session_and_its_sessions_user(world: World
     assert agent is not None
     assert (agent.session_id, agent.user.role) == (of_local.id, Role.ADMIN)
     assert await caller_of(world, "three") is None
-    # It is no token of a person.
+    # It is not a person's token.
     assert await world.store.transact(users.by_token, "one") is None
 
 
@@ -69,7 +69,7 @@ async def test_only_the_newest_tokens_of_a_session_are_kept(world: World) -> Non
     await world.store.transact(session_tokens.add, other.id, "of another", world.later())
     names = [f"token {number}" for number in range(session_tokens.KEPT + 2)]
     for name in names:
-        for _ in range(2):  # a lost connection makes an operation run again
+        for _ in range(2):  # after a lost connection an operation runs again
             await world.store.transact(session_tokens.add, session.id, name, world.later())
 
     valid = [name for name in names if await caller_of(world, name) is not None]

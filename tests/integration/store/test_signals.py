@@ -104,7 +104,7 @@ async def tell(url: str, *sent: tuple[str, str], sender: str = "another") -> Non
 
 
 async def cut_others(url: str) -> None:
-    """As a network or an administrator would."""
+    """Cut the connection, as a network failure or an administrator would."""
     async with await psycopg.AsyncConnection.connect(url) as connection:
         await connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
@@ -122,7 +122,7 @@ async def test_a_ring_beside_sqlite_is_heard_once(
     listening = asyncio.create_task(
         signals.listen(url, "me", lambda *signal: queue.put_nowait(signal))
     )
-    # It has looked at the bell as it was.
+    # It has read the bell's old value.
     await asyncio.sleep(0)
     signals.ring(url)
     assert {await next_of(queue) for _ in signals.CHANNELS} == MISSED

@@ -8,14 +8,14 @@ from tests.store_world import World
 async def test_messages_and_the_events_after_a_snapshot_make_the_whole_at_every_moment(
     world: World,
 ) -> None:
-    """Nothing is missing and nothing twice, whenever somebody begins to watch."""
+    """Nothing is missing or repeated, whenever a client starts to watch."""
     session = await world.session()
 
     async def seen() -> list[str]:
         taken = await world.store.transact(snapshot.take, session.id, 100)
-        told = await world.store.transact(events.read_session, session.id, taken.after, 500)
+        stored = await world.store.transact(events.read_session, session.id, taken.after, 500)
         later = [
-            _said(event) for event in told if event.type in ("stream_delta", "input_delivered")
+            _text(event) for event in stored if event.type in ("stream_delta", "input_delivered")
         ]
         waiting = [f"waits: {each.text}" for each in taken.queue]
         return [*(message.content for message in taken.messages), *later, *waiting]
@@ -32,9 +32,9 @@ async def test_messages_and_the_events_after_a_snapshot_make_the_whole_at_every_
     assert (await seen())[2:] == ["two", "ond", "waits: three"]
 
 
-def _said(event: Event) -> str:
-    said = event.payload.get("delta") or event.payload["input"]["text"]
-    return str(said)
+def _text(event: Event) -> str:
+    text = event.payload.get("delta") or event.payload["input"]["text"]
+    return str(text)
 
 
 async def test_a_snapshot_has_the_last_messages_only(world: World) -> None:

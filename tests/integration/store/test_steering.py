@@ -1,4 +1,4 @@
-"""Soft nudges that are delivered into a turn while it runs."""
+"""Soft nudges delivered into a running turn."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Work:
         return [each.text for each in waiting]
 
     async def transcript(self) -> list[tuple[int, str]]:
-        found = await self.world.store.transact(transcript.read, self.session.id)
-        return [(each.idx, each.content) for each in found]
+        messages = await self.world.store.transact(transcript.read, self.session.id)
+        return [(each.idx, each.content) for each in messages]
 
     async def finish(self) -> None:
         await self.world.store.transact(
@@ -88,7 +88,7 @@ async def test_a_soft_nudge_is_delivered_into_the_running_turn(work: Work) -> No
 
     assert await work.waiting() == []
     *_, nudge = await work.world.store.transact(transcript.read, work.session.id)
-    delivered = work.world.told[-1]
+    delivered = work.world.published[-1]
     assert (delivered.type, delivered.turn_id) == ("input_delivered", work.begun.turn.id)
     assert delivered.payload["input"]["id"] == nudge.id
     assert nudge.source == Origin.REMINDER
@@ -103,7 +103,7 @@ async def test_it_is_not_delivered_again_when_the_turn_has_ended(work: Work) -> 
 
 
 async def test_a_delivery_that_is_run_again_gives_the_same(work: Work) -> None:
-    """The answer to the first commit got lost."""
+    """The answer to the first commit was lost."""
     assert await work.take() == [SOFT_TEXT]
     assert await work.take() == [SOFT_TEXT]
     assert await work.transcript() == [(0, "the task"), (1, SOFT_TEXT)]

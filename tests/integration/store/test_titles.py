@@ -1,4 +1,4 @@
-"""The title of a session that nobody named: how its conversation began."""
+"""The title of an unnamed session is how its conversation began."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def finish(world: World, begun: Begun) -> None:
 
 
 async def say(world: World, session: Session, words: str, **fields: Any) -> str:
-    """The session's title once that was said."""
+    """The session's title after that message."""
     await world.admit(session, words, **fields)
     begun = await world.begin(session)
     assert begun is not None
@@ -77,7 +77,7 @@ async def test_reminders_and_notices_give_no_title(world: World) -> None:
 async def test_the_new_title_is_announced_when_the_turn_begins(world: World) -> None:
     session = await unnamed(world)
     await world.begun(session, "Fix the login.")
-    updates = [event for event in world.told if event.type == "session_update"]
+    updates = [event for event in world.published if event.type == "session_update"]
     titles = [event.payload["session"]["title"] for event in updates]
     assert titles == [f"New session {session.id[:4]}", "Fix the login."]
 
@@ -117,7 +117,7 @@ async def test_sessions_of_an_older_store_get_their_titles(world: World) -> None
 
 
 def _migrate_again(connection: Connection) -> None:
-    """As if the sessions had been written before there were titles."""
+    """Undo the migration that added titles, and run it again."""
     for column in ("opening", "opening_origin"):
         connection.execute(text(f"ALTER TABLE sessions DROP COLUMN {column}"))
     migration = import_module("navi.live.store.engine.migrations.versions.0008_session_titles")

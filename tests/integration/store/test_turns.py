@@ -39,8 +39,8 @@ async def finish(world: World, turn: Turn, text: str = "answer", counted: int = 
 
 
 async def running(world: World, session: Session) -> RunningTurn:
-    (found,) = await world.store.transact(lanes.running, [session.id])
-    return found
+    (lane,) = await world.store.transact(lanes.running, [session.id])
+    return lane
 
 
 async def types_of(world: World, session: Session) -> list[str]:
@@ -135,9 +135,9 @@ async def test_storing_the_same_events_again_after_a_lost_answer_stores_them_onc
     for _ in range(2):
         await finish(world, begun.turn, counted=1)
 
-    found = await types_of(world, session)
-    assert found.count("stream_delta") == 2
-    assert found.count("stream_end") == 1
+    types = await types_of(world, session)
+    assert types.count("stream_delta") == 2
+    assert types.count("stream_end") == 1
 
 
 async def test_inputs_are_delivered_by_mode_and_then_in_order(world: World) -> None:
@@ -292,7 +292,7 @@ async def test_a_dead_turn_ends_visibly(world: World) -> None:
     await world.begun(session)
     await world.store.transact(turns.close_dead, await running(world, session), world.later())
 
-    end, sync, queued = world.told[-3:]
+    end, sync, queued = world.published[-3:]
     assert (end.type, end.payload["outcome"], end.payload["error"]) == (
         "stream_end",
         "error",

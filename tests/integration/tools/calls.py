@@ -1,4 +1,4 @@
-"""Calling a tool as a model does: with JSON."""
+"""Call tools as a model does: with JSON."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from navi.live.model.tool_call import read_arguments
 
 
 async def run_tool(tool: Tool[Any], context: ToolContext, values: Mapping[str, Any]) -> ToolResult:
-    """Its result, or the refusal that it raises."""
+    """Return its result, or raise its refusal."""
     return await tool.run(context, read_arguments(tool, values))

@@ -43,7 +43,7 @@ async def web() -> AsyncIterator[WebServer]:
 
 @pytest.fixture
 def certificate() -> Path:
-    """Of shop.example, with its key."""
+    """A certificate for shop.example, with its key."""
     return Path(__file__).with_name("certificate.pem")
 
 

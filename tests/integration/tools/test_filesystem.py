@@ -21,7 +21,7 @@ from tests.integration.tools.calls import run_tool
 
 
 class Files:
-    """The tool, called the short way."""
+    """Short calls of the tool."""
 
     def __init__(self, context: ToolContext, tool: Filesystem) -> None:
         self.context, self.tool = context, tool
@@ -373,9 +373,9 @@ class TestList:
 
 class TestWrite:
     async def test_a_file_and_its_folders_are_made(self, files: Files, folder: Path) -> None:
-        said = await files("write", "a/b/c.txt", content="ä\r\n\0")
+        result = await files("write", "a/b/c.txt", content="ä\r\n\0")
         assert (folder / "a" / "b" / "c.txt").read_bytes() == b"\xc3\xa4\r\n\0"
-        assert said == f"wrote 5 bytes to {folder}/a/b/c.txt"
+        assert result == f"wrote 5 bytes to {folder}/a/b/c.txt"
 
     async def test_an_old_file_is_replaced_and_keeps_its_mode(
         self, files: Files, folder: Path
@@ -394,7 +394,7 @@ class TestWrite:
     async def test_what_it_makes_has_the_modes_that_the_person_is_used_to(
         self, files: Files, folder: Path, private_umask: None
     ) -> None:
-        os.chmod(folder, 0o2750)  # what is made in a folder of a group stays with the group
+        os.chmod(folder, 0o2750)  # a file created in a set-group-id folder gets the folder's group
         await files("write", "a/b/c", content="x")
         modes = [stat.S_IMODE((folder / path).stat().st_mode) for path in ("a", "a/b", "a/b/c")]
         assert modes == [0o2750, 0o2750, 0o640]
@@ -455,7 +455,7 @@ class TestWrite:
     async def test_a_cancelled_write_is_over_when_the_call_is(
         self, files: Files, folder: Path
     ) -> None:
-        with filesystem._one_change_at_a_time:  # so that the write can't be done yet
+        with filesystem._one_change_at_a_time:  # so that the write cannot finish yet
             call = asyncio.create_task(files("write", "a", content="new"))
             await asyncio.sleep(0)
             call.cancel()
@@ -471,10 +471,10 @@ class TestEdit:
     async def test_the_old_text_becomes_the_new_one(self, files: Files, folder: Path) -> None:
         (folder / "a").write_bytes("eins\nzwei ä\ndrei\n".encode())
         (folder / "a").chmod(0o640)
-        said = await files("edit", "a", old_text="zwei ä\n", new_text="2\n")
+        result = await files("edit", "a", old_text="zwei ä\n", new_text="2\n")
         assert (folder / "a").read_bytes() == b"eins\n2\ndrei\n"
         assert stat.S_IMODE((folder / "a").stat().st_mode) == 0o640
-        assert said == f"replaced 1 time(s) in {folder}/a"
+        assert result == f"replaced 1 time(s) in {folder}/a"
 
     async def test_a_text_that_occurs_more_than_once_is_refused_with_the_number(
         self, files: Files, folder: Path
@@ -493,9 +493,9 @@ class TestEdit:
 
     async def test_all_of_them_are_replaced_on_demand(self, files: Files, folder: Path) -> None:
         (folder / "a").write_text("x x x")
-        said = await files("edit", "a", old_text="x", new_text="", replace_all=True)
+        result = await files("edit", "a", old_text="x", new_text="", replace_all=True)
         assert (folder / "a").read_text() == "  "
-        assert "3 time(s)" in said
+        assert "3 time(s)" in result
 
     async def test_a_text_that_does_not_occur_is_refused(self, files: Files, folder: Path) -> None:
         (folder / "a").write_text("x")

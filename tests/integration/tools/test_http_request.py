@@ -24,15 +24,15 @@ from tests.waiting import eventually
 
 
 class Names:
-    """A name service under the test's control. A name with several meanings changes them with
-    every question, as somebody who wants to defeat the check would do it."""
+    """A name service under the test's control. A name with several addresses
+    answers with the next one each time, as an attacker's would."""
 
     def __init__(self, **meanings: Sequence[str]) -> None:
         self.meanings = {name: list(addresses) for name, addresses in meanings.items()}
-        self.asked: list[str] = []
+        self.lookups: list[str] = []
 
     async def resolve(self, host: str) -> Sequence[Address]:
-        self.asked.append(host)
+        self.lookups.append(host)
         if host not in self.meanings:
             return [ip_address(host)]
         addresses = self.meanings[host]
@@ -185,7 +185,7 @@ class TestBody:
         )
 
     @pytest.mark.parametrize(
-        ("charset", "body", "shown"),
+        ("charset", "body", "expected"),
         [
             ("iso-8859-1", b"gr\xfc\xdfe", "grüße"),
             ("utf-16", "grüße".encode("utf-16"), "grüße"),
@@ -204,10 +204,10 @@ class TestBody:
         web: WebServer,
         charset: str,
         body: bytes,
-        shown: str,
+        expected: str,
     ) -> None:
         web.answer("/", body, headers=f"Content-Type: text/plain; charset={charset}\r\n")
-        assert (await run(http, context, web.url())).text.endswith(f"\n\n{shown}")
+        assert (await run(http, context, web.url())).text.endswith(f"\n\n{expected}")
 
 
 class TestRedirects:
@@ -334,13 +334,13 @@ class TestPrivateAddresses:
     async def test_a_name_is_asked_for_once_and_the_checked_address_is_used(
         self, context: ToolContext, web: WebServer
     ) -> None:
-        # Whoever asks a second time, to connect, would get 127.0.0.2, where nobody listens.
+        # A second lookup, to connect, would get 127.0.0.2, where nothing listens.
         names = Names(**{"shop.example": ["127.0.0.1", "127.0.0.2"]})
         http = HttpRequest(resolve=names.resolve, is_public=only("127.0.0.1"))
         web.answer("/", b"welcome")
         result = await run(http, context, web.url("/", "shop.example"))
         assert result.text.endswith("welcome")
-        assert names.asked == ["shop.example"]
+        assert names.lookups == ["shop.example"]
         assert web.requests[0].headers["host"] == f"shop.example:{web.port}"
 
     @pytest.mark.parametrize("location", ["http://127.0.0.2:{port}/", "http://evil.example/"])
@@ -363,7 +363,7 @@ class TestPrivateAddresses:
         web.answer("/2", b"secret")
         with pytest.raises(NotAllowed):
             await run(http, context, web.url("/1", "a.example"))
-        assert names.asked == ["a.example", "a.example"]
+        assert names.lookups == ["a.example", "a.example"]
 
 
 class TestTls:

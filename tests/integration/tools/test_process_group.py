@@ -13,7 +13,7 @@ from tests.waiting import eventually
 
 
 async def test_a_cancelled_task_can_still_wait_for_its_command(tmp_path: Path) -> None:
-    """What is killed takes a moment to die: unless the call waits for it, a zombie stays."""
+    """A killed process takes a moment to die: unless the call waits, a zombie is left."""
     group = ProcessGroup.start(["sleep", "1000"], tmp_path, os.environ)
     waits: list[bool] = []
 
@@ -38,7 +38,7 @@ async def test_a_cancelled_task_can_still_wait_for_its_command(tmp_path: Path) -
 async def test_a_process_that_could_not_be_ended_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # As if the kernel held it: there is no time to kill what is outside of the group.
+    # As if stuck in the kernel: no time is left to kill processes outside the group.
     monkeypatch.setattr(process_group, "REAP_SECONDS", -1)
     script = "trap '' TERM; echo $$ >pid.new; mv pid.new pid; while :; do sleep 1; done"
     command = ["sh", "-c", '(setsid sh -c "$1" &); sleep 1000', "sh", script]

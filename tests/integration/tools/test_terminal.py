@@ -17,7 +17,7 @@ from navi.live.tools.processes.terminal import MAXIMUM_TIMEOUT_SECONDS, Terminal
 from tests.integration.tools.calls import run_tool
 from tests.waiting import eventually
 
-# Three generations that ignore the polite signal, each with its number in a file of its own.
+# Three generations that ignore SIGTERM, each with its pid in its own file.
 STUBBORN = """
 trap '' TERM
 (trap '' TERM; (trap '' TERM; echo $BASHPID >grandchild; while :; do sleep 1; done) &
@@ -228,7 +228,7 @@ class TestTheEnd:
     async def test_a_call_cancelled_at_once_leaves_no_process(
         self, terminal: Terminal, context: ToolContext
     ) -> None:
-        # A number that no other process of the machine names, so that an orphan is seen, too.
+        # A number no other command line contains, so that orphans are seen too.
         command = f"sleep 1000.{os.getpid()} & sleep 1000.{os.getpid()}"
         for turns in range(10):
             call = asyncio.create_task(run(terminal, context, command))
@@ -274,7 +274,7 @@ class TestTheEnd:
         assert [result.text for result in results] == ["hello\n", "(no output)"]
 
 
-# A process that says its number, and one that also ignores the polite signal.
+# A process that prints its pid, and one that also ignores SIGTERM.
 SLEEPER = """
 echo $$ >pid.new; mv pid.new pid
 exec sleep 1000
@@ -354,7 +354,7 @@ def has_number(path: Path) -> bool:
 
 def is_dead(path: Path) -> bool:
     if not has_number(path):
-        return True  # it ended before it could say its number
+        return True  # it ended before it printed its pid
     try:
         return psutil.Process(int(path.read_text())).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

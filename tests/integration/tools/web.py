@@ -1,4 +1,4 @@
-"""A web server that can be told what to answer."""
+"""A web server with prepared answers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class WebServer:
             self.requests.append(request)
             answer = self.answers[request.path]
             if not answer:
-                await reader.read()  # until the other side gives up
+                await reader.read()  # until the client gives up
             for piece in answer:
                 writer.write(piece)
                 await writer.drain()

@@ -1,4 +1,4 @@
-"""A server for the hook script, which records what it is sent."""
+"""A server that records what the hook script sends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import navi
 HOOK = Path(navi.__file__).parent / "hook.py"
 
 
-SAID = {"session_id": "a", "hook_event_name": "PostToolUse", "tool_use_id": "t"}
+REPORT = {"session_id": "a", "hook_event_name": "PostToolUse", "tool_use_id": "t"}
 
 
 ANSWER = b'{"hookSpecificOutput": {}}'
@@ -21,7 +21,7 @@ ANSWER = b'{"hookSpecificOutput": {}}'
 
 @contextmanager
 def server(answer: bytes | None) -> Iterator[tuple[str, list[bytes]]]:
-    """Its address, and what it was sent. With no answer it says nothing for as long as it runs."""
+    """Yield its address and the requests it gets. Without an answer it never responds."""
     received: list[bytes] = []
     listener = socket.create_server(("127.0.0.1", 0))
     is_over = threading.Event()

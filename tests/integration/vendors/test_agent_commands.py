@@ -1,4 +1,4 @@
-"""The commands that stand in agents' settings: they reach Navi, and do no harm once it is gone."""
+"""The commands in agents' settings reach Navi, and do no harm once it is gone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from navi.vendors import agent_commands
 from navi.vendors.agent_commands import hook_command, mcp_command
-from tests.integration.vendors.hook_server import ANSWER, HOOK, SAID, server
+from tests.integration.vendors.hook_server import ANSWER, HOOK, REPORT, server
 
 SHELLS = [name for name in ("dash", "bash", "zsh", "fish") if shutil.which(name)]
 QUIET = (0, b"", b"")
@@ -24,7 +24,7 @@ HELLO = {
     "method": "initialize",
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t"}},
 }
-LONGER_THAN_A_PIPE = json.dumps({**SAID, "tool_response": "x" * 1_000_000}).encode()
+LONGER_THAN_A_PIPE = json.dumps({**REPORT, "tool_response": "x" * 1_000_000}).encode()
 
 
 @pytest.fixture(params=["plain", "with spaces", """it's "quoted" $HOME `and` \\ more"""])
@@ -47,8 +47,8 @@ def navi(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     return folder
 
 
-def run_hook(shell: str, command: str, said: bytes = b"") -> tuple[int, bytes, bytes]:
-    done = subprocess.run([shell, "-c", command], input=said, capture_output=True, timeout=60)
+def run_hook(shell: str, command: str, report: bytes = b"") -> tuple[int, bytes, bytes]:
+    done = subprocess.run([shell, "-c", command], input=report, capture_output=True, timeout=60)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -63,8 +63,8 @@ def run_tools(requests: list[object]) -> list[str]:
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_hook_reaches_the_server_whatever_its_folder_is_called(navi: Path, shell: str) -> None:
     with server(ANSWER) as (address, received):
-        said = json.dumps(SAID).encode()
-        assert run_hook(shell, hook_command("claude_code", address), said) == (0, ANSWER, b"")
+        report = json.dumps(REPORT).encode()
+        assert run_hook(shell, hook_command("claude_code", address), report) == (0, ANSWER, b"")
     assert b"Bearer secret" in received[0]
 
 

@@ -1,4 +1,4 @@
-"""The script that agents run at their hooks, against a server that is the test's own."""
+"""The hook script of agents, against a stand-in server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import pytest
 
 from navi.vendors.registry import vendors
-from tests.integration.vendors.hook_server import ANSWER, HOOK, SAID, server
+from tests.integration.vendors.hook_server import ANSWER, HOOK, REPORT, server
 
 HOOKS = {name: hooks for name, each in vendors().items() if (hooks := each.hooks()) is not None}
 
@@ -20,7 +20,7 @@ HOOKS = {name: hooks for name, each in vendors().items() if (hooks := each.hooks
 def run(
     address: str,
     driver: str = "claude_code",
-    report: Mapping[str, str] = SAID,
+    report: Mapping[str, str] = REPORT,
     environment: Mapping[str, str] | None = None,
 ) -> str:
     done = subprocess.run(
@@ -62,7 +62,7 @@ def test_codex_is_not_made_to_wait_after_a_tool() -> None:
 def test_an_agent_waits_only_for_the_events_that_may_have_an_answer(
     driver: str, event: str
 ) -> None:
-    report = {**SAID, "hook_event_name": event}
+    report = {**REPORT, "hook_event_name": event}
     hooks = HOOKS[driver]
     parsed = hooks.report(hooks.fields.model_validate(report), datetime(2026, 11, 18, tzinfo=UTC))
     with server(ANSWER) as (address, _):

@@ -60,15 +60,15 @@ async def test_a_session_is_read_while_its_server_runs(world: World) -> None:
     assert first.command == "ls -l"
     assert (second.message_idx, second.idx, second.command) == (1, 1, None)
     assert rows.spent == (10, 5, 100, 20)
-    told = rows.session
-    assert (told.source_session_id, told.title, told.model, told.cwd) == (
+    indexed = rows.session
+    assert (indexed.source_session_id, indexed.title, indexed.model, indexed.cwd) == (
         session.id,
         "a name",
         "anthropic:x",
         "/home/ada/p",
     )
-    assert told.started_at == session.created_at
-    assert not told.is_subagent
+    assert indexed.started_at == session.created_at
+    assert not indexed.is_subagent
 
 
 async def test_what_was_added_since_a_mark_is_read_alone(world: World) -> None:
@@ -106,7 +106,7 @@ async def test_a_message_that_was_taken_back_means_reading_anew(world: World) ->
 async def test_only_a_person_s_words_are_the_user_s(world: World) -> None:
     session = await world.session()
     await world.turn(session, "wake up", TextDelta("ok"), origin=Origin.REMINDER)
-    assert rows_of(NaviSource(), only_file().path).said[0] == ("system", "wake up")
+    assert rows_of(NaviSource(), only_file().path).contents[0] == ("system", "wake up")
 
 
 async def test_a_child_has_its_parent(world: World) -> None:
@@ -119,7 +119,7 @@ async def test_a_child_has_its_parent(world: World) -> None:
 
 async def test_sessions_of_agents_with_files_of_their_own_are_left_to_them(world: World) -> None:
     await world.turn(await world.session(driver="claude_code"), "hello", TextDelta("hi"))
-    await world.session()  # nothing was said in it
+    await world.session()  # it has no messages
     assert list(NaviSource().discover()) == []
 
 

@@ -1,4 +1,4 @@
-"""Messages of a session, made in one line."""
+"""One-line builders of a session's messages."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def a_message(
     )
 
 
-def asked(idx: int, content: str) -> Message:
+def from_user(idx: int, content: str) -> Message:
     return a_message(idx, MessageRole.USER, content)
 
 
-def answered(idx: int, content: str, *calls: ToolCall) -> Message:
+def from_agent(idx: int, content: str, *calls: ToolCall) -> Message:
     return a_message(idx, MessageRole.ASSISTANT, content, *calls)

@@ -93,10 +93,10 @@ async def test_an_agent_finds_its_session_the_server_and_its_own_token() -> None
     async def token_of(session_id: str) -> str:
         return f"token of {session_id}"
 
-    found = await with_identity(
+    environment = await with_identity(
         {"PATH": "/bin"}, "s1", ServerAccess("http://127.0.0.1:8420", token_of)
     )
-    assert found == {
+    assert environment == {
         "PATH": "/bin",
         "NAVI_SESSION_ID": "s1",
         "NAVI_URL": "http://127.0.0.1:8420",

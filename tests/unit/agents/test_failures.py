@@ -1,4 +1,4 @@
-"""What a session is told when something goes wrong."""
+"""The message a session gets when something goes wrong."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ LOOK = 0.1
 def interrupted(
     see: Callable[[float, list[Key]], Observation],
 ) -> tuple[Verdict, float, list[tuple[float, Key]]]:
-    """How and when it ends, and the keys pressed, if `see` says what each look shows."""
+    """How and when it ends, and the keys it pressed; `see` returns the screen of each look."""
     interruption = Interruption(0.0)
     pressed: list[tuple[float, Key]] = []
     for look in range(10_000):
@@ -110,7 +110,7 @@ def test_an_agent_that_says_nothing_of_itself_gets_no_key() -> None:
 
 
 def submitted(see: Callable[[float, int], Observation]) -> tuple[Verdict, list[float]]:
-    """How it ends, and when Enter is pressed, if `see` says what each look shows."""
+    """How it ends, and when it pressed Enter; `see` returns the screen of each look."""
     submission = Submission(0.0)
     presses: list[float] = []
     for look in range(10_000):

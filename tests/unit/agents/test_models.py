@@ -34,9 +34,9 @@ def test_the_default_model_is_the_setting_or_one_whose_key_is_at_hand(environmen
 
 
 def test_the_default_models_exist():
-    known = get_args(KnownModelName.__value__)
-    assert DEFAULT_ANTHROPIC_MODEL in known
-    assert DEFAULT_OPENAI_MODEL in known
+    names = get_args(KnownModelName.__value__)
+    assert DEFAULT_ANTHROPIC_MODEL in names
+    assert DEFAULT_OPENAI_MODEL in names
 
 
 @pytest.mark.parametrize("spec", ["", "claude", "anthropic:", "anthropic: ", "martian:x", ":x"])

@@ -156,7 +156,7 @@ def test_any_json_object_reaches_the_tool_as_it_was_written(arguments):
 
 
 def test_a_megabyte_of_brackets_is_read_in_one_pass():
-    # Quadratic work on these would take hours, and the time limit of the tests would end it.
+    # Quadratic time would mean hours here, so the test would run into its timeout.
     assert parse("[[say: " * 140_000) == []
     assert len(parse("[[say: [[ ]]" * 80_000)) == 80_000
     assert len(parse("[[tool: x | " * 80_000 + "]]" * 80_000)) == 1

@@ -1,4 +1,4 @@
-"""What could command a terminal is taken out of texts, and nothing else."""
+"""Everything that could control a terminal is removed from texts, and nothing else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FORBIDDEN = [
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("\x1b[31mred\x1b[0m and \x9b1;32mgreen\x9bm", "red and green"),
         ("a\x1b[2J\x1b[H\x1b[?1049hb", "ab"),
@@ -29,8 +29,8 @@ FORBIDDEN = [
         ("one\r\ntwo\tthree\n", "one\ntwo\tthree\n"),
     ],
 )
-def test_control_characters_go_and_what_they_wrapped_stays(text: str, shown: str) -> None:
-    assert without_control_characters(text) == shown
+def test_control_characters_go_and_what_they_wrapped_stays(text: str, expected: str) -> None:
+    assert without_control_characters(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_every_script_and_emoji_stays(text: str) -> None:
 
 @given(st.text(st.sampled_from([*FORBIDDEN, *"[]0;5mJ \n\ta"]), max_size=30))
 def test_no_forbidden_character_is_left_whatever_the_order(text: str) -> None:
-    shown = without_control_characters(text)
-    assert not set(FORBIDDEN) & set(shown)
-    assert without_control_characters(shown) == shown
+    cleaned = without_control_characters(text)
+    assert not set(FORBIDDEN) & set(cleaned)
+    assert without_control_characters(cleaned) == cleaned
     assert CONTROL_CHARACTER.search(one_line(text)) is None
     assert "\n" not in one_line(text)
 

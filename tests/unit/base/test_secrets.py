@@ -18,9 +18,9 @@ def test_each_pattern_masks_the_example_that_proves_it(kind: SecretKind) -> None
     for text in (kind.example, f"see {kind.example} there", f"x\n{kind.example}\ny"):
         masked = mask(text)
         assert f"[masked: {kind.name}]" in masked
-        found = kind.pattern.search(text)
-        assert found is not None
-        secret = found["secret"] if "secret" in kind.pattern.groupindex else found[0]
+        match = kind.pattern.search(text)
+        assert match is not None
+        secret = match["secret"] if "secret" in kind.pattern.groupindex else match[0]
         assert secret not in masked
 
 
@@ -146,7 +146,7 @@ def test_masking_never_fails_and_twice_is_once(text: str) -> None:
 
 
 def searched(kind: SecretKind, text: str) -> str:
-    """What the needles of a kind are looked for in."""
+    """The text in which a kind's needles are searched."""
     if kind.is_one_word:
         return _long_words(text)
     return _lower(text) if kind.ignores_case else text
@@ -167,7 +167,7 @@ NEARLY = st.sampled_from(
 def test_no_pattern_finds_what_its_needles_miss(text: str) -> None:
     for kind in KINDS:
         is_secret = kind.is_secret or bool
-        if any(is_secret(found) for found in kind.pattern.finditer(text)):
+        if any(is_secret(match) for match in kind.pattern.finditer(text)):
             assert kind.may_be_in(searched(kind, text))
 
 
@@ -216,9 +216,9 @@ def test_a_realistic_secret_is_masked(sample: Sample) -> None:
 def test_a_realistic_secret_is_masked_in_json(sample: Sample) -> None:
     """As a value, in a value, and under the key that names it."""
     for value in ({"command": sample.text}, ["a", {"b": [sample.text]}], json.dumps([sample.text])):
-        shown = json.dumps(masked_json(json.dumps(value)), ensure_ascii=False)
-        assert "[masked: " in shown
-        assert json.dumps(sample.secret, ensure_ascii=False)[1:-1] not in shown
+        output = json.dumps(masked_json(json.dumps(value)), ensure_ascii=False)
+        assert "[masked: " in output
+        assert json.dumps(sample.secret, ensure_ascii=False)[1:-1] not in output
 
 
 def test_a_value_is_masked_by_its_key_or_its_neighbour() -> None:
@@ -245,9 +245,9 @@ def test_a_harmless_text_stays(text: str) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.is_one_word])
 def test_a_token_is_one_long_word(kind: SecretKind) -> None:
     """Only long words are searched for tokens, so none may be shorter, or have a space."""
-    found = kind.pattern.search(kind.example)
-    assert found is not None
-    shortest = found[0]
+    match = kind.pattern.search(kind.example)
+    assert match is not None
+    shortest = match[0]
     while (cut := kind.pattern.fullmatch(shortest[:-1])) is not None:
         shortest = cut[0]
     assert len(shortest) >= SHORTEST_WORD
@@ -264,6 +264,6 @@ HOSTILE = [
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_a_hostile_text_takes_linear_time(piece: str) -> None:
-    """A pattern that took quadratic time would meet the time limit of the test."""
+    """A pattern that took quadratic time would run into the test's timeout."""
     text = piece * (200_000 // len(piece)) + " PRIVATE" + " KEY"
     mask(text)

@@ -36,7 +36,7 @@ ZONES = [
     "Pacific/Apia",  # +13:00, no longer set
 ]
 
-# A busy machine may make one example slow; that says nothing about the code.
+# A loaded machine may make one example slow, which says nothing about the code.
 UNHURRIED = settings(deadline=None)
 
 # A Wednesday, 12:00 in Berlin.
@@ -405,8 +405,8 @@ def test_more_than_ten_years_ahead_is_refused(text: str) -> None:
 )
 @pytest.mark.parametrize("zone", ZONES)
 def test_every_form_that_a_hint_shows_works(text: str, zone: str) -> None:
-    for shown in re.findall('"(.+?)"', refusal(text, timezone=ZoneInfo(zone)).hint):
-        assert when(shown, timezone=ZoneInfo(zone)) > NOW
+    for example in re.findall('"(.+?)"', refusal(text, timezone=ZoneInfo(zone)).hint):
+        assert when(example, timezone=ZoneInfo(zone)) > NOW
 
 
 # Offsets and durations on their own.
@@ -464,8 +464,8 @@ def test_any_other_offset_is_refused_with_offsets_that_work(text: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         parse_offset(text)
     caught.value.message.encode()
-    for shown in re.findall('"(.+?)"', caught.value.hint):
-        parse_offset(shown)
+    for example in re.findall('"(.+?)"', caught.value.hint):
+        parse_offset(example)
 
 
 @pytest.mark.parametrize(
@@ -487,8 +487,8 @@ def test_any_other_offset_is_refused_with_offsets_that_work(text: str) -> None:
 def test_what_is_no_duration_is_refused_with_durations_that_work(text: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         parse_duration(text)
-    for shown in re.findall('"(.+?)"', caught.value.hint):
-        assert parse_duration(shown)
+    for example in re.findall('"(.+?)"', caught.value.hint):
+        assert parse_duration(example)
 
 
 UNITS = [
@@ -530,8 +530,8 @@ def test_a_duration_survives_being_written_and_read(
 def test_a_local_time_that_does_not_exist_means_the_end_of_the_gap(
     zone: str, text: str, local: str
 ) -> None:
-    found = when(text, timezone=ZoneInfo(zone)).astimezone(ZoneInfo(zone))
-    assert found.replace(tzinfo=None) == datetime.fromisoformat(local)
+    local_time = when(text, timezone=ZoneInfo(zone)).astimezone(ZoneInfo(zone))
+    assert local_time.replace(tzinfo=None) == datetime.fromisoformat(local)
 
 
 def test_a_day_that_a_country_left_out_means_the_start_of_the_next_one() -> None:
@@ -567,7 +567,7 @@ def test_a_repeated_local_time_is_past_when_both_are() -> None:
 
 @cache
 def days_with_changes(zone: ZoneInfo) -> list[date]:
-    """The local days of 2025 to 2027 on which the clock is set; an ordinary one if it never is."""
+    """The local days of 2025 to 2027 with a clock change, or an ordinary day if there are none."""
     hours = (datetime(2025, 1, 1, tzinfo=UTC) + timedelta(hours=n) for n in range(3 * 365 * 24))
     local = (hour.astimezone(zone) for hour in hours)
     days = {
@@ -584,12 +584,12 @@ def first_instants(day: date, zone: ZoneInfo) -> list[datetime]:
     midnight = datetime.combine(day, time(0))
     start = midnight.replace(tzinfo=UTC) - timedelta(hours=15)
     watched = [start + timedelta(minutes=number) for number in range(54 * 60)]
-    shown = [instant.astimezone(zone).replace(tzinfo=None) for instant in watched]
+    wall_times = [instant.astimezone(zone).replace(tzinfo=None) for instant in watched]
     expected: list[datetime] = []
     position = 0
     for number in range(24 * 60):
         wall = midnight + timedelta(minutes=number)
-        while shown[position] < wall:
+        while wall_times[position] < wall:
             position += 1
         expected.append(watched[position])
     return expected
@@ -602,12 +602,12 @@ def test_tomorrow_is_right_for_every_minute_of_every_day_with_a_clock_change(nam
         now = datetime.combine(day - timedelta(days=1), time(12), zone)
         for number, expected in enumerate(first_instants(day, zone)):
             clock = f"{number // 60:02}:{number % 60:02}"
-            found = parse_when(f"tomorrow at {clock}", now, zone)
-            assert found == expected, f"{day} {clock}"
+            actual = parse_when(f"tomorrow at {clock}", now, zone)
+            assert actual == expected, f"{day} {clock}"
             wall = datetime.combine(day, time.fromisoformat(clock))
             local, just_before = (
                 instant.astimezone(zone).replace(tzinfo=None)
-                for instant in (found, found - timedelta(microseconds=1))
+                for instant in (actual, actual - timedelta(microseconds=1))
             )
             assert local == wall or just_before < wall < local, f"{day} {clock}"
 
@@ -682,16 +682,16 @@ def test_an_iso_time_survives_being_written_in_a_zone_and_read_in_utc(
     assert parse_when(local.isoformat(), now, UTC) == at
     assert parse_when(f"{at:%Y-%m-%d %H:%M:%S.%f}Z", now, zone) == at
     naive = local.replace(tzinfo=None).isoformat()
-    # The second of two equal local times can't be told from the first, unless that is past.
+    # Of two equal local times, the second is meant only if the first is past.
     assume(local.fold == 0)
     assert parse_when(naive, now, zone) == at
 
 
-# Saying it back.
+# Descriptions.
 
 
 @pytest.mark.parametrize(
-    ("later", "zone", "said"),
+    ("later", "zone", "expected"),
     [
         ("2h 15m", "Europe/Berlin", "in 2 h 15 min, 2026-11-18 14:15 +01:00 (13:15 UTC)"),
         ("0s", "Europe/Berlin", "now, 2026-11-18 12:00 +01:00 (11:00 UTC)"),
@@ -704,14 +704,14 @@ def test_an_iso_time_survives_being_written_in_a_zone_and_read_in_utc(
     ],
 )
 def test_an_instant_is_said_back_with_its_distance_locally_and_in_utc(
-    later: str, zone: str, said: str
+    later: str, zone: str, expected: str
 ) -> None:
-    assert describe(when(later), NOW, ZoneInfo(zone)) == said
+    assert describe(when(later), NOW, ZoneInfo(zone)) == expected
 
 
 def test_an_instant_that_is_over_is_said_to_be_ago() -> None:
-    said = describe(NOW - timedelta(minutes=5), NOW, BERLIN)
-    assert said == "5 min ago, 2026-11-18 11:55 +01:00 (10:55 UTC)"
+    description = describe(NOW - timedelta(minutes=5), NOW, BERLIN)
+    assert description == "5 min ago, 2026-11-18 11:55 +01:00 (10:55 UTC)"
 
 
 def test_the_distance_counts_the_hour_that_a_clock_change_adds() -> None:
@@ -737,7 +737,7 @@ def test_a_length_is_said_so_that_it_can_be_read_again(seconds: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "expected"),
     [
         (-5, "0s ago"),
         (0.9, "0s ago"),
@@ -751,6 +751,6 @@ def test_a_length_is_said_so_that_it_can_be_read_again(seconds: int) -> None:
     ],
 )
 def test_an_age_is_said_in_its_largest_unit_and_is_never_negative(
-    seconds: float, said: str
+    seconds: float, expected: str
 ) -> None:
-    assert describe_age(NOW - timedelta(seconds=seconds), NOW) == said
+    assert describe_age(NOW - timedelta(seconds=seconds), NOW) == expected

@@ -23,7 +23,7 @@ def opened() -> duckdb.DuckDBPyConnection:
 
 
 def through_duckdb(kind: str, column: columns.Column, rows: int) -> list[object]:
-    """Joined with itself, and with a column in which all values are set."""
+    """Join with itself, and with a column without nulls."""
     full = columns.repeated("x", 1) if kind == "TEXT" else columns.bigints([1])
     if kind in ("INTEGER", "BOOLEAN"):
         full = columns.integers([1]) if kind == "INTEGER" else columns.booleans([True])

@@ -1,4 +1,4 @@
-"""Ids are those of the specification, for ever."""
+"""Ids follow the specification and never change."""
 
 from __future__ import annotations
 

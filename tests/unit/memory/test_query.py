@@ -50,8 +50,8 @@ def test_any_text_is_a_query_and_never_an_error(text: str) -> None:
     for needs_all in (True, False):
         query = build(INDEX.schema, clauses, tantivy.Query.all_query(), needs_all=needs_all)
         searcher.search(query, 10)
-    shown = snippet("a red apple " + text, clauses)
-    assert all(0 <= start < end <= len(shown.text) for start, end in shown.highlights)
+    excerpt = snippet("a red apple " + text, clauses)
+    assert all(0 <= start < end <= len(excerpt.text) for start, end in excerpt.highlights)
 
 
 def test_words_phrases_beginnings_and_exclusions_are_told_apart() -> None:
@@ -67,15 +67,15 @@ def test_words_phrases_beginnings_and_exclusions_are_told_apart() -> None:
 @given(st.one_of(st.text('" -a\n', max_size=20), st.lists(PIECES, max_size=30).map("".join)))
 def test_phrases_and_words_are_those_of_this_pattern(text: str) -> None:
     text = encodable(text)
-    found = [match.groups() for match in re.finditer(r'(-?)"([^"]*)"?|(\S+)', text)]
+    tokens = [match.groups() for match in re.finditer(r'(-?)"([^"]*)"?|(\S+)', text)]
     expected: list[Clause | None] = []
-    for sign, phrase, word in found:
+    for sign, phrase, word in tokens:
         if word is None:
             expected.append(_clause(phrase, is_excluded=bool(sign), is_quoted=True))
         else:
             expected += [each for each in _word(word) if each is None or not each.is_emoji]
-    shown = [each for each in _clauses(text) if each is not None and not each.is_emoji]
-    assert shown == [each for each in expected if each is not None]
+    clauses = [each for each in _clauses(text) if each is not None and not each.is_emoji]
+    assert clauses == [each for each in expected if each is not None]
 
 
 def test_emoji_are_wanted_beside_the_words() -> None:

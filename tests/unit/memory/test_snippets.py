@@ -10,8 +10,8 @@ from navi.memory.read.snippets import has_all, snippet
 
 @pytest.mark.parametrize("length", [0, 40_000])
 def test_words_are_highlighted_in_texts_of_any_length(length: int) -> None:
-    found = snippet("x" * length + " a Red  apple here", read_query("apple red"))
-    assert [found.text[start:end] for start, end in found.highlights] == ["Red", "apple"]
+    excerpt = snippet("x" * length + " a Red  apple here", read_query("apple red"))
+    assert [excerpt.text[start:end] for start, end in excerpt.highlights] == ["Red", "apple"]
 
 
 def test_a_text_matches_a_query_as_a_search_would_find_it() -> None:

@@ -59,8 +59,8 @@ def test_what_was_thought_or_done_serves_if_nothing_was_said() -> None:
 
 
 def test_a_long_title_is_cut_at_a_space() -> None:
-    found = clean("word " * 100) or ""
-    assert len(found) <= LONGEST
-    assert found.endswith("word…")
+    title = clean("word " * 100) or ""
+    assert len(title) <= LONGEST
+    assert title.endswith("word…")
     assert len(clean("x" * 500) or "") == LONGEST
     assert clean(" \n\x00 ") is None

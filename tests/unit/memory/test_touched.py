@@ -49,13 +49,13 @@ def test_the_paths_in_a_tool_s_input_are_found(arguments: Any, expected: list[st
 
 def test_the_files_of_a_patch_in_a_shell_command_are_found() -> None:
     command = f"apply_patch <<'EOF'\n{PATCH}\nEOF"
-    given = json.dumps({"cmd": command, "workdir": "/p"}).encode()
-    assert touched_files(given, command.encode()) == [f"/p/{path}" for path in PATCHED]
+    arguments = json.dumps({"cmd": command, "workdir": "/p"}).encode()
+    assert touched_files(arguments, command.encode()) == [f"/p/{path}" for path in PATCHED]
 
 
-@pytest.mark.parametrize("given", [None, b"", b"{", b'{"path":', b"\xff path", b'"*** "'])
-def test_an_input_that_can_t_be_read_names_no_file(given: bytes | None) -> None:
-    assert touched_files(given, None) == []
+@pytest.mark.parametrize("arguments", [None, b"", b"{", b'{"path":', b"\xff path", b'"*** "'])
+def test_an_input_that_can_t_be_read_names_no_file(arguments: bytes | None) -> None:
+    assert touched_files(arguments, None) == []
 
 
 @pytest.mark.parametrize(

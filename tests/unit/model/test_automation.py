@@ -77,7 +77,7 @@ def test_what_passed_meanwhile_is_caught_up_as_wished(catch_up: CatchUp, expecte
 
 
 def test_what_is_skipped_is_only_what_is_late() -> None:
-    """Back just in time for the last one: that one runs, the others are missed."""
+    """Back just in time for the last run: it runs, the others are missed."""
     due = automation(catch_up=CatchUp.SKIP)
     assert plan(due, MADE + 5 * HOUR + SECOND) == Plan(MADE + 5 * HOUR, 4, MADE + 6 * HOUR, None)
 
@@ -122,7 +122,7 @@ def test_each_occurrence_is_run_or_missed_once_whenever_one_looks(
     lives: int | None,
     looks: list[int],
 ) -> None:
-    """Minutes between looks are drawn; every look does what it finds due."""
+    """Looks come at random intervals; each runs whatever is due."""
     expires_at = None if lives is None else MADE + lives * 60 * SECOND
     now = MADE
     current = automation(schedule, catch_up=catch_up, guards=Guards(expires_at=expires_at))

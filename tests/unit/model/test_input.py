@@ -95,7 +95,7 @@ def test_whatever_waits_joining_loses_nothing_and_keeps_every_order(
     kinds: list[tuple[DeliveryMode, Origin, str]],
 ) -> None:
     left = [
-        # What reminders say always begins with `[sm remind]`.
+        # Every reminder's text begins with `[sm remind]`.
         Input(
             id=f"{at}",
             session_id="s",

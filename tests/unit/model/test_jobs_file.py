@@ -167,7 +167,7 @@ def test_what_is_not_taken_over_is_noted() -> None:
     jobs = read(
         {**once, "deleteAfterRun": True},
         {**once, "id": "kept"},
-        # One that goes on has nothing to be deleted after.
+        # A recurring job has no last run to be deleted after.
         {**camel(), "id": "daily", "deleteAfterRun": True},
         own,
         {**own, "id": "heartbeat", "enabled": False},

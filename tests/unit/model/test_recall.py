@@ -153,6 +153,6 @@ def test_what_does_not_go_with_the_type_of_a_recall_is_not_ignored() -> None:
         require_interval(CallType.ONCE, 60)
     with pytest.raises(InvalidInput, match="when can't be combined with call_type immediate"):
         require_when(CallType.IMMEDIATE, "1h")
-    # Models often fill in what they leave out.
+    # Models often send null for what they mean to leave out.
     assert require_interval(CallType.IMMEDIATE, None) is None
     assert require_when(CallType.IMMEDIATE, " ") == "now"

@@ -16,9 +16,9 @@ EVENTS = st.lists(
 )
 
 
-def heard(told: list[TurnEvent], story: list[TurnEvent]) -> list[TurnEvent]:
-    replay = ReplayFilter(told)
-    rest = (replay.rest_of(event) for event in story)
+def heard(earlier: list[TurnEvent], story: list[TurnEvent]) -> list[TurnEvent]:
+    retelling = ReplayFilter(earlier)
+    rest = (retelling.rest_of(event) for event in story)
     return [event for event in rest if event is not None]
 
 
@@ -26,10 +26,10 @@ def heard(told: list[TurnEvent], story: list[TurnEvent]) -> list[TurnEvent]:
 def test_a_story_told_again_from_the_beginning_is_heard_once(
     story: list[TurnEvent], data: st.DataObject
 ) -> None:
-    """However its deltas were joined, and wherever the first telling was cut off."""
+    """However its deltas were joined, and wherever the first stream was cut off."""
     cut = data.draw(st.integers(0, len(story)))
-    told = merge_deltas(story[:cut])
-    assert merge_deltas([*told, *heard(told, story)]) == merge_deltas(story)
+    earlier = merge_deltas(story[:cut])
+    assert merge_deltas([*earlier, *heard(earlier, story)]) == merge_deltas(story)
 
 
 def test_another_story_is_heard_as_it_is() -> None:

@@ -43,17 +43,17 @@ AT_SET_TIMES = [
 ]
 IN_REAL_TIME = ["*/15 * * * *", "30 * * * *", "* 2 * * *", "0 */2 * * *", "5 */3 * * *"]
 
-# A busy machine may make one example slow; that says nothing about the code.
+# A loaded machine may make one example slow, which says nothing about the code.
 UNHURRIED = settings(deadline=None)
 
 
 def happens(schedule: Schedule, after: datetime, until: datetime) -> list[datetime]:
-    found: list[datetime] = []
+    moments: list[datetime] = []
     moment = schedule.next_after(after)
     while moment is not None and moment <= until:
-        found.append(moment)
+        moments.append(moment)
         moment = schedule.next_after(moment)
-    return found
+    return moments
 
 
 def of_year() -> list[Change]:
@@ -81,9 +81,9 @@ def test_around_every_clock_change_in_the_world_it_happens_as_a_clock_on_the_wal
         start, end = change.at - AROUND, change.at + AROUND
         expected = [each for each in wall_around(change).occurrences(expr) if each > start]
 
-        found = happens(Cron(expr, change.zone), start, end - timedelta(minutes=1))
+        actual = happens(Cron(expr, change.zone), start, end - timedelta(minutes=1))
 
-        assert found == expected, f"{expr} in {change.zone}"
+        assert actual == expected, f"{expr} in {change.zone}"
 
 
 @pytest.mark.parametrize("expr", ["30 0 * * *", "30 1 * * *", "15 2 * * *", "*/20 1-3 * * *"])
@@ -123,19 +123,19 @@ def test_before_a_repeated_hour_is_over_what_happened_in_its_first_run_came_last
             "Australia/Lord_Howe",
             [utc(2026, 4, 4, 14, 45), utc(2026, 4, 5, 15, 15)],
         ),
-        # Every two hours by the clock, though this one was set in between.
+        # Every two hours of local time, across a clock change.
         (
             "0 */2 * * *",
             "Australia/Lord_Howe",
             [utc(2026, 4, 4, 13, 0), utc(2026, 4, 4, 15, 30), utc(2026, 4, 4, 17, 30)],
         ),
-        # Real time knows no gap and no repetition.
+        # Elapsed time has no gaps and no repetitions.
         (
             "*/30 * * * *",
             "Europe/Berlin",
             [utc(2026, 10, 25, 0, 0), utc(2026, 10, 25, 0, 30), utc(2026, 10, 25, 1, 0)],
         ),
-        # A zone that differs by years from what its rules say today, and one without any.
+        # A zone whose rules changed over the years, and one without clock changes.
         ("0 12 * * *", "Asia/Kathmandu", [utc(2026, 5, 1, 6, 15), utc(2026, 5, 2, 6, 15)]),
         ("0 12 29 2 *", "UTC", [utc(2028, 2, 29, 12), utc(2032, 2, 29, 12)]),
     ],
@@ -211,7 +211,7 @@ def test_every_so_often_never_drifts(seconds: int, number: int, late: int) -> No
     every = Every(seconds, NOW)
     beat = NOW + number * period
 
-    # However late one looks: never from there, always from the anchor.
+    # However late the look, it counts from the anchor.
     moment = beat + timedelta(microseconds=late) % period
 
     assert every.next_after(moment) == beat + period
@@ -252,7 +252,7 @@ def test_nobody_counts_endlessly() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("arguments", "expected"),
     [
         ({"cron_expr": "@Daily"}, Cron("0 0 * * *", "Europe/Berlin")),
         ({"cron_expr": " 0  9 * * mon-fri ", "tz": "UTC"}, Cron("0 9 * * mon-fri", "UTC")),
@@ -264,12 +264,14 @@ def test_nobody_counts_endlessly() -> None:
         ({"at": "2026-05-01T09:00Z", "tz": "Asia/Tokyo"}, At(utc(2026, 5, 1, 9), "Asia/Tokyo")),
     ],
 )
-def test_what_people_write_is_understood(given: dict[str, Any], told: Schedule) -> None:
-    assert require_schedule(NOW, ZoneInfo("Europe/Berlin"), ScheduleRequest(**given)) == told
+def test_what_people_write_is_understood(arguments: dict[str, Any], expected: Schedule) -> None:
+    assert (
+        require_schedule(NOW, ZoneInfo("Europe/Berlin"), ScheduleRequest(**arguments)) == expected
+    )
 
 
 @pytest.mark.parametrize(
-    ("given", "complaint", "hint"),
+    ("arguments", "complaint", "hint"),
     [
         ({}, "no schedule given", "give one of"),
         ({"at": "2h", "every_seconds": 60}, "can't be combined", "give one of"),
@@ -298,10 +300,10 @@ def test_what_people_write_is_understood(given: dict[str, Any], told: Schedule) 
     ],
 )
 def test_what_makes_no_sense_is_refused_with_a_hint(
-    given: dict[str, Any], complaint: str, hint: str
+    arguments: dict[str, Any], complaint: str, hint: str
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        require_schedule(NOW, ZoneInfo("Europe/Berlin"), ScheduleRequest(**given))
+        require_schedule(NOW, ZoneInfo("Europe/Berlin"), ScheduleRequest(**arguments))
     assert complaint in refusal.value.message
     assert refusal.value.hint
     assert hint in refusal.value.hint

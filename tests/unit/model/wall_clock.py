@@ -1,4 +1,4 @@
-"""When a cron expression happens, found by looking at a wall clock every minute.
+"""When a cron expression fires, found by looking at a wall clock every minute.
 
 It shares nothing with `navi.live.model.scheduling.schedule`, so that each can check the other.
 """
@@ -18,7 +18,7 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Change:
-    """Clocks are set, in this zone and perhaps in others."""
+    """A clock change in this zone, and perhaps in others."""
 
     zone: str
     at: datetime
@@ -29,12 +29,12 @@ class Change:
 
 @cache
 def changes(start: datetime, end: datetime) -> list[Change]:
-    """All in the world, each once: most zones change together with others."""
-    found: dict[tuple[datetime, timedelta, timedelta], Change] = {}
+    """All clock changes in the world, each once: most zones change together with others."""
+    distinct: dict[tuple[datetime, timedelta, timedelta], Change] = {}
     for name in sorted(available_timezones()):
         for change in changes_of(name, start, end):
-            found.setdefault((change.at, change.before, change.after), change)
-    return list(found.values())
+            distinct.setdefault((change.at, change.before, change.after), change)
+    return list(distinct.values())
 
 
 def changes_of(name: str, start: datetime, end: datetime) -> Iterable[Change]:
@@ -55,7 +55,7 @@ def changes_of(name: str, start: datetime, end: datetime) -> Iterable[Change]:
 class Wall:
     """A clock on the wall of a zone: what it shows at each minute."""
 
-    shown: list[tuple[datetime, datetime]]
+    minutes: list[tuple[datetime, datetime]]
 
     @classmethod
     def between(cls, zone: str, start: datetime, end: datetime) -> Wall:
@@ -65,23 +65,23 @@ class Wall:
         return cls([(m, m.astimezone(place).replace(tzinfo=None, fold=0)) for m in moments])
 
     def occurrences(self, expr: str) -> list[datetime]:
-        """The instants at which it happens."""
+        """The instants at which the expression fires."""
         pattern = Pattern.of(expr)
-        found: list[datetime] = []
+        moments: list[datetime] = []
         seen: set[datetime] = set()
-        expected = self.shown[0][1]
-        for moment, time in self.shown:
+        expected = self.minutes[0][1]
+        for moment, time in self.minutes:
             if pattern.follows_real_time:
                 happens = pattern.fits(time)
             else:
-                # What was never shown happens now; what was shown before has happened.
+                # A skipped time fires now; a repeated one has already fired.
                 happens = any(pattern.fits(each) for each in _minutes(expected, time))
                 happens |= pattern.fits(time) and time not in seen
                 seen.add(time)
             if happens:
-                found.append(moment)
+                moments.append(moment)
             expected = time + MINUTE
-        return found
+        return moments
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What an agent runs in a few weeks: four thousand ordinary commands, always the same ones."""
+"""Four thousand ordinary commands, as an agent runs in a few weeks; always the same ones."""
 
 from __future__ import annotations
 

@@ -300,7 +300,7 @@ WRAPPERS: list[Callable[[str], str]] = [
     lambda text: f"cat <<EOF\n$({text}\n)\nEOF",
     lambda text: f"echo ${{x:-$({text}\n)}}",
 ]
-# These go in front of a command that is nothing but words.
+# Prefixes for commands made of plain words.
 PREFIXES = [
     "sudo ",
     "sudo -u root ",

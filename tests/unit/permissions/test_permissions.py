@@ -1,4 +1,4 @@
-"""What may be allowed: judged by everything that runs, and never wider than was seen."""
+"""Suggestions judge everything a line runs, and are never wider than its history."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def suggested(*commands: tuple[str, int]) -> Suggestions:
     return suggest(CountedCommand(text, count, ("/home/me/project",)) for text, count in commands)
 
 
-def patterns(found: Suggestions) -> dict[str, tuple[int, str]]:
-    return {one.pattern: (one.count, one.confidence.value) for one in found.suggestions}
+def patterns(result: Suggestions) -> dict[str, tuple[int, str]]:
+    return {one.pattern: (one.count, one.confidence.value) for one in result.suggestions}
 
 
-def skipped(found: Suggestions) -> dict[str, int]:
-    return {one.pattern: one.count for one in found.skipped}
+def skipped(result: Suggestions) -> dict[str, int]:
+    return {one.pattern: one.count for one in result.skipped}
 
 
 # Judging
@@ -164,14 +164,14 @@ def test_what_is_in_between(text: str, harm: Harm) -> None:
 
 
 def test_uses_make_the_confidence() -> None:
-    found = suggested(("git status", 50), ("npm test", 49), ("ruff check .", 10), ("pwd", 9))
-    assert patterns(found) == {
+    result = suggested(("git status", 50), ("npm test", 49), ("ruff check .", 10), ("pwd", 9))
+    assert patterns(result) == {
         "git status": (50, "high"),
         "npm test": (49, "medium"),
         "ruff check .": (10, "medium"),
         "pwd": (9, "review"),
     }
-    assert [one.rule for one in found.suggestions] == [
+    assert [one.rule for one in result.suggestions] == [
         "Bash(git status)",
         "Bash(npm test)",
         "Bash(ruff check .)",
@@ -180,9 +180,9 @@ def test_uses_make_the_confidence() -> None:
 
 
 def test_a_wildcard_only_where_no_argument_can_do_harm() -> None:
-    found = suggested(("git status", 40), ("git status -s", 20), ("ls", 30), ("ls *.py", 30))
-    assert patterns(found) == {"git status *": (60, "high"), "ls *": (60, "high")}
-    assert {one.rule for one in found.suggestions} == {"Bash(git status:*)", "Bash(ls:*)"}
+    result = suggested(("git status", 40), ("git status -s", 20), ("ls", 30), ("ls *.py", 30))
+    assert patterns(result) == {"git status *": (60, "high"), "ls *": (60, "high")}
+    assert {one.rule for one in result.suggestions} == {"Bash(git status:*)", "Bash(ls:*)"}
 
 
 @pytest.mark.parametrize(
@@ -206,20 +206,20 @@ def test_no_wildcard_is_sure_where_some_argument_does_harm(first: str, second: s
 
 
 def test_a_wide_rule_is_written_with_guards_for_what_could_do_harm() -> None:
-    found = suggested(("git log -1", 30), ("git log --oneline", 30), ("git log --output=x", 1))
-    (log,) = found.suggestions
+    result = suggested(("git log -1", 30), ("git log --oneline", 30), ("git log --output=x", 1))
+    (log,) = result.suggestions
     assert (log.pattern, log.rule, log.count) == ("git log *", "Bash(git log:*)", 60)
     assert log.confidence is Confidence.HIGH
     assert any(matches(guard, "git log -1 --output=x") for guard in log.guards)
     assert any(matches(guard, "git log -p .env") for guard in log.guards)
     assert any(matches(guard, "xargs git log") for guard in log.guards)
     assert not any(matches(guard, "git log --oneline -5") for guard in log.guards)
-    assert skipped(found) == {"git log --output=": 1}
+    assert skipped(result) == {"git log --output=": 1}
 
 
 def test_each_command_of_a_compound_counts() -> None:
-    found = suggested(("cd src && git status", 30), ("git status; ls", 30))
-    assert patterns(found) == {
+    result = suggested(("cd src && git status", 30), ("git status; ls", 30))
+    assert patterns(result) == {
         "git status": (60, "high"),
         "cd *": (30, "medium"),
         "ls": (30, "medium"),
@@ -227,13 +227,13 @@ def test_each_command_of_a_compound_counts() -> None:
 
 
 def test_a_command_is_judged_apart_from_its_neighbours_in_a_pipe() -> None:
-    found = suggested(("npm run build 2>&1 | tail -20", 60), ("git status && rm x", 80))
-    assert patterns(found) == {
+    result = suggested(("npm run build 2>&1 | tail -20", 60), ("git status && rm x", 80))
+    assert patterns(result) == {
         "git status": (80, "high"),
         "tail *": (60, "high"),
         "npm run build": (60, "review"),
     }
-    assert skipped(found) == {"rm *": 80}
+    assert skipped(result) == {"rm *": 80}
 
 
 def test_a_harmless_variable_in_front_makes_no_rule_of_its_own() -> None:
@@ -243,11 +243,11 @@ def test_a_harmless_variable_in_front_makes_no_rule_of_its_own() -> None:
 
 
 def test_what_a_wide_rule_covers_is_not_suggested_beside_it() -> None:
-    found = suggested(
+    result = suggested(
         ("cd /p/proj", 60), ("sleep 5", 60), ("echo done", 60), ("pytest tests/test_y.py -x", 60),
         ("pytest -q", 5),
     )  # fmt: skip
-    assert patterns(found).keys() == {"cd *", "sleep *", "echo *", "pytest *"}
+    assert patterns(result).keys() == {"cd *", "sleep *", "echo *", "pytest *"}
 
 
 @pytest.mark.parametrize(
@@ -257,8 +257,8 @@ def test_what_a_wide_rule_covers_is_not_suggested_beside_it() -> None:
 def test_no_guard_of_one_suggestion_makes_another_useless(
     exact: int, wide: int, kept: set[str]
 ) -> None:
-    found = suggested(("npm test -- --run", exact), ("npm test -- a", wide), ("npm test -- b", 5))
-    assert patterns(found).keys() == kept
+    result = suggested(("npm test -- --run", exact), ("npm test -- a", wide), ("npm test -- b", 5))
+    assert patterns(result).keys() == kept
 
 
 @pytest.mark.parametrize(
@@ -271,13 +271,13 @@ def test_no_guard_of_one_suggestion_makes_another_useless(
     ],
 )
 def test_no_secret_is_in_any_suggestion(text: str) -> None:
-    found = suggested((text, 60))
-    for each in (*found.suggestions, *found.skipped):
+    result = suggested((text, 60))
+    for each in (*result.suggestions, *result.skipped):
         assert not re.search("hunter2x|abcdefgh12345678|correct-horse", f"{each}")
 
 
 def test_the_dangerous_ones_are_skipped_with_a_reason() -> None:
-    found = suggested(
+    result = suggested(
         ("rm -rf build", 60),
         ("sudo ls", 60),
         ("git push --force", 60),
@@ -287,8 +287,8 @@ def test_the_dangerous_ones_are_skipped_with_a_reason() -> None:
         ("find . -delete", 60),
         ("sed -i s/a/b/ f", 60),
     )
-    assert found.suggestions == []
-    assert {one.pattern: one.reason for one in found.skipped} == {
+    assert result.suggestions == []
+    assert {one.pattern: one.reason for one in result.skipped} == {
         "rm -rf *": "deletes",
         "sudo *": "changes permissions or users",
         "git push --force": "accesses the network",
@@ -302,43 +302,46 @@ def test_the_dangerous_ones_are_skipped_with_a_reason() -> None:
 
 
 def test_an_unknown_command_is_never_sure_and_never_widened() -> None:
-    found = suggested(("frobnicate a", 500), ("frobnicate b", 500), ("frobnicate c", 1))
-    assert patterns(found) == {"frobnicate a": (500, "review"), "frobnicate b": (500, "review")}
-    assert skipped(found) == {"frobnicate *": 1}
+    result = suggested(("frobnicate a", 500), ("frobnicate b", 500), ("frobnicate c", 1))
+    assert patterns(result) == {
+        "frobnicate a": (500, "review"),
+        "frobnicate b": (500, "review"),
+    }
+    assert skipped(result) == {"frobnicate *": 1}
 
 
 def test_harm_that_no_guard_would_catch_leaves_no_wildcard() -> None:
-    found = suggested(("git branch", 20), ("git branch -a", 20), ("git branch -D x", 1))
-    assert patterns(found) == {"git branch": (20, "medium"), "git branch -a": (20, "medium")}
+    result = suggested(("git branch", 20), ("git branch -a", 20), ("git branch -D x", 1))
+    assert patterns(result) == {"git branch": (20, "medium"), "git branch -a": (20, "medium")}
 
 
 def test_harm_that_a_guard_catches_spoils_nothing() -> None:
-    found = suggested(*((f"ruff check {name}", 20) for name in "abc"), ("ruff check --fix a", 9))
-    assert patterns(found) == {"ruff check *": (60, "high")}
-    assert skipped(found) == {"ruff check --fix *": 9}
+    result = suggested(*((f"ruff check {name}", 20) for name in "abc"), ("ruff check --fix a", 9))
+    assert patterns(result) == {"ruff check *": (60, "high")}
+    assert skipped(result) == {"ruff check --fix *": 9}
 
 
 def test_a_redirection_spoils_nothing_because_the_client_asks_about_it() -> None:
-    found = suggested(("echo a", 40), ("echo b", 40), ("echo c > file", 1))
-    assert patterns(found) == {"echo *": (80, "high")}
-    assert skipped(found) == {"echo * > *": 1}
+    result = suggested(("echo a", 40), ("echo b", 40), ("echo c > file", 1))
+    assert patterns(result) == {"echo *": (80, "high")}
+    assert skipped(result) == {"echo * > *": 1}
 
 
 def test_single_test_files_become_one_rule() -> None:
-    found = suggested(*((f"pytest tests/test_{number}.py", 1) for number in range(45)))
-    (one,) = found.suggestions
+    result = suggested(*((f"pytest tests/test_{number}.py", 1) for number in range(45)))
+    (one,) = result.suggestions
     assert (one.pattern, one.rule, one.count) == ("pytest *", "Bash(pytest:*)", 45)
     assert one.confidence is Confidence.MEDIUM
 
 
 def test_a_wrapper_that_adds_nothing_is_looked_through() -> None:
-    found = suggested(("timeout 60 git status", 50), ("time git status -s", 1))
-    assert patterns(found) == {"git status *": (51, "high")}
+    result = suggested(("timeout 60 git status", 50), ("time git status -s", 1))
+    assert patterns(result) == {"git status *": (51, "high")}
 
 
 def test_options_in_front_make_a_command_of_its_own() -> None:
-    found = suggested(("git -C x status", 50), ("git status", 50))
-    assert patterns(found) == {"git -C x status": (50, "high"), "git status": (50, "high")}
+    result = suggested(("git -C x status", 50), ("git status", 50))
+    assert patterns(result) == {"git -C x status": (50, "high"), "git status": (50, "high")}
 
 
 @pytest.mark.parametrize(
@@ -355,14 +358,14 @@ def test_what_a_rule_would_read_otherwise_is_not_written_as_one(text: str) -> No
 
 
 def test_projects_and_examples_are_shown_most_used_first() -> None:
-    found = suggest(
+    result = suggest(
         [
             CountedCommand("git status", 5, ("a",)),
             CountedCommand("cd x && git status", 40, ("b",)),
             CountedCommand("git status -s", 30, ("c", "b")),
         ]
     )
-    (status,) = [one for one in found.suggestions if one.pattern == "git status *"]
+    (status,) = [one for one in result.suggestions if one.pattern == "git status *"]
     assert status.count == 75
     assert status.projects == ("b", "c", "a")
     assert status.examples == ("cd x && git status", "git status -s", "git status")
@@ -378,13 +381,13 @@ WORTH_HAVING = """
 def test_an_ordinary_history_yields_rules_worth_having() -> None:
     history = ordinary_history()
     assert sum(line.count for line in history) == 4_000
-    found = suggest(history)
-    sure = {one.rule for one in found.suggestions if one.confidence is not Confidence.REVIEW}
+    result = suggest(history)
+    sure = {one.rule for one in result.suggestions if one.confidence is not Confidence.REVIEW}
     wide = {f"Bash({' '.join(name.split())}:*)" for name in WORTH_HAVING.split(",")}
     assert len(wide) >= 15
     assert wide - sure == set()
     assert {"Bash(npm test)", "Bash(git branch)", "Bash(sort -rn)", "Bash(uniq -c)"} <= sure
-    # Nothing silly: no single file, no folder, no second rule for the same thing.
+    # No single file, no folder, no second rule for the same command.
     assert not {rule for rule in sure if re.search(r"/p/proj|\.py|\.ts|done|\d", rule)}
     exact = {rule[5:-1] for rule in sure if not rule.endswith(":*)")}
     assert not [text for text in exact for rule in wide if matches(rule, text)]
@@ -397,7 +400,7 @@ def test_nothing_seen_nothing_suggested() -> None:
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 def test_nothing_is_suggested_from_a_command_with_a_secret(sample: Sample) -> None:
-    """Neither alone nor with others, however often it was run."""
+    """Neither alone nor beside other commands, however often it ran."""
     quoted = shlex.quote(sample.text)
     for line in (
         sample.text,
@@ -405,15 +408,15 @@ def test_nothing_is_suggested_from_a_command_with_a_secret(sample: Sample) -> No
         f"mytool login {quoted}",
         f"git status; {sample.text}",
     ):
-        found = suggestions_json(suggest([CountedCommand(line, 100)]))
-        assert found["suggestions"] == []
-        shown = json.dumps(found, ensure_ascii=False)
+        result = suggestions_json(suggest([CountedCommand(line, 100)]))
+        assert result["suggestions"] == []
+        output = json.dumps(result, ensure_ascii=False)
         for part in (sample.secret, sample.secret[: len(sample.secret) // 2]):
-            assert json.dumps(part)[1:-1] not in shown
+            assert json.dumps(part)[1:-1] not in output
 
 
 def test_a_long_secret_is_masked_before_it_is_cut() -> None:
     secret = "EA" + "AB" + "a1B2c3D4e5" * 15
-    found = suggest([CountedCommand(f"git {secret}", 100), CountedCommand(f"{secret} x", 100)])
-    assert found.suggestions == []
-    assert secret[:20] not in str(found)
+    result = suggest([CountedCommand(f"git {secret}", 100), CountedCommand(f"{secret} x", 100)])
+    assert result.suggestions == []
+    assert secret[:20] not in str(result)

@@ -146,8 +146,11 @@ def test_what_is_known_only_when_it_runs_is_said_so() -> None:
 def test_redirections_assignments_and_pipes_stay_with_their_command() -> None:
     first, second = read_command("A=b C=$d x 2>&1 >>out | y <in").commands
     assert first.assignments == (("A", "b"), ("C", None))
-    assert [tuple(found) for found in first.redirections] == [("2>&", "1"), (">>", "out")]
-    assert [tuple(found) for found in second.redirections] == [("<", "in")]
+    assert [tuple(redirection) for redirection in first.redirections] == [
+        ("2>&", "1"),
+        (">>", "out"),
+    ]
+    assert [tuple(redirection) for redirection in second.redirections] == [("<", "in")]
     assert first.is_piped
     assert second.is_piped
     assert not read_command("x && y").commands[0].is_piped
@@ -274,7 +277,7 @@ def test_the_quick_way_and_the_grammar_agree(text: str) -> None:
         return
     assert line.is_compound >= reading.is_compound
     assert line.commands[: len(reading.commands)] or not reading.commands
-    # The line speaks of what `sudo` and `bash -c` run; the grammar reads only the line itself.
+    # `sudo` and `bash -c` run more than the grammar sees, which reads only the line itself.
     is_seen_through = first.words[0] in ("sudo", "bash")
     if not is_seen_through:
         assert line.base == (first.words[0].rpartition("/")[2] or first.words[0])

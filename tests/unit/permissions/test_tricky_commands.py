@@ -1,4 +1,4 @@
-"""However often a command that does harm was run, no suggestion lets it pass without asking."""
+"""No suggestion lets a harmful command run without asking, however often it ran before."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ TRICKY = list(dict.fromkeys([*WRITING, *RUNNING, *SENDING, *REVEALING, *MORE]))
 
 
 def sure_ones(*commands: CountedCommand) -> list[Suggestion]:
-    found = suggest(commands).suggestions
-    return [each for each in found if each.confidence is not Confidence.REVIEW]
+    suggestions = suggest(commands).suggestions
+    return [each for each in suggestions if each.confidence is not Confidence.REVIEW]
 
 
 def passes(text: str, suggestions: list[Suggestion]) -> str | None:
@@ -59,7 +59,7 @@ def test_there_are_more_than_eight_hundred() -> None:
 
 def test_none_gets_a_rule_of_its_own() -> None:
     alone = {text: sure_ones(CountedCommand(text, 60)) for text in TRICKY}
-    assert [text for text, found in alone.items() if passes(text, found) is not None] == []
+    assert [text for text, rules in alone.items() if passes(text, rules) is not None] == []
 
 
 @pytest.mark.parametrize("text", REVEALING_INPUT)
@@ -70,11 +70,11 @@ def test_a_secret_that_is_read_as_input_makes_no_rule(text: str) -> None:
 def test_no_rule_of_an_ordinary_history_lets_one_pass() -> None:
     commands = [*ordinary_history(), *(CountedCommand(text, 60) for text in TRICKY)]
     for history in (ordinary_history(), commands):
-        found = sure_ones(*history)
-        assert [text for text in TRICKY if passes(text, found) is not None] == []
+        rules = sure_ones(*history)
+        assert [text for text in TRICKY if passes(text, rules) is not None] == []
 
 
 def test_what_is_ordinary_passes() -> None:
-    found = sure_ones(*ordinary_history())
+    rules = sure_ones(*ordinary_history())
     for text in ("git log -3", "rg -n token src", "cat src/a.py | head -3", "pytest tests -x -q"):
-        assert passes(text, found)
+        assert passes(text, rules)

@@ -25,9 +25,9 @@ class Stream:
         if self.failures:
             self.failures -= 1
             raise StoreUnavailable("away")
-        found = range(max(after + 1, self.gone_before), self.last + 1)
+        numbers = range(max(after + 1, self.gone_before), self.last + 1)
         await asyncio.sleep(0)
-        return [frame(number) for number in found][:3]
+        return [frame(number) for number in numbers][:3]
 
 
 def frame(number: int) -> Frame:

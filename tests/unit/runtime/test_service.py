@@ -9,7 +9,7 @@ from navi.live.runtime.service import Service
 
 
 class Worker(Service):
-    """Takes its work from a list, and may be held up."""
+    """Takes its work from a list, and can be paused."""
 
     name = "worker"
 

@@ -38,7 +38,7 @@ def set_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[SetZone]:
         ("UTC0", "UTC"),
         ("GMT0BST", "GB"),
         ("JST-9", "Japan"),
-        ("NZST-12NZDT", "NZ"),  # whose summer the C library believes to be in July
+        ("NZST-12NZDT", "NZ"),  # the C library puts this zone's summer in July
     ],
 )
 def test_the_zone_of_the_machine_has_a_name(set_zone: SetZone, variable: str, name: str) -> None:

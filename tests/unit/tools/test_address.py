@@ -1,4 +1,4 @@
-"""Whether an address is public. Only the function is asked: no test sends anything anywhere."""
+"""Whether an address is public. Only the function is tested; nothing is sent anywhere."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from navi.live.tools.web.public_address import is_public, resolve
 
-METADATA = [  # where clouds keep the secrets of a machine
+METADATA = [  # metadata services, which hold a machine's secrets
     "169.254.169.254",  # AWS, Google, Azure, Oracle, OpenStack and more
     "169.254.170.2",  # AWS, containers
     "169.254.170.23",  # AWS, pods
@@ -63,7 +63,7 @@ NOT_PUBLIC_IPV6 = [
     "2001:30::1",
     "2001:1ff:ffff::1",
     "2001:db8::1",
-    "2002:808:808::1",  # 6to4 is no longer in use, so whoever asks for it means something else
+    "2002:808:808::1",  # 6to4 is obsolete, so such an address is suspicious
     "2620:4f:8000::1",
     "3fff::1",
     "3fff:fff:ffff::1",
@@ -145,7 +145,7 @@ async def test_every_way_to_write_an_address_means_that_address(name: str) -> No
 
 
 async def test_each_address_of_a_name_comes_once() -> None:
-    found = await resolve("localhost")
-    assert found
-    assert len(found) == len(set(found))
-    assert all(address.is_loopback for address in found)
+    addresses = await resolve("localhost")
+    assert addresses
+    assert len(addresses) == len(set(addresses))
+    assert all(address.is_loopback for address in addresses)

@@ -1,4 +1,4 @@
-"""A file read to its end, with later rows in the place of earlier ones, as the index keeps them."""
+"""Builders of agents' files, and their rows as the index keeps them: later replace earlier ones."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Rows:
         return list(self.by_place.values())
 
     @property
-    def said(self) -> list[tuple[str, str | None]]:
+    def contents(self) -> list[tuple[str, str | None]]:
         return [(message.role, message.content) for message in self.messages]
 
     def words(self, role: str) -> list[str]:
@@ -60,7 +60,7 @@ class Rows:
 
 
 def total(usages: Iterable[PastUsage]) -> tuple[int, int, int, int]:
-    """Input, output, read from a cache, written to one."""
+    """Input, output, cache read and cache write tokens."""
     input_tokens = output_tokens = read = written = 0
     for usage in usages:
         input_tokens += usage.input_tokens
@@ -75,7 +75,7 @@ def rows_of(source: Source, path: Path | str, mark: bytes | None = None) -> Rows
 
 
 def written(path: Path, *lines: Any, end: str = "\n") -> Path:
-    """A file of these lines; values become JSON as agents write it, bytes stay as they are."""
+    """Write a file of these lines: values as JSON like the agents', bytes unchanged."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         for line in lines:

@@ -89,7 +89,7 @@ def test_answers_written_at_the_same_time_stay_apart(read) -> None:
 
 def test_an_answer_only_of_calls_is_a_message_without_words(read) -> None:
     rows = read(answer("m", bash("ls")))
-    assert rows.said == [("assistant", None)]
+    assert rows.contents == [("assistant", None)]
     assert rows.tool_calls[0].message_idx == 0
 
 
@@ -106,7 +106,7 @@ def test_what_the_client_says_itself_is_not_the_model_s(read) -> None:
     notice = answer("x", text("API Error"), usage={"input_tokens": 0, "output_tokens": 0})
     notice["message"]["model"] = "<synthetic>"
     rows = read(answer("m", text("hello")), notice)
-    assert rows.said == [("assistant", "hello"), ("system", "API Error")]
+    assert rows.contents == [("assistant", "hello"), ("system", "API Error")]
     assert rows.session.model == "claude-opus-5-5"
     assert rows.by_key == {}
 
@@ -123,7 +123,7 @@ def test_what_the_client_says_itself_is_not_the_model_s(read) -> None:
     ],
 )
 def test_what_a_client_writes_under_the_user_s_name_is_not_a_person_s(read, words: str) -> None:
-    assert read(user(words)).said == [("system", words)]
+    assert read(user(words)).contents == [("system", words)]
 
 
 def test_summaries_and_notes_are_not_a_person_s(read) -> None:
@@ -136,7 +136,7 @@ def test_what_a_client_puts_beside_a_prompt_is_kept_apart(read) -> None:
     reminder = text("<system-reminder>be kind</system-reminder>")
     opened = text("<ide_opened_file>a.py</ide_opened_file>")
     rows = read(user([reminder, opened, text("fix it"), text("please")]))
-    assert rows.said == [
+    assert rows.contents == [
         ("system", "<ide_opened_file>a.py</ide_opened_file>"),
         ("user", "fix it\n\nplease"),
     ]
@@ -144,7 +144,7 @@ def test_what_a_client_puts_beside_a_prompt_is_kept_apart(read) -> None:
 
 def test_words_beside_a_tool_s_result_are_found(read) -> None:
     result = {"type": "tool_result", "tool_use_id": "t", "content": [text("output")]}
-    assert read(user([result, text("and now stop")])).said == [("user", "and now stop")]
+    assert read(user([result, text("and now stop")])).contents == [("user", "and now stop")]
 
 
 def queued(prompt: Any, **fields: Any) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def test_an_attachment_is_known_wherever_its_line_says_so(read) -> None:
     line = {"pad": "x" * 500, **queued("late")}
     other = {"pad": "x" * 500, "attachment": {"type": "file"}, "type": "attachment"}
     rows = read(line, other)
-    assert rows.said == [("user", "late")]
+    assert rows.contents == [("user", "late")]
     assert rows.session.unknown_kinds == {}
 
 
@@ -190,7 +190,7 @@ def test_the_format_of_the_first_description_is_read(read) -> None:
             "outputTokens": 2,
         },
     )
-    assert rows.said == [("user", "Help me"), ("assistant", "I will"), ("assistant", "Done")]
+    assert rows.contents == [("user", "Help me"), ("assistant", "I will"), ("assistant", "Done")]
     assert [call.command for call in rows.tool_calls] == ["git status"]
     assert rows.spent == (13, 36, 0, 0)
     assert rows.session.source_session_id == "s"
@@ -203,7 +203,7 @@ def test_old_and_new_lines_in_one_file_are_each_read_as_they_are(read) -> None:
         {"type": "assistant", "message": {"content": "old answer"}, "inputTokens": 1},
         answer("m", text("new answer"), usage={"input_tokens": 2}),
     )
-    assert rows.said == [
+    assert rows.contents == [
         ("user", "old"),
         ("user", "new"),
         ("assistant", "old answer"),
@@ -268,10 +268,10 @@ def test_files_are_found_where_claude_code_keeps_them(
     (projects / "-p" / "folder.jsonl").mkdir()
     written(projects / "-p" / "a" / "tool-results" / "x.jsonl", user("c"))
     written(projects / "-p" / "sessions-index.json", {})
-    found = {file.path: file for file in ClaudeCodeSource().discover()}
-    assert set(found) == {str(main), str(agent)}
-    assert found[str(main)].size == main.stat().st_size
-    assert found[str(main)].mtime == main.stat().st_mtime
+    files = {file.path: file for file in ClaudeCodeSource().discover()}
+    assert set(files) == {str(main), str(agent)}
+    assert files[str(main)].size == main.stat().st_size
+    assert files[str(main)].mtime == main.stat().st_mtime
 
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "other"))
     assert list(ClaudeCodeSource().discover()) == []
@@ -294,7 +294,7 @@ def at(second: int) -> str:
 
 
 def history(prefix: str) -> list[dict[str, Any]]:
-    """A session with more answers than stay open; `prefix` makes the uuids."""
+    """A session with more answers than the reader keeps open; uuids start with `prefix`."""
     lines: list[dict[str, Any]] = []
     for turn in range(OPEN_ANSWERS + 4):
         call = {"type": "tool_use", "id": f"t{turn}", "name": "Bash", "input": {"command": "ls"}}
@@ -319,7 +319,7 @@ def facts(rows: Rows) -> Any:
 
 @pytest.mark.parametrize("prefix", ["old", "new"])
 def test_a_history_written_again_counts_once(prefix: str, tmp_path: Path) -> None:
-    """With the same uuids, or with new ones: wherever a reading stopped in between."""
+    """With the same uuids or new ones, wherever reading stopped in between."""
     once = rows_of(ClaudeCodeSource(), written(tmp_path / "s.jsonl", *history("old")))
     assert len(once.words("user")) == OPEN_ANSWERS + 4
     assert len(once.tool_calls) == OPEN_ANSWERS + 4
@@ -338,7 +338,7 @@ def test_a_line_written_twice_counts_once(read) -> None:
     prompt = user("go", uuid="u")
     reply = answer("m", text("answer once"), bash("git status"), uuid="a")
     rows = read(prompt, prompt, reply, reply)
-    assert rows.said == [("user", "go"), ("assistant", "answer once")]
+    assert rows.contents == [("user", "go"), ("assistant", "answer once")]
     assert [call.command for call in rows.tool_calls] == ["git status"]
 
 

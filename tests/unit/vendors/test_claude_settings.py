@@ -1,4 +1,4 @@
-"""Rules in Claude Code's settings: added and taken away, with nothing else changed."""
+"""Rules in Claude Code's settings are added and removed without other changes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_rules_are_added_and_everything_else_keeps_every_byte(
     after["permissions"]["allow"] = kept
     assert after == {**before, "permissions": {**before.get("permissions", {}), "allow": kept}}
     added = file.read_bytes().decode()
-    # Nothing is lost: what was there is still there, in the same order.
+    # Nothing is lost: all earlier entries are there, in the same order.
     remaining = iter(added)
     assert all(sign in remaining for sign in layout)
     assert added.startswith("\ufeff") == layout.startswith("\ufeff")
@@ -189,7 +189,7 @@ def test_a_read_only_file_is_not_replaced(file: Path, receipts: Path) -> None:
 
 @contextmanager
 def an_ordinary_user(folder: Path) -> Iterator[None]:
-    """Root may write everywhere; the tests of some machines run as root."""
+    """Root may write everywhere, and tests may run as root."""
     if os.geteuid() != 0:
         yield
         return

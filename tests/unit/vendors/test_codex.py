@@ -36,8 +36,8 @@ def message(role: str, *texts: str) -> dict[str, Any]:
 
 
 def call(name: str, arguments: Any, kind: str = "function_call") -> dict[str, Any]:
-    given = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return {"type": kind, "name": name, "arguments": given, "call_id": "c"}
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return {"type": kind, "name": name, "arguments": text, "call_id": "c"}
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ DESCRIBED = (
 def test_the_format_of_the_first_description_is_read(read) -> None:
     rows = read(*DESCRIBED)
     assert rows.session.source_session_id == "abc123"
-    assert rows.said == [
+    assert rows.contents == [
         ("user", "Help me..."),
         ("assistant", "I'll help..."),
         ("assistant", "Look"),
@@ -116,7 +116,7 @@ BARE = (
 
 def test_items_without_an_envelope_are_read(read) -> None:
     rows = read(*BARE)
-    assert rows.said == [("user", "bare prompt"), ("assistant", "bare answer")]
+    assert rows.contents == [("user", "bare prompt"), ("assistant", "bare answer")]
     assert rows.tool_calls[0].command == "ls '-l a'"
     session = rows.session
     assert (session.source_session_id, session.cwd, session.git_branch) == ("f2d5", "/bare", "old")
@@ -149,7 +149,7 @@ def test_a_prompt_that_looks_injected_is_a_person_s_if_an_event_says_so(read) ->
         item(message("user", tag)),
         event("user_message", message=tag),
     )
-    assert rows.said == [("system", tag), ("user", standing), ("user", tag)]
+    assert rows.contents == [("system", tag), ("user", standing), ("user", tag)]
 
 
 def test_what_happened_to_a_turn_is_not_a_person_s(read) -> None:
@@ -157,11 +157,11 @@ def test_what_happened_to_a_turn_is_not_a_person_s(read) -> None:
     rows = read(
         item(message("user", aborted)), event("turn_aborted"), event("error", message="no luck")
     )
-    assert rows.said == [("system", aborted), ("system", "no luck")]
+    assert rows.contents == [("system", aborted), ("system", "no luck")]
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "command"),
+    ("name", "arguments", "command"),
     [
         ("exec_command", {"cmd": "ls -l"}, "ls -l"),
         ("exec_command", {"cmd": "bash -lc 'ls && pwd'"}, "ls && pwd"),
@@ -176,11 +176,11 @@ def test_what_happened_to_a_turn_is_not_a_person_s(read) -> None:
     ],
 )
 def test_a_shell_command_is_found_without_the_shell_around_it(
-    read, name: str, given: Any, command: str | None
+    read, name: str, arguments: Any, command: str | None
 ) -> None:
-    [found] = read(item(call(name, given))).tool_calls
-    assert found.command == command
-    assert json.loads(found.tool_input or "") == given
+    [tool_call] = read(item(call(name, arguments))).tool_calls
+    assert tool_call.command == command
+    assert json.loads(tool_call.tool_input or "") == arguments
 
 
 def test_every_tool_s_input_is_json(read) -> None:
@@ -192,11 +192,11 @@ def test_every_tool_s_input_is_json(read) -> None:
         item({"type": "web_search_call", "action": {"type": "search", "query": "q"}}),
         item({"type": "bare_call"}),
     )
-    given = [
+    inputs = [
         (c.tool_name, json.loads(c.tool_input) if c.tool_input else None, c.command)
         for c in rows.tool_calls
     ]
-    assert given == [
+    assert inputs == [
         ("broken", "{not json", None),
         ("apply_patch", "*** Begin Patch\n", None),
         ("tool_search_call", {"query": "recall"}, None),
@@ -251,7 +251,7 @@ def test_what_a_fork_copied_from_its_parent_is_not_its_own(read) -> None:
     assert rows.session.source_session_id == OWN
     assert rows.session.parent_source_session_id == PARENT
     assert not rows.session.is_subagent
-    assert rows.said == [("user", "of the fork")]
+    assert rows.contents == [("user", "of the fork")]
     assert rows.tool_calls == []
     assert rows.spent == (10, 1, 10, 0)
 
@@ -263,7 +263,7 @@ def test_a_copy_without_numbered_turns_ends_with_a_pause(read) -> None:
         item(message("user", "of the parent")),
         item(message("user", "of the fork"), at="2026-11-15T12:00:09.000Z"),
     )
-    assert rows.said == [("user", "of the fork")]
+    assert rows.contents == [("user", "of the fork")]
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def test_an_event_that_stands_before_its_item_is_one_message(read) -> None:
         event("user_message", message="Start"),
         item(message("assistant", "As before.")),
     )
-    assert rows.said == [
+    assert rows.contents == [
         ("user", "Start"),
         ("assistant", "Sure."),
         ("user", "Start"),
@@ -353,7 +353,7 @@ def test_a_prompt_that_only_an_event_has_does_not_hide_a_later_item(read) -> Non
         item(message("assistant", "Done.")),
         item(message("user", "go on")),
     )
-    assert [role for role, _ in rows.said] == ["user", "assistant", "user"]
+    assert [role for role, _ in rows.contents] == ["user", "assistant", "user"]
 
 
 def test_what_agents_write_to_each_other_is_a_message(read) -> None:
@@ -368,7 +368,7 @@ def test_what_agents_write_to_each_other_is_a_message(read) -> None:
         item({"type": "agent_message", "content": "plain"}),
         item({"type": "agent_message", "author": "/root", "content": []}),
     )
-    assert rows.said == [
+    assert rows.contents == [
         ("system", "/root to /root/reviewer: check the rollback"),
         ("system", "plain"),
     ]

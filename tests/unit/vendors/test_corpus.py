@@ -1,4 +1,4 @@
-"""Real files of many versions of the real agents, against what is known to be in them."""
+"""Files written by many versions of the real agents, compared with their known content."""
 
 from __future__ import annotations
 
@@ -18,63 +18,63 @@ from tests.places import CORPUS
 from tests.unit.vendors.rows import EXPECTED, Rows, rows_of, total, written
 
 SOURCES: dict[str, Source] = {"claude": ClaudeCodeSource(), "codex": CodexSource()}
-CLAUDE = sorted(path for path, known in EXPECTED.items() if known["client"] == "claude")
-CODEX = sorted(path for path, known in EXPECTED.items() if known["client"] == "codex")
+CLAUDE = sorted(path for path, expected in EXPECTED.items() if expected["client"] == "claude")
+CODEX = sorted(path for path, expected in EXPECTED.items() if expected["client"] == "codex")
 
 
-def check_what_was_said(rows: Rows, known: dict[str, Any]) -> None:
-    assert rows.words("user") == known["user_prompts"]
-    assert rows.words("assistant") == known["assistant_texts"]
-    assert rows.thoughts == [thought for thought in known["thinking"] if thought]
-    assert [call.tool_name for call in rows.tool_calls] == known["tool_calls"]
-    assert set(known["client_notices"]) <= set(rows.words("system"))
-    assert rows.session.cwd in (known["cwds"] or [None])
-    assert rows.session.model in (known["models"] or [None])
+def check_what_was_said(rows: Rows, expected: dict[str, Any]) -> None:
+    assert rows.words("user") == expected["user_prompts"]
+    assert rows.words("assistant") == expected["assistant_texts"]
+    assert rows.thoughts == [thought for thought in expected["thinking"] if thought]
+    assert [call.tool_name for call in rows.tool_calls] == expected["tool_calls"]
+    assert set(expected["client_notices"]) <= set(rows.words("system"))
+    assert rows.session.cwd in (expected["cwds"] or [None])
+    assert rows.session.model in (expected["models"] or [None])
     assert rows.session.bad_lines == 0
     assert rows.session.unknown_kinds == {}
 
 
 @pytest.mark.parametrize("path", CLAUDE)
 def test_a_transcript_of_claude_code_is_read_as_it_was_written(path: str) -> None:
-    known, rows = EXPECTED[path], rows_of(SOURCES["claude"], CORPUS / path)
-    check_what_was_said(rows, known)
-    tokens = known["tokens"]
+    expected, rows = EXPECTED[path], rows_of(SOURCES["claude"], CORPUS / path)
+    check_what_was_said(rows, expected)
+    tokens = expected["tokens"]
     assert rows.spent == (tokens["in"], tokens["out"], tokens["read"], tokens["write"])
-    assert len(rows.by_key) == known["api_messages"]
-    assert rows.session.title == known["title"]
-    assert rows.session.is_subagent == known["sidechain"]
-    if known["sidechain"]:
-        assert [rows.session.parent_source_session_id] == known["session"]
+    assert len(rows.by_key) == expected["api_messages"]
+    assert rows.session.title == expected["title"]
+    assert rows.session.is_subagent == expected["sidechain"]
+    if expected["sidechain"]:
+        assert [rows.session.parent_source_session_id] == expected["session"]
         assert rows.session.source_session_id == Path(path).stem
-    elif known["session"]:
-        assert [rows.session.source_session_id] == known["session"]
+    elif expected["session"]:
+        assert [rows.session.source_session_id] == expected["session"]
         assert rows.session.parent_source_session_id is None
 
 
 @pytest.mark.parametrize("path", CODEX)
 def test_a_rollout_of_codex_is_read_as_it_was_written(path: str) -> None:
-    known, rows = EXPECTED[path], rows_of(SOURCES["codex"], CORPUS / path)
-    check_what_was_said(rows, known)
+    expected, rows = EXPECTED[path], rows_of(SOURCES["codex"], CORPUS / path)
+    check_what_was_said(rows, expected)
     fresh, output, cached, written = rows.spent
-    assert known["tokens"] == {
+    assert expected["tokens"] == {
         "input_tokens": fresh + cached + written,
         "cached_input_tokens": cached,
         "output_tokens": output,
     }
-    assert rows.session.source_session_id == known["session"]
-    assert rows.session.parent_source_session_id == known["parent"]
-    assert rows.session.is_subagent == (known["root"] not in (None, known["session"]))
+    assert rows.session.source_session_id == expected["session"]
+    assert rows.session.parent_source_session_id == expected["parent"]
+    assert rows.session.is_subagent == (expected["root"] not in (None, expected["session"]))
     assert all(call.message_idx is None for call in rows.tool_calls)
 
 
 @pytest.mark.parametrize("path", [*CLAUDE, *CODEX])
 def test_what_is_passed_over_unread_would_say_nothing(path: str, tmp_path: Path) -> None:
-    """Written with other spaces and in another order, no line is known by its first bytes."""
+    """With other spacing and key order, no line can be recognised by its first bytes."""
     source, file = SOURCES[path.split("/")[0]], tmp_path / path
     lines = (CORPUS / path).read_text().splitlines()
     written(file, *(spaced(json.loads(line)) for line in lines))
     slow, fast = rows_of(source, file), rows_of(source, CORPUS / path)
-    # The name of a rollout stands in a file beside it.
+    # A rollout's name is in a file beside it.
     slow.session.title = fast.session.title
     assert (slow.messages, slow.tool_calls, slow.by_key, slow.session) == (
         fast.messages,
@@ -109,14 +109,14 @@ def spaced(line: dict[str, Any]) -> bytes:
 
 
 def test_every_version_s_shell_commands_are_found_without_the_shell_around_them() -> None:
-    found = {
+    commands = {
         call.command
-        for path, known in EXPECTED.items()
-        for call in rows_of(SOURCES[known["client"]], CORPUS / path).tool_calls
+        for path, expected in EXPECTED.items()
+        for call in rows_of(SOURCES[expected["client"]], CORPUS / path).tool_calls
         if call.tool_name in ("Bash", "shell", "shell_command", "exec_command")
     }
-    assert {"ls", "echo A", "echo B >&2; exit 3", "wc -l README.md", "seq 1 3000"} <= found
-    assert not any(command is None or command.startswith("bash") for command in found)
+    assert {"ls", "echo A", "echo B >&2; exit 3", "wc -l README.md", "seq 1 3000"} <= commands
+    assert not any(command is None or command.startswith("bash") for command in commands)
 
 
 def test_agents_started_only_to_be_ready_are_told_apart() -> None:
@@ -145,11 +145,11 @@ def read_all(source: Source) -> Iterator[Rows]:
 
 
 def test_in_a_home_with_all_of_them_every_file_is_found_once(full_home: Path) -> None:
-    for source, known in ((ClaudeCodeSource(), CLAUDE), (CodexSource(), CODEX)):
+    for source, paths in ((ClaudeCodeSource(), CLAUDE), (CodexSource(), CODEX)):
         files = [file.path for file in source.discover()]
         assert len(files) == len(set(files))
         names = {str(Path(path).relative_to(full_home)) for path in files}
-        assert names == {path.split("/", 2)[2] for path in known if EXPECTED[path]["lines"]}
+        assert names == {path.split("/", 2)[2] for path in paths if EXPECTED[path]["lines"]}
 
 
 def test_in_a_home_with_all_of_them_copied_answers_cost_nothing_more(full_home: Path) -> None:
@@ -160,7 +160,7 @@ def test_in_a_home_with_all_of_them_copied_answers_cost_nothing_more(full_home: 
 
 
 def known_cost(home: Path) -> tuple[int, int, int, int]:
-    """The most that any line says of each answer, found the slow way."""
+    """The largest usage that any line reports for each answer, computed the slow way."""
     fields = ("input", "output", "cache_read_input", "cache_creation_input")
     answers: dict[str, list[int]] = {}
     for path in home.glob("projects/**/*.jsonl"):
@@ -169,9 +169,9 @@ def known_cost(home: Path) -> tuple[int, int, int, int]:
             if value.get("type") == "assistant" and value["message"]["model"] != "<synthetic>":
                 usage = value["message"]["usage"]
                 spent = [usage.get(f"{name}_tokens", 0) for name in fields]
-                known = answers.setdefault(value["message"]["id"], spent)
+                largest = answers.setdefault(value["message"]["id"], spent)
                 answers[value["message"]["id"]] = [
-                    max(pair) for pair in zip(known, spent, strict=True)
+                    max(pair) for pair in zip(largest, spent, strict=True)
                 ]
     input_tokens, output, read, written = (
         sum(column) for column in zip(*answers.values(), strict=True)

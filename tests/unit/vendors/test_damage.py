@@ -1,4 +1,4 @@
-"""Files that are not as they should be. What can be read is read; the rest is counted."""
+"""Damaged files: readable lines are read, the rest are counted."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ values = st.recursive(
 def test_no_value_in_any_place_stops_the_reading(
     client: str, data: st.DataObject, tmp_path: Path
 ) -> None:
-    """Real lines, each with one of its values exchanged for anything else."""
+    """Real lines, each with one value replaced by any other."""
     source: Source = ClaudeCodeSource() if client == "claude" else CodexSource()
     path = data.draw(st.sampled_from(sorted(p for p in EXPECTED if p.startswith(client))))
     changed = []

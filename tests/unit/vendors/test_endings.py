@@ -1,4 +1,4 @@
-"""How turns of Claude Code and Codex ended, by lines that the real clients wrote.
+"""How turns of Claude Code and Codex ended, read from lines of the real clients.
 
 `recorded` has runs of Claude Code 2.1.325 and Codex 0.166.0 on a stand-in for their models, without
 the lines and fields that say nothing about how a turn ended.

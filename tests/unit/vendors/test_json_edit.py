@@ -1,4 +1,4 @@
-"""A JSON text is edited with as few changes as its new meaning needs."""
+"""JSON text is edited with as few changes as its new value needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file that grows: reading on from a mark gives what reading it whole gives."""
+"""Reading a growing file from marks gives the same rows as reading it whole."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def source_of(path: str) -> Source:
 
 
 def grown(source: Source, path: Path, content: bytes, cuts: list[int]) -> Rows:
-    """The rows of a file that was read whenever it had reached one of these lengths."""
+    """The rows of a file read each time it reached one of these lengths."""
     rows, mark = Rows(), None
     for cut in [*sorted(cuts), len(content)]:
         path.write_bytes(content[:cut])
@@ -47,7 +47,7 @@ def test_a_file_read_after_each_of_its_lines_gives_what_it_gives_at_once(
     path: str, tmp_path: Path
 ) -> None:
     source, content = source_of(path), (CORPUS / path).read_bytes()
-    # The same name in the same kind of folder: both may say something of the session.
+    # Same name, same kind of folder: both may describe the session.
     file = tmp_path / path
     file.parent.mkdir(parents=True)
     file.write_bytes(content)
@@ -72,7 +72,7 @@ MIXED: dict[str, list[str]] = {
 def test_a_file_cut_anywhere_gives_what_it_gives_at_once(
     client: str, data: st.DataObject, tmp_path: Path
 ) -> None:
-    """Lines of several versions in one file, some of them broken, read whenever it had grown."""
+    """Lines of several versions in one file, some broken, read each time it grew."""
     paths = data.draw(st.lists(st.sampled_from(MIXED[client]), min_size=1, max_size=3))
     pieces = [(CORPUS / path).read_bytes() for path in paths]
     pieces.append(data.draw(st.sampled_from([b"", b'{"type":"us', b"\xff\xfe\n", b"\n\n[]\n"])))
@@ -126,7 +126,7 @@ LAST_LINES = [
 def test_a_real_file_cut_at_every_byte_of_its_last_lines_grows_to_what_it_is(
     version: str, tmp_path: Path
 ) -> None:
-    """And at each of these bytes it has every line that is whole, with or without its end."""
+    """At each of these bytes it has every complete line, with or without its newline."""
     paths = [path for path in EXPECTED if path.startswith(f"{version}/")]
     path = min(paths, key=lambda each: (CORPUS / each).stat().st_size or 10**9)
     source, lines_in = source_of(path), (CORPUS / path).read_bytes().splitlines(keepends=True)
@@ -153,8 +153,12 @@ def test_a_real_file_cut_at_every_byte_of_its_last_lines_grows_to_what_it_is(
 def test_a_last_line_without_a_newline_is_read_and_not_read_again(
     source: Source, end: bytes, tmp_path: Path
 ) -> None:
-    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "two"}]}
-    last = prompt("two") if source is SOURCES["claude"] else said
+    message = {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": "two"}],
+    }
+    last = prompt("two") if source is SOURCES["claude"] else message
     file = tmp_path / "a.jsonl"
     file.write_bytes(json.dumps(last).encode())
     first = rows_of(source, file)

@@ -21,7 +21,7 @@ Install = Callable[..., None]
 
 
 class DiarySource(ClaudeCodeSource):
-    """A source as another package would bring it."""
+    """A source as another package would provide it."""
 
     name = "diary"
 
@@ -32,7 +32,7 @@ class DiaryDriver(Driver):
 
 
 class Diary(Vendor):
-    """An agent as another package would bring it."""
+    """An agent as another package would provide it."""
 
     name = "diary"
     title = "Diary"
@@ -56,7 +56,7 @@ def forget_all() -> None:
 
 @pytest.fixture
 def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Pretends that nothing else is installed than an entry point of this value and group."""
+    """Replaces the installed entry points by the one a test names."""
 
     def pretend(value: str, group: str) -> None:
         points = EntryPoints([EntryPoint("diary", value, group)])

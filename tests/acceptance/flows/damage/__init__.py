@@ -1,4 +1,4 @@
-"""Small stores in which everything adds up, and every way in which a test damages them.
+"""Small consistent stores, and every way in which the tests damage them.
 
 - books.py        a store to write into, and how turns are answered or die in it
 - inputs.py messages.py recalls.py automations.py

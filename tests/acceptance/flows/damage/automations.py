@@ -1,4 +1,4 @@
-"""An automation that ran once, one that beats and missed some, and one that delivers."""
+"""An automation that ran once, a recurring one with missed runs, and one that delivers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write(books: Books) -> None:
     apart = _automation("apart", None, At(NOW + 3 * MINUTE))
     books.do(hidden_sessions.keep, hidden_session(apart, "/", "scripted", NOW), apart, NOW)
 
-    # Two at once, a second ahead; of the second, the first turn dies before it says anything.
+    # Two at once, a second ahead; the second one's first turn dies before its first output.
     books.do(_claim, NOW + MINUTE - SECOND, 2)
     books.do(answer, "a", "turn-1", NOW + MINUTE, NOW + MINUTE)
     books.do(die, "b", "turn-2", text="", at=NOW + MINUTE)

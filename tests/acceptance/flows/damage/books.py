@@ -1,4 +1,4 @@
-"""A store that tests write by Navi's own operations and damage by plain SQL."""
+"""A store that tests fill through Navi's own operations and damage with plain SQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two sessions; in one a server died before its turn spoke, and another while it did."""
+"""Two sessions; in one a server died before its turn's first output, another during it."""
 
 from __future__ import annotations
 

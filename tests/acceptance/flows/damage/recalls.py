@@ -1,4 +1,4 @@
-"""A session with single recalls, one whose recall beats, and one whose recalls were called off."""
+"""Sessions with single recalls, a recurring recall, and cancelled recalls."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ empty, no turn running. `momentary_violations` holds at any moment, also just af
 - recalls.py      recalls and their beats
 - automations.py  automations, their runs and the answers they deliver
 
-Every check runs on every store: one that has nothing to look at objects to nothing.
+Every check runs on every store; one without matching rows passes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def violations(
     added: Sequence[AddedAutomation] = (),
     reminder_ids: Sequence[str] = (),
 ) -> list[str]:
-    """Every broken promise. All but the ledger is what the clients know to be accepted."""
+    """Every broken promise. The other arguments are what servers confirmed to the clients."""
     return [
         *inputs.violations(ledger, sent),
         *messages.violations(ledger, sent, reminder_ids),
@@ -69,5 +69,5 @@ def violations(
 
 
 def momentary_violations(ledger: Ledger) -> list[str]:
-    """What must not be so even while turns run."""
+    """The contradictions that are wrong even while turns run."""
     return [*recalls.momentary_violations(ledger), *automations.momentary_violations(ledger)]

@@ -43,7 +43,7 @@ STATUSES = {"turn_completed": "ok", "failed": "error", "cancelled": "cancelled"}
 
 @dataclass(frozen=True, slots=True)
 class AddedAutomation:
-    """An automation as whoever added it remembers it; no two have the same name."""
+    """An automation as its creator remembers it; names are unique."""
 
     name: str
     is_confirmed: bool = True
@@ -63,7 +63,7 @@ def violations(ledger: Ledger, added: Sequence[AddedAutomation]) -> Iterator[str
 
 
 def momentary_violations(ledger: Ledger) -> Iterator[str]:
-    """An automation, its run and the run's input agree, whatever happens just now."""
+    """An automation, its run and the run's input agree at any moment."""
     active: dict[str, str] = {}
     for run in ledger.runs:
         trigger = _trigger_of(ledger, run)
@@ -100,7 +100,7 @@ def _wrong_additions(ledger: Ledger, added: Sequence[AddedAutomation]) -> Iterat
 
 
 def _wrong_triggers(ledger: Ledger) -> Iterator[str]:
-    """Every input of an automation is a run's, and waits for its instant."""
+    """Every automation input belongs to a run, and waits for its instant."""
     runs = {run.id: run for run in ledger.runs}
     starts = {
         event.turn_id: event.payload["origin"]
@@ -125,7 +125,7 @@ def _wrong_triggers(ledger: Ledger) -> Iterator[str]:
 
 
 def _wrong_runs(ledger: Ledger) -> Iterator[str]:
-    """A run says how its turn ended, from the moment on at which that ended."""
+    """A run records how its turn ended, as soon as that has ended."""
     for run in ledger.runs:
         if run.id != f"{run.automation_id}:{int(run.due_at.timestamp() * 1000)}":
             yield f"run {run.id} is not named after its time"
@@ -166,7 +166,7 @@ def _overlapping_runs(ledger: Ledger) -> Iterator[str]:
 
 
 def _wrong_counts(ledger: Ledger) -> Iterator[str]:
-    """Each occurrence that passed was run or is counted as missed; none was both."""
+    """Each past occurrence was either run or counted as missed, never both."""
     for automation in ledger.automations:
         if automation.is_own:
             continue
@@ -203,7 +203,7 @@ def _reached(ledger: Ledger, automation: AutomationRow, ran: Sequence[RunRow]) -
         return automation.at + a_moment
     if automation.ended == "done":
         return ran[-1].due_at + a_moment
-    # A person switched it off: then it is what was last announced, if that has not come.
+    # A person disabled it: then it is the last announced time, if still in the future.
     announced = [
         parse_time(each["next_run_at"])
         for each in _updates(ledger.events).get(automation.id, [])
@@ -240,7 +240,7 @@ def _wrong_statuses(ledger: Ledger) -> Iterator[str]:
 
 
 def _wrong_transcripts(ledger: Ledger) -> Iterator[str]:
-    """Each run that began is visible, begun and closed; what the agent was told is not."""
+    """The transcript shows the start and end of each run, but not the agent's instructions."""
     messages = {message.id: message for message in ledger.messages}
     for run in ledger.runs:
         if run.started_at is None:
@@ -263,7 +263,7 @@ def _wrong_transcripts(ledger: Ledger) -> Iterator[str]:
 
 
 def _wrong_deliveries(ledger: Ledger) -> Iterator[str]:
-    """An answer that was made apart is read once, where it belongs, as it was given."""
+    """An answer from a hidden session is delivered once, unchanged, to the right session."""
     notices = grouped(
         [message for message in ledger.messages if message.id.endswith(".delivered")],
         lambda message: message.id.removesuffix(".delivered"),
@@ -298,7 +298,7 @@ def _wrong_deliveries(ledger: Ledger) -> Iterator[str]:
 
 
 def _wrong_updates(ledger: Ledger) -> Iterator[str]:
-    """The last update is what is stored; and an admission moves the automation on at once."""
+    """The last update matches the store, and an admission advances the automation at once."""
     updates = _updates(ledger.events)
     for automation in ledger.automations:
         last = (updates.get(automation.id) or [{}])[-1]

@@ -1,6 +1,6 @@
-"""Inputs and turns: each admitted input has exactly one turn that counts, and none before its time.
+"""Inputs and turns: each admitted input has exactly one turn that counts, none before it is due.
 
-Nothing is lost, nothing happens twice, and no number is left out.
+Nothing is lost or repeated, and numbering has no gaps.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _frame_of(event: EventRow) -> dict[str, Any]:
 
 
 def _with_own_inputs(ledger: Ledger, sent: Sequence[Sent]) -> list[Sent]:
-    """What clients sent and what Navi admitted by itself, in the order of admission.
+    """The clients' inputs and Navi's own, in the order of admission.
 
     The clients' inputs keep the order in which they were sent, so that it is still checked.
     """
@@ -88,7 +88,7 @@ def _with_own_inputs(ledger: Ledger, sent: Sequence[Sent]) -> list[Sent]:
 
 
 def _wrong_inputs(ledger: Ledger, sent: Sequence[Sent]) -> Iterator[str]:
-    """Every confirmed input is there once, as it was sent and in the order of sending."""
+    """Every confirmed input is stored once, unchanged, in the order of sending."""
     sent_by_id = {each.input_id: each for each in sent}
     stored = Counter(row.id for row in ledger.inputs)
     for input_id, times in stored.items():
@@ -114,7 +114,7 @@ def _wrong_inputs(ledger: Ledger, sent: Sequence[Sent]) -> Iterator[str]:
 
 
 def _wrong_deliveries(ledger: Ledger) -> Iterator[str]:
-    """Each input has one turn that counts; all its other turns died before they said anything."""
+    """Each input has one turn that counts; its other turns died before their first output."""
     turns = ledger.turns_by_id
     queued = Counter(event.input_id for event in ledger.events if event.type == QUEUED)
     delivered = [event for event in ledger.events if event.type == DELIVERED]
@@ -153,7 +153,7 @@ def _wrong_final_turn(row: InputRow, turn: TurnRow | None) -> Iterator[str]:
 
 
 def _early_deliveries(ledger: Ledger) -> Iterator[str]:
-    """No turn takes an input before its instant, not even one that came to nothing."""
+    """No turn takes an input before its instant, not even a turn that left no trace."""
     for row in ledger.inputs:
         if row.not_before and row.delivered_at and row.delivered_at < row.not_before:
             yield f"input {row.id} was delivered before its time"
@@ -165,7 +165,7 @@ def _early_deliveries(ledger: Ledger) -> Iterator[str]:
 
 
 def _wrong_turns(ledger: Ledger) -> Iterator[str]:
-    """Each turn has its whole story once: its inputs, start, what happened, end, sync."""
+    """Each turn has all its events once: inputs, start, output, end, sync."""
     stories = grouped(ledger.events, lambda event: event.turn_id)
     stories.pop(None, None)
     for turn in ledger.turns:
@@ -208,7 +208,7 @@ def _wrong_end(turn: TurnRow, ends: Iterable[EventRow]) -> Iterator[str]:
 
 
 def _overlapping_turns(ledger: Ledger) -> Iterator[str]:
-    """No event of another turn between a turn's first and last one, and no time in common."""
+    """Turns of a session never overlap, neither in their events nor in time."""
     for session_id, events in ledger.events_by_session.items():
         blocks: list[str] = []
         for event in events:
@@ -227,7 +227,7 @@ def _overlapping_turns(ledger: Ledger) -> Iterator[str]:
 
 
 def _wrong_messages(ledger: Ledger) -> Iterator[str]:
-    """One message of the user per input, in order; no message of a turn that died empty."""
+    """One user message per input, in order; none from a turn that died empty."""
     inputs, turns = ledger.inputs_by_id, ledger.turns_by_id
     from_user = Counter(message.id for message in ledger.messages if message.role == "user")
     for row in ledger.inputs:
@@ -272,7 +272,7 @@ def _wrong_order(session_id: str, delivered: Sequence[InputRow]) -> Iterator[str
 
 
 def _wrong_answers(ledger: Ledger, sent: Sequence[Sent]) -> Iterator[str]:
-    """A successful turn has left the whole answer; its end names the last message."""
+    """A successful turn left its whole answer; its end event names the last message."""
     answers = {each.input_id: each.answer for each in sent}
     by_turn = grouped(ledger.messages, lambda message: message.turn_id)
     for turn in ledger.turns:
@@ -318,7 +318,7 @@ def _first_gap(numbers: Sequence[int]) -> str:
 def _unrest(ledger: Ledger) -> Iterator[str]:
     """Nothing is owned, runs or waits, and the counters agree with what they count."""
     states = {session.id: session.state for session in ledger.sessions}
-    # Messages are read in the order of their places, so the last one wins.
+    # Messages are read in order, so the last one wins.
     last_places = {message.session_id: message.idx for message in ledger.messages}
     inputs = Counter(row.session_id for row in ledger.inputs)
     for lane in ledger.lanes:

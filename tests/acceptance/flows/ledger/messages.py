@@ -1,5 +1,5 @@
-"""Messages between sessions: each sender is told once what it asked to be told, and each one-time
-reminder comes once."""
+"""Messages between sessions: each sender gets the notices it asked for once, and each one-time
+reminder fires once."""
 
 from __future__ import annotations
 

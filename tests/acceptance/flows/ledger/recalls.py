@@ -1,4 +1,4 @@
-"""Recalls: one that came due has exactly one input, and says how the turn of that input ended.
+"""Recalls: each due recall has exactly one input, and records how that input's turn ended.
 
 A recurring recall has its beats on its grid, each at most once, and counts those that were not run.
 A recall and its input agree at any moment on whether it waits, runs or is over.
@@ -29,7 +29,7 @@ UPDATE = "recall_update"
 
 @dataclass(frozen=True, slots=True)
 class ScheduledRecall:
-    """A recall as whoever scheduled it remembers it; no two of a session have the same text."""
+    """A recall as its creator remembers it; texts are unique in a session."""
 
     session_id: str
     text: str
@@ -47,7 +47,7 @@ def violations(ledger: Ledger, scheduled: Sequence[ScheduledRecall]) -> Iterator
 
 
 def momentary_violations(ledger: Ledger) -> Iterator[str]:
-    """A recall and its input agree, whatever happens just now: neither is ever lost alone."""
+    """A recall and its input agree at any moment: neither is ever lost alone."""
     beats = {beat.id: beat for beat in ledger.beats}
     recalls = {recall.id: recall for recall in ledger.recalls}
     pending = {recall.session_id for recall in ledger.recalls if recall.status == "pending"}
@@ -63,7 +63,7 @@ def momentary_violations(ledger: Ledger) -> Iterator[str]:
         if is_unclaimed and recall.trigger_at != recall.due_at:
             yield f"recall {recall.id} is not claimed and yet shown at {recall.trigger_at}"
         if recall.status == "running":
-            # Given back while another one was pending: then it waits, and can't be shown as such.
+            # Given back while another one was pending: it waits, but cannot be shown as pending.
             is_hidden = is_waiting and recall.session_id in pending
             if not is_running and not is_hidden:
                 yield f"recall {recall.id} is running, but input {recall.input_id} is not"
@@ -81,12 +81,12 @@ def _is_running(ledger: Ledger, beat: InputRow) -> bool:
 def _may_wait(ledger: Ledger, beat: InputRow, recall: RecallRow) -> bool:
     if recall.status in ("pending", "running"):
         return recall.input_id == beat.id
-    # Called off during its turn, which was given back then.
+    # Cancelled during its turn, which was given back then.
     return any(event.type == DELIVERED and event.input_id == beat.id for event in ledger.events)
 
 
 def _wrong_schedules(ledger: Ledger, scheduled: Sequence[ScheduledRecall]) -> Iterator[str]:
-    """What was confirmed is kept once; so is what the turn of another recall scheduled."""
+    """Every confirmed recall is stored once, and so is each scheduled by another's turn."""
     outcomes = {_text_of(recall): recall.outcome for recall in ledger.recalls}
     kept = Counter(_text_of(recall) for recall in ledger.recalls)
     for (session_id, text), times in kept.items():
@@ -136,7 +136,7 @@ def _wrong_beats(ledger: Ledger) -> Iterator[str]:
 
 
 def _wrong_states(ledger: Ledger) -> Iterator[str]:
-    """A recall says how its last turn ended, from the moment on at which that ended."""
+    """A recall records how its last turn ended, as soon as that has ended."""
     for recall in ledger.recalls:
         beats = ledger.beats_of(recall)
         if recall.status == "running":
@@ -173,7 +173,7 @@ def _wrong_outcome(recall: RecallRow, turn: TurnRow | None) -> Iterator[str]:
 
 
 def _wrong_grids(ledger: Ledger) -> Iterator[str]:
-    """Each beat that passed was run or is counted as missed; none was both."""
+    """Each past beat was either run or counted as missed, never both."""
     announced = _announced_beats(ledger.events)
     for recall in ledger.recalls:
         if recall.interval_seconds is None:
@@ -205,7 +205,7 @@ def _wrong_grids(ledger: Ledger) -> Iterator[str]:
 
 
 def _wrong_updates(ledger: Ledger) -> Iterator[str]:
-    """`recall_update` announces every beat once, and in the end what is pending."""
+    """`recall_update` announces every beat once, and finally what is pending."""
     announced = _announced_beats(ledger.events)
     given_back = _beats_given_back(ledger)
     for recall in ledger.recalls:

@@ -1,4 +1,4 @@
-"""The rows of a store, as any other program would find them."""
+"""The rows of a store, read without Navi's code."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class InputRow:
 
     @property
     def is_made_by_navi(self) -> bool:
-        """Nobody sent it: it is a recall, a run, a reminder, or a notice about a message."""
+        """Admitted by Navi itself: a recall, a run, a reminder or a notice about a message."""
         return self.origin in ("recall", "automation", "reminder") or "notice" in self.metadata
 
 
@@ -86,12 +86,12 @@ class TurnRow:
 
     @property
     def died_empty(self) -> bool:
-        """Its server died before it said anything, so it does not count."""
+        """Its server died before its first output, so it does not count."""
         return self.event_count == 0 and self.has_lost_its_server
 
     @property
     def was_given_back(self) -> bool:
-        """It left no message. Its input waits again, or is gone: there was nothing to do."""
+        """It left no message. Its input waits again, or is gone because there was nothing to do."""
         is_idle = self.outcome == "error" and self.error == NOTHING_TO_DO
         return self.died_empty or (self.event_count == 0 and is_idle)
 
@@ -294,7 +294,7 @@ OPEN = (
     "automation_runs WHERE state IN ('queued', 'running') OR delivery = 'pending'",
 )
 DUE = (
-    # A recall that names an input is not waited for: at rest there is no such input any more.
+    # A recall that names an input is skipped: at rest that input is gone.
     "SELECT due_at FROM session_recalls WHERE status = 'pending' AND input_id IS NULL",
     "SELECT due_at FROM scheduled_reminders WHERE status = 'pending'",
     "SELECT next_run_at FROM automations WHERE kind = 'agent_turn' AND next_run_at IS NOT NULL",
@@ -338,7 +338,7 @@ def grouped(rows: Iterable[Row], key: Callable[[Row], Key]) -> dict[Key, list[Ro
 
 
 def wire_time(moment: datetime) -> str:
-    """As events and metadata write it, with milliseconds."""
+    """The format of events and metadata: with milliseconds."""
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -1,6 +1,6 @@
 """Sessions add automations that run once, every second, or by an expression, while people talk.
 
-Each ends by a limit, by its time, or by being switched off or removed, whatever it does just then.
+Each ends at a limit or a time, or is disabled or removed, even in the middle of a run.
 Others are unbound and deliver to a session.
 """
 
@@ -52,7 +52,7 @@ class Automations(Workload):
 
     async def start(self, storm: Storm) -> Sequence[Coroutine[Any, Any, None]]:
         reader = await storm.session()
-        # They come from an older system: no server adds them, they are there when it starts.
+        # Imported from an older system, so they exist before the server starts.
         await storm.restart_all(lambda: add_unbound(storm.database_url, reader))
         work = [storm.talk(reader, Random(storm.seed), (0.5, 5.0))]
         for number in range(max(self.sessions, len(KINDS))):
@@ -81,7 +81,7 @@ class Automations(Workload):
             path = f"/automations/{await self._add(storm, session_id, body)}"
             await self._until_over(storm, path, random.uniform(2.0, 8.0))
             if kind == "at":
-                # What was to run once has to come, also at the end.
+                # One-time automations still have to run at the end.
                 await self._until_done(storm, path)
             if random.random() < 0.3:
                 await storm.call("DELETE", path)
@@ -90,7 +90,7 @@ class Automations(Workload):
                 await storm.call("PATCH", path, {"enabled": False})
 
     async def _add(self, storm: Storm, session_id: str, body: dict[str, Any]) -> str:
-        """Repeated only if no server has it."""
+        """Retry only if no server has it."""
         path = f"/sessions/{session_id}/automations"
         place = len(storm.added)
         storm.added.append(AddedAutomation(body["name"], is_confirmed=False))
@@ -106,7 +106,7 @@ class Automations(Workload):
         return str(created["id"])
 
     async def _until_over(self, storm: Storm, path: str, seconds: float) -> None:
-        """Until it has ended by itself, or its time is up."""
+        """Wait until it has ended by itself, or its time is up."""
         give_up_at = time.monotonic() + seconds
         while time.monotonic() < give_up_at and not storm.is_over.is_set():
             if not (await storm.call("GET", path))["enabled"]:
@@ -183,7 +183,7 @@ async def let_beat(server: ServerProcess) -> None:
 
 
 async def switch_off(server: ServerProcess) -> None:
-    """End what `let_beat` began."""
+    """End what `let_beat` started."""
     async with server.client() as client:
         stored = await client.call("GET", "/automations")
         for each in stored:

@@ -1,4 +1,4 @@
-"""A lead writes numbered messages to its workers and asks to be told of each delivery and end.
+"""A lead sends numbered messages to its workers and asks for notice of each delivery and end.
 
 One-time reminders are spread over the storm.
 """
@@ -63,7 +63,7 @@ class Messages(Workload):
 
     async def _remind(self, storm: Storm, worker: str, number: int) -> None:
         body = {"session_id": worker, "delay_seconds": 0.5, "message": f"nudge {number}"}
-        # Only once: a lost answer would leave a reminder that nobody knows of.
+        # No retry: after a lost answer there would be a reminder that the test does not know.
         with suppress(httpx2.TransportError):
             reminder = await storm.call_once("POST", "/scheduler/remind", body)
             storm.reminder_ids.append(reminder["reminder_id"])

@@ -27,7 +27,7 @@ LINKS = 3
 class Recalls(Workload):
     sessions: int = 12
 
-    # What is confirmed can only be checked as long as nothing is forgotten.
+    # Old recalls must be kept, or confirmed ones could not be checked.
     settings: ClassVar = {"NAVI_RECALLS_KEEP_FINISHED": "1000000"}
     moments = ("input_queued", "recall_update", "stream_start", "stream_delta", "tool_call")
 
@@ -54,7 +54,7 @@ class Recalls(Workload):
             await self._until_idle(storm, session_id)
 
     async def _let_beat(self, storm: Storm, session_id: str, number: int, random: Random) -> None:
-        """Every second for a while, then cancelled: maybe while it waits, maybe while it runs."""
+        """A recall every second, cancelled after a while, waiting or running."""
         text, _ = script(random, number)
         beat = {"call_type": "recurring", "when": "1s", "interval_seconds": 1}
         await self._accept(storm, session_id, [text], beat)
@@ -65,7 +65,7 @@ class Recalls(Workload):
     async def _accept(
         self, storm: Storm, session_id: str, texts: Sequence[str], body: dict[str, Any]
     ) -> None:
-        """Schedule the first; its text holds the others. Repeated only if no server has it."""
+        """Schedule the first; its text holds the others. Retry only if no server has it."""
         path = f"/sessions/{session_id}/recall"
         place = len(storm.scheduled)
         for text, following in zip(texts, [*texts[1:], None], strict=True):
@@ -84,7 +84,7 @@ class Recalls(Workload):
         storm.scheduled[place] = replace(storm.scheduled[place], is_confirmed=True)
 
     async def _until_idle(self, storm: Storm, session_id: str) -> None:
-        """Also at the end: what was scheduled has to come."""
+        """Even at the end, every scheduled recall has to fire."""
         while True:
             recalls = await storm.call("GET", f"/sessions/{session_id}/recalls")
             if not any(each["status"] in ("pending", "running") for each in recalls):
