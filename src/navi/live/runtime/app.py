@@ -180,14 +180,6 @@ def _build(
     terminals = TerminalService(
         store, clock, turns, admission, chosen_drivers, registry.vendors(), limits
     )
-    index_follower = IndexFollower(database_url)
-    listener = SignalListener(
-        store, broadcast, turns, admission, scheduler, recovery, index_follower
-    )
-    store.on_events = _each_of(
-        broadcast.publish, answer_posting.on_events, index_follower.on_events
-    )
-    store.on_signal = listener.on_own_signal
     accounts, logins = _accounts(settings, store, clock, token)
     navi = Navi(
         settings=settings,
@@ -205,13 +197,27 @@ def _build(
         recovery=recovery,
         broadcast=broadcast,
         memory=MemoryService(clock),
-        index_follower=index_follower,
+        index_follower=IndexFollower(database_url),
         scheduler=scheduler,
         terminals=terminals,
         tools={tool.name: tool for tool in tools},
     )
+    listener = _connect(navi, turns)
     services = [broadcast, admission, recovery, scheduler, terminals, answer_posting, listener]
     return navi, _Engine(turns, chosen_drivers, system_jobs, recovery, services)
+
+
+def _connect(navi: Navi, turns: TurnRunner) -> SignalListener:
+    """Let the services hear of what the store commits."""
+    broadcast, follower = navi.broadcast, navi.index_follower
+    listener = SignalListener(
+        navi.store, broadcast, turns, navi.admission, navi.scheduler, navi.recovery, follower
+    )
+    navi.store.on_events = _each_of(
+        broadcast.publish, navi.answer_posting.on_events, follower.on_events
+    )
+    navi.store.on_signal = listener.on_own_signal
+    return listener
 
 
 def _turn_slots(settings: Settings) -> TurnSlots:
