@@ -1,4 +1,4 @@
-"""The clock and the voice: sessions that run under a server.
+"""The clock wing: sessions that run under a server.
 
 model/    values and pure decisions
 store/    live state in SQLite or PostgreSQL

@@ -17,5 +17,6 @@ claude_code/      Claude Code
 codex/            Codex
 navi/             Navi's own sessions
 
-To add an agent, add a folder with a `vendor.py`, and name it in pyproject.toml.
+To add an agent, add a folder whose `vendor.py` has a subclass of `Vendor`, and name that class in
+pyproject.toml. It needs other files only for what the agent has.
 """

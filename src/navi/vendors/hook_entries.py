@@ -10,7 +10,6 @@ from navi.vendors.json_edit import Json
 
 TIMEOUT_SECONDS = 10
 PYTHON_OPTIONS = ["-I", "-S"]
-DRIVERS = ("claude_code", "codex")
 
 
 class HookCommand(NamedTuple):
@@ -26,9 +25,8 @@ def find_hook_command(line: str) -> HookCommand | None:
     """The parts of a hook's command line; None if it is not Navi's hook."""
     words = split_words(line)
     for position in range(len(words) - 6):
-        python, *options, script, driver, address, token_file = words[position : position + 7]
-        is_navi_script = script.endswith("navi/hook.py") and driver in DRIVERS
-        if options == PYTHON_OPTIONS and is_navi_script:
+        python, *options, script, _driver, address, token_file = words[position : position + 7]
+        if options == PYTHON_OPTIONS and script.endswith("navi/hook.py"):
             return HookCommand(python, script, address, token_file)
     return None
 

@@ -10,7 +10,7 @@ lanes.py            who owns which session: leases, fences, stop requests
 events.py           numbers, stores and reads events
 transcript.py       the messages of a session
 snapshot.py         a session at one moment, for a client that starts watching
-origins.py          what the source of an input learns about its turn
+origins.py          tells the recall or automation behind an input what became of its turn
 notices.py          delivery notices that senders asked for
 steering.py         soft nudges for an agent at work
 session_history.py  sessions as the memory reads them

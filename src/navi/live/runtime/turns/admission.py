@@ -1,4 +1,4 @@
-"""Stations 1 and 2: admits inputs, and begins turns when they may begin.
+"""Station 2: passes new inputs to the store, and begins turns when they may begin.
 
 Sessions wait for each other only when all slots are taken, and then users take turns. Whatever may
 make a turn possible wakes this service; inputs admitted ahead of time it starts at their instants.
