@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -21,7 +21,7 @@ from navi.live.model.access.user import User
 from navi.live.model.scheduling.recall import CallType
 from navi.live.model.scheduling.recall_request import RecallRequest
 from navi.live.runtime import python_tuning
-from navi.live.runtime.app import running
+from navi.live.runtime.app import Navi, running
 from navi.live.runtime.settings import RecallSettings, Settings
 from navi.live.runtime.turns.admission import Expected
 from navi.live.store.engine.connection import open_engine
@@ -71,7 +71,7 @@ class NaviRecalls:
     async def running(self, note: Note) -> AsyncIterator[None]:
         python_tuning.prefer_short_waits()
         async with _navi(self._url) as navi:
-            python_tuning.keep_what_is_loaded()
+            python_tuning.freeze_loaded_objects()
             self._navi = navi
             self._user: User = (await navi.accounts.authenticate(TOKEN)).user
 
@@ -116,7 +116,7 @@ class Sleeper(Driver):
         yield
 
 
-def _navi(url: str) -> Any:
+def _navi(url: str) -> AbstractAsyncContextManager[Navi]:
     settings = Settings(recalls=RecallSettings(max_concurrent=1))
     return running(settings, url, TOKEN, drivers={DRIVER: Sleeper()})
 

@@ -84,7 +84,7 @@ async def found_by_tool(client: Client, session_id: str, word: str) -> bool:
 
 async def found_on_page(tab: Tab, word: str) -> bool:
     """Typed once: the page repeats the search when the index changes."""
-    box = tab.page.get_by_label("Search everything")
+    box = tab.page.get_by_label("Search all sessions")
     if await box.count() == 0:
         await tab.button("Search").click()
     if await box.input_value() != word:
