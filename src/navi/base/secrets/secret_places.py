@@ -77,10 +77,11 @@ PLACES = [
     SecretKind(
         "private key",
         ("PRIVATE KEY",),
-        # The beginning is missing. Starts at the first long line, and so only once in a key.
+        # The beginning is missing. A match can start only at the first long line of a key;
+        # otherwise searching would take quadratic time.
         (
-            r"(?<![A-Za-z0-9+/=]{16}\n)(?<![A-Za-z0-9+/=])"
-            r"(?P<secret>(?:[A-Za-z0-9+/=]{16,100}\r?\n)++(?:[A-Za-z0-9+/=]{1,15}\r?\n)?)"
+            r"(?<![A-Za-z0-9+/=]{16}\n)(?<![A-Za-z0-9+/=]{16}\r\n)(?<![A-Za-z0-9+/=])"
+            r"(?P<secret>(?:[A-Za-z0-9+/=]{16,}+\r?\n)++(?:[A-Za-z0-9+/=]{1,15}\r?\n)?)"
             r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY"
         ),
         f"{RUN[:64]}\n{RUN[:22]}==\n-----END PRIVATE{' '}KEY-----",
