@@ -15,7 +15,7 @@ from navi.live.model.input import Origin
 from navi.live.model.scheduling.recall import Recall
 
 NAME_LIMIT = 200
-"""Characters; also for the name of a model and for a program."""
+"""Characters in the name of a session, of a model or of a program."""
 TASK_LIMIT = 2_000
 STATUS_LIMIT = 1_000
 """Characters: a status is one line in an overview, not a report."""
@@ -143,7 +143,7 @@ class Session:
         return self.name.endswith(f"-{self.id[:4]}")
 
     def opened_by(self, text: str, origin: Origin) -> Session:
-        """With this input's title, if it is a person's first input, or the first of all."""
+        """The session with this input's title, if it is the first input, or a person's first."""
         is_settled = self.opening_origin is Origin.USER or (
             self.opening is not None and origin is not Origin.USER
         )
@@ -155,9 +155,9 @@ class Session:
         return replace(self, opening=opening, opening_origin=origin)
 
 
-def generated_name(session_id: str, beginning: str = "session") -> str:
+def generated_name(session_id: str, prefix: str = "session") -> str:
     """The name of a session for which nobody chose one."""
-    return f"{one_line(beginning)}-{session_id[:4]}"
+    return f"{one_line(prefix)}-{session_id[:4]}"
 
 
 def first_line(text: str) -> str | None:
