@@ -162,7 +162,7 @@ def signed(text: str, metadata: Mapping[str, Any]) -> str:
 
 def prompt_of(inputs: Sequence[Input]) -> str:
     """What the agent reads in the turn of these inputs."""
-    return "\n\n".join(each.prompt or signed(each.text, each.metadata) for each in inputs)
+    return "\n\n".join(item.prompt or signed(item.text, item.metadata) for item in inputs)
 
 
 _ORDER = (DeliveryMode.URGENT, DeliveryMode.IMPORTANT, DeliveryMode.SEQUENTIAL)

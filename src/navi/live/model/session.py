@@ -66,8 +66,9 @@ def after(state: SessionState, transition: Transition) -> SessionState | None:
 
 def transition_between(state: SessionState, target: SessionState) -> Transition | None:
     """The transition from one state to the other, or None if no single one leads there."""
-    transitions = (each for each in Transition if after(state, each) is target)
-    return None if state is target else next(transitions, None)
+    if state is target:
+        return None
+    return next((move for move in Transition if after(state, move) is target), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,11 +78,11 @@ def _model_of_dataclass(dataclass: Any) -> type[BaseModel]:
     """The metadata of a dataclass's fields holds what would go into pydantic's `Field`."""
     hints = get_type_hints(dataclass, include_extras=True)
     definitions: dict[str, Any] = {
-        each.name: (
-            hints[each.name],
-            Field(... if each.default is MISSING else each.default, **each.metadata),
+        attribute.name: (
+            hints[attribute.name],
+            Field(... if attribute.default is MISSING else attribute.default, **attribute.metadata),
         )
-        for each in fields(dataclass)
+        for attribute in fields(dataclass)
     }
     return create_model(dataclass.__name__, __config__=STRICT, **definitions)
 
@@ -112,7 +112,8 @@ class _PlainSchema(GenerateJsonSchema):
 def _refusal(error: ValidationError, model: type, noun: str) -> InvalidInput:
     problems = error.errors(include_url=False)
     # Misspelt names first: one may be why another is missing.
-    problem = next((each for each in problems if each["type"] == UNKNOWN_FIELD), problems[0])
+    unknown = [problem for problem in problems if problem["type"] == UNKNOWN_FIELD]
+    problem = (unknown or problems)[0]
     kind, value = problem["type"], problem["input"]
     name = ".".join(str(part) for part in problem["loc"]) or "the object"
     if kind == UNKNOWN_FIELD:

@@ -61,7 +61,7 @@ class SendMessage:
         session = choose(
             await self.sessions.list_sessions(user),
             arguments.target,
-            lambda each: (each.id, each.name, each.title),
+            lambda candidate: (candidate.id, candidate.name, candidate.title),
         )
         admission = await self.messages.send(
             user,

@@ -149,7 +149,9 @@ class BlockedByAutomations(Conflict):
     kind = "blocked_by_automations"
 
     def __init__(self, session_id: str, automations: list[BlockingAutomation]) -> None:
-        names = ", ".join(f"{each.name} ({each.state_words})" for each in automations)
+        names = ", ".join(
+            f"{automation.name} ({automation.state_words})" for automation in automations
+        )
         super().__init__(
             f"session {session_id} has automations that would go with it: {names}",
             hint="delete it with ?delete_automations=true to delete them too",

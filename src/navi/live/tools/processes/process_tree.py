@@ -42,7 +42,7 @@ def processes_of(mark: str, root: int | None, earlier: Set[Process] = frozenset(
         if process.pid == root or process in earlier or _is_marked(process.pid, mark)
     }
     while (
-        children := {each for each in living.values() if living.get(each.parent) in processes}
+        children := {child for child in living.values() if living.get(child.parent) in processes}
         - processes
     ):
         processes |= children
