@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def is_about_compaction(event: bytes, report: bytes) -> bool:
-    """Both agents start their session anew after a compaction, and say so."""
+    """Whether a compaction begins or has ended; after it, both agents start their session again."""
     return b'"PreCompact"' in event or (b'"SessionStart"' in event and b'"compact"' in report)
 
 

@@ -36,7 +36,7 @@ def person_umask() -> int:
 
 
 def close_to_others(paths: Iterable[str]) -> None:
-    """Remove other users' permissions from these files and folders, as far as they are ours."""
+    """Remove other users' permissions from these files and folders, if they are ours."""
     for path in paths:
         mode = _mode(path)
         if mode & OTHERS:

@@ -20,7 +20,7 @@ FURTHEST = timedelta(days=3_653)
 """Ten years with their leap days. Anything further ahead is probably a typo."""
 
 TEXT_LIMIT = 100
-"""In characters, counting a run of spaces as one. The longest valid text has about 60 of them."""
+"""In characters, counting a run of spaces as one. The longest valid text has about 60."""
 
 
 def parse_when(text: str, now: datetime, timezone: tzinfo) -> datetime:

@@ -248,7 +248,10 @@ class Client(Wire):
     def automations(
         self, session_id: str | None = None, *, tz: str | None = None
     ) -> list[AutomationJson]:
-        """One session's, or all that the caller may see. `tz` applies to `schedule_words`."""
+        """A session's automations, or all that the caller may see.
+
+        `tz` applies to `schedule_words`.
+        """
         path = "/automations" if session_id is None else _session(session_id, "/automations")
         automations: list[AutomationJson] = self._call("GET", path, query={"tz": tz})
         return automations
