@@ -2,7 +2,8 @@
 
 Agents wait for their hooks, so this file stands alone: it is run by path, imports next to nothing,
 gives up at once if there is no server, and never fails. Its arguments are the kind of agent, the
-server's address and the token's file; `navi setup` writes them, or Navi for an agent that it runs.
+server's address and the token's file. `navi setup` writes them; for an agent that Navi runs, Navi
+writes them itself.
 
 The names of events repeat those of `navi/vendors`, which can't be imported here;
 `tests/integration/vendors/test_hook.py` compares them.
@@ -25,10 +26,10 @@ NUDGE_SECONDS = 1.0
 def main() -> None:
     driver, address, token_file = sys.argv[1:4]
     report = sys.stdin.buffer.read()
-    name = report.partition(b'"hook_event_name"')[2][:40]
+    event = report.partition(b'"hook_event_name"')[2][:40]
     is_run_by_navi = "NAVI_SESSION_ID" in os.environ
-    may_be_nudged = driver == "claude_code" and b'"PostToolUse"' in name
-    if is_run_by_navi and not may_be_nudged and not is_about_compaction(name, report):
+    may_be_nudged = driver == "claude_code" and b'"PostToolUse"' in event
+    if is_run_by_navi and not may_be_nudged and not is_about_compaction(event, report):
         return  # Navi runs this agent and sees everything else itself
     token = os.environ.get("NAVI_TOKEN")
     if token is None:
@@ -48,7 +49,7 @@ def main() -> None:
     connection = socket.create_connection((host, int(port)), CONNECT_SECONDS)
     connection.settimeout(NUDGE_SECONDS if may_be_nudged else ANSWER_SECONDS)
     connection.sendall(head.encode() + body)
-    may_go_on = not is_run_by_navi and b'"Stop"' in name
+    may_go_on = not is_run_by_navi and b'"Stop"' in event
     if not may_be_nudged and not may_go_on:
         return
     answer = b""
@@ -59,13 +60,13 @@ def main() -> None:
         sys.stdout.buffer.write(text)
 
 
-def is_about_compaction(name: bytes, report: bytes) -> bool:
-    """Both agents restart their session after a compaction."""
-    return b'"PreCompact"' in name or (b'"SessionStart"' in name and b'"compact"' in report)
+def is_about_compaction(event: bytes, report: bytes) -> bool:
+    """Whether a compaction begins or has ended; after it, both agents start their session again."""
+    return b'"PreCompact"' in event or (b'"SessionStart"' in event and b'"compact"' in report)
 
 
 if __name__ == "__main__":
     try:
         main()
     except Exception:
-        pass  # an agent must never suffer from Navi
+        pass  # a failing hook must never disturb an agent

@@ -1,7 +1,7 @@
-"""Small things that every other package uses. Imports nothing of ours.
+"""Small things that every other package uses. Imports no other package of Navi.
 
 errors.py              every error a user can see: message, hint, exit code, HTTP status
-ids.py                 ids for new things
+ids.py                 new ids, and which ids of agents' sessions are safe to use
 clock.py               the `Clock` passed to code that must not read the time itself
 system_clock.py        the real time and this machine's time zone
 timestamps.py          instants as text for other programs, and as numbers

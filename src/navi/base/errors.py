@@ -146,7 +146,7 @@ class OpenElsewhere(NotDelivered):
 
     def __init__(self, client: str, where: str, name: str) -> None:
         self.name = name
-        """The agent's own id of the session."""
+        """The agent's own id for the session."""
         super().__init__(
             f"this session is open in {client} elsewhere ({where}), so its inputs wait",
             hint="close it there to deliver them",
@@ -171,14 +171,14 @@ class PermissionRefused(NaviError):
     kind, http_status = "denied", 403
 
     def __init__(self, calls: Sequence[str], *, hint: str = "") -> None:
-        different = list(dict.fromkeys(calls))
-        more = len(different) - SHOWN_CALLS
-        words = ", ".join(different[:SHOWN_CALLS]) + (f" and {more} more" if more > 0 else "")
+        distinct = list(dict.fromkeys(calls))
+        more = len(distinct) - SHOWN_CALLS
+        words = ", ".join(distinct[:SHOWN_CALLS]) + (f" and {more} more" if more > 0 else "")
         super().__init__(f"refused: {words}", hint=hint)
 
 
 class UsageLimit(NaviError):
-    """The vendor accepts no requests for now. It may say when it will again, or after how long."""
+    """The vendor accepts no requests for now, and may say until when, or for how long."""
 
     kind, http_status = "limit", 429
 

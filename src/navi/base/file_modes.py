@@ -36,7 +36,7 @@ def person_umask() -> int:
 
 
 def close_to_others(paths: Iterable[str]) -> None:
-    """Remove other users' permissions on those of these files and folders that are ours."""
+    """Remove other users' permissions from these files and folders, if they are ours."""
     for path in paths:
         mode = _mode(path)
         if mode & OTHERS:
@@ -68,7 +68,7 @@ def exposure(folder: str, paths: Iterable[str]) -> Exposure | None:
 
 
 def _mode(path: str) -> int:
-    """0 if the path does not exist."""
+    """The permission bits; 0 if the path does not exist or can't be examined."""
     try:
         return stat.S_IMODE(os.stat(path).st_mode)
     except OSError:

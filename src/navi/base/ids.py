@@ -15,6 +15,6 @@ def new_id() -> str:
 def is_agent_session_id(name: str) -> bool:
     """Whether an agent's program will read this as a session's id, never as an option.
 
-    We take ids from the names of transcript files, and anyone who can write there chooses those.
+    We take ids from the names of transcript files, and anyone who can create one chooses its name.
     """
     return _AGENT_SESSION.fullmatch(name) is not None

@@ -13,16 +13,16 @@ SQLITE = "sqlite:///"
 
 def home(environment: Mapping[str, str] = os.environ) -> Path:
     """The folder with the live state: `NAVI_HOME`, else `$XDG_DATA_HOME/navi`."""
-    if named := environment.get("NAVI_HOME"):
-        return Path(named).expanduser().absolute()
+    if folder := environment.get("NAVI_HOME"):
+        return Path(folder).expanduser().absolute()
     data = environment.get("XDG_DATA_HOME") or "~/.local/share"
     return Path(data).expanduser().absolute() / "navi"
 
 
 def database_url(environment: Mapping[str, str] = os.environ) -> str:
     """The store's URL: `NAVI_DATABASE_URL`, else a SQLite file in the home folder."""
-    if named := environment.get("NAVI_DATABASE_URL"):
-        return named
+    if url := environment.get("NAVI_DATABASE_URL"):
+        return url
     return f"{SQLITE}{home(environment) / 'navi.sqlite3'}"
 
 
@@ -36,8 +36,8 @@ def token_file(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def settings_file(environment: Mapping[str, str] = os.environ) -> Path:
-    if named := environment.get("NAVI_CONFIG"):
-        return Path(named).expanduser().absolute()
+    if path := environment.get("NAVI_CONFIG"):
+        return Path(path).expanduser().absolute()
     config = environment.get("XDG_CONFIG_HOME") or "~/.config"
     return Path(config).expanduser().absolute() / "navi" / "config.toml"
 

@@ -1,4 +1,4 @@
-"""When a process started, which tells it from a later one with the same number."""
+"""When a process started, which distinguishes it from a later one with the same id."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def process_start(pid: int) -> str:
-    """The start in the system's own format; empty if there is no such process."""
+    """When it started, in the system's own format; empty if there is no such process."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

@@ -15,13 +15,13 @@ class SystemClock:
 def machine_timezone(environment: Mapping[str, str] = os.environ) -> tzinfo:
     """The machine's zone, always one with an IANA name, which cron expressions need.
 
-    If the machine states only rules, as with TZ=CET-1CEST, it is a zone with the same rules.
+    If the machine states only rules, as with TZ=CET-1CEST, a zone with the same offsets is used.
     """
     if variable := environment.get("TZ"):
-        zone = _named(_after_zoneinfo(variable.removeprefix(":")))
+        zone = _load_zone(_after_zoneinfo(variable.removeprefix(":")))
     else:
         link = _after_zoneinfo(os.path.realpath("/etc/localtime"))
-        zone = _named(link) or _named(_etc_timezone())
+        zone = _load_zone(link) or _load_zone(_etc_timezone())
     return zone or _similar_zone()
 
 
@@ -38,7 +38,7 @@ def _etc_timezone() -> str:
         return ""
 
 
-def _named(name: str) -> tzinfo | None:
+def _load_zone(name: str) -> tzinfo | None:
     # Imported here because short commands need only the time, not the zone's rules.
     from zoneinfo import ZoneInfo
 
@@ -57,17 +57,23 @@ def _similar_zone() -> tzinfo:
     from zoneinfo import ZoneInfo, available_timezones
 
     seasons = [datetime(2026, month, 1, tzinfo=UTC) for month in (1, 7)]
-    clock = [season.astimezone() for season in seasons]
+    machine = [season.astimezone() for season in seasons]
     similar = []
     for name in available_timezones():
         local = [season.astimezone(ZoneInfo(name)) for season in seasons]
-        if _offsets(local) == _offsets(clock):
-            has_other_names = {each.tzname() for each in local} != {each.tzname() for each in clock}
-            has_other_summer = local[1].utcoffset() != clock[1].utcoffset()
-            is_longer = name != clock[0].tzname()
-            similar.append((has_other_names, has_other_summer, is_longer, len(name), name))
+        if _offsets(local) == _offsets(machine):
+            differences = (
+                _abbreviations(local) != _abbreviations(machine),
+                local[1].utcoffset() != machine[1].utcoffset(),
+                name != machine[0].tzname(),
+            )
+            similar.append((*differences, len(name), name))
     return ZoneInfo(min(similar)[-1]) if similar else UTC
 
 
 def _offsets(moments: Sequence[datetime]) -> set[timedelta | None]:
     return {moment.utcoffset() for moment in moments}
+
+
+def _abbreviations(moments: Sequence[datetime]) -> set[str | None]:
+    return {moment.tzname() for moment in moments}

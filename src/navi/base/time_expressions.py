@@ -20,7 +20,7 @@ FURTHEST = timedelta(days=3_653)
 """Ten years with their leap days. Anything further ahead is probably a typo."""
 
 TEXT_LIMIT = 100
-"""In characters, counting a run of spaces as one. The longest valid form has about 60."""
+"""In characters, counting a run of spaces as one. The longest valid text has about 60."""
 
 
 def parse_when(text: str, now: datetime, timezone: tzinfo) -> datetime:
@@ -108,7 +108,7 @@ class _Query:
 
 
 def _tidy(text: str) -> str:
-    """Normalized; blank, which matches no form, if it can't be a time."""
+    """The text in a normal form; blank, which no reader accepts, if it can't be a time."""
     words = " ".join(text.split())
     # Checked before lower(), which turns e.g. the Kelvin sign into an ASCII k.
     if not words.isascii() or len(words) > TEXT_LIMIT:
@@ -194,7 +194,9 @@ def _read_iso(query: _Query) -> datetime | None:
     try:
         wall = datetime.combine(date(year, month, day), time(hour, minute, second, microsecond))
     except ValueError as error:
-        raise _refusal(query, f"{quoted(query.text)} is not in the calendar: {error}") from error
+        raise _refusal(
+            query, f"{quoted(query.text)} is not a valid date and time: {error}"
+        ) from error
     # Checked here, because the calendar's first and last days have no instant in some zones.
     if wall.year < query.now.year - 1:
         raise _past(query)
@@ -303,7 +305,9 @@ def _time_of_day(words: str, query: _Query) -> time:
     hour, _, minute = words.removesuffix(half).strip().partition(":")
     hours, minutes = int(hour), int(minute or 0)
     if half and not 1 <= hours <= 12:
-        raise _refusal(query, f"{quoted(words)} is not a time of day: {half} goes from 1 to 12")
+        raise _refusal(
+            query, f"{quoted(words)} is not a time of day: with {half}, hours go from 1 to 12"
+        )
     if half:
         hours = hours % 12 + (12 if half == "pm" else 0)
     if hours > 23 or minutes > 59:
@@ -336,11 +340,13 @@ def _occurrences(wall: datetime, timezone: tzinfo) -> tuple[datetime, datetime]:
     """
     first, second = (wall.replace(tzinfo=timezone, fold=fold).astimezone(UTC) for fold in (0, 1))
     if first > second:  # PEP 495: the sign of a local time that does not exist
-        first = second = _set_forward(wall, second, first, timezone)
+        first = second = _moment_of_change(wall, second, first, timezone)
     return first, second
 
 
-def _set_forward(wall: datetime, before: datetime, after: datetime, timezone: tzinfo) -> datetime:
+def _moment_of_change(
+    wall: datetime, before: datetime, after: datetime, timezone: tzinfo
+) -> datetime:
     """The moment between the two instants at which the local clock jumps over `wall`."""
     while after - before > timedelta.resolution:
         middle = before + (after - before) // 2

@@ -27,7 +27,7 @@ def parse_until(text: str, now: datetime, timezone: tzinfo = UTC) -> datetime | 
 def _span(text: str, now: datetime, timezone: tzinfo) -> tuple[datetime, datetime] | None:
     words = " ".join(text.lower().split())
     try:
-        return _instant(now - parse_duration(words.removesuffix(" ago")))
+        return _span_at(now - parse_duration(words.removesuffix(" ago")))
     except (InvalidInput, OverflowError):
         pass
     today = now.astimezone(timezone).date()
@@ -35,15 +35,15 @@ def _span(text: str, now: datetime, timezone: tzinfo) -> tuple[datetime, datetim
         if (day := _day(words, today)) is not None:
             return _midnight(day, timezone), _midnight(day + timedelta(days=1), timezone)
         if (moment := _moment(words, now, timezone)) is not None:
-            return _instant(moment)
+            return _span_at(moment)
         moment = datetime.fromisoformat(text.strip())
-        return _instant(moment.replace(tzinfo=moment.tzinfo or timezone))
+        return _span_at(moment.replace(tzinfo=moment.tzinfo or timezone))
     except (ValueError, OverflowError):
         return None
 
 
 def _day(words: str, today: date) -> date | None:
-    """`today`, `yesterday`, a date, or the latest such weekday, which may be today."""
+    """`today`, `yesterday`, a date, or a weekday: the latest one, which may be today."""
     if words == "today":
         return today
     if words == "yesterday":
@@ -75,6 +75,6 @@ def _midnight(day: date, timezone: tzinfo) -> datetime:
     return datetime.combine(day, time(), timezone).astimezone(UTC)
 
 
-def _instant(moment: datetime) -> tuple[datetime, datetime]:
+def _span_at(moment: datetime) -> tuple[datetime, datetime]:
     utc = moment.astimezone(UTC)
     return utc, utc

@@ -51,7 +51,7 @@ def _names() -> set[str]:
 def _hint(name: str) -> str:
     """Suggests zones that end with `name`: `paris` may mean Europe/Paris."""
     end = "_".join(name.lower().split())
-    similar = sorted(each for each in _names() if end and each.lower().endswith(end))
+    similar = sorted(zone for zone in _names() if end and zone.lower().endswith(end))
     if similar:
         return f"did you mean {' or '.join(similar[:3])}?"
     return "use an IANA name like Europe/Paris, America/New_York or UTC"

@@ -1,7 +1,7 @@
 """The typed HTTP client, used by `sm`, the MCP bridge and other programs.
 
 calls.py           every call the server offers
-json_calls.py      sends a call as JSON and explains failures
+json_calls.py      sends calls as JSON and explains failures
 exchange.py        one request and its response
 event_stream.py    a WebSocket connection that receives events
 server_address.py  finds the server and its token

@@ -71,8 +71,8 @@ class Client(Wire):
         body = {"name": name, "driver": driver, "model": model, "cwd": cwd, "parent_id": parent_id}
         if program is not None:
             body["program"] = program
-        made: SessionJson = self._call("POST", "/sessions", body)
-        return made
+        session: SessionJson = self._call("POST", "/sessions", body)
+        return session
 
     def send(
         self,
@@ -86,7 +86,7 @@ class Client(Wire):
         notify_on_delivery: bool = False,
         notify_on_stop: bool = False,
     ) -> AdmissionJson:
-        """`remind` reminds the agent after the server's default time, or after the threshold."""
+        """`remind` asks the agent for reports after the threshold, or the server's default time."""
         body = {
             "text": text,
             "delivery_mode": delivery_mode,
@@ -96,8 +96,8 @@ class Client(Wire):
             "notify_on_delivery": notify_on_delivery or None,
             "notify_on_stop": notify_on_stop or None,
         }
-        admitted: AdmissionJson = self._call("POST", _session(session_id, "/input"), body)
-        return admitted
+        admission: AdmissionJson = self._call("POST", _session(session_id, "/input"), body)
+        return admission
 
     def answer(self, session_id: str, input_id: str, seconds: float = 0) -> AnswerJson:
         """The progress of an input. Waits up to `seconds` for its turn to end."""
@@ -111,7 +111,7 @@ class Client(Wire):
         return _ask_until(ask, lambda answer: answer["status"] == "done", seconds)
 
     def wait(self, session_id: str, seconds: float) -> RestJson:
-        """Waits until the session is idle with an empty queue, has ended, or the time is up."""
+        """Waits until the session has ended or is idle with an empty queue, or the time is up."""
 
         def ask(part: float) -> RestJson:
             query = {"seconds": str(math.ceil(part))}
@@ -127,8 +127,8 @@ class Client(Wire):
         return messages
 
     def change_session(self, session_id: str, changes: Mapping[str, str | None]) -> SessionJson:
-        changed: SessionJson = self._call("PATCH", _session(session_id), changes, keep_none=True)
-        return changed
+        session: SessionJson = self._call("PATCH", _session(session_id), changes, keep_none=True)
+        return session
 
     def children(self, session_id: str, *, recursive: bool = False) -> list[SessionJson]:
         query = {"recursive": "true" if recursive else None}
@@ -161,12 +161,12 @@ class Client(Wire):
     ) -> RegistrationJson:
         """Remind the session from now on, until it is done."""
         body = {"soft_threshold": soft_threshold, "hard_threshold": hard_threshold}
-        made: RegistrationJson = self._call("POST", _session(session_id, "/remind"), body)
-        return made
+        registration: RegistrationJson = self._call("POST", _session(session_id, "/remind"), body)
+        return registration
 
     def stop_reminding(self, session_id: str) -> RegistrationJson:
-        stopped: RegistrationJson = self._call("DELETE", _session(session_id, "/remind"))
-        return stopped
+        registration: RegistrationJson = self._call("DELETE", _session(session_id, "/remind"))
+        return registration
 
     def reminders(self, session_id: str | None = None) -> list[UpcomingJson]:
         """The reminders of one session, or all that the caller may see. Next one first."""
@@ -178,24 +178,24 @@ class Client(Wire):
         self, session_id: str, delay_seconds: float, message: str
     ) -> ReminderJson:
         body = {"session_id": session_id, "delay_seconds": delay_seconds, "message": message}
-        made: ReminderJson = self._call("POST", "/scheduler/remind", body)
-        return made
+        reminder: ReminderJson = self._call("POST", "/scheduler/remind", body)
+        return reminder
 
     def cancel_reminder(self, reminder_id: str) -> ReminderJson:
         path = f"/scheduler/remind/{quote(reminder_id, safe='')}"
-        cancelled: ReminderJson = self._call("DELETE", path)
-        return cancelled
+        reminder: ReminderJson = self._call("DELETE", path)
+        return reminder
 
     def clear(self, session_id: str, requester_session_id: str | None = None) -> SessionJson:
         """`requester_session_id` is the calling agent's session; None for a person."""
         body = {"requester_session_id": requester_session_id}
-        cleared: SessionJson = self._call("POST", _session(session_id, "/clear"), body)
-        return cleared
+        session: SessionJson = self._call("POST", _session(session_id, "/clear"), body)
+        return session
 
     def kill(self, session_id: str, requester_session_id: str | None = None) -> SessionJson:
         body = {"requester_session_id": requester_session_id}
-        killed: SessionJson = self._call("POST", _session(session_id, "/kill"), body)
-        return killed
+        session: SessionJson = self._call("POST", _session(session_id, "/kill"), body)
+        return session
 
     def events(self, session_id: str | None = None, after: int | None = None) -> Events:
         """Events from now on, or after that number, in one session or in all."""
@@ -218,23 +218,23 @@ class Client(Wire):
 
     def schedule_recall(self, session_id: str, request: RecallRequest) -> ScheduledJson:
         path = _session(session_id, "/recall")
-        made: ScheduledJson = self._call("POST", path, asdict(request))
-        return made
+        recall: ScheduledJson = self._call("POST", path, asdict(request))
+        return recall
 
     def cancel_recall(self, session_id: str) -> RecallJson:
-        cancelled: RecallJson = self._call("DELETE", _session(session_id, "/recall"))
-        return cancelled
+        recall: RecallJson = self._call("DELETE", _session(session_id, "/recall"))
+        return recall
 
     def skip_recall(self, session_id: str) -> RecallJson:
-        skipped: RecallJson = self._call("POST", _session(session_id, "/recall/skip"))
-        return skipped
+        recall: RecallJson = self._call("POST", _session(session_id, "/recall/skip"))
+        return recall
 
     def ask_mcp(self, request: str, headers: Mapping[str, str]) -> Any:
         """Forwards a request to /mcp unchanged. None if there is no answer."""
         import json
 
-        sent = {**headers, **self._headers(), "Content-Type": "application/json"}
-        answer = self._exchange("POST", "/mcp", request.encode(), sent)
+        headers = {**headers, **self._headers(), "Content-Type": "application/json"}
+        answer = self._exchange("POST", "/mcp", request.encode(), headers)
         if not answer.body:
             return None
         try:
@@ -242,21 +242,24 @@ class Client(Wire):
             if answer.status in (401, 403):
                 raise self._refusal(answer.status, value["error"])
         except (ValueError, TypeError, KeyError) as error:
-            raise self._stranger() from error
+            raise self._not_navi() from error
         return value
 
     def automations(
         self, session_id: str | None = None, *, tz: str | None = None
     ) -> list[AutomationJson]:
-        """Those of a session, or all that the caller may see. `tz` applies to `schedule_words`."""
+        """A session's automations, or all that the caller may see.
+
+        `tz` applies to `schedule_words`.
+        """
         path = "/automations" if session_id is None else _session(session_id, "/automations")
         automations: list[AutomationJson] = self._call("GET", path, query={"tz": tz})
         return automations
 
     def add_automation(self, session_id: str, request: AutomationRequest) -> AutomationJson:
         path = _session(session_id, "/automations")
-        made: AutomationJson = self._call("POST", path, asdict(request))
-        return made
+        automation: AutomationJson = self._call("POST", path, asdict(request))
+        return automation
 
     def preview_automation(self, request: ScheduleRequest, count: int | None = None) -> PreviewJson:
         body = {**asdict(request), "count": count}
@@ -268,10 +271,10 @@ class Client(Wire):
     ) -> AutomationJson:
         """`tz` applies to `schedule_words` in the answer; new times use the zone of `change`."""
         path = _automation(automation_id)
-        changed: AutomationJson = self._call(
+        automation: AutomationJson = self._call(
             "PATCH", path, change.values(), query={"tz": tz}, keep_none=True
         )
-        return changed
+        return automation
 
     def remove_automation(self, automation_id: str) -> None:
         self._call("DELETE", _automation(automation_id))
@@ -292,9 +295,9 @@ def _ask_until(
     """Asks again until done, because the server limits how long one call may wait."""
     end = time.monotonic() + seconds
     while True:
-        left = end - time.monotonic()
-        result = ask(max(0.0, min(left, WAIT_SECONDS)))
-        if is_done(result) or left <= WAIT_SECONDS:
+        remaining = end - time.monotonic()
+        result = ask(max(0.0, min(remaining, WAIT_SECONDS)))
+        if is_done(result) or remaining <= WAIT_SECONDS:
             return result
 
 

@@ -1,4 +1,4 @@
-"""One request and its answer, on a connection of their own.
+"""One request and its answer, on a connection of its own.
 
 Plain HTTP is written by hand: agents run `sm` all the time, and importing an HTTP library takes
 longer than the call itself. HTTPS uses Python's own `http.client`.
@@ -35,20 +35,23 @@ def exchange(
     """Raises `OSError` if nothing answers, and `NotHttp` if the answer isn't HTTP."""
     scheme, _, netloc = address.partition("://")
     if scheme == "https":
-        return _by_library(netloc, method, path, data, headers, timeout)
-    sent = {
+        return _exchange_by_https(netloc, method, path, data, headers, timeout)
+    all_headers = {
         "Host": netloc,
         "Connection": "close",
         "Content-Length": str(len(data or b"")),
         **headers,
     }
-    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items())]
+    lines = [
+        f"{method} {path} HTTP/1.1",
+        *(f"{name}: {value}" for name, value in all_headers.items()),
+    ]
     request = "\r\n".join([*lines, "", ""]).encode("latin-1") + (data or b"")
     with socket.create_connection(_host_and_port(netloc), timeout) as connection:
         connection.sendall(request)
         received = bytearray()
-        while piece := connection.recv(CHUNK):
-            received += piece
+        while chunk := connection.recv(CHUNK):
+            received += chunk
     return _answer(bytes(received))
 
 
@@ -71,13 +74,13 @@ def _answer(received: bytes) -> Answer:
         name, _, value = line.partition(":")
         headers[name.strip().lower()] = value.strip()
     if "chunked" in headers.get("transfer-encoding", "").lower():
-        body = _put_together(body)
+        body = _join_chunks(body)
     elif headers.get("content-length", str(len(body))) != str(len(body)):
-        raise NotHttp("the answer broke off")
+        raise NotHttp("the answer is incomplete")
     return Answer(int(status), headers.get("date", ""), body)
 
 
-def _put_together(body: bytes) -> bytes:
+def _join_chunks(body: bytes) -> bytes:
     """Joins the pieces of a chunked body."""
     whole = bytearray()
     while True:
@@ -85,16 +88,16 @@ def _put_together(body: bytes) -> bytes:
         try:
             length = int(size.split(b";")[0], 16)
         except ValueError as error:
-            raise NotHttp("the answer broke off") from error
+            raise NotHttp("the answer is incomplete") from error
         if not end or len(body) < length:
-            raise NotHttp("the answer broke off")
+            raise NotHttp("the answer is incomplete")
         if length == 0:
             return bytes(whole)
         whole += body[:length]
         body = body[length + 2 :]
 
 
-def _by_library(
+def _exchange_by_https(
     netloc: str,
     method: str,
     path: str,

@@ -26,12 +26,14 @@ TIMEOUT_SECONDS = 30.0
 
 
 class Wire:
+    """Sends calls to one server, with the token and the session of the caller."""
+
     def __init__(self, server: Server) -> None:
         self._server = server
         self._date: str | None = None
 
     def now(self) -> datetime:
-        """The server's time at its last answer, to the second. Ages count from it."""
+        """The server's time at its last answer, to the second. Ages are counted from it."""
         from email.utils import parsedate_to_datetime
 
         if self._date is None:
@@ -40,7 +42,7 @@ class Wire:
         try:
             return parsedate_to_datetime(self._date)
         except ValueError as error:
-            raise self._stranger() from error
+            raise self._not_navi() from error
 
     def _call(
         self,
@@ -68,7 +70,7 @@ class Wire:
             if answer.status >= 400:
                 raise self._refusal(answer.status, value["error"])
         except (ValueError, TypeError, KeyError) as error:
-            raise self._stranger() from error
+            raise self._not_navi() from error
         return value
 
     def _open(self, path: str) -> Events:
@@ -85,9 +87,9 @@ class Wire:
                 )
             )
         except OSError as error:
-            raise self._nobody(error) from error
+            raise self._no_answer(error) from error
         except WebSocketException as error:
-            raise self._stranger() from error
+            raise self._not_navi() from error
 
     def _headers(self) -> dict[str, str]:
         headers = {} if self._server.token is None else bearer(self._server)
@@ -108,9 +110,9 @@ class Wire:
                 hint="`navi doctor` checks the installation",
             ) from error
         except (OSError, UnicodeError) as error:
-            raise self._nobody(error) from error
+            raise self._no_answer(error) from error
         except NotHttp as error:
-            raise self._stranger() from error
+            raise self._not_navi() from error
         self._date = answer.date
         return answer
 
@@ -119,19 +121,19 @@ class Wire:
         if status != 401 or (server.token or "").startswith(SESSION_TOKEN):
             return ServerRefused(status, error)
         if server.token is None:
-            message = f"no access token in NAVI_TOKEN or {server.token_place}"
+            message = f"no access token in NAVI_TOKEN or {server.token_source}"
         else:
-            message = f"{server.address} rejected the access token from {server.token_place}"
+            message = f"{server.address} rejected the access token from {server.token_source}"
         return NotAuthenticated(message, hint=TOKEN_HINT)
 
-    def _nobody(self, error: OSError | UnicodeError) -> NoServer:
-        why = "" if isinstance(error, ConnectionRefusedError) else f": {error}"
+    def _no_answer(self, error: OSError | UnicodeError) -> NoServer:
+        reason = "" if isinstance(error, ConnectionRefusedError) else f": {error}"
         return NoServer(
-            f"no server answers at {self._server.address}{why}",
+            f"no server answers at {self._server.address}{reason}",
             hint="start it with `navi serve`, or set NAVI_URL to where it runs",
         )
 
-    def _stranger(self) -> NoServer:
+    def _not_navi(self) -> NoServer:
         return NoServer(
             f"the server at {self._server.address} is not Navi",
             hint="set NAVI_URL to the address that `navi serve` prints",

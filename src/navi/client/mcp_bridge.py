@@ -26,7 +26,7 @@ def run(
     write: Callable[[str], None] = lambda line: None,
 ) -> None:
     """Runs until the agent closes the pipe."""
-    headers = caller(environment, session_variables)
+    headers = caller_headers(environment, session_variables)
     for line in source:
         if not line.strip():
             continue
@@ -35,7 +35,9 @@ def run(
             write(json.dumps(answer, ensure_ascii=False))
 
 
-def caller(environment: Mapping[str, str], session_variables: Iterable[str]) -> dict[str, str]:
+def caller_headers(
+    environment: Mapping[str, str], session_variables: Iterable[str]
+) -> dict[str, str]:
     """The headers that name the calling session, from its agent's environment variables."""
     if session_id := environment.get("NAVI_SESSION_ID"):
         return {"Navi-Session": session_id}
@@ -49,10 +51,10 @@ def _answer(client: Client, headers: Mapping[str, str], line: str) -> Any:
     try:
         return client.ask_mcp(line, headers)
     except NaviError as error:
-        return _failed(line, error)
+        return _error_answer(line, error)
 
 
-def _failed(line: str, error: NaviError) -> Any:
+def _error_answer(line: str, error: NaviError) -> Any:
     """An agent that starts while no server is running gets no tools, rather than an error that it
     would report. A tool call gets the error that a person would see."""
     try:
@@ -62,7 +64,7 @@ def _failed(line: str, error: NaviError) -> Any:
         return None  # nothing to answer
     match method:
         case "initialize":
-            result = _greeting(request, f"Navi's tools are unavailable: {error.sentence}")
+            result = _initialize_result(request, f"Navi's tools are unavailable: {error.sentence}")
         case "ping":
             result = {}
         case "tools/list":
@@ -75,7 +77,7 @@ def _failed(line: str, error: NaviError) -> Any:
     return {"jsonrpc": "2.0", "id": request_id, "result": result}
 
 
-def _greeting(request: Mapping[str, Any], instructions: str) -> dict[str, Any]:
+def _initialize_result(request: Mapping[str, Any], instructions: str) -> dict[str, Any]:
     params = request.get("params")
     version = params.get("protocolVersion") if isinstance(params, dict) else None
     return {

@@ -20,14 +20,14 @@ class Server:
 
     address: str
     token: str | None
-    token_place: str
+    token_source: str
     """Where the token comes from, or was expected."""
 
 
 def find_server(environment: Mapping[str, str] = os.environ) -> Server:
     """`NAVI_URL` and `NAVI_TOKEN`, else what `navi serve` uses on this machine."""
     if url := environment.get("NAVI_URL"):
-        address = _checked(url)
+        address = _require_address(url)
     else:
         address = _local_address(environment)
     token = environment.get("NAVI_TOKEN", "").strip()
@@ -50,14 +50,14 @@ def bearer(server: Server) -> dict[str, str]:
     token = server.token or ""
     if not token.isascii() or not token.isprintable():
         raise UsageError(
-            f"the access token in {server.token_place} contains invalid characters",
+            f"the access token in {server.token_source} contains invalid characters",
             hint=TOKEN_HINT,
         )
     return {"Authorization": f"Bearer {token}"}
 
 
-def _checked(url: str) -> str:
-    """The scheme, host and port of `NAVI_URL`, or an error that shows what it should be."""
+def _require_address(url: str) -> str:
+    """The scheme, host and port of `NAVI_URL`, or an error that shows a valid one."""
     example = paths.address(paths.DEFAULT_HOST, paths.DEFAULT_PORT)
     refusal = UsageError(f"NAVI_URL={url} is not a valid address", hint=f"like NAVI_URL={example}")
     try:
@@ -70,12 +70,12 @@ def _checked(url: str) -> str:
     name = f"[{host}]" if ":" in host else host
     plain = f"{parts.scheme}://{name}" + ("" if port is None else f":{port}")
     if parts.path not in ("", "/") or parts.query or parts.fragment or parts.username:
-        raise UsageError("NAVI_URL must be only an address", hint=f"set it to {plain}")
+        raise UsageError("NAVI_URL must contain only an address", hint=f"set it to {plain}")
     return plain
 
 
 def _local_address(environment: Mapping[str, str]) -> str:
-    """Where `navi serve` listens by its settings, read without importing what checks them."""
+    """Where `navi serve` listens according to its settings, which are not checked here."""
     settings = settings_section("server", environment)
     host = environment.get("NAVI_SERVER_HOST") or settings.get("host", paths.DEFAULT_HOST)
     port = str(environment.get("NAVI_SERVER_PORT") or settings.get("port", paths.DEFAULT_PORT))

@@ -18,7 +18,7 @@ from navi.client import Client, NoServer, Server, find_server
 def test_without_any_setting_the_server_is_where_it_starts_by_default(private_home: Path) -> None:
     server = find_server()
     assert server.address == "http://127.0.0.1:8420"
-    assert (server.token, server.token_place) == (None, str(private_home / "navi" / "token"))
+    assert (server.token, server.token_source) == (None, str(private_home / "navi" / "token"))
 
 
 def test_the_token_is_the_one_that_the_server_wrote(private_home: Path) -> None:
@@ -46,7 +46,7 @@ def test_an_agent_never_takes_the_token_of_the_person(private_home: Path, token:
     environment = {"NAVI_HOME": str(private_home / "navi"), "NAVI_TOKEN": token}
     assert find_server(environment).token == "secret"
     server = find_server({**environment, "NAVI_SESSION_ID": "s1"})
-    assert (server.token, server.token_place) == (None, "NAVI_TOKEN")
+    assert (server.token, server.token_source) == (None, "NAVI_TOKEN")
 
 
 def test_the_address_is_the_one_in_the_servers_settings(private_home: Path) -> None:

@@ -21,14 +21,14 @@ async def test_a_cancelled_task_can_still_wait_for_its_command(tmp_path: Path) -
         try:
             await asyncio.get_running_loop().create_future()
         finally:
-            waits.append(await group.has_ended(0.01))
+            waits.append(await group.ends_within(0.01))
 
     task = asyncio.create_task(call())
     await asyncio.sleep(0)
     task.cancel()
     await asyncio.wait({task})
     await group.end(grace_seconds=60)
-    group.hang_up()
+    group.stop_listening()
 
     assert task.cancelled()
     assert waits == [False]
@@ -51,5 +51,5 @@ async def test_a_process_that_could_not_be_ended_is_reported(
     finally:
         monkeypatch.undo()
         left = await group.end(grace_seconds=0)
-        group.hang_up()
+        group.stop_listening()
     assert left == set()

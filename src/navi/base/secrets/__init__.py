@@ -2,8 +2,8 @@
 
 masking.py           `mask`: the only function other packages need
 secret_kind.py       a row of the tables below: a pattern and the example that proves it
-secret_tokens.py     secrets recognised by their prefix
-secret_places.py     secrets recognised by their context: a header, a URL, an assignment
-secret_arguments.py  passwords in command lines
+secret_tokens.py     secrets recognized by their prefix
+secret_places.py     secrets recognized by their context: a header, a URL, an assignment
+secret_arguments.py  passwords on command lines
 secret_values.py     tells a secret value from code, prose and placeholders
 """

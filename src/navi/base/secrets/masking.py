@@ -22,9 +22,9 @@ from navi.base.secrets.secret_kind import SHORTEST_WORD, SecretKind
 from navi.base.secrets.secret_places import PLACES
 from navi.base.secrets.secret_tokens import TOKENS
 
-DEEPEST = 100
+DEPTH_LIMIT = 100
 """Levels of nested JSON to search. Anything deeper is masked as plain text."""
-TELLING = ("key", "secret", "pass", "pwd", "token", "credential", "auth", "cookie")
+SECRET_NAMES = ("key", "secret", "pass", "pwd", "token", "credential", "auth", "cookie")
 """Every name that marks its value as a secret contains one of these."""
 KINDS: tuple[SecretKind, ...] = (*TOKENS, *ARGUMENTS, *PLACES)
 
@@ -33,19 +33,19 @@ def mask(text: str) -> str:
     """The text with every secret replaced by `[masked: …]`; the same object if it has none.
 
     Colour codes can split a secret, as with `grep --color`. Such a text loses its control
-    characters here: removing them only for display would join the secret again.
+    characters here: removing them only for display would put the secret back together.
     """
-    masked = _mask(text)
+    masked = _mask_as_is(text)
     cleaned = without_control_characters(masked)
     if cleaned is masked:
         return masked
-    joined = _mask(cleaned)
+    joined = _mask_as_is(cleaned)
     return masked if joined is cleaned else joined
 
 
-def _mask(text: str) -> str:
+def _mask_as_is(text: str) -> str:
     for kind in _kinds_in(text):
-        masked = kind.pattern.sub(_masked(kind), text)
+        masked = kind.pattern.sub(_replacer(kind), text)
         text = text if masked == text else masked
     return text
 
@@ -73,7 +73,7 @@ def masked_json(text: str | None) -> Any:
         return masked
     if masked is text:
         return value
-    # Then the whole, because only its neighbours may mark a value as a secret.
+    # Then as a whole, because a value may be marked as a secret only by its neighbours.
     whole = mask(json.dumps(value, ensure_ascii=False))
     try:
         return json.loads(whole)
@@ -82,29 +82,29 @@ def masked_json(text: str | None) -> Any:
 
 
 def _masked_values(value: Any, key: str = "", depth: int = 0) -> Any:
-    if depth > DEEPEST:
+    if depth > DEPTH_LIMIT:
         raise RecursionError
     if isinstance(value, str):
         return _masked_value(value, key, depth)
     if isinstance(value, list):
-        return [_masked_values(each, key, depth + 1) for each in value]
+        return [_masked_values(item, key, depth + 1) for item in value]
     if isinstance(value, dict):
-        return {mask(name): _masked_values(each, name, depth + 1) for name, each in value.items()}
+        return {mask(name): _masked_values(item, name, depth + 1) for name, item in value.items()}
     return value
 
 
 def _masked_value(text: str, key: str, depth: int) -> str:
     masked = mask(text)
     if text.startswith(("{", "[")):
-        return _masked_inner(masked, depth)
-    if masked is not text or '"' in text or not any(word in key.lower() for word in TELLING):
+        return _masked_nested_json(masked, depth)
+    if masked is not text or '"' in text or not any(name in key.lower() for name in SECRET_NAMES):
         return masked
     start = f'"{key}": "'
     named = mask(f'{start}{text}"')
     return named[len(start) : -1] if named.startswith(start) else masked
 
 
-def _masked_inner(text: str, depth: int) -> str:
+def _masked_nested_json(text: str, depth: int) -> str:
     """JSON inside JSON; the same object if it has no secret."""
     try:
         value = json.loads(text)
@@ -115,29 +115,31 @@ def _masked_inner(text: str, depth: int) -> str:
 
 
 def _kinds_in(text: str) -> list[SecretKind]:
-    """The kinds that may be in the text, judged by strings they always contain."""
+    """The kinds that may be in the text, judging by strings they always contain."""
     words, lower = _long_words(text), _lower(text)
-    places = _tokens_in(words) if words else []
+    indexes = _tokens_in(words) if words else []
     for part, needles in ((words, _IN_WORDS), (text, _IN_TEXT), (lower, _IN_LOWER)):
-        candidates = {place for needle in needles if needle in part for place in needles[needle]}
-        places += [place for place in candidates if KINDS[place].may_be_in(part)]
-    return [KINDS[place] for place in sorted(places)]
+        candidates = {index for needle in needles if needle in part for index in needles[needle]}
+        indexes += [index for index in candidates if KINDS[index].may_be_in(part)]
+    return [KINDS[index] for index in sorted(indexes)]
 
 
 def _tokens_in(words: str) -> list[int]:
-    """The kinds whose prefix starts a part of these words. Faster than searching for each."""
-    pieces = set(words.encode("ascii", "replace").translate(_APART).decode("ascii").split())
+    """Indexes in KINDS of the tokens that may be in these words. Faster than searching for each."""
+    pieces = set(
+        words.encode("ascii", "replace").translate(_PUNCTUATION_TO_SPACE).decode("ascii").split()
+    )
     candidates = {
-        place
+        index
         for piece in pieces
-        for start, place in _BEGINNINGS.get(piece[:2], ())
-        if piece.startswith(start)
+        for prefix, index in _BY_PREFIX.get(piece[:2], ())
+        if piece.startswith(prefix)
     }
-    return [place for place in candidates if KINDS[place].may_be_in(words)]
+    return [index for index in candidates if KINDS[index].may_be_in(words)]
 
 
 def _long_words(text: str) -> str:
-    """The only words that can be tokens; in most texts there are few."""
+    """The words that are long enough to be tokens; most texts have few."""
     return " ".join([word for word in text.split() if len(word) >= SHORTEST_WORD])
 
 
@@ -149,32 +151,32 @@ def _lower(text: str) -> str:
 
 
 # Turns every byte that can't be in a token into a space.
-_APART = bytes(
+_PUNCTUATION_TO_SPACE = bytes(
     code if code < 128 and (chr(code).isalnum() or code in b"_-") else 32 for code in range(256)
 )
-_BEGINNINGS: dict[str, list[tuple[str, int]]] = {}
-"""Prefixes and their kinds, by first two characters. A prefix ends at its first punctuation."""
+_BY_PREFIX: dict[str, list[tuple[str, int]]] = {}
+"""Prefixes, up to their first punctuation, and indexes in KINDS, by first two characters."""
 _IN_WORDS: dict[str, list[int]] = {}
-"""Maps each needle to the indexes in KINDS that it belongs to."""
+"""Maps each needle to the indexes in KINDS of its kinds."""
 _IN_TEXT: dict[str, list[int]] = {}
 _IN_LOWER: dict[str, list[int]] = {}
 
 
-def _note_needles() -> None:
-    for place, kind in enumerate(KINDS):
-        places = _IN_WORDS if kind.is_one_word else _IN_LOWER if kind.ignores_case else _IN_TEXT
+def _index_needles() -> None:
+    for index, kind in enumerate(KINDS):
+        needles = _IN_WORDS if kind.is_one_word else _IN_LOWER if kind.ignores_case else _IN_TEXT
         for needle in kind.needles:
             if kind.begins_words:
-                start = needle.encode().translate(_APART).split(b" ")[0].decode()
-                _BEGINNINGS.setdefault(start[:2], []).append((start, place))
+                prefix = needle.encode().translate(_PUNCTUATION_TO_SPACE).split(b" ")[0].decode()
+                _BY_PREFIX.setdefault(prefix[:2], []).append((prefix, index))
             else:
-                places.setdefault(needle, []).append(place)
+                needles.setdefault(needle, []).append(index)
 
 
-_note_needles()
+_index_needles()
 
 
-def _masked(kind: SecretKind) -> Callable[[re.Match[str]], str]:
+def _replacer(kind: SecretKind) -> Callable[[re.Match[str]], str]:
     def replace(match: re.Match[str]) -> str:
         if kind.is_secret is not None and not kind.is_secret(match):
             return match[0]
@@ -182,7 +184,7 @@ def _masked(kind: SecretKind) -> Callable[[re.Match[str]], str]:
             return f"[masked: {kind.name}]"
         if match["secret"].startswith("[masked"):
             return match[0]
-        start, stop = (place - match.start() for place in match.span("secret"))
+        start, stop = (position - match.start() for position in match.span("secret"))
         return f"{match[0][:start]}[masked: {kind.name}]{match[0][stop:]}"
 
     return replace

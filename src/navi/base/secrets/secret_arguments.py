@@ -1,20 +1,20 @@
-"""Passwords in command lines: the arguments of flags that take them."""
+"""Passwords on command lines, given as arguments of flags."""
 
 from __future__ import annotations
 
-from navi.base.secrets import secret_values as value
-from navi.base.secrets.secret_kind import RUN, SecretKind
+from navi.base.secrets import secret_values
+from navi.base.secrets.secret_kind import SAMPLE, SecretKind
 
-# Also escaped, as in JSON inside JSON, and as a shell writes a quote inside quotes.
+# A quote: plain, escaped (as in JSON inside JSON), or as a shell writes it inside quotes.
 QUOTE = r"(?:'\"'\"'|'\\''|\\{0,7}['\"])"
 VALUE = r"""[^\s"'`,;<>(){}\[\]\\&|]"""
 
 
 def _argument(commands: str, needle: str, flag: str, example: str) -> SecretKind:
-    """The argument of this flag of one of these commands, unless it is a flag or a path."""
+    """What follows `flag` in one of `commands`, unless that is itself a flag or a path."""
     names = [f"{command} " for command in commands.split("|")]
 
-    def follows_the_command(text: str, start: int, end: int) -> bool:
+    def follows_a_command(text: str, start: int, end: int) -> bool:
         before = text[max(0, start - 220) : end]
         return any(name in before for name in names)
 
@@ -24,22 +24,22 @@ def _argument(commands: str, needle: str, flag: str, example: str) -> SecretKind
         rf"(?<![\w.-])(?:{commands}) [^\n|;&]{{0,200}}?{flag}{QUOTE}?"
         rf"(?P<secret>(?![-/~.]){VALUE}{{4,200}})",
         example,
-        is_secret=value.is_value,
-        may_stand=follows_the_command,
+        is_secret=secret_values.is_value,
+        could_match_at=follows_a_command,
     )
 
 
 def _has_a_colon(text: str, start: int, end: int) -> bool:
-    """False for `git push -u origin`. A name has at most 64 characters."""
+    """False for `git push -u origin`. Names have at most 64 characters, so the colon is near."""
     return ":" in text[end : end + 75]
 
 
 def _is_in_a_flag(text: str, start: int, end: int) -> bool:
-    """False for `key` in `the key is`. The part of a flag before its last word is bounded."""
+    """False for `key` in `the key is`. The pattern limits a flag to less than 75 characters."""
     return text[max(0, start - 75) : end].split()[-1].startswith("-")
 
 
-_PASSWORD = "pa55" + "word"
+_PASSWORD = "pa55" + "word"  # split, so that secret scanners don't report it
 
 ARGUMENTS = [
     SecretKind(
@@ -50,8 +50,8 @@ ARGUMENTS = [
             rf"(?P<name>[^\s:'\"/$\\]{{1,64}}):(?P<secret>[^\s:'\"/$\\]{{6,100}}+)"
         ),
         f"curl -u me:{_PASSWORD} https://localhost",
-        is_secret=value.is_password_of_user,
-        may_stand=_has_a_colon,
+        is_secret=secret_values.is_password_of_user,
+        could_match_at=_has_a_colon,
     ),
     SecretKind(
         "secret",
@@ -61,9 +61,9 @@ ARGUMENTS = [
             r"|passphrase|secret-key|access-key|storepass|keypass)(?:=| {1,3})"
             rf"{QUOTE}?(?P<secret>(?![-/~.]){VALUE}{{6,200}})"
         ),
-        f"deploy --token {RUN[:24]}",
-        is_secret=value.is_flag_value,
-        may_stand=_is_in_a_flag,
+        f"deploy --token {SAMPLE[:24]}",
+        is_secret=secret_values.is_flag_value,
+        could_match_at=_is_in_a_flag,
     ),
     _argument("sshpass", "-p", r"-p ?", f"sshpass -p {_PASSWORD} ssh host"),
     _argument(
@@ -82,7 +82,7 @@ ARGUMENTS = [
         "curl|wget",
         "-b ",
         rf"(?<=\s)-b {QUOTE}?[\w.-]{{1,64}}=",
-        f"curl -b session={RUN[:32]} https://localhost",
+        f"curl -b session={SAMPLE[:32]} https://localhost",
     ),
     _argument("sqlplus", "/", r"(?<=\s)[\w.-]{1,64}/", f"sqlplus me/{_PASSWORD}@db"),
     _argument("redis-cli", "-a ", r"(?<=\s)-a ", f"redis-cli -a {_PASSWORD} ping"),
@@ -137,6 +137,6 @@ ARGUMENTS = [
             r"(?:sudo [^|\n]{0,60}-\w{0,5}S|[^|\n]{0,200}--password-stdin|(?:sudo )?chpasswd)"
         ),
         f"echo {_PASSWORD} | sudo -S ls",
-        is_secret=value.is_value,
+        is_secret=secret_values.is_value,
     ),
 ]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 SHORTEST_WORD = 16
-"""Characters of the shortest secret that is recognized by its prefix."""
+"""The length of the shortest secret recognized by its prefix, in characters."""
 
 
 class SecretKind(NamedTuple):
@@ -25,8 +25,8 @@ class SecretKind(NamedTuple):
     """Each needle is a prefix of the secret and starts a word."""
     is_secret: Callable[[re.Match[str]], bool] | None = None
     """A second check of what the pattern matched."""
-    may_stand: Callable[[str, int, int], bool] | None = None
-    """Whether the pattern could match at a needle with this start and end in the text."""
+    could_match_at: Callable[[str, int, int], bool] | None = None
+    """Given a text and a needle's start and end in it: whether the pattern could match there."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -38,13 +38,13 @@ class SecretKind(NamedTuple):
             start = text.find(needle)
             while start >= 0:
                 end = start + len(needle)
-                if self.may_stand is None or self.may_stand(text, start, end):
+                if self.could_match_at is None or self.could_match_at(text, start, end):
                     return True
                 start = text.find(needle, end)
         return False
 
 
-# For the examples: long enough for every pattern, and nobody's key.
-RUN = "a1B2c3D4e5" * 20
+# Parts of the examples: long enough for every pattern, and nobody's key.
+SAMPLE = "a1B2c3D4e5" * 20
 HEX = "0a1b2c3d4e5f6789" * 10
 UPPER = "A2B3C4D5E6" * 10

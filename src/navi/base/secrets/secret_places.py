@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from navi.base.secrets import secret_values as value
+from navi.base.secrets import secret_values
 from navi.base.secrets.secret_arguments import QUOTE, VALUE
-from navi.base.secrets.secret_kind import RUN, SecretKind
+from navi.base.secrets.secret_kind import SAMPLE, SecretKind
 
 
-def _follows_a_name(text: str, start: int, end: int) -> bool:
+def _is_assigned(text: str, start: int, end: int) -> bool:
     """False for `authorization` in `authorization fails`."""
     return text[end : end + 14].lstrip("\\'\" \t").startswith((":", "="))
 
@@ -18,7 +18,7 @@ def _ends_its_line(text: str, start: int, end: int) -> bool:
 
 
 def _has_a_login(text: str, start: int, end: int) -> bool:
-    """False for `https://host/path`. A name has at most 100 characters, a password 200."""
+    """False for `https://host/path`. Names have up to 100 characters, passwords up to 200."""
     return "@" in text[end : end + 310].partition("/")[0]
 
 
@@ -36,7 +36,7 @@ def _continues_with_a_verb(text: str, start: int, end: int) -> bool:
 
 def _has_a_neighbour(text: str, start: int, end: int) -> bool:
     """False for `password` in `the password`."""
-    after = text[end : end + 40].lstrip(_KEY_SIGNS + ".")
+    after = text[end : end + 40].lstrip(_KEY_CHARACTERS + ".")
     return after.startswith(("'", '"', "\\")) and (
         after.lstrip("'\"\\").lstrip(" ").startswith((",", "value="))
     )
@@ -46,21 +46,21 @@ def _follows_a_login(text: str, start: int, end: int) -> bool:
     return "login" in text[max(0, start - 125) : start]
 
 
-def _is_before_a_run(text: str, start: int, end: int) -> bool:
+def _precedes_a_long_word(text: str, start: int, end: int) -> bool:
     return any(len(word) >= 20 for word in text[end : end + 45].split()[:4])
 
 
-def _is_before_a_long_run(text: str, start: int, end: int) -> bool:
+def _precedes_a_token(text: str, start: int, end: int) -> bool:
     return any(len(word) >= 43 for word in text[end : end + 120].split())
 
 
 def _has_a_value(text: str, start: int, end: int) -> bool:
     """False for `token` in `the token is`. The `:` or `=` is at most 50 characters away."""
-    return text[end : end + 60].lstrip(_KEY_SIGNS).lstrip("\\'\" \t").startswith((":", "="))
+    return text[end : end + 60].lstrip(_KEY_CHARACTERS).lstrip("\\'\" \t").startswith((":", "="))
 
 
 _PASSWORD = "pa55" + "word"
-_KEY_SIGNS = "abcdefghijklmnopqrstuvwxyz0123456789_-"
+_KEY_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 
 PLACES = [
     SecretKind(
@@ -72,18 +72,19 @@ PLACES = [
             r"(?:(?:[^-]|-(?!----))*+-----END [A-Z0-9 ]{0,40}-----"
             r"|(?:(?:\s|\\{1,7}[nr])*+[A-Za-z-]{3,20}: [^\n\\]{0,200})*+[A-Za-z0-9+/=\s\\]*+)"
         ),
-        f"-----BEGIN RSA PRIVATE{' '}KEY-----\n{RUN}\n-----END RSA PRIVATE{' '}KEY-----",
+        f"-----BEGIN RSA PRIVATE{' '}KEY-----\n{SAMPLE}\n-----END RSA PRIVATE{' '}KEY-----",
     ),
     SecretKind(
         "private key",
         ("PRIVATE KEY",),
-        # The beginning is missing. Starts at the first long line, and so only once in a key.
+        # The beginning is missing. A match can start only at the first long line of a key;
+        # otherwise searching would take quadratic time.
         (
-            r"(?<![A-Za-z0-9+/=]{16}\n)(?<![A-Za-z0-9+/=])"
-            r"(?P<secret>(?:[A-Za-z0-9+/=]{16,100}\r?\n)++(?:[A-Za-z0-9+/=]{1,15}\r?\n)?)"
+            r"(?<![A-Za-z0-9+/=]{16}\n)(?<![A-Za-z0-9+/=]{16}\r\n)(?<![A-Za-z0-9+/=])"
+            r"(?P<secret>(?:[A-Za-z0-9+/=]{16,}+\r?\n)++(?:[A-Za-z0-9+/=]{1,15}\r?\n)?)"
             r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY"
         ),
-        f"{RUN[:64]}\n{RUN[:22]}==\n-----END PRIVATE{' '}KEY-----",
+        f"{SAMPLE[:64]}\n{SAMPLE[:22]}==\n-----END PRIVATE{' '}KEY-----",
     ),
     SecretKind(
         "private key",
@@ -92,14 +93,14 @@ PLACES = [
             r"Private-Lines: [0-9]{1,3}\s{1,2}"
             r"(?P<secret>[A-Za-z0-9+/=]{4,100}(?:\s{1,2}[A-Za-z0-9+/=]{16,100})*+)"
         ),
-        f"Private-Lines: 2\n{RUN[:64]}\n{RUN[:22]}==",
+        f"Private-Lines: 2\n{SAMPLE[:64]}\n{SAMPLE[:22]}==",
     ),
     SecretKind(
         "private key",
         ('"kty"',),
         r'"(?:d|p|q|dp|dq|qi|k)"\s{0,3}:\s{0,3}"(?P<secret>[A-Za-z0-9_-]{20,1000})"',
-        f'{{"kty": "EC", "d": "{RUN[:43]}"}}',
-        is_secret=value.is_json_web_key,
+        f'{{"kty": "EC", "d": "{SAMPLE[:43]}"}}',
+        is_secret=secret_values.is_json_web_key,
     ),
     SecretKind(
         "Kubernetes secret",
@@ -108,17 +109,17 @@ PLACES = [
             r"(?m)^(?P<indent>[ \t]{0,20})(?:data|stringData):[ \t]*\r?\n"
             r"(?P<secret>(?P=indent)[ \t]+[\w.-]+:[^\n]*(?:\n(?P=indent)[ \t]+\S[^\n]*)*+)"
         ),
-        f"kind: Secret\ndata:\n  login: {RUN[:16]}\n  other: {RUN[:8]}",
-        is_secret=value.is_kubernetes_secret,
-        may_stand=_ends_its_line,
+        f"kind: Secret\ndata:\n  login: {SAMPLE[:16]}\n  other: {SAMPLE[:8]}",
+        is_secret=secret_values.is_kubernetes_secret,
+        could_match_at=_ends_its_line,
     ),
     SecretKind(
         "Kubernetes secret",
         ('data"', 'stringData"'),
         r'"(?:data|stringData)"\s{0,3}:\s{0,3}\{(?P<secret>\s{0,20}"[^{}]{1,20000})\}',
-        f'{{"kind": "Secret", "data": {{"login": "{RUN[:16]}"}}}}',
-        is_secret=value.is_kubernetes_secret,
-        may_stand=_follows_a_name,
+        f'{{"kind": "Secret", "data": {{"login": "{SAMPLE[:16]}"}}}}',
+        is_secret=secret_values.is_kubernetes_secret,
+        could_match_at=_is_assigned,
     ),
     SecretKind(
         "authorization",
@@ -128,18 +129,18 @@ PLACES = [
             r"(?:(?P<scheme>[A-Z][A-Z-]{1,30}|FlyV1|AWS4-HMAC-SHA256)[ \t]{1,4})?"
             r"(?P<secret>[^\s'\"\\,;`]{8,4000}(?:[,;] ?[\w-]{1,40}=[^\s'\"\\,;`]{1,2000})*)"
         ),
-        f"Authorization: token {RUN[:40]}",
+        f"Authorization: token {SAMPLE[:40]}",
         ignores_case=True,
-        is_secret=value.is_authorization,
-        may_stand=_follows_a_name,
+        is_secret=secret_values.is_authorization,
+        could_match_at=_is_assigned,
     ),
     SecretKind(
         "bearer token",
         ("bearer ",),
         r"(?i)\bbearer {1,4}(?P<secret>[A-Za-z0-9._~+/=-]{16,}+)",
-        f"bearer {RUN[:40]}",
+        f"bearer {SAMPLE[:40]}",
         ignores_case=True,
-        is_secret=value.has_digit,
+        is_secret=secret_values.has_digit,
     ),
     SecretKind(
         "cookie",
@@ -149,9 +150,9 @@ PLACES = [
             r"(?P<secret>[A-Z0-9_.%-]{1,64}=[^\s'\"\\;]{1,2000}"
             r"(?:; ?[A-Z0-9_.%-]{1,64}=[^\s'\"\\;]{1,2000}){0,50})"
         ),
-        f"Cookie: sessionid={RUN[:32]}",
+        f"Cookie: sessionid={SAMPLE[:32]}",
         ignores_case=True,
-        is_secret=value.is_cookie,
+        is_secret=secret_values.is_cookie,
     ),
     SecretKind(
         "signature",
@@ -160,9 +161,9 @@ PLACES = [
             r"(?i)(?:(?<![A-Z0-9_])(?:sig|signature|x-(?:amz|goog)-(?:signature|security-token))"
             r"|(?<=[?&])code)=(?P<secret>[A-Z0-9%+/=_-]{32,4000})"
         ),
-        f"https://localhost/file?se=2026&sig={RUN[:40]}%3D",
+        f"https://localhost/file?se=2026&sig={SAMPLE[:40]}%3D",
         ignores_case=True,
-        is_secret=value.has_digit,
+        is_secret=secret_values.has_digit,
     ),
     SecretKind(
         "password",
@@ -172,16 +173,16 @@ PLACES = [
             r":(?P<secret>[^\s/@\"'`<>]{1,200})@"
         ),
         f"postgresql://me:{_PASSWORD}@localhost/db",
-        is_secret=value.is_value,
-        may_stand=_has_a_login,
+        is_secret=secret_values.is_value,
+        could_match_at=_has_a_login,
     ),
     SecretKind(
         "token",
         ("://",),
         r"(?<![A-Za-z0-9+.-])https?://(?P<secret>[A-Za-z0-9_-]{20,200})@",
-        f"https://{RUN[:40]}@localhost/repository.git",
-        is_secret=value.is_token_in_address,
-        may_stand=_has_a_token,
+        f"https://{SAMPLE[:40]}@localhost/repository.git",
+        is_secret=secret_values.is_token_in_address,
+        could_match_at=_has_a_token,
     ),
     SecretKind(
         "password",
@@ -189,8 +190,8 @@ PLACES = [
         r"(?i)\blogin\s{1,8}\S{1,100}\s{1,8}password\s{1,8}(?P<secret>[^\s'\"]{4,200})",
         f"machine localhost login me password {_PASSWORD}",
         ignores_case=True,
-        is_secret=value.is_value,
-        may_stand=_follows_a_login,
+        is_secret=secret_values.is_value,
+        could_match_at=_follows_a_login,
     ),
     SecretKind(
         "password",
@@ -198,7 +199,7 @@ PLACES = [
         r"(?i)(?<![A-Z0-9-])pwd['\"]? ?[=:] ?(?P<secret>[^\s;'\"`,&<>(){}]{4,200})",
         f"Server=localhost;Uid=me;Pwd={_PASSWORD};",
         ignores_case=True,
-        is_secret=value.is_connection_password,
+        is_secret=secret_values.is_connection_password,
     ),
     SecretKind(
         "password",
@@ -209,7 +210,7 @@ PLACES = [
         ),
         f"CREATE USER me WITH PASSWORD '{_PASSWORD}'",
         ignores_case=True,
-        is_secret=value.is_quoted_password,
+        is_secret=secret_values.is_quoted_password,
     ),
     SecretKind(
         "password",
@@ -220,15 +221,15 @@ PLACES = [
         ),
         "the password is hunter" + "22",
         ignores_case=True,
-        is_secret=value.is_password_in_sentence,
-        may_stand=_continues_with_a_verb,
+        is_secret=secret_values.is_password_in_sentence,
+        could_match_at=_continues_with_a_verb,
     ),
     SecretKind(
         "password",
         (":5432:",),
         r"(?<![^\s'\"])[\w.*-]{1,100}:5432:[\w*.-]{1,64}:[\w*.-]{1,64}:(?P<secret>[^\s:'\"]{4,200})",
         f"localhost:5432:db:me:{_PASSWORD}",
-        is_secret=value.is_value,
+        is_secret=secret_values.is_value,
     ),
     SecretKind(
         "login",
@@ -239,8 +240,8 @@ PLACES = [
         ),
         '{"auths": {"localhost": {"auth": "bWU6cGE1NXdv' + 'cmQ="}}}',
         ignores_case=True,
-        is_secret=value.is_basic_login,
-        may_stand=_follows_a_name,
+        is_secret=secret_values.is_basic_login,
+        could_match_at=_is_assigned,
     ),
     SecretKind(
         "token",
@@ -250,9 +251,9 @@ PLACES = [
             r"(?i)\btoken\b[^\n]{0,60}:(?:\s|\\n){1,3}(?-i:(?=[\w-]{0,42}[0-9])(?=[\w-]{0,42}[A-Z])"
             r"(?=[\w-]{0,42}[a-z])(?P<secret>[A-Za-z0-9_-]{43}))(?![\w-])"
         ),
-        f"this is their token, it is not shown again:\n{RUN[:43]}",
+        f"this is their token, it is not shown again:\n{SAMPLE[:43]}",
         ignores_case=True,
-        may_stand=_is_before_a_long_run,
+        could_match_at=_precedes_a_token,
     ),
     SecretKind(
         "secret",
@@ -263,7 +264,7 @@ PLACES = [
         ),
         f"<password>{_PASSWORD}</password>",
         ignores_case=True,
-        is_secret=value.is_value,
+        is_secret=secret_values.is_value,
     ),
     SecretKind(
         "secret",
@@ -274,8 +275,8 @@ PLACES = [
         ),
         f"define('DB_PASSWORD', '{_PASSWORD}');",
         ignores_case=True,
-        is_secret=value.is_listed_secret,
-        may_stand=_has_a_neighbour,
+        is_secret=secret_values.is_listed_secret,
+        could_match_at=_has_a_neighbour,
     ),
     SecretKind(
         "secret",
@@ -285,17 +286,17 @@ PLACES = [
             r"(?i)(?:token|api[ _-]?key|access[ _-]?key|secret(?: key)?)(?: is| was| <<<)?:? {1,2}"
             r"['\"`]?(?P<secret>[A-Z0-9_+/=-]{20,200})(?![A-Z0-9_+/=-])"
         ),
-        f"the token is {RUN[:32]}",
+        f"the token is {SAMPLE[:32]}",
         ignores_case=True,
-        is_secret=value.is_random,
-        may_stand=_is_before_a_run,
+        is_secret=secret_values.is_random,
+        could_match_at=_precedes_a_long_word,
     ),
     SecretKind(
         "password",
         ("requirepass ", "masterauth "),
         r"(?:requirepass|masterauth) {1,4}(?P<secret>[^\s'\"]{4,200})",
         f"requirepass {_PASSWORD}",
-        is_secret=value.is_value,
+        is_secret=secret_values.is_value,
     ),
     SecretKind(
         "secret",
@@ -307,8 +308,8 @@ PLACES = [
         ),
         f"db:\n  password: {_PASSWORD}&x\n",
         ignores_case=True,
-        is_secret=value.is_line_of_settings,
-        may_stand=_has_a_value,
+        is_secret=secret_values.is_line_of_settings,
+        could_match_at=_has_a_value,
     ),
     SecretKind(
         "secret",
@@ -316,12 +317,12 @@ PLACES = [
         (
             r"(?i)(?P<key>(?:key|secret|passw(?:or)?d|passphrase|(?<=[_?&])pass|token|credentials?)"
             r"(?:[_-][A-Z0-9_-]{0,32})?)"
-            rf"{QUOTE}?[ \t]{{0,2}}(?P<sign>=>|:=|=|:)[ \t]{{0,2}}(?P<quote>{QUOTE})?"
+            rf"{QUOTE}?[ \t]{{0,2}}(?P<operator>=>|:=|=|:)[ \t]{{0,2}}(?P<quote>{QUOTE})?"
             rf"(?P<secret>(?(quote)[^\s'\"\\][^'\"\\\n]{{5,200}}|{VALUE}{{6,512}}))"
         ),
         f"DATABASE_PASSWORD={_PASSWORD}",
         ignores_case=True,
-        is_secret=value.is_assigned_secret,
-        may_stand=_has_a_value,
+        is_secret=secret_values.is_assigned_secret,
+        could_match_at=_has_a_value,
     ),
 ]

@@ -12,7 +12,7 @@ _PLACEHOLDER = (
 
 
 def is_placeholder(value: str) -> bool:
-    """It stands for a secret: `$TOKEN`, `<your key>`."""
+    """Whether it only stands for a secret, as `$TOKEN` and `<your key>` do."""
     return re.match(_PLACEHOLDER, value) is not None
 
 
@@ -26,11 +26,11 @@ def has_digit(match: re.Match[str]) -> bool:
 
 
 def _has_digit(text: str) -> bool:
-    return any(sign.isdigit() for sign in text)
+    return any(character.isdigit() for character in text)
 
 
 def _has_letter(text: str) -> bool:
-    return any(sign.isalpha() for sign in text)
+    return any(character.isalpha() for character in text)
 
 
 def _is_word(text: str) -> bool:
@@ -45,7 +45,7 @@ KNOWN_SCHEMES = (
 
 
 def is_authorization(match: re.Match[str]) -> bool:
-    """Unlike prose: `Authorization: Bearer authentication is required`."""
+    """False for prose, as in `Authorization: Bearer authentication is required`."""
     scheme, value = (match["scheme"] or "").lower(), match["secret"]
     if is_placeholder(value):
         return False
@@ -54,7 +54,7 @@ def is_authorization(match: re.Match[str]) -> bool:
 
 
 def is_cookie(match: re.Match[str]) -> bool:
-    """Unlike settings: `Cookie: theme=dark`."""
+    """False for settings, as in `Cookie: theme=dark`."""
     values = (pair.partition("=")[2].strip() for pair in match["secret"].split(";"))
     return any(
         len(value) >= 8 and _has_digit(value) and not is_placeholder(value) for value in values
@@ -62,23 +62,23 @@ def is_cookie(match: re.Match[str]) -> bool:
 
 
 def is_password_of_user(match: re.Match[str]) -> bool:
-    """Unlike a user and a group: `docker run -u node:node`."""
+    """False for a user and a group, as in `docker run -u node:node`."""
     value = match["secret"]
     line = match.string[max(0, match.start() - 100) : match.start()].rpartition("\n")[2]
     if any(command in line for command in ("docker ", "podman ", "chown ", "nerdctl ")):
         return False
-    if match["flag"] in ("-a", "--auth") and "http" not in line:  # of httpie
+    if match["flag"] in ("-a", "--auth") and "http" not in line:  # httpie's flags
         return False
     return not (value.isdigit() or value == match["name"] or is_placeholder(value))
 
 
 def is_token_in_address(match: re.Match[str]) -> bool:
-    """Sentry's URLs contain a key that is public by design."""
+    """False for Sentry's URLs, whose key is public by design."""
     host = match.string[match.end() : match.end() + 100].partition("/")[0]
     return has_digit(match) and "sentry" not in host and "ingest" not in host
 
 
-_AFTER_FLAGS = frozenset(
+_WORDS_AFTER_FLAGS = frozenset(
     (
         *("option", "options", "argument", "arguments", "parameter", "instead", "should", "works"),
         *("requires", "prompt", "without", "because", "either", "before", "switch", "string"),
@@ -87,23 +87,23 @@ _AFTER_FLAGS = frozenset(
 
 
 def is_flag_value(match: re.Match[str]) -> bool:
-    """Unlike prose and names: `the --password option`, `--secret id=npm`."""
+    """False for prose and names, as in `the --password option`, `--secret id=npm`."""
     value = match["secret"]
-    if value.lower() in _AFTER_FLAGS or value.startswith(("id=", "type=", "env=")):
+    if value.lower() in _WORDS_AFTER_FLAGS or value.startswith(("id=", "type=", "env=")):
         return False
     return not is_placeholder(value)
 
 
 def is_connection_password(match: re.Match[str]) -> bool:
-    """Unlike a folder: `PWD=/home/me`, `pwd = os.getcwd()`."""
+    """False for a folder, as in `PWD=/home/me`, `pwd = os.getcwd()`."""
     value = match["secret"]
     if is_placeholder(value) or value[0] in "/.~`":
         return False
-    return not _is_called(match) and not _is_word(value)
+    return not _continues_as_code(match) and not _is_word(value)
 
 
 def is_quoted_password(match: re.Match[str]) -> bool:
-    """Unlike prose: `the password 'field'`. SQL is in capitals, or has more words."""
+    """False for prose, as in `the password 'field'`. In SQL, any word may be a password."""
     is_sql = match[0].startswith("PASSWORD") or match[0].lower().startswith("identified")
     return is_value(match) and (is_sql or not _is_word(match["secret"]))
 
@@ -129,7 +129,7 @@ def _is_about_passwords(value: str) -> bool:
 
 
 def is_password_in_sentence(match: re.Match[str]) -> bool:
-    """Unlike a remark about passwords: `the password is sha256-hashed`."""
+    """False for a remark about passwords, as in `the password is sha256-hashed`."""
     value = match["secret"].rstrip(".!?:")
     if is_placeholder(value) or _is_about_passwords(value) or len(value) < 6:
         return False
@@ -141,7 +141,7 @@ _KUBERNETES = ("kind: Secret\n", "kind: Secret\r\n", '"kind": "Secret"', '"kind"
 
 
 def is_kubernetes_secret(match: re.Match[str]) -> bool:
-    """In the same document as `kind: Secret`."""
+    """Whether the same document says `kind: Secret`."""
     text, start, end = match.string, match.start(), match.end()
     before = text[max(0, start - 5_000) : start].rpartition("\n---")[2]
     after = text[end : end + 5_000].partition("\n---")[0]
@@ -149,14 +149,14 @@ def is_kubernetes_secret(match: re.Match[str]) -> bool:
 
 
 def is_random(match: re.Match[str]) -> bool:
-    """Unlike names and hashes: digits, and letters of both cases."""
+    """Has digits, and letters of both cases; names and hashes don't."""
     value = match["secret"]
     digits = sum(map(str.isdigit, value))
     return digits >= 3 and any(map(str.isupper, value)) and any(map(str.islower, value))
 
 
 def is_line_of_settings(match: re.Match[str]) -> bool:
-    """Unlike code: `password: z.string()`, `password: {`."""
+    """False for code, as in `password: z.string()`, `password: {`."""
     value = match["secret"]
     is_code = value[-1] in ",;{" or "(" in value or "[" in value
     return not (is_code or is_placeholder(value) or _is_word(value) or _is_about_passwords(value))
@@ -167,7 +167,7 @@ def is_json_web_key(match: re.Match[str]) -> bool:
 
 
 def is_listed_secret(match: re.Match[str]) -> bool:
-    """Unlike a list of names: `["password", "user_name"]`."""
+    """False for a list of names, as in `["password", "user_name"]`."""
     before = match.string[max(0, match.start() - 60) : match.start()]
     call = r"(?i)(?:define|env|set\w*|put\w*|header|config)\(\s*\W{1,8}[\w.-]*$"
     is_set = "value=" in match[0].lower() or re.search(call, before) is not None
@@ -193,7 +193,7 @@ _ABOUT_SECRETS = frozenset(
 
 
 def is_assigned_secret(match: re.Match[str]) -> bool:
-    """Unlike code and prose: `token: str`, `tokens = 4096`, `password = get_password()`."""
+    """False for code and prose, as in `token: str`, `tokens = 4096`, `password = read()`."""
     key, value = match["key"].lower(), match["secret"]
     if is_placeholder(value) or key.replace("-", "_").rpartition("_")[2] in _ABOUT_SECRETS:
         return False
@@ -205,16 +205,16 @@ def is_assigned_secret(match: re.Match[str]) -> bool:
     is_long_and_random = len(value) >= 12 and _has_digit(value) and _has_letter(value)
     if match["quote"]:
         return is_password or is_long_and_random
-    if _is_called(match):
+    if _continues_as_code(match):
         return False
-    if match["key"].isupper() and match["sign"] == "=" and not key.startswith("key"):
+    if match["key"].isupper() and match["operator"] == "=" and not key.startswith("key"):
         # The style of shells and .env files.
         return is_password or _has_letter(value)
     if key.startswith("pass") and (
         _is_parameter(match) or _is_setting(match) or is_password_in_sentence(match)
     ):
         return True
-    if is_password and match["sign"] == "=":
+    if is_password and match["operator"] == "=":
         return _has_digit(value) or not value.isidentifier()
     return is_long_and_random and "." not in value
 
@@ -224,21 +224,21 @@ def _is_secret_key(match: re.Match[str]) -> bool:
     if before.endswith((*_SECRET_KEYS, *_PASSWORDS)):
         return True
     # A setting such as SEARCH_KEY could be anything; if long and random, it is a secret.
-    is_setting = match["key"].isupper() and match["sign"] == "=" and before[-1:].isalpha()
+    is_setting = match["key"].isupper() and match["operator"] == "=" and before[-1:].isalpha()
     return is_setting and len(match["secret"]) >= 20 and not before.endswith(_PUBLIC_KEYS)
 
 
-def _is_called(match: re.Match[str]) -> bool:
+def _continues_as_code(match: re.Match[str]) -> bool:
     return match.string[match.end() : match.end() + 1] in ("(", "[", "<")
 
 
 def _is_parameter(match: re.Match[str]) -> bool:
     """A URL's query parameter: `?password=…`."""
     before = match.string[max(0, match.start() - 1) : match.start()]
-    return match["sign"] == "=" and before in ("?", "&")
+    return match["operator"] == "=" and before in ("?", "&")
 
 
-_NO_PASSWORDS = frozenset(
+_NOT_PASSWORDS = frozenset(
     (
         *("string", "bytes", "number", "boolean", "object", "unknown", "optional", "required"),
         *("password", "passwd", "passphrase", "secret", "incorrect", "invalid", "missing"),
@@ -249,13 +249,13 @@ _NO_PASSWORDS = frozenset(
 
 
 def _is_setting(match: re.Match[str]) -> bool:
-    """A line of YAML or settings, unlike types and variables: `password: UserPassword`."""
+    """A line of YAML or settings. False for types and variables, as in `password: UserPassword`."""
     value = match["secret"]
-    if not _is_whole_line(match) or (match["sign"] == "=" and " " in match[0]):
+    if not _is_whole_line(match) or (match["operator"] == "=" and " " in match[0]):
         return False
     if not _is_word(value):
         return not _is_about_passwords(value)
-    return value.islower() and value.isalpha() and value not in _NO_PASSWORDS
+    return value.islower() and value.isalpha() and value not in _NOT_PASSWORDS
 
 
 def _is_whole_line(match: re.Match[str]) -> bool:

@@ -110,7 +110,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The agent's own id of the session. Reported by drivers, stored, not streamed."""
+    """The agent's own id for the session. Reported by drivers, stored, not streamed."""
 
     agent_session_id: str
 

@@ -16,10 +16,11 @@ class HookReport:
     emitted_at: datetime
     transcript_path: str | None = None
     state: SessionState | None = None
-    """The agent's state after this event; None if the event doesn't tell."""
+    """The agent's state after this event; None if the event doesn't say."""
     is_open: bool = True
     """False once the agent has left its terminal."""
     asks_what_next: bool = False
+    """The agent has stopped, and continues if the hook answers with a prompt."""
     began_compaction: bool = False
     """The agent is summarising its history. Its next report means that it has finished."""
     tool_call_id: str | None = None

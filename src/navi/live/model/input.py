@@ -14,8 +14,6 @@ from navi.base.stored_text import require_storable
 
 TEXT_LIMIT_BYTES = 1_000_000
 """No model reads more in one message. Larger texts belong in a file that the input names."""
-
-
 TIME_LIMIT = "time_limit_seconds"
 """Metadata key of an input: how long its turn may take."""
 TOOL_CALL = "tool_call_id"
@@ -83,7 +81,7 @@ class Admission:
     delivered: bool
     position: int
     thresholds: tuple[int, int] | None = None
-    """The soft and hard threshold in seconds after delivery, if the agent is reminded."""
+    """The soft and hard thresholds in seconds after delivery, if the agent is to be reminded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +111,10 @@ def require_text(text: str) -> str:
     return text
 
 
-JOINED_MOST = 50
-JOINED_BYTES = 200_000
-"""Waiting messages that share one turn: no more than an agent can be expected to read."""
+JOIN_LIMIT = 50
+"""How many waiting messages may share one turn."""
+JOIN_LIMIT_CHARACTERS = 200_000
+"""Their total length: no more than an agent can be expected to read."""
 
 
 _COMMAND = re.compile(r"\s*/[\w:-]+(\s|$)")
@@ -140,16 +139,16 @@ def joined_with(first: Input, others: Sequence[Input]) -> list[Input]:
     joined: list[Input] = []
     size = len(first.text)
     is_open = True
-    for each in others:
-        size += len(each.text)
-        if len(joined) + 1 >= JOINED_MOST or size > JOINED_BYTES:
+    for other in others:
+        size += len(other.text)
+        if len(joined) + 1 >= JOIN_LIMIT or size > JOIN_LIMIT_CHARACTERS:
             break
-        if first.origin is each.origin is Origin.REMINDER and may_join(each):
-            joined.append(each)
-        elif each.delivery_mode is first.delivery_mode:
-            is_open = is_open and may_join(each)
+        if first.origin is other.origin is Origin.REMINDER and may_join(other):
+            joined.append(other)
+        elif other.delivery_mode is first.delivery_mode:
+            is_open = is_open and may_join(other)
             if is_open:
-                joined.append(each)
+                joined.append(other)
     return joined
 
 
@@ -163,7 +162,7 @@ def signed(text: str, metadata: Mapping[str, Any]) -> str:
 
 def prompt_of(inputs: Sequence[Input]) -> str:
     """What the agent reads in the turn of these inputs."""
-    return "\n\n".join(each.prompt or signed(each.text, each.metadata) for each in inputs)
+    return "\n\n".join(item.prompt or signed(item.text, item.metadata) for item in inputs)
 
 
 _ORDER = (DeliveryMode.URGENT, DeliveryMode.IMPORTANT, DeliveryMode.SEQUENTIAL)
@@ -175,5 +174,5 @@ def modes_before(mode: DeliveryMode) -> tuple[DeliveryMode, ...]:
 
 
 def delivery_order(queue: Sequence[Input]) -> list[Input]:
-    """Urgent before important before sequential; within a mode, in queue order."""
+    """Urgent before important before sequential; within a mode, by `place`."""
     return sorted(queue, key=lambda waiting: (_ORDER.index(waiting.delivery_mode), waiting.place))

@@ -58,7 +58,7 @@ class Draft:
         """All its tool calls have results, so what comes next belongs to the next step."""
         if self.role is MessageRole.SYSTEM:
             return True
-        return bool(self.tool_calls) and all(c.result is not None for c in self.tool_calls)
+        return bool(self.tool_calls) and all(call.result is not None for call in self.tool_calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +110,16 @@ def closed(drafts: Sequence[Draft], ending: Ending, *, must_speak: bool = False)
 
     A turn that nobody watches `must_speak`: it says that it failed or has nothing to report.
     """
-    kept = [
+    messages = [
         replace(draft, tool_calls=tuple(_finished(call) for call in draft.tool_calls))
         for draft in drafts
     ]
-    if not kept or not _is_end(kept[-1], ending, must_speak):
-        kept.append(Draft(content=_closing_words(ending)))
+    if not messages or not _is_end(messages[-1], ending, must_speak):
+        messages.append(Draft(content=_closing_words(ending)))
     if ending.outcome is not Outcome.OK:
         outcome = {"outcome": ending.outcome.value, "error": _short(ending.error)}
-        kept[-1] = replace(kept[-1], metadata={**kept[-1].metadata, **outcome})
-    return kept
+        messages[-1] = replace(messages[-1], metadata={**messages[-1].metadata, **outcome})
+    return messages
 
 
 def _is_end(draft: Draft, ending: Ending, must_speak: bool) -> bool:
@@ -147,15 +147,17 @@ def _extended(draft: Draft, event: ThinkingDelta | TextDelta | ToolStarted) -> D
 
 
 def _record_result(drafts: list[Draft], event: ToolFinished) -> None:
-    done = ToolCall(event.tool_call_id, event.name, event.arguments, event.result, event.is_error)
-    for place in range(len(drafts) - 1, -1, -1):
-        calls = drafts[place].tool_calls
-        if any(call.id == event.tool_call_id for call in calls):
-            answered = tuple(done if call.id == event.tool_call_id else call for call in calls)
-            drafts[place] = replace(drafts[place], tool_calls=answered)
+    finished = ToolCall(
+        event.tool_call_id, event.name, event.arguments, event.result, event.is_error
+    )
+    for index in range(len(drafts) - 1, -1, -1):
+        calls = drafts[index].tool_calls
+        if any(call.id == finished.id for call in calls):
+            calls = tuple(finished if call.id == finished.id else call for call in calls)
+            drafts[index] = replace(drafts[index], tool_calls=calls)
             return
-    # The driver reports only finished calls; the call still belongs in the transcript.
-    drafts.append(Draft(tool_calls=(done,)))
+    # Some drivers report a call only once it has finished; it still belongs in the transcript.
+    drafts.append(Draft(tool_calls=(finished,)))
 
 
 def _finished(call: ToolCall) -> ToolCall:

@@ -15,7 +15,7 @@ from navi.live.model.input import Origin
 from navi.live.model.scheduling.recall import Recall
 
 NAME_LIMIT = 200
-"""Characters; also for the name of a model and for a program."""
+"""Characters in the name of a session, of a model or of a program."""
 TASK_LIMIT = 2_000
 STATUS_LIMIT = 1_000
 """Characters: a status is one line in an overview, not a report."""
@@ -66,8 +66,9 @@ def after(state: SessionState, transition: Transition) -> SessionState | None:
 
 def transition_between(state: SessionState, target: SessionState) -> Transition | None:
     """The transition from one state to the other, or None if no single one leads there."""
-    transitions = (each for each in Transition if after(state, each) is target)
-    return None if state is target else next(transitions, None)
+    if state is target:
+        return None
+    return next((move for move in Transition if after(state, move) is target), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,7 @@ class Session:
         return self.name.endswith(f"-{self.id[:4]}")
 
     def opened_by(self, text: str, origin: Origin) -> Session:
-        """With this input's title, if it is a person's first input, or the first of all."""
+        """The session with this input's title, if it is the first input, or a person's first."""
         is_settled = self.opening_origin is Origin.USER or (
             self.opening is not None and origin is not Origin.USER
         )
@@ -155,9 +156,9 @@ class Session:
         return replace(self, opening=opening, opening_origin=origin)
 
 
-def generated_name(session_id: str, beginning: str = "session") -> str:
+def generated_name(session_id: str, prefix: str = "session") -> str:
     """The name of a session for which nobody chose one."""
-    return f"{one_line(beginning)}-{session_id[:4]}"
+    return f"{one_line(prefix)}-{session_id[:4]}"
 
 
 def first_line(text: str) -> str | None:

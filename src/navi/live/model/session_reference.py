@@ -27,12 +27,12 @@ def choose(
 
     A name that is also the prefix of another session's id is ambiguous.
     """
-    matches = matching(sessions, text, lambda each: key(each)[:2])
+    matches = matching(sessions, text, lambda session: key(session)[:2])
     if len(matches) == 1:
         return matches[0]
     if matches:
-        raise _unclear([key(each) for each in matches], text)
-    if text and any(key(each)[0].startswith(text) for each in sessions):
+        raise _unclear([key(match) for match in matches], text)
+    if text and any(key(session)[0].startswith(text) for session in sessions):
         message = f"{text!r} is too short for an id"
         raise NotFound(message, hint=f"give at least {SHORTEST_PREFIX} characters")
     raise NotFound(f"there is no session {text!r}", hint="`sm status` lists them")
@@ -45,10 +45,10 @@ def matching(
 
     `key` gives a candidate's id and name.
     """
-    keys = [(*key(each), each) for each in candidates]
-    return [each for id_, _, each in keys if id_ == text] or [
-        each
-        for id_, name, each in keys
+    keys = [(*key(candidate), candidate) for candidate in candidates]
+    return [candidate for id_, _, candidate in keys if id_ == text] or [
+        candidate
+        for id_, name, candidate in keys
         if name == text or (len(text) >= SHORTEST_PREFIX and id_.startswith(text))
     ]
 

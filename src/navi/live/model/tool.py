@@ -11,13 +11,13 @@ from typing import Any, Protocol, TypeVar
 from navi.live.model.access.user import Role, User
 from navi.live.model.input import Origin
 
-NO_MATTER = datetime(1970, 1, 1, tzinfo=UTC)
+ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 """Stands in for the user's creation time, which no tool needs."""
 
 Arguments = TypeVar("Arguments")
 
 
-async def at_once(tool_call_id: str) -> None:
+async def no_wait(tool_call_id: str) -> None:
     """Used where calls are not stored, so there is nothing to wait for."""
 
 
@@ -37,14 +37,14 @@ class ToolContext:
     current_user_info: Mapping[str, Any]
     origin: Origin = Origin.USER
     """What caused the turn that called the tool."""
-    on_record: Callable[[str], Awaitable[None]] = at_once
+    on_record: Callable[[str], Awaitable[None]] = no_wait
     """Waits until the call with that id is stored. A tool that acted earlier might act twice."""
     nudges: Callable[[str], Awaitable[Sequence[str]]] = no_nudges
     """What the agent should read with the result of that call. Each nudge is returned once."""
 
     @property
     def user(self) -> User:
-        return User(self.current_user_id, self.current_user_role, NO_MATTER, self.current_user_info)
+        return User(self.current_user_id, self.current_user_role, ANY_TIME, self.current_user_info)
 
 
 @dataclass(frozen=True, slots=True)

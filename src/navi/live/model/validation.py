@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
 STRICT = ConfigDict(extra="forbid", strict=True)
-UNKNOWN = "extra_forbidden"
+UNKNOWN_FIELD = "extra_forbidden"
 TYPES = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -50,12 +50,12 @@ def validate(model: type[Value], value: Any, noun: str = "field") -> Value:
     if not isinstance(value, Mapping):
         raise InvalidInput("this is not a JSON object", hint=_names(model, noun))
     try:
-        checked = _pydantic_model(model).model_validate(value)
+        instance = _pydantic_model(model).model_validate(value)
     except ValidationError as error:
         raise _refusal(error, model, noun) from error
-    if isinstance(checked, model):
-        return checked
-    values = dict(checked)
+    if isinstance(instance, model):
+        return instance
+    values = dict(instance)
     for name, text in values.items():
         if type(text) is str:
             require_storable(name, text)
@@ -64,9 +64,9 @@ def validate(model: type[Value], value: Any, noun: str = "field") -> Value:
 
 def schema(model: type) -> dict[str, Any]:
     """The JSON schema in its simplest form: no titles, no null, no references."""
-    described = _pydantic_model(model).model_json_schema(schema_generator=_PlainSchema)
-    described.pop("description", None)  # the docstring, which is for us
-    return described
+    json_schema = _pydantic_model(model).model_json_schema(schema_generator=_PlainSchema)
+    json_schema.pop("description", None)  # the docstring, which is for developers
+    return json_schema
 
 
 def _pydantic_model(model: Any) -> type[BaseModel]:
@@ -78,24 +78,24 @@ def _model_of_dataclass(dataclass: Any) -> type[BaseModel]:
     """The metadata of a dataclass's fields holds what would go into pydantic's `Field`."""
     hints = get_type_hints(dataclass, include_extras=True)
     definitions: dict[str, Any] = {
-        each.name: (
-            hints[each.name],
-            Field(... if each.default is MISSING else each.default, **each.metadata),
+        attribute.name: (
+            hints[attribute.name],
+            Field(... if attribute.default is MISSING else attribute.default, **attribute.metadata),
         )
-        for each in fields(dataclass)
+        for attribute in fields(dataclass)
     }
     return create_model(dataclass.__name__, __config__=STRICT, **definitions)
 
 
 class _PlainSchema(GenerateJsonSchema):
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
-        # Without a reference, a part is written in place.
-        own = {key: value for key, value in schema.items() if key != "ref"}
-        described = super().generate_inner(own)
-        described.pop("title", None)
+        # Without a reference, pydantic writes the part in place.
+        unreferenced = {key: value for key, value in schema.items() if key != "ref"}
+        json_schema = super().generate_inner(unreferenced)
+        json_schema.pop("title", None)
         if schema["type"] == "enum":
-            described.pop("description", None)  # its docstring
-        return described
+            json_schema.pop("description", None)  # its docstring
+        return json_schema
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -112,10 +112,11 @@ class _PlainSchema(GenerateJsonSchema):
 def _refusal(error: ValidationError, model: type, noun: str) -> InvalidInput:
     problems = error.errors(include_url=False)
     # Misspelt names first: one may be why another is missing.
-    problem = next((each for each in problems if each["type"] == UNKNOWN), problems[0])
+    unknown = [problem for problem in problems if problem["type"] == UNKNOWN_FIELD]
+    problem = (unknown or problems)[0]
     kind, value = problem["type"], problem["input"]
     name = ".".join(str(part) for part in problem["loc"]) or "the object"
-    if kind == UNKNOWN:
+    if kind == UNKNOWN_FIELD:
         return InvalidInput(f"there is no {noun} {quoted(name)}", hint=_names(model, noun))
     name = name if name.isprintable() else quoted(name)
     if kind == "missing":

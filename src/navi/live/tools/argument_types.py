@@ -18,7 +18,7 @@ class Arguments(BaseModel):
     model_config = ConfigDict(**STRICT, frozen=True)
 
 
-def _require_line(text: str, info: ValidationInfo) -> str:
+def _require_non_blank(text: str, info: ValidationInfo) -> str:
     if not text.strip():
         raise InvalidInput(f"{info.field_name} is blank", hint="send some text")
     if "\0" in text:
@@ -26,7 +26,7 @@ def _require_line(text: str, info: ValidationInfo) -> str:
     return text
 
 
-Line = Annotated[str, AfterValidator(_require_line)]
+NonBlank = Annotated[str, AfterValidator(_require_non_blank)]
 """Text that the operating system accepts: not blank, and without NUL characters."""
 
 

@@ -117,7 +117,10 @@ class Cron:
 
     async def _list(self, context: ToolContext, tz: str | None) -> str:
         automations = await self.automations.list_automations(context.user, context.session_id)
-        lines = [f"{each.id} {each.name}: {self._in_words(each, tz)}" for each in automations]
+        lines = [
+            f"{automation.id} {automation.name}: {self._in_words(automation, tz)}"
+            for automation in automations
+        ]
         return "\n".join(lines) or "This session has no automations."
 
     def _in_words(self, automation: Automation, tz: str | None) -> str:

@@ -15,12 +15,12 @@ from navi.base.timezone import request_timezone
 from navi.live.model.access.user import User
 from navi.live.model.scheduling.recall import Recall, RecallStatus
 from navi.live.model.tool import ToolContext, ToolResult
-from navi.live.tools.argument_types import Arguments, Line
+from navi.live.tools.argument_types import Arguments, NonBlank
 
 
 class ManageRecallArguments(Arguments):
     action: Literal["cancel", "skip", "list"]
-    session_id: Line | None = Field(None, description="A session other than this one.")
+    session_id: NonBlank | None = Field(None, description="A session other than this one.")
     tz: str | None = Field(None, description="IANA zone for the times shown.")
     timezone_offset: str | None = Field(None, description="±HH:MM, instead of tz.")
 

@@ -10,11 +10,11 @@ from pydantic import Field
 from navi.live.model.access.user import User
 from navi.live.model.session import Session
 from navi.live.model.tool import ToolContext, ToolResult
-from navi.live.tools.argument_types import Arguments, Line
+from navi.live.tools.argument_types import Arguments, NonBlank
 
 
 class ReportStatusArguments(Arguments):
-    text: Line = Field(description="for example: found 2 call sites, testing the fix")
+    text: NonBlank = Field(description="for example: found 2 call sites, testing the fix")
 
 
 class Messages(Protocol):

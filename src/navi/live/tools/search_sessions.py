@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, create_model
 
 from navi.base.errors import NotAllowed
 from navi.live.model.tool import ToolContext, ToolResult
-from navi.live.tools.argument_types import Arguments, Line
+from navi.live.tools.argument_types import Arguments, NonBlank
 
 HIGHEST_LIMIT = 50
 
@@ -18,9 +18,9 @@ EmptyIsNone = BeforeValidator(lambda value: None if value == "" else value)
 
 
 class SearchArguments(Arguments):
-    query: Line
+    query: NonBlank
     source: Annotated[str | None, EmptyIsNone] = None
-    project: Annotated[Line | None, EmptyIsNone] = Field(
+    project: Annotated[NonBlank | None, EmptyIsNone] = Field(
         None, description="Part of a project's path."
     )
     limit: int = Field(10, ge=1)
@@ -42,8 +42,8 @@ class SearchSessions:
         "Use it before you solve something that may have been solved before."
     )
 
-    def __init__(self, library: MemorySearch, sources: Sequence[str]) -> None:
-        self._library = library
+    def __init__(self, memory: MemorySearch, sources: Sequence[str]) -> None:
+        self._memory = memory
         choice: Any = Annotated[Literal[tuple(sources)] | None, EmptyIsNone]
         self.arguments: type[SearchArguments] = create_model(
             "SearchArguments", __base__=SearchArguments, source=(choice, None)
@@ -51,10 +51,10 @@ class SearchSessions:
 
     async def run(self, context: ToolContext, arguments: SearchArguments) -> ToolResult:
         if not context.user.is_admin:
-            # The memory holds everything that users of this machine ever said.
+            # The memory holds everything that the users of this machine have ever said.
             raise NotAllowed("only an admin's sessions may search the memory")
         limit = min(arguments.limit, HIGHEST_LIMIT)
-        passages = await self._library.find(
+        passages = await self._memory.find(
             arguments.query, arguments.source, arguments.project, limit
         )
         return ToolResult(passages)

@@ -13,11 +13,11 @@ from navi.live.model.input import Admission, DeliveryMode
 from navi.live.model.session import Session
 from navi.live.model.session_reference import choose
 from navi.live.model.tool import ToolContext, ToolResult
-from navi.live.tools.argument_types import Arguments, Line
+from navi.live.tools.argument_types import Arguments, NonBlank
 
 
 class SendMessageArguments(Arguments):
-    target: Line = Field(description="A session's id, id prefix or name.")
+    target: NonBlank = Field(description="A session's id, id prefix or name.")
     text: str = Field(description="The message; name files and commands.")
     delivery_mode: DeliveryMode = Field(DeliveryMode.SEQUENTIAL, strict=False)
 
@@ -61,7 +61,7 @@ class SendMessage:
         session = choose(
             await self.sessions.list_sessions(user),
             arguments.target,
-            lambda each: (each.id, each.name, each.title),
+            lambda candidate: (candidate.id, candidate.name, candidate.title),
         )
         admission = await self.messages.send(
             user,
@@ -70,5 +70,5 @@ class SendMessage:
             delivery_mode=arguments.delivery_mode,
             sender_session_id=context.session_id,
         )
-        where = "Delivered" if admission.delivered else f"Queued, {admission.position} before it"
-        return ToolResult(f"{where}: {session.name} ({session.id}), {session.state} before.")
+        result = "Delivered" if admission.delivered else f"Queued, {admission.position} ahead of it"
+        return ToolResult(f"{result}: {session.name} ({session.id}), which was {session.state}.")

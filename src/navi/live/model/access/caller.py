@@ -16,13 +16,13 @@ class Caller:
     session_id: str | None = None
     """The session of the calling agent, from its token; None for a person."""
 
-    def acting_session(self, named: str | None) -> str | None:
+    def acting_session(self, session_id: str | None) -> str | None:
         """The session on whose behalf the call is made: an agent's own, or any a person names."""
         if self.session_id is None:
-            return named
-        if named not in (None, self.session_id):
+            return session_id
+        if session_id not in (None, self.session_id):
             raise NotAllowed(
-                f"an agent of session {self.session_id} can't act as session {named}",
+                f"an agent of session {self.session_id} can't act as session {session_id}",
                 hint="leave out the session: the token says which one is calling",
             )
         return self.session_id

@@ -11,8 +11,8 @@ from navi.live.model.access.user import User
 class LimitReached(Conflict):
     kind = "limit_reached"
 
-    def __init__(self, subject: str, most: int, things: str, *, hint: str) -> None:
-        super().__init__(f"{subject} has reached the limit of {most:,} {things}", hint=hint)
+    def __init__(self, subject: str, limit: int, things: str, *, hint: str) -> None:
+        super().__init__(f"{subject} has reached the limit of {limit:,} {things}", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """`info` is free text about the person for tools to use, such as a time zone."""
+    """`info` holds facts about the person for tools to use, such as a time zone."""
 
     id: str
     role: Role

@@ -60,7 +60,7 @@ class RunState(StrEnum):
 
 
 class Delivery(StrEnum):
-    """What became of the answer of a hidden session."""
+    """What became of a hidden session's answer."""
 
     PENDING = "pending"
     DELIVERED = "delivered"
@@ -149,7 +149,9 @@ class BlockedByAutomations(Conflict):
     kind = "blocked_by_automations"
 
     def __init__(self, session_id: str, automations: list[BlockingAutomation]) -> None:
-        names = ", ".join(f"{each.name} ({each.state_words})" for each in automations)
+        names = ", ".join(
+            f"{automation.name} ({automation.state_words})" for automation in automations
+        )
         super().__init__(
             f"session {session_id} has automations that would go with it: {names}",
             hint="delete it with ?delete_automations=true to delete them too",
@@ -195,7 +197,7 @@ class Automation:
     created_at: datetime
     updated_at: datetime
     held_at: datetime | None = None
-    """An occurrence waiting for the previous run, if it catches up on all of them."""
+    """An occurrence that waits for the previous run to end, if the automation catches up on all."""
     last_run_at: datetime | None = None
     last_status: str | None = None
     """How the last run's turn ended: ok, denied, error, cancelled or limit."""
@@ -243,7 +245,7 @@ class Run:
     error: str | None = None
     response_message_id: str | None = None
     missed_count: int = 0
-    """Occurrences skipped because of this run, or that a missed run stands for."""
+    """Occurrences skipped because of this run; for a missed run, those that it stands for."""
     delivery: Delivery | None = None
 
 
@@ -259,33 +261,34 @@ class Plan:
 
 
 def plan(automation: Automation, now: datetime) -> Plan:
-    """For an automation that is due. Whether this is its last run is only known once it runs."""
+    """The plan for an automation that is due. It does not say whether max_runs ends it."""
     due_at, schedule, guards = automation.next_run_at, automation.schedule, automation.guards
     assert due_at is not None
     until = now if guards.expires_at is None else min(now, guards.expires_at)
     is_expired = now - until > ON_TIME
-    runs: datetime | None
+    run_due_at: datetime | None
     if automation.catch_up is CatchUp.ALL and not is_expired:
-        runs, missed, seen = due_at, 0, due_at
+        run_due_at, missed, seen = due_at, 0, due_at
     else:
         latest = max(due_at, schedule.latest(until))
         passed = schedule.passed(due_at, latest)
         is_skipped = automation.catch_up is CatchUp.SKIP and now - latest > ON_TIME
         is_missed = is_expired or is_skipped
-        runs, missed, seen = (None, passed, now) if is_missed else (latest, passed - 1, now)
+        run_due_at = None if is_missed else latest
+        missed, seen = passed if is_missed else passed - 1, now
     following = schedule.next_after(max(seen, due_at))
     if following is None:
-        return Plan(runs, missed, None, Ended.DONE)
+        return Plan(run_due_at, missed, None, Ended.DONE)
     if guards.expires_at is not None and following > guards.expires_at:
-        return Plan(runs, missed, None, Ended.EXPIRED)
-    return Plan(runs, missed, following, None)
+        return Plan(run_due_at, missed, None, Ended.EXPIRED)
+    return Plan(run_due_at, missed, following, None)
 
 
-def planned_run(automation: Automation, its: Plan, now: datetime) -> Run:
+def planned_run(automation: Automation, decision: Plan, now: datetime) -> Run:
     """The record of what is due: a queued run, or a missed one."""
-    due_at = its.run_due_at or automation.next_run_at
+    due_at = decision.run_due_at or automation.next_run_at
     assert due_at is not None
-    is_missed = its.run_due_at is None
+    is_missed = decision.run_due_at is None
     return Run(
         id=run_id(automation.id, due_at),
         automation_id=automation.id,
@@ -295,7 +298,7 @@ def planned_run(automation: Automation, its: Plan, now: datetime) -> Run:
         due_at=due_at,
         queued_at=now,
         ended_at=now if is_missed else None,
-        missed_count=its.missed,
+        missed_count=decision.missed,
     )
 
 

@@ -48,5 +48,5 @@ class AutomationChange:
 
     def values(self) -> dict[str, Any]:
         """The fields to change, by name."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
         return {name: value for name, value in values.items() if value is not UNCHANGED}

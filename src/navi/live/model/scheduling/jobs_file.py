@@ -63,11 +63,11 @@ class Jobs:
 
 
 def read_jobs(text: str, now: datetime, user_id: str, timezone_name: str) -> Jobs:
-    """Every readable job, and why the others aren't. Raises if it isn't a jobs file at all."""
+    """All jobs in the file, readable or not. Raises InvalidInput if it isn't a jobs file."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"it is not JSON: {error}", hint="the file is left as it is") from error
+        raise InvalidInput(f"it is not JSON: {error}", hint="the file is unchanged") from error
     jobs = document.get("jobs") if isinstance(document, dict) else document
     if not isinstance(jobs, list):
         raise InvalidInput(
@@ -81,7 +81,7 @@ def read_jobs(text: str, now: datetime, user_id: str, timezone_name: str) -> Job
         try:
             automation = _automation(job, now, user_id, timezone_name)
             if automation.id in seen:
-                raise InvalidInput("another job of the file has the same id")
+                raise InvalidInput("another job in the file has the same id")
         except NaviError as error:
             unreadable.append(Unreadable(_label(job, number), error.sentence))
         else:
@@ -139,7 +139,7 @@ def _kind(job_id: str, text: str) -> Kind:
     try:
         return Kind(text)
     except ValueError as error:
-        raise InvalidInput(f"its kind {text!r} is not known") from error
+        raise InvalidInput(f"its kind {text!r} is unknown") from error
 
 
 def _message(payload: Mapping[str, Any], kind: Kind) -> str:
@@ -168,11 +168,11 @@ def _schedule(
         return Every(require_every("its interval", seconds), created_at)
     if kind == "cron" and (expr := _text(fields, "expr")) is not None:
         return require_cron(expr, _text(fields, "tz") or timezone_name, now)
-    raise InvalidInput("its schedule is none of at, every and cron, or has no time")
+    raise InvalidInput("its schedule is not at, every or cron, or has no time")
 
 
 def _next_run(schedule: Schedule, planned: datetime | None, now: datetime) -> datetime | None:
-    """As planned. A run that was due in the past and never happened is caught up, once."""
+    """When it runs next. A one-time job that is overdue keeps its time, so it is caught up on."""
     if isinstance(schedule, At):
         return schedule.at if planned is not None or schedule.at > now else None
     return schedule.next_after(now)
@@ -182,7 +182,9 @@ def _fields(value: Any, what: str) -> dict[str, Any]:
     """The object with its names in snake_case."""
     if not isinstance(value, dict):
         raise InvalidInput(f"{what} is not an object")
-    return {re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower(): v for name, v in value.items()}
+    return {
+        re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower(): item for name, item in value.items()
+    }
 
 
 def _text(
@@ -196,7 +198,7 @@ def _text(
     if value is None or value == "":
         return None
     if not isinstance(value, str):
-        raise InvalidInput(f"its {name} is not a text")
+        raise InvalidInput(f"its {name} is not text")
     return require_storable(f"its {name}", value[:longest] if shortens else value, longest)
 
 
@@ -220,10 +222,10 @@ def _instant(fields: Mapping[str, Any], name: str) -> datetime | None:
 
 
 def _label(job: Any, number: int) -> str:
-    named = (job.get("name") or job.get("id")) if isinstance(job, dict) else None
-    if not isinstance(named, str):
+    name = (job.get("name") or job.get("id")) if isinstance(job, dict) else None
+    if not isinstance(name, str):
         return f"job {number}"
-    return f"job {number} ({named[:60].encode(errors='replace').decode()})"
+    return f"job {number} ({name[:60].encode(errors='replace').decode()})"
 
 
 def _notes(automation: Automation, job: Mapping[str, Any]) -> Iterator[str]:

@@ -122,7 +122,7 @@ class Occurrence:
 
 
 def next_occurrence(due_at: datetime, interval_seconds: int, now: datetime) -> Occurrence:
-    """The first one after `now`, counted from `due_at`, and how many were missed before it."""
+    """The first one after both `due_at` and `now`, and how many after `due_at` were missed."""
     interval = timedelta(seconds=interval_seconds)
     if now < due_at:
         return Occurrence(due_at + interval, 0)
@@ -194,7 +194,7 @@ def require_interval(call_type: CallType, interval_seconds: int | None) -> int |
 
 
 def require_when(call_type: CallType, when: str | None) -> str:
-    """The text of its time. An immediate recall has none: it is due now."""
+    """The text to read as its time: `when`, or "now" for an immediate recall, which has none."""
     words = (when or "").strip()
     if call_type is CallType.IMMEDIATE:
         if words:

@@ -16,8 +16,8 @@ RESUME_TEXT = f"{HARD_TEXT}. Then continue the task you were working on."
 """The hard nudge for an agent whose turn it interrupts."""
 LONGEST_SECONDS = 366 * 86_400
 LONGEST_COMPACTION = timedelta(seconds=300)
-"""Nothing is injected while an agent compacts its history. A compaction that never reports its end
-is assumed over after this."""
+"""Nothing is sent to an agent that is compacting its history. A compaction that never reports its
+end is assumed to be over after this."""
 
 
 class Nudge(StrEnum):
@@ -79,7 +79,7 @@ class Registration:
         return self.last_reset_at + timedelta(seconds=seconds)
 
     def reset(self, at: datetime) -> Registration:
-        """A new round, starting at `now`."""
+        """A new round, starting at `at`."""
         return replace(self, last_reset_at=at, soft_fired=False, hard_fired=False)
 
 

@@ -21,11 +21,11 @@ from navi.live.model.scheduling.schedule_request import SCHEDULE_FIELDS, Schedul
 
 SHORTEST_EVERY_SECONDS = 10
 CRON_LIMIT = 200
-"""Characters of a cron expression; long but sensible ones have about 60."""
+"""Characters of a cron expression; even long ones rarely have more than 60."""
 COUNT_LIMIT = 10_000
 """Passed occurrences are counted up to here; nobody needs a larger number exactly."""
-LONGEST_PAUSE = timedelta(days=366 * 100)
-"""Longer than the gap between any two occurrences."""
+LONGEST_GAP = timedelta(days=366 * 100)
+"""Longer than the time between any two occurrences."""
 NICKNAMES = {
     "@hourly": "0 * * * *",
     "@daily": "0 0 * * *",
@@ -102,7 +102,7 @@ class Cron:
         # Search forwards from further and further back, because searching backwards the library
         # misses occurrences before a repeated hour.
         span = timedelta(hours=1)
-        while span < LONGEST_PAUSE:
+        while span < LONGEST_GAP:
             latest = None
             for occurrence in self._occurrences(moment - span):
                 if occurrence > moment:
@@ -147,15 +147,15 @@ class Cron:
         """
         from cronsim import CronSim
 
-        known_at = after
+        offset_at = after
         while True:
-            offset = fixed_offset(_offset(known_at, zone))
+            offset = fixed_offset(_offset(offset_at, zone))
             for match in CronSim(self.expr, after.astimezone(offset)):
                 occurrence = match.astimezone(UTC)
-                if (change := _next_change(zone, known_at, occurrence)) is not None:
-                    after, known_at = change - timedelta(seconds=1), change
+                if (change := _next_change(zone, offset_at, occurrence)) is not None:
+                    after, offset_at = change - timedelta(seconds=1), change
                     break
-                known_at = occurrence
+                offset_at = occurrence
                 yield occurrence
             else:
                 return
@@ -187,7 +187,7 @@ Schedule = At | Every | Cron
 
 
 def is_equivalent(one: Schedule, other: Schedule) -> bool:
-    """Whether both say the same. The anchor of an interval does not matter."""
+    """Whether both mean the same times. The anchor of an interval does not matter."""
     match one, other:
         case Every(), Every():
             return one.seconds == other.seconds
@@ -226,9 +226,9 @@ def require_schedule(now: datetime, timezone: tzinfo, request: ScheduleRequest) 
     """
     fields = [name for name in SCHEDULE_FIELDS if getattr(request, name) is not None]
     if len(fields) != 1:
-        what = f"{' and '.join(fields)} can't be combined" if fields else "no schedule given"
+        problem = f"{' and '.join(fields)} can't be combined" if fields else "no schedule given"
         raise InvalidInput(
-            what, hint="give one of: at (with tz), every_seconds, cron_expr (with tz)"
+            problem, hint="give one of: at (with tz), every_seconds, cron_expr (with tz)"
         )
     zone = request_timezone(timezone, request.tz)
     if request.at is not None:

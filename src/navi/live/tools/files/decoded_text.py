@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import codecs
 
-# Enough to tell an image from a page. A NUL further on is replaced.
+# Enough to tell an image from a page. A NUL after these bytes is replaced.
 SAMPLE_BYTES = 8192
 # A page in an old 8-bit encoding has a few undecodable bytes; compressed data has little else.
 BINARY_SHARE = 0.15
-MARK = "\N{REPLACEMENT CHARACTER}"
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 def readable(data: bytes, charset: str = "utf-8", *, is_whole: bool = True) -> str:
@@ -18,7 +18,7 @@ def readable(data: bytes, charset: str = "utf-8", *, is_whole: bool = True) -> s
     """
     decoder = codecs.getincrementaldecoder(charset)(errors="replace")
     # PostgreSQL can't store NUL in text.
-    return decoder.decode(data, final=is_whole).replace("\0", MARK)
+    return decoder.decode(data, final=is_whole).replace("\0", REPLACEMENT)
 
 
 def is_binary(data: bytes, charset: str = "utf-8") -> bool:
@@ -28,7 +28,9 @@ def is_binary(data: bytes, charset: str = "utf-8") -> bool:
     if b"\0" in sample and not charset.startswith(("utf-16", "utf-32")):
         return True
     text = readable(sample, charset, is_whole=False)
-    unreadable = sum(not (char.isprintable() or char.isspace()) or char == MARK for char in text)
+    unreadable = sum(
+        not (char.isprintable() or char.isspace()) or char == REPLACEMENT for char in text
+    )
     return unreadable > BINARY_SHARE * len(text)
 
 
@@ -38,7 +40,7 @@ def describe_binary(data: bytes) -> str:
 
 
 def one_line(text: str) -> str:
-    """A name or header unchanged, except that it can't break out of its line."""
+    """A name or header with everything unprintable escaped, so it can't break out of its line."""
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from navi.base.errors import InvalidInput, TooLarge
 from navi.live.model.tool import ToolContext, ToolResult
-from navi.live.tools.argument_types import Arguments, Line, require
+from navi.live.tools.argument_types import Arguments, NonBlank, require
 from navi.live.tools.files.decoded_text import (
     SAMPLE_BYTES,
     describe_binary,
@@ -26,7 +26,7 @@ from navi.live.tools.files.decoded_text import (
     readable,
 )
 from navi.live.tools.files.folder import (
-    Place,
+    Entry,
     kind,
     locate,
     open_plain,
@@ -43,7 +43,7 @@ _one_change_at_a_time = threading.Lock()
 
 class FilesystemArguments(Arguments):
     action: Literal["read", "list", "write", "edit"]
-    path: Line | None = Field(
+    path: NonBlank | None = Field(
         None,
         description="relative to the session's folder, or absolute but inside it; `list` without "
         "a path lists the session's folder",
@@ -84,14 +84,14 @@ class Filesystem:
             _run_inside,
             context.cwd,
             path,
-            self._work(arguments),
+            self._action(arguments),
             makes_folders=action == "write",
         )
         if action in ("read", "list"):
             return ToolResult(await asyncio.to_thread(work))
         return ToolResult(await _run_to_the_end(work))
 
-    def _work(self, arguments: FilesystemArguments) -> Callable[[Place], str]:
+    def _action(self, arguments: FilesystemArguments) -> Callable[[Entry], str]:
         """The action as a function. Missing arguments are refused before any file is touched."""
         match arguments.action:
             case "write":
@@ -105,8 +105,8 @@ class Filesystem:
             case "list":
                 return partial(self._list, arguments.offset, arguments.limit)
 
-    def _read(self, first: int, count: int | None, place: Place) -> str:
-        with open_plain(place) as file:
+    def _read(self, first: int, count: int | None, entry: Entry) -> str:
+        with open_plain(entry) as file:
             sample = file.read(SAMPLE_BYTES)
             if not sample:
                 return "(the file is empty)"
@@ -141,12 +141,12 @@ class Filesystem:
             + f"\n[{cut}{left} are left: read on with offset={line}]"
         )
 
-    def _list(self, first: int, count: int | None, place: Place) -> str:
-        wanted = min(count or self.list_limit_entries, self.list_limit_entries)
-        with opened_folder(place.folder, place.name) as folder:
+    def _list(self, first: int, count: int | None, entry: Entry) -> str:
+        limit = min(count or self.list_limit_entries, self.list_limit_entries)
+        with opened_folder(entry.folder, entry.name) as folder:
             names = sorted(os.listdir(folder))
-            page = names[first - 1 : first - 1 + wanted]
-            lines = [_entry(folder, name) for name in page]
+            page = names[first - 1 : first - 1 + limit]
+            lines = [_describe_entry(folder, name) for name in page]
         if not page:
             return f"({len(names):,} entries in all)" if names else "(the folder is empty)"
         left = len(names) - (first - 1 + len(page))
@@ -157,8 +157,8 @@ class Filesystem:
             )
         return "\n".join(lines)
 
-    def _edit(self, old: bytes, new: bytes, replace_all: bool, place: Place) -> str:
-        with open_plain(place) as file:
+    def _edit(self, old: bytes, new: bytes, replace_all: bool, entry: Entry) -> str:
+        with open_plain(entry) as file:
             data = file.read(self.edit_limit_bytes + 1)
         if len(data) > self.edit_limit_bytes:
             raise TooLarge(
@@ -166,27 +166,27 @@ class Filesystem:
                 hint="change it with a command in the terminal",
             )
         changed, times = edited(data, old, new, replace_all=replace_all)
-        replace(place, changed)
-        return f"replaced {times} time(s) in {one_line(str(place.path))}"
+        replace(entry, changed)
+        return f"replaced {times} time(s) in {one_line(str(entry.path))}"
 
 
 def _run_inside(
-    folder: Path, path: str, work: Callable[[Place], str], *, makes_folders: bool
+    folder: Path, path: str, work: Callable[[Entry], str], *, makes_folders: bool
 ) -> str:
     with refusals(path):
-        with opened(locate(folder, path), makes_folders=makes_folders) as place:
-            return work(place)
+        with opened(locate(folder, path), makes_folders=makes_folders) as entry:
+            return work(entry)
 
 
 async def _run_to_the_end(work: Callable[[], str]) -> str:
     """A thread can't be stopped halfway, so a cancelled call waits for it: no file may change
     after the call is reported as over."""
 
-    def alone() -> str:
+    def exclusive() -> str:
         with _one_change_at_a_time:
             return work()
 
-    task = asyncio.ensure_future(asyncio.to_thread(alone))
+    task = asyncio.ensure_future(asyncio.to_thread(exclusive))
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
@@ -194,9 +194,9 @@ async def _run_to_the_end(work: Callable[[], str]) -> str:
         raise
 
 
-def _write(content: bytes, place: Place) -> str:
-    replace(place, content)
-    return f"wrote {len(content):,} bytes to {one_line(str(place.path))}"
+def _write(content: bytes, entry: Entry) -> str:
+    replace(entry, content)
+    return f"wrote {len(content):,} bytes to {one_line(str(entry.path))}"
 
 
 def _skip_lines(file: BufferedReader, lines: int) -> int:
@@ -211,7 +211,7 @@ def _skip_lines(file: BufferedReader, lines: int) -> int:
     return skipped
 
 
-def _entry(folder: int, file_name: str) -> str:
+def _describe_entry(folder: int, file_name: str) -> str:
     name = one_line(readable(os.fsencode(file_name)))
     try:
         status = os.stat(file_name, dir_fd=folder, follow_symlinks=False)

@@ -37,11 +37,11 @@ class Location:
 
     root: Path
     inside: Path
-    """The folders from the root, without links."""
+    """The path from the root, without links."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Entry:
     """A name in an open folder, so later changes to the path don't matter."""
 
     path: Path
@@ -54,7 +54,7 @@ class Place:
 
 
 def locate(folder: Path, path: str) -> Location:
-    """Resolves `path`, following symbolic links and `..`. Refuses it if that is outside the folder.
+    """Resolves `path`, following symbolic links and `..`. Refuses a result outside the folder.
 
     A file that doesn't exist yet counts as being where it would be created.
     """
@@ -71,8 +71,8 @@ def locate(folder: Path, path: str) -> Location:
 
 
 @contextmanager
-def opened(location: Location, *, makes_folders: bool = False) -> Iterator[Place]:
-    """Opens the location's folder. No link inside the session's folder is followed any more."""
+def opened(location: Location, *, makes_folders: bool = False) -> Iterator[Entry]:
+    """Opens the location's folder without following any link inside the session's folder."""
     *parents, name = location.inside.parts or (".",)
     descriptor = os.open(location.root, PASS_THROUGH)
     try:
@@ -82,14 +82,14 @@ def opened(location: Location, *, makes_folders: bool = False) -> Iterator[Place
             inner = os.open(parent, PASS_THROUGH | os.O_NOFOLLOW, dir_fd=descriptor)
             os.close(descriptor)
             descriptor = inner
-        yield Place(location.root / location.inside, descriptor, name)
+        yield Entry(location.root / location.inside, descriptor, name)
     finally:
         os.close(descriptor)
 
 
 @contextmanager
 def refusals(path: str) -> Iterator[None]:
-    """Explains errors of the operating system in plain words."""
+    """Turns errors of the operating system into ones that say plainly what is wrong."""
     name = one_line(path)
     try:
         yield
@@ -126,49 +126,49 @@ def opened_folder(parent: int, name: str) -> Iterator[int]:
         os.close(descriptor)
 
 
-def open_plain(place: Place) -> BufferedReader:
+def open_plain(entry: Entry) -> BufferedReader:
     """Opens plain files only: a pipe or a device could block forever or never end."""
-    _plain_status(place)
+    _plain_status(entry)
     # In case the file was just swapped: follow no link and wait for no pipe.
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(place.name, flags, dir_fd=place.folder)
+    descriptor = os.open(entry.name, flags, dir_fd=entry.folder)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise InvalidInput("it is no longer a plain file", hint="list its folder")
     return os.fdopen(descriptor, "rb")
 
 
-def replace(place: Place, content: bytes) -> None:
+def replace(entry: Entry, content: bytes) -> None:
     """Readers see either the old content or the new, even after a crash."""
     try:
-        old = _plain_status(place)
+        old = _plain_status(entry)
         # Renaming would silently bypass write protection, and so would being root.
-        if not old.st_mode & 0o222 or not os.access(place.name, os.W_OK, dir_fd=place.folder):
-            raise PermissionError(place.path)
+        if not old.st_mode & 0o222 or not os.access(entry.name, os.W_OK, dir_fd=entry.folder):
+            raise PermissionError(entry.path)
     except FileNotFoundError:
         old = None
     temporary = f".navi-{secrets.token_hex(8)}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    descriptor = os.open(temporary, flags, 0o666, dir_fd=place.folder)
+    descriptor = os.open(temporary, flags, 0o666, dir_fd=entry.folder)
     try:
         with open(descriptor, "wb") as file:
             # Before the content, so that others can never read a private file.
             if old is None:
-                _give_usual_mode(descriptor, 0o666, place.folder)
+                _give_usual_mode(descriptor, 0o666, entry.folder)
             else:
                 _keep_owner_and_mode(descriptor, old)
             file.write(content)
             file.flush()
             os.fsync(descriptor)
-        os.replace(temporary, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+        os.replace(temporary, entry.name, src_dir_fd=entry.folder, dst_dir_fd=entry.folder)
     except BaseException:
         with suppress(FileNotFoundError):
-            os.unlink(temporary, dir_fd=place.folder)
+            os.unlink(temporary, dir_fd=entry.folder)
         raise
 
 
 def kind(status: os.stat_result) -> str:
-    return KINDS.get(stat.S_IFMT(status.st_mode), "no plain file")
+    return KINDS.get(stat.S_IFMT(status.st_mode), "not a plain file")
 
 
 def _make_folder(parent: int, name: str) -> None:
@@ -176,12 +176,12 @@ def _make_folder(parent: int, name: str) -> None:
         os.mkdir(name, dir_fd=parent)
     except FileExistsError:
         return
-    with opened_folder(parent, name) as made:
-        _give_usual_mode(made, 0o777, parent)
+    with opened_folder(parent, name) as folder:
+        _give_usual_mode(folder, 0o777, parent)
 
 
 def _give_usual_mode(descriptor: int, mode: int, parent: int) -> None:
-    """The mode the person's own umask would give; this process has a stricter one."""
+    """Set the mode that the person's own umask would give; this process has a stricter one."""
     if _has_default_acl(parent):
         return  # the umask is ignored there, so the mode is the usual one already
     os.fchmod(descriptor, os.fstat(descriptor).st_mode & 0o7777 | mode & ~person_umask())
@@ -189,20 +189,20 @@ def _give_usual_mode(descriptor: int, mode: int, parent: int) -> None:
 
 def _has_default_acl(folder: int) -> bool:
     try:
-        # By its name in /proc, because a folder opened only to pass through has no attributes.
+        # By its name in /proc: the descriptor of a folder opened only to pass through is refused.
         os.getxattr(f"/proc/self/fd/{folder}", "system.posix_acl_default")
     except (AttributeError, OSError):  # not on Linux, or it has none
         return False
     return True
 
 
-def _plain_status(place: Place) -> os.stat_result:
-    status = place.status()
+def _plain_status(entry: Entry) -> os.stat_result:
+    status = entry.status()
     if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(place.path)
+        raise IsADirectoryError(entry.path)
     if not stat.S_ISREG(status.st_mode):
         raise InvalidInput(
-            f"{one_line(place.name)} is {kind(status)}", hint="only plain files can be used"
+            f"{one_line(entry.name)} is {kind(status)}", hint="only plain files can be used"
         )
     return status
 

@@ -18,12 +18,12 @@ from typing import IO
 
 from navi.base.file_modes import person_umask
 from navi.live.tools.processes.process_tree import (
-    MARK,
+    MARK_VARIABLE,
     Process,
     is_any_alive,
     kill_all,
     processes_of,
-    send,
+    send_signal,
 )
 
 # How often to check whether the command has ended: often at first, because most are short.
@@ -36,7 +36,7 @@ REAP_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ProcessGroup:
-    """`silence` is set when no process can print any more."""
+    """`silence` is set once no process can print anything more."""
 
     process: subprocess.Popen[bytes]
     mark: str
@@ -53,7 +53,7 @@ class ProcessGroup:
         process = subprocess.Popen(
             command,
             cwd=cwd,
-            env={**environment, MARK: mark},
+            env={**environment, MARK_VARIABLE: mark},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -64,18 +64,18 @@ class ProcessGroup:
         return cls(process, mark)
 
     def listen(self, take: Callable[[bytes], None]) -> None:
-        """Pass what the processes print to `take`, until `hang_up`."""
+        """Pass what the processes print to `take`, until `stop_listening` is called."""
         pipe = self._pipe.fileno()
         os.set_blocking(pipe, False)
         asyncio.get_running_loop().add_reader(pipe, self._read, pipe, take)
 
-    def hang_up(self) -> None:
+    def stop_listening(self) -> None:
         if not self._pipe.closed:
             asyncio.get_running_loop().remove_reader(self._pipe.fileno())
             self._pipe.close()
 
-    async def has_ended(self, seconds: float) -> bool:
-        """Whether the command itself ends in time. Processes it leaves behind don't count."""
+    async def ends_within(self, seconds: float) -> bool:
+        """Wait for the command, but not for processes it leaves behind. False if it runs longer."""
         deadline = _now() + seconds
         pause = SHORTEST_PAUSE_SECONDS
         while self.process.poll() is None:
@@ -84,13 +84,14 @@ class ProcessGroup:
                 return False
             if self.silence.done():
                 await asyncio.sleep(min(pause, left))
-            elif await self.becomes_silent(min(pause, left)):
+            elif await self.is_silent_within(min(pause, left)):
                 pause = SHORTEST_PAUSE_SECONDS  # most likely it ends right now
                 continue
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
         return True
 
-    async def becomes_silent(self, seconds: float) -> bool:
+    async def is_silent_within(self, seconds: float) -> bool:
+        """Wait until no process can print anything more. False if that takes longer."""
         # Not asyncio.timeout: before Python 3.11.3, in a task that was cancelled earlier, it raises
         # CancelledError instead of TimeoutError, so a cancelled call would not wait for the process
         # it killed.
@@ -106,15 +107,15 @@ class ProcessGroup:
 
         Returns the processes that could not be ended, except those that process_tree.py can't find.
         """
-        everyone: Set[Process] = frozenset()
+        processes: Set[Process] = frozenset()
         try:
             # First of all, because the others can be found only while the command is alive.
-            everyone = await asyncio.to_thread(processes_of, self.mark, self._root)
-            escaped = [each for each in everyone if each.group != self.process.pid]
+            processes = await asyncio.to_thread(processes_of, self.mark, self._root)
+            escaped = [process for process in processes if process.group != self.process.pid]
             deadline = _now() + grace_seconds
             pause = SHORTEST_PAUSE_SECONDS
             self._signal(signal.SIGTERM)
-            send(signal.SIGTERM, escaped)
+            send_signal(signal.SIGTERM, escaped)
             while (self._signal(0) or is_any_alive(escaped)) and _now() < deadline:
                 self.process.poll()  # until it is reaped, a dead process is a member of its group
                 await asyncio.sleep(pause)
@@ -122,8 +123,8 @@ class ProcessGroup:
         finally:
             self._signal(signal.SIGKILL)
             # In a thread, which a further cancellation does not stop.
-            left = await asyncio.to_thread(kill_all, self.mark, self._root, everyone, REAP_SECONDS)
-            await self.has_ended(REAP_SECONDS)
+            left = await asyncio.to_thread(kill_all, self.mark, self._root, processes, REAP_SECONDS)
+            await self.ends_within(REAP_SECONDS)
         return left
 
     @property
@@ -143,7 +144,7 @@ class ProcessGroup:
         if data:
             take(data)
         else:
-            self.hang_up()
+            self.stop_listening()
             self.silence.set_result(None)
 
     def _signal(self, number: int) -> bool:

@@ -2,7 +2,7 @@
 
 A process that leaves the group (`setsid`) still has its parent. One whose parent has ended too (a
 double fork) still has the command's mark in its environment. A process without any of these can't
-be found; without /proc, as on macOS, nothing outside the group can.
+be found, and neither can any process outside the group on a system without /proc, such as macOS.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import time
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
-MARK = "NAVI_COMMAND_ID"
-"""Set in the environment of a command, and so of all that it starts."""
+MARK_VARIABLE = "NAVI_COMMAND_ID"
+"""Set in the environment of a command, and so of everything it starts."""
 SEES_ALL = os.path.exists("/proc/self/environ")
 """Whether this system lets us find processes outside the group."""
-LOOK_SECONDS = 0.005
+POLL_SECONDS = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def processes_of(mark: str, root: int | None, earlier: Set[Process] = frozenset(
         if process.pid == root or process in earlier or _is_marked(process.pid, mark)
     }
     while (
-        children := {each for each in living.values() if living.get(each.parent) in processes}
+        children := {child for child in living.values() if living.get(child.parent) in processes}
         - processes
     ):
         processes |= children
@@ -50,20 +50,20 @@ def processes_of(mark: str, root: int | None, earlier: Set[Process] = frozenset(
 
 
 def kill_all(mark: str, root: int | None, earlier: Set[Process], seconds: float) -> set[Process]:
-    """Kill them until none is left. Returns those that remain when the time is up."""
+    """Kill a command's processes until none is left. Returns those that remain after `seconds`."""
     deadline = time.monotonic() + seconds
     while processes := processes_of(mark, root, earlier):
         if time.monotonic() > deadline:
             return processes
         earlier = earlier | processes
-        send(signal.SIGKILL, processes)
-        time.sleep(LOOK_SECONDS)
+        send_signal(signal.SIGKILL, processes)
+        time.sleep(POLL_SECONDS)
     return set()
 
 
-def send(number: int, processes: Iterable[Process]) -> None:
+def send_signal(number: int, processes: Iterable[Process]) -> None:
     for process in processes:
-        if process == _look(process.pid):
+        if process == _find(process.pid):
             try:
                 os.kill(process.pid, number)
             except OSError:
@@ -71,7 +71,7 @@ def send(number: int, processes: Iterable[Process]) -> None:
 
 
 def is_any_alive(processes: Iterable[Process]) -> bool:
-    return any(process == _look(process.pid) for process in processes)
+    return any(process == _find(process.pid) for process in processes)
 
 
 def _living_processes() -> Mapping[int, Process]:
@@ -79,11 +79,11 @@ def _living_processes() -> Mapping[int, Process]:
         names = os.listdir("/proc")
     except OSError:
         return {}
-    processes = (_look(int(name)) for name in names if name.isdecimal())
+    processes = (_find(int(name)) for name in names if name.isdecimal())
     return {process.pid: process for process in processes if process is not None}
 
 
-def _look(pid: int) -> Process | None:
+def _find(pid: int) -> Process | None:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             status = file.read().decode(errors="replace")
@@ -100,6 +100,6 @@ def _look(pid: int) -> Process | None:
 def _is_marked(pid: int, mark: str) -> bool:
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
-            return f"{MARK}={mark}".encode() in file.read().split(b"\0")
+            return f"{MARK_VARIABLE}={mark}".encode() in file.read().split(b"\0")
     except OSError:
         return False  # it has ended, or it is another user's

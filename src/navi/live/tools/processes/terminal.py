@@ -15,8 +15,8 @@ from pydantic import Field
 
 from navi.base.errors import NaviError, NotFound, TooLarge
 from navi.live.model.tool import ToolContext, ToolResult
-from navi.live.tools.argument_types import Arguments, Line
-from navi.live.tools.files.decoded_text import MARK
+from navi.live.tools.argument_types import Arguments, NonBlank
+from navi.live.tools.files.decoded_text import REPLACEMENT
 from navi.live.tools.processes.process_group import ProcessGroup
 from navi.live.tools.processes.process_tree import SEES_ALL, Process
 
@@ -27,7 +27,7 @@ MAXIMUM_TIMEOUT_SECONDS = 600
 
 
 class TerminalArguments(Arguments):
-    command: Line = Field(description="what `bash -c` is to run")
+    command: NonBlank = Field(description="what `bash -c` is to run")
     timeout_seconds: float | None = Field(
         None, gt=0, le=MAXIMUM_TIMEOUT_SECONDS, description="how long it may run"
     )
@@ -41,7 +41,7 @@ async def bare_environment(session_id: str) -> Mapping[str, str]:
 @dataclass(frozen=True, slots=True)
 class Terminal:
     """When a call times out or is cancelled, the processes it started are ended, as far as
-    process_tree.py can find them. If the command ends by itself, those it left keep running."""
+    process_tree.py can find them. After a command that ends by itself, they keep running."""
 
     default_timeout_seconds: float = 120
     output_limit_characters: int = 30_000
@@ -69,20 +69,20 @@ class Terminal:
         group = _start(context, arguments.command, await self.environment(context.session_id))
         try:
             group.listen(output.add)
-            is_in_time = await group.has_ended(timeout)
+            is_in_time = await group.ends_within(timeout)
             left: Set[Process] = frozenset()
             if not is_in_time:
                 left = await group.end(self.grace_seconds)
-            has_all = await group.becomes_silent(DRAIN_SECONDS)
+            is_complete = await group.is_silent_within(DRAIN_SECONDS)
         except BaseException:
             await group.end(self.grace_seconds)
             raise
         finally:
-            # Only now, because a process that cleans up may still print and must not die of it.
-            group.hang_up()
+            # Only now: a process that cleans up may still print, and a closed pipe would end it.
+            group.stop_listening()
         if not is_in_time:
             return _timed_out(output.text(), timeout, left)
-        return _ended(output.text(), group.process.returncode, has_all)
+        return _ended(output.text(), group.process.returncode, is_complete)
 
 
 class _Output:
@@ -102,7 +102,7 @@ class _Output:
         return self._head + note + self._tail
 
     def _add(self, text: str) -> None:
-        text = text.replace("\0", MARK)  # PostgreSQL can't store NUL in text
+        text = text.replace("\0", REPLACEMENT)  # PostgreSQL can't store NUL in text
         room = self._head_limit - len(self._head)
         self._head += text[:room]
         tail = self._tail + text[room:]
@@ -132,7 +132,8 @@ def _timed_out(output: str, seconds: float, left: Set[Process]) -> ToolResult:
     note = "" if SEES_ALL else "; processes that it detached may still be running"
     if left:
         names = ", ".join(
-            f"{each.name} ({each.pid})" for each in sorted(left, key=lambda each: each.pid)
+            f"{process.name} ({process.pid})"
+            for process in sorted(left, key=lambda process: process.pid)
         )
         note = f"; these processes could not be ended: {names}"
     return ToolResult(
@@ -142,8 +143,8 @@ def _timed_out(output: str, seconds: float, left: Set[Process]) -> ToolResult:
     )
 
 
-def _ended(output: str, code: int, has_all: bool) -> ToolResult:
-    if not has_all:
+def _ended(output: str, code: int, is_complete: bool) -> ToolResult:
+    if not is_complete:
         output = (
             f"{_whole_lines(output)}[a background process is still running; anything it prints "
             "from now on is lost and may end it: redirect its output to a file]\n"

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from navi.base.errors import NotAllowed
 from navi.live.model.tool import ToolContext, ToolResult
-from navi.live.tools.argument_types import Arguments, Line
+from navi.live.tools.argument_types import Arguments, NonBlank
 from navi.live.tools.web import public_address
 from navi.live.tools.web.public_address import Address
 from navi.live.tools.web.web_request import Request, checked_headers, parse_url
@@ -31,7 +31,7 @@ MAXIMUM_REDIRECTS = 5
 
 class HttpRequestArguments(Arguments):
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] = "GET"
-    url: Line = Field(description="http:// or https://")
+    url: NonBlank = Field(description="http:// or https://")
     headers: dict[str, str] | None = None
     body: str | None = Field(None, description="sent as UTF-8")
     timeout_seconds: float = Field(30, gt=0, le=300)
@@ -92,7 +92,7 @@ class HttpRequest:
         )
 
     async def _send(self, request: Request, timeout: float) -> ToolResult | Request:
-        """The answer, or the request to which the answer redirects."""
+        """The answer, or the request to send next if the answer is a redirect."""
         import httpx2
 
         addresses = await self._addresses(request.url)
@@ -100,13 +100,13 @@ class HttpRequest:
         # One address that doesn't answer must not use up the others' time.
         limits = httpx2.Timeout(None, connect=timeout / len(addresses))
         failure: Exception | None = None
-        for candidate in addresses:
+        for address in addresses:
             # A new client each time, so that no cookie reaches another server. Proxies from the
             # environment are ignored, because they would resolve the name themselves.
             client = httpx2.AsyncClient(verify=tls, timeout=limits, trust_env=False)
             async with client:
                 try:
-                    async with client.stream(**request.towards(candidate)) as response:
+                    async with client.stream(**request.towards(address)) as response:
                         if response.has_redirect_location:
                             return request.redirected(
                                 response.status_code, response.headers["location"]
@@ -145,7 +145,7 @@ def _tls(scheme: str) -> ssl.SSLContext:
 
 
 def _reason(error: BaseException | None) -> str:
-    """The operating system's own message; what wraps it is about the libraries in between."""
+    """The operating system's own message: what wraps it is only about the libraries in between."""
     reason = ""
     while error is not None:
         if isinstance(error, OSError) and error.errno and not isinstance(error, ssl.SSLError):

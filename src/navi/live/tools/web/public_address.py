@@ -26,7 +26,7 @@ NOT_PUBLIC_IPV4 = tuple(
             "192.0.2.0/24",  # documentation
             "192.31.196.0/24",  # AS112: answers for private addresses
             "192.52.193.0/24",  # multicast tunnels
-            "192.88.99.0/24",  # relays from IPv6, abandoned
+            "192.88.99.0/24",  # 6to4 relays, deprecated
             "192.168.0.0/16",  # private
             "192.175.48.0/24",  # AS112
             "198.18.0.0/15",  # benchmarks
@@ -37,7 +37,7 @@ NOT_PUBLIC_IPV4 = tuple(
         ],
     )
 )
-# All public IPv6 addresses: not loopback, private, link-local or multicast.
+# Contains every public IPv6 address, and no loopback, private, link-local or multicast ones.
 GLOBAL_UNICAST = IPv6Network("2000::/3")
 NOT_PUBLIC_IPV6 = tuple(
     map(
@@ -51,26 +51,26 @@ NOT_PUBLIC_IPV6 = tuple(
         ],
     )
 )
-# How IPv6-only networks reach IPv4 (NAT64, RFC 6052). We can't know if a network uses another
-# prefix.
-TRANSLATED = IPv6Network("64:ff9b::/96")
+# How IPv6-only networks reach IPv4 (NAT64, RFC 6052). We can't tell whether a network uses
+# another prefix.
+NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def is_public(address: Address) -> bool:
     """Whether the address is on the public internet: not this machine, a local network, a
-    multicast group or a cloud's metadata service, in any notation."""
+    multicast group or a cloud's metadata service, even when written as an IPv6 address."""
     if isinstance(address, IPv4Address):
         is_listed = any(address in network for network in NOT_PUBLIC_IPV4)
         return not is_listed and address.is_global
     if address.ipv4_mapped is not None:
         return is_public(address.ipv4_mapped)
-    if address in TRANSLATED:
+    if address in NAT64:
         return is_public(_last_four_bytes(address))
     if address not in GLOBAL_UNICAST or any(address in network for network in NOT_PUBLIC_IPV6):
         return False
     if _is_isatap(address) and not is_public(_last_four_bytes(address)):
         return False
-    return address.is_global  # a newer Python may know addresses reserved since
+    return address.is_global  # a newer Python may know ranges reserved since this list was written
 
 
 async def resolve(host: str) -> Sequence[Address]:

@@ -31,7 +31,7 @@ class Request:
     def shown_url(self) -> str:
         return str(self.url.copy_with(username=None, password=None))
 
-    def towards(self, candidate: Address) -> dict[str, Any]:
+    def towards(self, address: Address) -> dict[str, Any]:
         """The request to this address, with the URL's host name for the server and for TLS."""
         headers = {
             "user-agent": "navi",
@@ -41,7 +41,7 @@ class Request:
         }
         return {
             "method": self.method,
-            "url": self.url.copy_with(host=str(candidate)),
+            "url": self.url.copy_with(host=str(address)),
             "headers": headers,
             "content": self.body or None,
             "extensions": {"sni_hostname": self.url.raw_host.decode("ascii")},
@@ -55,12 +55,12 @@ class Request:
             method = "HEAD" if self.method == "HEAD" else "GET"
             request = replace(request, method=method, body=b"")
         if (url.scheme, url.netloc) != (self.url.scheme, self.url.netloc):
-            kept = {
+            harmless = {
                 name: value
                 for name, value in self.headers.items()
                 if name.lower() in HARMLESS_HEADERS
             }
-            request = replace(request, headers=kept)
+            request = replace(request, headers=harmless)
         return request
 
 
@@ -70,7 +70,7 @@ def parse_url(text: str, base: httpx2.URL | None = None) -> httpx2.URL:
     try:
         url = httpx2.URL(text) if base is None else base.join(text)
     except (httpx2.InvalidURL, ValueError) as error:
-        raise InvalidInput(f"not a URL: {error}", hint="use https://host/path") from error
+        raise InvalidInput(f"this is not a URL: {error}", hint="use https://host/path") from error
     if url.scheme not in ("http", "https"):
         raise InvalidInput(f"the URL has the scheme {url.scheme!r}", hint="use http or https")
     if not url.host:
@@ -83,7 +83,9 @@ def parse_url(text: str, base: httpx2.URL | None = None) -> httpx2.URL:
 def checked_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
     for name, value in headers.items():
         if not HEADER_NAME.fullmatch(name) or not value.isprintable():
-            raise InvalidInput(f"not a header: {name!r}", hint="names and values are single lines")
+            raise InvalidInput(
+                f"{name!r} is not a valid header", hint="names and values are single lines"
+            )
         if name.lower() in OWN_HEADERS:
             raise InvalidInput(f"the header {name} can't be set", hint="it is set for you")
     return headers

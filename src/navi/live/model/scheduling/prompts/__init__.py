@@ -28,7 +28,7 @@ class Prompt:
 
 
 def render(id_: str, version: int, variables: Mapping[str, str]) -> Prompt:
-    """The template `id`, in that version, with its variables filled in."""
+    """This version of the template `id_`, with its variables filled in."""
     return Prompt(id_, version, _template(id_, version).substitute(variables))
 
 

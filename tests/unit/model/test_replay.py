@@ -1,3 +1,5 @@
+"""A turn that is replayed after an interruption is stored once."""
+
 from __future__ import annotations
 
 from hypothesis import given
@@ -16,21 +18,21 @@ EVENTS = st.lists(
 )
 
 
-def heard(earlier: list[TurnEvent], story: list[TurnEvent]) -> list[TurnEvent]:
-    retelling = ReplayFilter(earlier)
-    rest = (retelling.rest_of(event) for event in story)
+def new_events(stored: list[TurnEvent], replay: list[TurnEvent]) -> list[TurnEvent]:
+    filtered = ReplayFilter(stored)
+    rest = (filtered.rest_of(event) for event in replay)
     return [event for event in rest if event is not None]
 
 
 @given(EVENTS, st.data())
-def test_a_story_told_again_from_the_beginning_is_heard_once(
-    story: list[TurnEvent], data: st.DataObject
+def test_a_replay_from_the_start_adds_only_what_is_new(
+    turn: list[TurnEvent], data: st.DataObject
 ) -> None:
     """However its deltas were joined, and wherever the first stream was cut off."""
-    cut = data.draw(st.integers(0, len(story)))
-    earlier = merge_deltas(story[:cut])
-    assert merge_deltas([*earlier, *heard(earlier, story)]) == merge_deltas(story)
+    cut = data.draw(st.integers(0, len(turn)))
+    stored = merge_deltas(turn[:cut])
+    assert merge_deltas([*stored, *new_events(stored, turn)]) == merge_deltas(turn)
 
 
-def test_another_story_is_heard_as_it_is() -> None:
-    assert heard([TextDelta("once")], [TextDelta("never")]) == [TextDelta("never")]
+def test_a_replay_that_differs_is_kept_whole() -> None:
+    assert new_events([TextDelta("once")], [TextDelta("never")]) == [TextDelta("never")]
