@@ -84,7 +84,7 @@ class Pipeline:
                 if isinstance(frame, Failure):
                     self._count_failure(frame)
                     continue
-                if self._batch.bytes > BATCH_BYTES or not self._batch.takes(frame):
+                if self._batch.bytes > BATCH_BYTES or not self._batch.can_add(frame):
                     self._write(writer)
                     if time.monotonic() > commit_at:
                         self._commit(writer)
