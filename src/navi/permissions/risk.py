@@ -48,7 +48,7 @@ class JudgedLine(NamedTuple):
 
 NOTHING = Judgement(Harm.NONE, "runs nothing")
 NOT_UNDERSTOOD = Judgement(Harm.UNKNOWN, "could not be parsed reliably")
-MAY_SHOW_SECRETS = Judgement(Harm.KNOWN, "names a file that may hold secrets")
+MAY_SHOW_SECRETS = Judgement(Harm.CERTAIN, "names a file that may hold secrets")
 WRITES_TO_FILE = "writes to a file"
 # Wrappers that add no risk to the command they run; Claude Code ignores them too.
 HARMLESS_WRAPPERS = names("timeout time nice nohup stdbuf")
@@ -90,8 +90,8 @@ def judge_command(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     """`inner` holds the judgements of the commands that this one runs."""
     own = _judge_words(command, inner) if command.words else NOTHING
     surroundings = _worst([_judge_redirections(command), _judge_assignments(command)])
-    # Secrets outweigh everything but known harm, whose reason says more.
-    if max(own.harm, surroundings.harm) < Harm.KNOWN and _may_show_secrets(command):
+    # Secrets outweigh everything but certain harm, whose reason says more.
+    if max(own.harm, surroundings.harm) < Harm.CERTAIN and _may_show_secrets(command):
         return MAY_SHOW_SECRETS
     # Of equals, the surroundings win: Claude Code always asks about such redirections and
     # assignments, so no wide rule would help.
@@ -126,14 +126,14 @@ def _may_show_secrets(command: ShellCommand) -> bool:
 def _judge_redirections(command: ShellCommand) -> Judgement:
     for operator, target in command.redirections:
         if target is not None and target.startswith(("/dev/tcp/", "/dev/udp/")):
-            return Judgement(Harm.KNOWN, "accesses the network")
+            return Judgement(Harm.CERTAIN, "accesses the network")
         if ">" not in operator:
             continue
         is_descriptor = operator.endswith("&-") or (
             operator.endswith("&") and target is not None and target.rstrip("-").isdigit()
         )
         if not is_descriptor and target not in _HARMLESS_TARGETS:
-            return Judgement(Harm.KNOWN, WRITES_TO_FILE)
+            return Judgement(Harm.CERTAIN, WRITES_TO_FILE)
     return NOTHING
 
 
@@ -146,7 +146,7 @@ def _judge_variables(variables: list[str], is_for_command: bool) -> Judgement:
     for variable in variables:
         name = variable.rstrip("+").partition("[")[0]
         if name in HARMFUL_VARIABLES or name.startswith(("LD_", "DYLD_", "GIT_", "BASH_")):
-            return Judgement(Harm.KNOWN, f"sets {name}, which decides what runs")
+            return Judgement(Harm.CERTAIN, f"sets {name}, which decides what runs")
         if name in HARMLESS_VARIABLES or (not is_for_command and name.islower()):
             continue
         worst = Judgement(Harm.UNKNOWN, f"sets {name}")
@@ -207,14 +207,14 @@ def _judge_entry(
     head = key if is_as_written else None
     guards = entry.guards if is_as_written else None
     if entry.harm >= Harm.UNKNOWN:
-        harm = Harm.KNOWN if _installs_named_packages(words) else entry.harm
+        harm = Harm.CERTAIN if _installs_named_packages(words) else entry.harm
         return Judgement(harm, entry.reason, head)
     arguments = words[len(key) :]
     harmful = harmful_option(arguments, entry.unless)
     harmful = harmful or _caught_by_guard(words, key, entry.guards or ())
     if harmful:
         reason = f"{harmful} can make it write, run or show something"
-        return Judgement(Harm.KNOWN, reason, head, guards)
+        return Judgement(Harm.CERTAIN, reason, head, guards)
     if entry.only is not None and (option := unknown_option(arguments, entry.only)):
         return Judgement(Harm.UNKNOWN, f"{option} is not known to be harmless", head)
     if entry.operands is not None:
@@ -222,11 +222,11 @@ def _judge_entry(
         if entry.operands < 0 and arguments:
             return Judgement(Harm.UNKNOWN, "has more arguments than are known to be harmless", head)
         if len(operands) > max(entry.operands, 0):
-            return Judgement(Harm.KNOWN, "can change something with these arguments", head)
+            return Judgement(Harm.CERTAIN, "can change something with these arguments", head)
     # `tsc --noEmit false` is not `tsc --noEmit`.
     if entry.needs and ("false" in arguments or not entry.needs.intersection(arguments)):
         needed = max(sorted(entry.needs), key=len)
-        return Judgement(Harm.KNOWN, f"rewrites files unless {needed} is given", head)
+        return Judgement(Harm.CERTAIN, f"rewrites files unless {needed} is given", head)
     if is_dynamic and entry.guards is None:
         return Judgement(Harm.UNKNOWN, DYNAMIC_ARGUMENTS, head)
     return Judgement(entry.harm, entry.reason, head, guards)
@@ -307,7 +307,7 @@ def _judge_shell(command: ShellCommand, inner: list[Judgement]) -> Judgement:
         return Judgement(Harm.NONE, READS)
     scripts = [word for word in words[1:] if word[:1] not in ("-", "+")]
     if inner or not scripts or any("c" in word for word in words[1:] if word[:1] == "-"):
-        return Judgement(Harm.KNOWN, "runs code given as text")
+        return Judgement(Harm.CERTAIN, "runs code given as text")
     if "-n" in words:
         return Judgement(Harm.NONE, "checks the syntax of a script")
     return Judgement(Harm.UNKNOWN, "runs a script")
@@ -316,7 +316,7 @@ def _judge_shell(command: ShellCommand, inner: list[Judgement]) -> Judgement:
 def _judge_wrapper(name: str, command: ShellCommand, inner: list[Judgement]) -> Judgement:
     arguments = command.words[1:]
     if name == "time" and harmful_option(arguments[:1], names("-o --output -a --append")):
-        return Judgement(Harm.KNOWN, WRITES_TO_FILE)
+        return Judgement(Harm.CERTAIN, WRITES_TO_FILE)
     if name == "command" and not inner:
         return Judgement(Harm.NONE, "only shows where a command is")
     if name == "env":
@@ -326,7 +326,7 @@ def _judge_wrapper(name: str, command: ShellCommand, inner: list[Judgement]) -> 
         if judgement.harm > Harm.NONE:
             inner = [*inner, judgement]
         if not inner:
-            return Judgement(Harm.KNOWN, TABLE["env",].reason)
+            return Judgement(Harm.CERTAIN, TABLE["env",].reason)
     if not inner:
         return Judgement(Harm.UNKNOWN, "runs an unknown command")
     worst = _worst(inner)
@@ -356,14 +356,14 @@ def _judge_interpreter(words: Key) -> Judgement:
     # Only options before the script's name belong to the interpreter.
     for word in arguments:
         if word == "-" or (word[:1] == "-" and _is_code_option(word)):
-            return Judgement(Harm.KNOWN, "runs code given as text")
+            return Judgement(Harm.CERTAIN, "runs code given as text")
         if word[:1] != "-":
             if word in ("eval", "repl"):
-                return Judgement(Harm.KNOWN, "runs code given as text")
+                return Judgement(Harm.CERTAIN, "runs code given as text")
             return Judgement(Harm.UNKNOWN, "runs a script")
         if word == "-m":
             return Judgement(Harm.UNKNOWN, "runs an unknown module")
-    return Judgement(Harm.KNOWN, "runs whatever it is given")
+    return Judgement(Harm.CERTAIN, "runs whatever it is given")
 
 
 def _is_code_option(word: str) -> bool:

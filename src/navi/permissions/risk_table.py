@@ -116,12 +116,12 @@ def _table() -> dict[Key, Entry]:
     table: dict[Key, Entry] = {}
     for reason, commands in _HARMFUL.items():
         for name in names(commands):
-            table[(name,)] = Entry(Harm.KNOWN, reason)
+            table[(name,)] = Entry(Harm.CERTAIN, reason)
     for reason, tools in _HARMFUL_SUBCOMMANDS.items():
         for tool in tools.strip().splitlines():
             name, _, subs = tool.partition(":")
             for sub in names(subs):
-                table[(name.strip(), sub)] = Entry(Harm.KNOWN, reason)
+                table[(name.strip(), sub)] = Entry(Harm.CERTAIN, reason)
     for reason, keys in _UNDECIDED.items():
         for key in keys:
             table[tuple(key.split())] = Entry(Harm.UNKNOWN, reason)

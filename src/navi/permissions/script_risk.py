@@ -38,7 +38,7 @@ def _judge_find(words: Key, dynamic: frozenset[int]) -> Judgement:
     dynamic = frozenset(own & dynamic)
     for word in words:
         if word in _FIND_WRITES:
-            return Judgement(Harm.KNOWN, f"{word} deletes or writes", ("find",), _FIND_GUARDS)
+            return Judgement(Harm.CERTAIN, f"{word} deletes or writes", ("find",), _FIND_GUARDS)
     if inner_parts:
         return Judgement(Harm.UNKNOWN, "runs a command for each file")
     if dynamic or not all(map(_is_harmless_in_find, words)):
@@ -84,7 +84,7 @@ def _judge_sed(words: Key, dynamic: frozenset[int]) -> Judgement:
             scripts.append(word.partition("=")[2])
         elif word[:1] == "-" and len(word) > 1:
             if word.startswith("--in") or (word[1] != "-" and re.search("[iI]", word)):
-                return Judgement(Harm.KNOWN, "-i edits files in place")
+                return Judgement(Harm.CERTAIN, "-i edits files in place")
             if word not in _SED_OPTIONS and not re.fullmatch("-[nErsuz]+", word):
                 return Judgement(Harm.UNKNOWN, "has options that are not known to be harmless")
         else:
@@ -109,9 +109,9 @@ def _judge_awk(words: Key, dynamic: frozenset[int]) -> Judgement:
             return Judgement(Harm.UNKNOWN, "has options that are not known to be harmless")
     program = words[at] if at < len(words) else ""
     if "ENVIRON" in program:
-        return Judgement(Harm.KNOWN, "shows the environment, with the secrets in it")
+        return Judgement(Harm.CERTAIN, "shows the environment, with the secrets in it")
     if "system" in program or dynamic:
-        harm = Harm.UNKNOWN if dynamic else Harm.KNOWN
+        harm = Harm.UNKNOWN if dynamic else Harm.CERTAIN
         return Judgement(harm, "can run other commands")
     if re.search(r"[|>@]|getline", program):
         return Judgement(Harm.UNKNOWN, "has a program that can write files or run commands")
@@ -143,7 +143,7 @@ def _judge_jq(words: Key, dynamic: frozenset[int]) -> Judgement:
 def _judge_printf(words: Key, dynamic: frozenset[int]) -> Judgement:
     """`-v` and `%n` set a variable, and run any code in brackets after its name."""
     if any(word.startswith("-v") or re.search("%[^%A-Za-z]*[hjlLtzq]*n", word) for word in words):
-        return Judgement(Harm.KNOWN, "can run code between a variable's brackets")
+        return Judgement(Harm.CERTAIN, "can run code between a variable's brackets")
     if dynamic:
         return Judgement(Harm.UNKNOWN, DYNAMIC_ARGUMENTS)
     return Judgement(Harm.NONE, "only prints")
@@ -151,7 +151,7 @@ def _judge_printf(words: Key, dynamic: frozenset[int]) -> Judgement:
 
 def _judge_test(words: Key, dynamic: frozenset[int]) -> Judgement:
     if any(word in ("-v", "-R") for word in words):
-        return Judgement(Harm.KNOWN, "-v runs code between a variable's brackets")
+        return Judgement(Harm.CERTAIN, "-v runs code between a variable's brackets")
     return Judgement(Harm.NONE, "only compares")
 
 
@@ -159,7 +159,7 @@ def _judge_ps(words: Key, dynamic: frozenset[int]) -> Judgement:
     """`ps e` shows the environment of every process; `ps -e` does not."""
     shows_environment = any("E" in word or (word[:1] != "-" and "e" in word) for word in words[1:])
     if shows_environment or dynamic:
-        harm = Harm.KNOWN if shows_environment else Harm.UNKNOWN
+        harm = Harm.CERTAIN if shows_environment else Harm.UNKNOWN
         return Judgement(harm, "can show the environment")
     return Judgement(Harm.NONE, "only lists processes")
 

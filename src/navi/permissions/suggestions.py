@@ -99,11 +99,11 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
             if _is_judged_with_another(index, line):
                 continue
             judgement = line.judgements[index]
-            if not line.is_understood and judgement.harm < Harm.KNOWN:
+            if not line.is_understood and judgement.harm < Harm.CERTAIN:
                 # A command cut out of such a line may be only a part of what ran.
                 judgement, command = NOT_UNDERSTOOD, command._replace(dynamic=frozenset((0,)))
-            if judgement.harm >= Harm.KNOWN or has_secret[index]:
-                reason = judgement.reason if judgement.harm >= Harm.KNOWN else "contains a secret"
+            if judgement.harm >= Harm.CERTAIN or has_secret[index]:
+                reason = judgement.reason if judgement.harm >= Harm.CERTAIN else "contains a secret"
                 pattern = _refused_pattern(command, judgement, counted.command)
                 refused.setdefault((pattern, reason), _Uses()).add(counted)
                 if judgement.head is not None and judgement.guards is None:

@@ -16,7 +16,7 @@ class Harm(IntEnum):
     PROJECT = 1
     """Runs the repository's tests or checks (checks_table.py)."""
     UNKNOWN = 2
-    KNOWN = 3
+    CERTAIN = 3
     """Writes, deletes, shows secrets, uses the network, changes rights, or runs arbitrary code."""
 
 
