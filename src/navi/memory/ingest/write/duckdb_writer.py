@@ -73,7 +73,7 @@ class Batch:
             self.bytes += sum(len(buffer) for column in rows for buffer in column)
 
     def write(self, connection: DuckDBPyConnection, now: datetime) -> list[Change]:
-        """Write the frames in the caller's transaction, and return what the full text lacks."""
+        """Write the frames in the caller's transaction, and return what else has to change."""
         sessions: dict[str, list[Frame]] = {}
         for frame in self.frames:
             sessions.setdefault(self.tasks[frame.number].session_id, []).append(frame)
