@@ -28,18 +28,18 @@ WRITER_MEMORY_LIMIT = "160MB"
 
 @contextmanager
 def reading(places: Places) -> Iterator[DuckDBPyConnection]:
-    """Close it as soon as you have your rows: an open reader keeps the writer waiting."""
+    """Leave the block as soon as you have your rows: an open reader keeps the writer waiting."""
     if not places.database.exists():
         raise NoIndex
     connection = _open(places.database, read_only=True)
     try:
         version = index_schema.version_of(connection)
         if version is None:
-            raise NoIndex  # the process creating it was killed before it had tables
+            raise NoIndex  # the process that created the file was killed before adding tables
         index_schema.check(version)
         yield connection
     except duckdb.Error as error:
-        raise _translated(places.database, error) from error
+        raise _index_error(places.database, error) from error
     finally:
         connection.close()
 
@@ -62,7 +62,7 @@ class Writer:
 
     @contextmanager
     def transaction(self, now: datetime) -> Iterator[DuckDBPyConnection]:
-        """As `writing`."""
+        """Like `writing`."""
         if self._connection is None:
             self._connection = _open(self.places.database, read_only=False)
         connection, is_committed = self._connection, False
@@ -77,7 +77,7 @@ class Writer:
             connection.execute("COMMIT")
             is_committed = True
         except duckdb.Error as error:
-            raise _translated(self.places.database, error) from error
+            raise _index_error(self.places.database, error) from error
         finally:
             if not (is_committed and self.is_kept_open):
                 self.close()
@@ -105,11 +105,11 @@ def _open(path: Path, *, read_only: bool) -> DuckDBPyConnection:
             )
         except duckdb.Error as error:
             if not _is_held_by_another(error):
-                raise _translated(path, error) from error
+                raise _index_error(path, error) from error
             if time.monotonic() > deadline:
                 raise IndexBusy(
                     "another process has the index open",
-                    hint="try again when it is done; `recall doctor` shows who it is",
+                    hint="try again when it is done; `recall doctor` shows which process it is",
                 ) from error
             time.sleep(PAUSE_SECONDS)
 
@@ -119,16 +119,16 @@ def _is_held_by_another(error: duckdb.Error) -> bool:
     return "lock" in text and ("Conflicting" in text or "Could not set" in text)
 
 
-def _translated(path: Path, error: duckdb.Error) -> IndexUnusable:
-    first = str(error).splitlines()[0][:300]
-    if isinstance(error, duckdb.IOException) and "Permission denied" in first:
+def _index_error(path: Path, error: duckdb.Error) -> IndexUnusable:
+    message = str(error).splitlines()[0][:300]
+    if isinstance(error, duckdb.IOException) and "Permission denied" in message:
         return IndexUnusable(
             f"can't open {path}: permission denied",
             hint="give yourself access to it, or set RECALL_DATA_DIR to another folder",
         )
     if isinstance(error, duckdb.OutOfMemoryException):
-        return IndexUnusable(f"not enough memory for the index: {first}", hint="try again")
+        return IndexUnusable(f"not enough memory for the index: {message}", hint="try again")
     return IndexUnusable(
-        f"the index {path} can't be used: {first}",
+        f"the index {path} can't be used: {message}",
         hint="recall index --recreate  (keeps the old index beside the new one)",
     )

@@ -10,7 +10,7 @@ import os
 
 
 def path_term(path: str) -> str | None:
-    """None for `.` and for an empty path."""
+    """The term of a path; None for `.` and for an empty path."""
     path = path.strip().removeprefix("file://").lower()
     if path.startswith("~"):
         path = os.path.expanduser(path).lower()

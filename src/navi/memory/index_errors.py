@@ -25,9 +25,9 @@ class IndexBusy(Conflict):
 class PastSessionNotFound(NotFound):
     kind = "session_not_found"
 
-    def __init__(self, wanted: str) -> None:
+    def __init__(self, reference: str) -> None:
         super().__init__(
-            f"there is no indexed session {wanted}",
+            f"there is no indexed session {reference}",
             hint="`recall list` shows the newest sessions; `recall index` adds new ones",
         )
 
@@ -35,8 +35,8 @@ class PastSessionNotFound(NotFound):
 class AmbiguousSession(NaviError):
     kind, http_status = "ambiguous_session", 409
 
-    def __init__(self, wanted: str, candidates: list[str]) -> None:
+    def __init__(self, reference: str, candidates: list[str]) -> None:
         lines = "".join(f"\n  {candidate}" for candidate in candidates)
         super().__init__(
-            f"{wanted} matches several sessions:{lines}", hint="give more characters of the id"
+            f"{reference} matches several sessions:{lines}", hint="give more characters of the id"
         )

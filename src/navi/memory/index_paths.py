@@ -13,6 +13,8 @@ from navi.memory.index_errors import IndexUnusable
 
 
 class Places(NamedTuple):
+    """The files of one index; all are named after its DuckDB file."""
+
     database: Path
 
     @property
@@ -62,17 +64,17 @@ class Places(NamedTuple):
 
     def own_files(self) -> list[str]:
         """The index, and the copies of earlier ones that `recall index --recreate` kept."""
-        beside = (self.texts, self.lock, self.follower, self.file_list, self.tags)
+        companions = (self.texts, self.lock, self.follower, self.file_list, self.tags)
         copies = self.database.parent.glob(f"{glob.escape(self.database.name)}.*")
-        return [str(path) for path in (self.database, *beside, *copies)]
+        return [str(path) for path in (self.database, *companions, *copies)]
 
 
 def places(environment: Mapping[str, str] = os.environ) -> Places:
     """`RECALL_DB_PATH`, else recall.duckdb in `RECALL_DATA_DIR` or the user's data folder."""
-    if named := environment.get("RECALL_DB_PATH"):
-        return Places(_absolute(named))
-    if named := environment.get("RECALL_DATA_DIR"):
-        return Places(_absolute(named) / "recall.duckdb")
+    if path := environment.get("RECALL_DB_PATH"):
+        return Places(_absolute(path))
+    if folder := environment.get("RECALL_DATA_DIR"):
+        return Places(_absolute(folder) / "recall.duckdb")
     data = environment.get("XDG_DATA_HOME") or "~/.local/share"
     return Places(_absolute(data) / "recall" / "recall.duckdb")
 
@@ -80,8 +82,8 @@ def places(environment: Mapping[str, str] = os.environ) -> Places:
 def settings_files(environment: Mapping[str, str] = os.environ) -> list[Path]:
     """The files that may contain `[fts]`; the first that does wins."""
     config = _absolute(environment.get("XDG_CONFIG_HOME") or "~/.config")
-    named = environment.get("NAVI_CONFIG")
-    shared = _absolute(named) if named else config / "navi" / "config.toml"
+    path = environment.get("NAVI_CONFIG")
+    shared = _absolute(path) if path else config / "navi" / "config.toml"
     return [shared, config / "recall" / "config.toml"]
 
 

@@ -38,7 +38,7 @@ SESSIONS = [
     ("cache_creation_tokens", "BIGINT"),
     ("is_complete", "BOOLEAN"),
     ("bad_lines", "INTEGER"),
-    ("unknown_kinds", "TEXT"),  # JSON: kind -> how many lines
+    ("unknown_kinds", "TEXT"),  # JSON: kind -> number of lines
     ("is_archived", "BOOLEAN"),  # its file is gone
     ("file_mtime", "DOUBLE"),
     ("file_size", "BIGINT"),  # -1: not yet read to its end
@@ -91,7 +91,8 @@ IS_SESSION = "NOT is_warmup AND (message_count > 0 OR tool_count > 0)"
 """What counts as a session wherever sessions are listed or counted: a file with messages or tool
 calls, by an agent that was not started only to be ready."""
 LONG_TEXTS = {"content", "thinking", "tool_input", "bash_command"}
-"""Naming zstd saves DuckDB from trying every string compression, which halves the time."""
+"""Columns compressed with zstd. If DuckDB had to choose, it would try every string compression, and
+writing would take twice as long."""
 
 
 def create(connection: DuckDBPyConnection, now: datetime) -> None:
@@ -107,7 +108,7 @@ def create(connection: DuckDBPyConnection, now: datetime) -> None:
 def check(version: int) -> None:
     if version != VERSION:
         raise IndexUnusable(
-            f"the index has schema {version}, this version of recall needs {VERSION}",
+            f"the index has schema {version}, but this version of recall needs {VERSION}",
             hint="recall index --recreate  (keeps the old index beside the new one)",
         )
 
@@ -127,5 +128,5 @@ def _column(name: str, kind: str) -> str:
 
 
 def naive(moment: datetime) -> datetime:
-    """The tables hold UTC without a time zone."""
+    """The moment as the tables hold it: in UTC, without a time zone."""
     return moment.astimezone(UTC).replace(tzinfo=None)

@@ -18,8 +18,8 @@ TEXTS_VERSION = 5
 def searchable_fields(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     value = environment.get("RECALL_FTS_FIELDS")
     if value is not None:
-        chosen = [field.strip() for field in value.split(",") if field.strip()]
-        return _validated(chosen, "RECALL_FTS_FIELDS")
+        fields = [field.strip() for field in value.split(",") if field.strip()]
+        return _validated(fields, "RECALL_FTS_FIELDS")
     for path in settings_files(environment):
         try:
             section: Any = tomllib.loads(path.read_text()).get("fts", {})
@@ -35,14 +35,14 @@ def searchable_fields(environment: Mapping[str, str] = os.environ) -> tuple[str,
 
 
 def full_text_format(fields: tuple[str, ...]) -> str:
-    """An index in another format is rebuilt."""
+    """Identifies the format of a full-text index; one in another format is rebuilt."""
     return f"{TEXTS_VERSION} {','.join(fields)}"
 
 
-def _validated(chosen: Any, where: str) -> tuple[str, ...]:
-    if not isinstance(chosen, list) or not chosen or not set(chosen) <= set(FIELDS):
+def _validated(fields: Any, setting: str) -> tuple[str, ...]:
+    if not isinstance(fields, list) or not fields or not set(fields) <= set(FIELDS):
         raise UsageError(
-            f"{where} names a field that can't be searched",
+            f"{setting} must be a list of searchable fields",
             hint=f"choose from: {', '.join(FIELDS)}",
         )
-    return tuple(field for field in FIELDS if field in chosen)
+    return tuple(field for field in FIELDS if field in fields)

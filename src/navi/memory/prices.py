@@ -25,7 +25,7 @@ _VENDOR = re.compile(r"^(?:.*/)?(?:(?:[a-z]{2,6}\.)?anthropic\.)?(?:(?:anthropic
 @cache
 def prices() -> dict[str, Price]:
     """The prices of every vendor's models, by name."""
-    return {name: price for each in vendors().values() for name, price in each.prices().items()}
+    return {name: price for vendor in vendors().values() for name, price in vendor.prices().items()}
 
 
 @lru_cache(maxsize=1_024)

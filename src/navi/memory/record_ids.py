@@ -1,4 +1,4 @@
-"""Ids of sessions, messages and tool calls, derived from their position, so they never change."""
+"""Ids of sessions, messages and tool calls: hashes of path and position, so they never change."""
 
 from __future__ import annotations
 

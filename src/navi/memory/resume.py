@@ -23,11 +23,13 @@ def reader_versions() -> dict[str, int]:
 
 
 def resumable_id(session: Mapping[str, Any]) -> str | None:
-    """The agent's own id of the session to resume; None if it can't be resumed."""
+    """The agent's own id for the session to resume; None if it can't be resumed."""
     # A sub-agent can't be resumed, but the session that started it can.
     parent = session["parent_source_session_id"] if session["is_subagent"] else None
-    name: str | None = parent or session["source_session_id"]
-    return name if name is not None and is_agent_session_id(name) else None
+    agent_session_id: str | None = parent or session["source_session_id"]
+    if agent_session_id is None or not is_agent_session_id(agent_session_id):
+        return None
+    return agent_session_id
 
 
 def resume_command(session: Mapping[str, Any]) -> list[str] | None:
@@ -51,11 +53,13 @@ def shell_line(command: Sequence[str], folder: str | None) -> str:
 def _quoted(word: str) -> str:
     if word.isprintable() or not any(map(_needs_escape, word)):
         return shlex.quote(word)
-    escaped = (
-        f"\\u{ord(each):04x}" if _needs_escape(each) else f"\\{each}" if each in "\\'" else each
-        for each in word
-    )
-    return f"$'{''.join(escaped)}'"
+    return f"$'{''.join(map(_escaped, word))}'"
+
+
+def _escaped(character: str) -> str:
+    if _needs_escape(character):
+        return f"\\u{ord(character):04x}"
+    return f"\\{character}" if character in "\\'" else character
 
 
 def _needs_escape(character: str) -> bool:

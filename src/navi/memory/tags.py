@@ -63,7 +63,7 @@ def tags_of(connection: DuckDBPyConnection, session: str) -> list[str]:
 
 
 def save_copy(connection: DuckDBPyConnection, places: Places) -> None:
-    """Write the copy that lists read."""
+    """Write the copy of all tags that lists read."""
     rows = connection.execute(
         "SELECT session_id, list(tag ORDER BY tag) FROM tags GROUP BY ALL"
     ).fetchall()
@@ -80,6 +80,6 @@ def _validated(tag: str) -> str:
     if _TAG.fullmatch(tag) is None or CONTROL_CHARACTER.search(tag) is not None:
         raise InvalidInput(
             f"{tag!r} is not a valid tag",
-            hint="use one word of at most 64 characters, without comma, # or control characters",
+            hint="use one word of at most 64 characters, without commas, # or control characters",
         )
     return tag

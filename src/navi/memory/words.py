@@ -1,12 +1,12 @@
 """How texts become searchable words; the same for the index and for queries.
 
-The field `text` has every run of letters and digits, in lower case and without accents. So
+The field `text` holds every run of letters and digits, in lower case and without accents. So
 `auth_handler` is `auth` next to `handler`, and `muller` finds `Müller` too. There are no stop words
 and no stemming: everything can be found as it was written.
 
 The field `parts` adds what is hidden in such runs: the words inside `AuthHandler`, and the
-characters of scripts without spaces between words. It also has emoji, each as a word of letters and
-digits. They are not in `text`, so words with an emoji between them are neighbours.
+characters of scripts without spaces between words. It also holds emoji, each as a word of letters
+and digits. They are not in `text`, so words with an emoji between them are still neighbours.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def words_of(text: str) -> list[str]:
 
 
 def composed(text: str) -> str:
-    """Joins accents to their letters: one on its own would split its word."""
+    """Join accents to their letters: an accent on its own would split its word."""
     if text.isascii():
         return text
     import unicodedata
@@ -53,7 +53,7 @@ def composed(text: str) -> str:
 
 
 def encodable(text: str) -> str:
-    """Replaces halves of surrogate pairs, such as in a command-line argument that is not UTF-8."""
+    """Replace halves of surrogate pairs, as in a command-line argument that is not UTF-8."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
@@ -78,7 +78,7 @@ def emoji_word(emoji: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """Each character of an unspaced script as a word, so that a phrase finds any part of a text."""
+    """Make each character of an unspaced script a word, so that a phrase finds any part."""
     return _unspaced().sub(lambda match: f" {match[0]} ", text)
 
 

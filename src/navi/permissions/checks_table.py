@@ -36,7 +36,7 @@ _MYPY = guards(
 )
 _CARGO = guards(
     "cargo",
-    # The last ones go to rustc or to the tests, after `--`.
+    # The last ones follow `--` and go to rustc or to the tests.
     "--config --target --manifest-path --out --artifact --lockfile --fix --logfile --emit "
     "--codegen --extern --sysroot --print -C -L -Z -o @",
 )
@@ -88,9 +88,7 @@ _EXACT_NEEDS = [
     ("cargo fmt", "--check", "--all -q --quiet -- -v"),
     ("gofmt", "-l -d", "-s -e"),
 ]
-
-
-_WRITE = names("--fix --write -w")
+_WRITING_OPTIONS = names("--fix --write -w")
 
 
 def checks() -> dict[Key, Entry]:
@@ -98,9 +96,9 @@ def checks() -> dict[Key, Entry]:
     for key, reason, rules in _GUARDED:
         table[tuple(key.split())] = Entry(Harm.PROJECT, reason, guards=rules)
     for key, reason, only in _EXACT_ONLY:
-        table[tuple(key.split())] = Entry(Harm.PROJECT, reason, _WRITE, names(only))
+        table[tuple(key.split())] = Entry(Harm.PROJECT, reason, _WRITING_OPTIONS, names(only))
     for key, needs, only in _EXACT_NEEDS:
         table[tuple(key.split())] = Entry(
-            Harm.PROJECT, CHECKS, _WRITE, names(f"{needs} {only}"), needs=names(needs)
+            Harm.PROJECT, CHECKS, _WRITING_OPTIONS, names(f"{needs} {only}"), needs=names(needs)
         )
     return table

@@ -10,7 +10,7 @@ from navi.permissions.bash_rule import any_of
 
 
 def guards(tool: str, arguments: str) -> tuple[str, ...]:
-    """One guard for each argument: `--out` catches words that begin with it, `~x` any text that
+    """The guards against `arguments`: `--out` catches words that begin with it, `~x` any text that
     contains x, and `-c$` only the word itself."""
     rules: list[str] = []
     for argument in arguments.split():
@@ -24,12 +24,15 @@ def guards(tool: str, arguments: str) -> tuple[str, ...]:
 
 
 def bundled(letters: str, behind: str) -> str:
-    """Short options written together, such as `-qo` for `-q -o`."""
+    """Arguments for `guards`: each letter as an option, alone or bundled as in `-qo` for `-q -o`.
+
+    `behind` are the letters that it may follow.
+    """
     return " ".join(f"-{first}{letter}" for letter in letters for first in ("", *behind))
 
 
 # `.e…`, `.e*`, `.?`, `.[` and `.*` may all stand for `.env`.
-_ENV = [f"Bash(*{sign}.{name}*)" for sign in " /" for name in ("e", "E", "?", "[", r"\*")]
+_ENV = [f"Bash(*{before}.{name}*)" for before in " /" for name in ("e", "E", "?", "[", r"\*")]
 _FILES = """
     =.e :.e .ssh .aws .gnupg .kube .azure .docker/ .dockercfg gcloud/ gh/hosts Keychains .netrc
     .npmrc .pypirc .pgpass .my.cnf .git-cred .git/config .htpasswd .vault .terraformrc .tfstate
@@ -53,5 +56,5 @@ SHARED: tuple[str, ...] = (*SECRETS, "Bash(xargs *)")
 
 
 def names_a_secret(command: str) -> bool:
-    """Whether a command, written as its words separated by spaces, names such a file."""
+    """Whether a command, written as its words separated by spaces, names a file of secrets."""
     return any_of(SECRETS).search(command) is not None

@@ -43,7 +43,7 @@ _GUARDED: list[tuple[str, tuple[str, ...]]] = [
     *((f"git {sub}", (*_GIT, *guards(f"git {sub}", "--con"))) for sub in ("blame", "annotate")),
     ("rg", guards("rg", "--pre$ --pre= --hostname-b")),
     ("find", guards("find", "-exec -ok -del -fprint -fls -files0")),
-    # Claude Code does not notice that these name files, which may lie outside the folders.
+    # Claude Code does not notice that these options name files, which may be in any folder.
     ("wc", guards("wc", "--f")),
     ("du", guards("du", "--f")),
     ("diff", guards("diff", "--fr --to")),
@@ -103,7 +103,7 @@ _EXACT_OPERANDS = [
     ("git reflog", 0, "--output --ext-diff"),
     ("git tag", 0, _TAG),
 ]
-_PRINT_THEIR_VERSION = (
+_VERSION_PRINTERS = (
     "git docker make uv npm pip pip3 cargo rustc node python python3 ruby java gcc clang cmake "
     "pytest ruff mypy eslint tsc pnpm yarn bun deno kubectl bash zsh jq rg"
 )
@@ -123,7 +123,7 @@ def readers() -> dict[Key, Entry]:
         table[tuple(key.split())] = Entry(Harm.NONE, READS, only=names(only))
     for key, operands, unless in _EXACT_OPERANDS:
         table[tuple(key.split())] = Entry(Harm.NONE, READS, names(unless), operands=operands)
-    for name in names(_PRINT_THEIR_VERSION):
+    for name in names(_VERSION_PRINTERS):
         for option in ("--version", "--help"):
             table[name, option] = Entry(Harm.NONE, READS, operands=-1)
     for name, option in [("python", "-V"), ("python3", "-V"), ("node", "-v"), ("npm", "-v")]:

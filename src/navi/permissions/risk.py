@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from navi.permissions.risk_table import (
     LONGEST_KEY,
     TABLE,
 )
-from navi.permissions.script_risk import SPECIAL
+from navi.permissions.script_risk import JUDGES
 from navi.permissions.shell.shell_command import (
     FLAGS,
     PREFIXES,
@@ -26,7 +27,15 @@ from navi.permissions.shell.shell_command import (
     names,
 )
 from navi.permissions.shell.shell_line import ShellLine
-from navi.permissions.verdict import Entry, Harm, Judgement, Key, caught_option, unknown_option
+from navi.permissions.verdict import (
+    DYNAMIC_ARGUMENTS,
+    Entry,
+    Harm,
+    Judgement,
+    Key,
+    harmful_option,
+    unknown_option,
+)
 
 
 class JudgedLine(NamedTuple):
@@ -38,12 +47,12 @@ class JudgedLine(NamedTuple):
 
 
 NOTHING = Judgement(Harm.NONE, "runs nothing")
-NOT_UNDERSTOOD = Judgement(Harm.UNKNOWN, "could not be read with certainty")
-SHOWS_SECRETS = Judgement(Harm.DONE, "names a file that may hold secrets")
+NOT_UNDERSTOOD = Judgement(Harm.UNKNOWN, "could not be parsed reliably")
+MAY_SHOW_SECRETS = Judgement(Harm.CERTAIN, "names a file that may hold secrets")
 WRITES_TO_FILE = "writes to a file"
-# They add no risk to the command they run, and Claude Code ignores them too.
-LOOKED_THROUGH = names("timeout time nice nohup stdbuf")
-_TRANSPARENT = LOOKED_THROUGH | names("env gtimeout ionice command builtin exec setsid xargs")
+# Wrappers that add no risk to the command they run; Claude Code ignores them too.
+HARMLESS_WRAPPERS = names("timeout time nice nohup stdbuf")
+_WRAPPERS = HARMLESS_WRAPPERS | names("env gtimeout ionice command builtin exec setsid xargs")
 _INTERPRETERS = names(
     "python python2 python3 pypy pypy3 node nodejs deno bun perl ruby php lua luajit Rscript tclsh "
     "ts-node tsx swift julia elixir ghci irb groovy scala jshell awk gawk mawk nawk ipython"
@@ -66,12 +75,12 @@ def judge(line: ShellLine) -> JudgedLine:
     judgements: list[Judgement] = [NOTHING] * len(commands)
     inner: dict[int, list[Judgement]] = {}
     # A command comes before the commands it runs, so judge from the end.
-    for place in range(len(commands) - 1, -1, -1):
-        judgement = judge_command(commands[place], inner.get(place, []))
-        judgements[place] = judgement
-        if commands[place].parent >= 0:
-            inner.setdefault(commands[place].parent, []).append(judgement)
-    worst = max(judgements, key=lambda judgement: judgement.harm, default=NOTHING)
+    for index in reversed(range(len(commands))):
+        command = commands[index]
+        judgements[index] = judge_command(command, inner.get(index, []))
+        if command.parent >= 0:
+            inner.setdefault(command.parent, []).append(judgements[index])
+    worst = _worst(judgements)
     if not line.is_understood and worst.harm < Harm.UNKNOWN:
         worst = NOT_UNDERSTOOD
     return JudgedLine(commands, tuple(judgements), worst, line.is_understood)
@@ -80,25 +89,34 @@ def judge(line: ShellLine) -> JudgedLine:
 def judge_command(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     """`inner` holds the judgements of the commands that this one runs."""
     own = _judge_words(command, inner) if command.words else NOTHING
-    around = max(
-        (_judge_redirections(command), _judge_assignments(command)),
-        key=lambda judgement: judgement.harm,
-    )
-    if max(own.harm, around.harm) < Harm.DONE and _names_a_secret(command):
-        return SHOWS_SECRETS
-    if around.harm > Harm.NONE and around.harm >= own.harm:
-        # Claude Code always asks about these.
-        return around
+    surroundings = _worst([_judge_redirections(command), _judge_assignments(command)])
+    # Secrets outweigh everything but certain harm, whose reason says more.
+    if max(own.harm, surroundings.harm) < Harm.CERTAIN and _may_show_secrets(command):
+        return MAY_SHOW_SECRETS
+    # Of equals, the surroundings win: Claude Code always asks about such redirections and
+    # assignments, so no wide rule would help.
+    if surroundings.harm > Harm.NONE and surroundings.harm >= own.harm:
+        return surroundings
     if command.is_unknown and own.harm < Harm.UNKNOWN:
         return Judgement(Harm.UNKNOWN, "may not be what it looks like")
     return own
+
+
+def _worst(judgements: Iterable[Judgement]) -> Judgement:
+    return max(judgements, key=lambda judgement: judgement.harm, default=NOTHING)
+
+
+def _or_worse(judgement: Judgement, inner: list[Judgement]) -> Judgement:
+    """The judgement, or that of the worst inner command if it is worse."""
+    worst = _worst(inner)
+    return Judgement(worst.harm, worst.reason) if worst.harm > judgement.harm else judgement
 
 
 _SEARCHERS = names("grep egrep fgrep rg ag")
 _WHOLE_DISK = names("/ ~ ~/ /etc /etc/ /root /home /proc")
 
 
-def _names_a_secret(command: ShellCommand) -> bool:
+def _may_show_secrets(command: ShellCommand) -> bool:
     if command.words and command.words[0] in _SEARCHERS and _WHOLE_DISK.intersection(command.words):
         return True
     sources = [target for operator, target in command.redirections if "<" in operator and target]
@@ -108,14 +126,14 @@ def _names_a_secret(command: ShellCommand) -> bool:
 def _judge_redirections(command: ShellCommand) -> Judgement:
     for operator, target in command.redirections:
         if target is not None and target.startswith(("/dev/tcp/", "/dev/udp/")):
-            return Judgement(Harm.DONE, "accesses the network")
+            return Judgement(Harm.CERTAIN, "accesses the network")
         if ">" not in operator:
             continue
         is_descriptor = operator.endswith("&-") or (
             operator.endswith("&") and target is not None and target.rstrip("-").isdigit()
         )
         if not is_descriptor and target not in _HARMLESS_TARGETS:
-            return Judgement(Harm.DONE, WRITES_TO_FILE)
+            return Judgement(Harm.CERTAIN, WRITES_TO_FILE)
     return NOTHING
 
 
@@ -125,10 +143,10 @@ def _judge_assignments(command: ShellCommand) -> Judgement:
 
 def _judge_variables(variables: list[str], is_for_command: bool) -> Judgement:
     worst = NOTHING
-    for written in variables:
-        name = written.rstrip("+").partition("[")[0]
+    for variable in variables:
+        name = variable.rstrip("+").partition("[")[0]
         if name in HARMFUL_VARIABLES or name.startswith(("LD_", "DYLD_", "GIT_", "BASH_")):
-            return Judgement(Harm.DONE, f"sets {name}, which decides what runs")
+            return Judgement(Harm.CERTAIN, f"sets {name}, which decides what runs")
         if name in HARMLESS_VARIABLES or (not is_for_command and name.islower()):
             continue
         worst = Judgement(Harm.UNKNOWN, f"sets {name}")
@@ -138,38 +156,35 @@ def _judge_variables(variables: list[str], is_for_command: bool) -> Judgement:
 def _judge_words(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     words = command.words
     if 0 in command.dynamic:
-        return _worst_with(inner, Harm.UNKNOWN, "what it runs is decided at run time")
+        return _or_worse(Judgement(Harm.UNKNOWN, "what it runs is decided at run time"), inner)
     name = _table_name(words[0])
     if name is None:
-        return _worst_with(inner, Harm.UNKNOWN, "runs an unknown program")
+        return _or_worse(Judgement(Harm.UNKNOWN, "runs an unknown program"), inner)
     if name in SHELLS:
         return _judge_shell(command, inner)
-    if name in _TRANSPARENT:
+    if name in _WRAPPERS:
         return _judge_wrapper(name, command, inner)
     if (name, words[1] if len(words) > 1 else "") in RUNNERS:
         return _judge_runner(command, inner)
     if name in PREFIXES:
         entry = TABLE.get((name,), _UNKNOWN)
-        return _worst_with(inner, entry.harm, entry.reason)
-    worst = max((judgement.harm for judgement in inner), default=Harm.NONE)
-    own = _judge_named(name, command)
-    if worst > own.harm:
-        return Judgement(worst, next(each.reason for each in inner if each.harm == worst))
-    return own._replace(head=None, guards=None) if inner else own
+        return _or_worse(Judgement(entry.harm, entry.reason), inner)
+    judgement = _or_worse(_judge_named(name, command), inner)
+    return judgement._replace(head=None, guards=None) if inner else judgement
 
 
 def _judge_named(name: str, command: ShellCommand) -> Judgement:
-    words = (name, *command.words[1:])
-    special = SPECIAL.get(name)
-    if special is not None:
-        return special(words, command.dynamic)
+    all_words = (name, *command.words[1:])
+    judge_arguments = JUDGES.get(name)
+    if judge_arguments is not None:
+        return judge_arguments(all_words, command.dynamic)
     if name in _CONTROL_FLOW:
         return Judgement(Harm.NONE, "belongs to the shell's own language")
-    rest = _without_leading_options(words)
-    if rest is None:
-        return Judgement(Harm.UNKNOWN, "has options in front that can change what it does")
-    is_direct = rest == command.words
-    words = rest
+    words = _without_leading_options(all_words)
+    if words is None:
+        reason = "has options before its subcommand that can change what it does"
+        return Judgement(Harm.UNKNOWN, reason)
+    is_as_written = words == command.words
     entries = _entries(words)
     if not entries:
         return _judge_interpreter(words) if name in _INTERPRETERS else _UNKNOWN_COMMAND
@@ -177,26 +192,29 @@ def _judge_named(name: str, command: ShellCommand) -> Judgement:
     skipped = len(command.words) - len(words)
     if any(0 < at < len(key) + skipped for at in command.dynamic):
         return Judgement(Harm.UNKNOWN, "what it does is decided at run time")
-    judgement = _judge_entry(words, key, entry, bool(command.dynamic), is_direct)
+    judgement = _judge_entry(words, key, entry, bool(command.dynamic), is_as_written)
     if judgement.harm > Harm.PROJECT and len(entries) > 1 and entries[1][1].only is not None:
         # No wide rule fits, but the shorter entry may allow this exact command.
-        shorter = _judge_entry(words, *entries[1], bool(command.dynamic), is_direct)
-        return min(shorter, judgement, key=lambda one: one.harm)
+        shorter = _judge_entry(words, *entries[1], bool(command.dynamic), is_as_written)
+        return shorter if shorter.harm <= judgement.harm else judgement
     return judgement
 
 
 def _judge_entry(
-    words: Key, key: Key, entry: Entry, is_dynamic: bool, is_direct: bool
+    words: Key, key: Key, entry: Entry, is_dynamic: bool, is_as_written: bool
 ) -> Judgement:
-    head = key if is_direct else None
-    guards = entry.guards if is_direct else None
+    # A wide rule matches only commands that begin with `key` as they are written.
+    head = key if is_as_written else None
+    guards = entry.guards if is_as_written else None
     if entry.harm >= Harm.UNKNOWN:
-        return Judgement(Harm.DONE if _is_forced(words) else entry.harm, entry.reason, head)
+        harm = Harm.CERTAIN if _installs_named_packages(words) else entry.harm
+        return Judgement(harm, entry.reason, head)
     arguments = words[len(key) :]
-    caught = caught_option(arguments, entry.unless) or _guarded(words, key, entry.guards or ())
-    if caught:
-        reason = f"{caught} can make it write, run or show something"
-        return Judgement(Harm.DONE, reason, head, guards)
+    harmful = harmful_option(arguments, entry.unless)
+    harmful = harmful or _caught_by_guard(words, key, entry.guards or ())
+    if harmful:
+        reason = f"{harmful} can make it write, run or show something"
+        return Judgement(Harm.CERTAIN, reason, head, guards)
     if entry.only is not None and (option := unknown_option(arguments, entry.only)):
         return Judgement(Harm.UNKNOWN, f"{option} is not known to be harmless", head)
     if entry.operands is not None:
@@ -204,18 +222,21 @@ def _judge_entry(
         if entry.operands < 0 and arguments:
             return Judgement(Harm.UNKNOWN, "has more arguments than are known to be harmless", head)
         if len(operands) > max(entry.operands, 0):
-            return Judgement(Harm.DONE, "can change something with these arguments", head)
+            return Judgement(Harm.CERTAIN, "can change something with these arguments", head)
     # `tsc --noEmit false` is not `tsc --noEmit`.
     if entry.needs and ("false" in arguments or not entry.needs.intersection(arguments)):
-        needed = sorted(entry.needs, key=len)[-1]
-        return Judgement(Harm.DONE, f"rewrites files without {needed}", head)
+        needed = max(sorted(entry.needs), key=len)
+        return Judgement(Harm.CERTAIN, f"rewrites files unless {needed} is given", head)
     if is_dynamic and entry.guards is None:
-        return Judgement(Harm.UNKNOWN, "its arguments are only known at run time", head)
+        return Judgement(Harm.UNKNOWN, DYNAMIC_ARGUMENTS, head)
     return Judgement(entry.harm, entry.reason, head, guards)
 
 
-def _guarded(words: Key, key: Key, guards: tuple[str, ...]) -> str | None:
-    """The argument that a guard would catch, or the whole command."""
+def _caught_by_guard(words: Key, key: Key, guards: tuple[str, ...]) -> str | None:
+    """The argument that a guard catches, or the whole command if no argument is caught alone.
+
+    None if no guard matches.
+    """
     text = " ".join(words)
     guard = next((guard for guard in guards if matches(guard, text)), None)
     if guard is None:
@@ -228,11 +249,6 @@ def _guarded(words: Key, key: Key, guards: tuple[str, ...]) -> str | None:
 _CONTROL_FLOW = names("exit return break continue wait set")
 _UNKNOWN = Entry(Harm.UNKNOWN, "runs another command")
 _UNKNOWN_COMMAND = Judgement(Harm.UNKNOWN, "is not known to be harmless")
-
-
-def _worst_with(inner: list[Judgement], harm: Harm, reason: str) -> Judgement:
-    worst = max(inner, key=lambda judgement: judgement.harm, default=NOTHING)
-    return Judgement(worst.harm, worst.reason) if worst.harm > harm else Judgement(harm, reason)
 
 
 def _table_name(word: str) -> str | None:
@@ -252,7 +268,10 @@ def _table_name(word: str) -> str | None:
 
 
 def _without_leading_options(words: Key) -> Key | None:
-    """The words without options before the subcommand; None if one may change its effect."""
+    """The words without the options before the subcommand.
+
+    None if one of them may change what the command does.
+    """
     if words[0] not in LEADING_OPTIONS:
         return words
     flags, valued = LEADING_OPTIONS[words[0]]
@@ -276,7 +295,7 @@ def _entries(words: Key) -> list[tuple[Key, Entry]]:
     ]
 
 
-def _is_forced(words: Key) -> bool:
+def _installs_named_packages(words: Key) -> bool:
     return words[:2] in (("pip", "install"), ("npm", "install"), ("npm", "i")) and any(
         word[:1] not in ("-", ".") and not word.endswith(".txt") for word in words[2:]
     )
@@ -288,37 +307,38 @@ def _judge_shell(command: ShellCommand, inner: list[Judgement]) -> Judgement:
         return Judgement(Harm.NONE, READS)
     scripts = [word for word in words[1:] if word[:1] not in ("-", "+")]
     if inner or not scripts or any("c" in word for word in words[1:] if word[:1] == "-"):
-        return Judgement(Harm.DONE, "runs code given as text")
+        return Judgement(Harm.CERTAIN, "runs code given as text")
     if "-n" in words:
         return Judgement(Harm.NONE, "checks the syntax of a script")
     return Judgement(Harm.UNKNOWN, "runs a script")
 
 
 def _judge_wrapper(name: str, command: ShellCommand, inner: list[Judgement]) -> Judgement:
-    words = command.words
-    if name == "time" and caught_option(words[1:2], names("-o --output -a --append")):
-        return Judgement(Harm.DONE, WRITES_TO_FILE)
-    if name == "env":
-        set_here = [word.partition("=")[0] for word in words[1:] if "=" in word and word[0] != "-"]
-        variables = _judge_variables(set_here, True)
-        if variables.harm > Harm.NONE:
-            inner = [*inner, variables]
+    arguments = command.words[1:]
+    if name == "time" and harmful_option(arguments[:1], names("-o --output -a --append")):
+        return Judgement(Harm.CERTAIN, WRITES_TO_FILE)
     if name == "command" and not inner:
         return Judgement(Harm.NONE, "only shows where a command is")
-    if not inner and name == "env":
-        return Judgement(Harm.DONE, TABLE["env",].reason)
+    if name == "env":
+        assignments = [word for word in arguments if "=" in word and word[0] != "-"]
+        variables = [word.partition("=")[0] for word in assignments]
+        judgement = _judge_variables(variables, is_for_command=True)
+        if judgement.harm > Harm.NONE:
+            inner = [*inner, judgement]
+        if not inner:
+            return Judgement(Harm.CERTAIN, TABLE["env",].reason)
     if not inner:
-        return Judgement(Harm.UNKNOWN, "runs nothing known")
-    worst = max(inner, key=lambda judgement: judgement.harm)
+        return Judgement(Harm.UNKNOWN, "runs an unknown command")
+    worst = _worst(inner)
     if name == "xargs" and worst.harm < Harm.UNKNOWN:
-        return Judgement(Harm.UNKNOWN, "runs it with arguments only known at run time")
+        return Judgement(Harm.UNKNOWN, "runs a command with arguments known only at run time")
     return Judgement(worst.harm, worst.reason)
 
 
 def _judge_runner(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     if not inner:
         return Judgement(Harm.UNKNOWN, "runs an unknown program")
-    worst = max(inner, key=lambda judgement: judgement.harm)
+    worst = _worst(inner)
     # Other runners run whatever the repository calls by that name.
     is_transparent = command.words[0] in ("uv", "poetry", "pipenv") and worst.harm > Harm.NONE
     flags = FLAGS.get(" ".join(command.words[:2]), frozenset())
@@ -336,18 +356,18 @@ def _judge_interpreter(words: Key) -> Judgement:
     # Only options before the script's name belong to the interpreter.
     for word in arguments:
         if word == "-" or (word[:1] == "-" and _is_code_option(word)):
-            return Judgement(Harm.DONE, "runs code given as text")
+            return Judgement(Harm.CERTAIN, "runs code given as text")
         if word[:1] != "-":
             if word in ("eval", "repl"):
-                return Judgement(Harm.DONE, "runs code given as text")
+                return Judgement(Harm.CERTAIN, "runs code given as text")
             return Judgement(Harm.UNKNOWN, "runs a script")
         if word == "-m":
             return Judgement(Harm.UNKNOWN, "runs an unknown module")
-    return Judgement(Harm.DONE, "runs whatever it is given")
+    return Judgement(Harm.CERTAIN, "runs whatever it is given")
 
 
 def _is_code_option(word: str) -> bool:
     name = word.partition("=")[0]
     if name.startswith("--"):
         return name in _CODE_OPTIONS
-    return name in _CODE_OPTIONS or any(sign in word[1:] for sign in "ceErpi")
+    return name in _CODE_OPTIONS or any(letter in word[1:] for letter in "ceErpi")

@@ -12,7 +12,7 @@ from navi.permissions.readers_table import readers
 from navi.permissions.shell.shell_command import names
 from navi.permissions.verdict import Entry, Harm, Key
 
-_HARM = {
+_HARMFUL = {
     "deletes": "rm rmdir unlink shred srm trash wipe",
     "writes files": """
         mv cp dd tee touch mkdir ln install truncate mkfifo mknod patch split csplit tar unzip zip
@@ -78,7 +78,7 @@ _HARMFUL_SUBCOMMANDS = {
         daemon-reexec set-property edit isolate reboot poweroff halt suspend revert""",
 }
 # Neither harmless nor clearly harmful: people decide, one command at a time.
-_OPEN = {
+_UNDECIDED = {
     "installs what a lock file or list names, from the network": [
         "npm install", "npm i", "npm ci", "yarn install", "pnpm install", "pnpm i", "bun install",
         "uv sync", "bundle install", "cargo fetch", "go mod", "composer install", "poetry install",
@@ -114,15 +114,15 @@ _OPEN = {
 
 def _table() -> dict[Key, Entry]:
     table: dict[Key, Entry] = {}
-    for reason, commands in _HARM.items():
+    for reason, commands in _HARMFUL.items():
         for name in names(commands):
-            table[(name,)] = Entry(Harm.DONE, reason)
+            table[(name,)] = Entry(Harm.CERTAIN, reason)
     for reason, tools in _HARMFUL_SUBCOMMANDS.items():
         for tool in tools.strip().splitlines():
             name, _, subs = tool.partition(":")
             for sub in names(subs):
-                table[(name.strip(), sub)] = Entry(Harm.DONE, reason)
-    for reason, keys in _OPEN.items():
+                table[(name.strip(), sub)] = Entry(Harm.CERTAIN, reason)
+    for reason, keys in _UNDECIDED.items():
         for key in keys:
             table[tuple(key.split())] = Entry(Harm.UNKNOWN, reason)
     return {**table, **readers(), **checks()}
@@ -144,7 +144,7 @@ LEADING_OPTIONS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "systemctl": (names("--user --no-pager"), frozenset()),
     "kubectl": (frozenset(), names("-n --namespace --context")),
 }
-# What may stand in front of a command without changing what it does.
+# Variables that can be set for a command without changing what it does.
 HARMLESS_VARIABLES = names(
     "CI NODE_ENV FORCE_COLOR NO_COLOR CLICOLOR LANG LANGUAGE LC_ALL LC_CTYPE TZ TERM "
     "PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE RUST_LOG CARGO_TERM_COLOR "

@@ -1,4 +1,4 @@
-"""Judges commands whose arguments are small programs: sed, awk, jq and others."""
+"""Judges commands that need more than a table, mostly because an argument is a small program."""
 
 from __future__ import annotations
 
@@ -6,8 +6,15 @@ import re
 from collections.abc import Callable
 
 from navi.permissions.risk_table import TABLE
-from navi.permissions.shell.shell_command import names, runs
-from navi.permissions.verdict import Harm, Judgement, Key, caught_option, unknown_option
+from navi.permissions.shell.shell_command import FD_RUNS, inner_commands, names
+from navi.permissions.verdict import (
+    DYNAMIC_ARGUMENTS,
+    Harm,
+    Judgement,
+    Key,
+    harmful_option,
+    unknown_option,
+)
 
 _FIND_TESTS = names(
     "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime "
@@ -24,15 +31,15 @@ _FIND_WRITES = names("-delete -fprint -fprint0 -fprintf -fls -ok -okdir")
 def _judge_find(words: Key, dynamic: frozenset[int]) -> Judgement:
     # The command that -exec runs is judged separately.
     own = set(range(1, len(words)))
-    inner = list(runs(words))
-    for part in inner:
-        own -= set(range(part.start, part.stop))
+    inner_parts = list(inner_commands(words))
+    for inner in inner_parts:
+        own -= set(range(inner.start, inner.stop))
     words = tuple(word for at, word in enumerate(words) if at in own)
     dynamic = frozenset(own & dynamic)
     for word in words:
         if word in _FIND_WRITES:
-            return Judgement(Harm.DONE, f"{word} deletes or writes", ("find",), _FIND_GUARDS)
-    if inner:
+            return Judgement(Harm.CERTAIN, f"{word} deletes or writes", ("find",), _FIND_GUARDS)
+    if inner_parts:
         return Judgement(Harm.UNKNOWN, "runs a command for each file")
     if dynamic or not all(map(_is_harmless_in_find, words)):
         return Judgement(Harm.UNKNOWN, "has arguments that are not known to be harmless", ("find",))
@@ -44,18 +51,19 @@ def _is_harmless_in_find(word: str) -> bool:
 
 
 def _judge_fd(words: Key, dynamic: frozenset[int]) -> Judgement:
-    caught = caught_option(words[1:], names("-x -X --exec --exec-batch"))
-    if caught or dynamic:
-        return Judgement(Harm.UNKNOWN, "runs a command for each file" if caught else "is not sure")
+    if harmful_option(words[1:], FD_RUNS):
+        return Judgement(Harm.UNKNOWN, "runs a command for each file")
+    if dynamic:
+        return Judgement(Harm.UNKNOWN, DYNAMIC_ARGUMENTS)
     return Judgement(Harm.NONE, "only lists files")
 
 
-# All quantifiers are possessive, so that a script of blanks can't take for ever.
+# All quantifiers are possessive, so that a script of many blanks does not take forever.
 _ADDRESS = r"(?:\d++(?:~\d++)?|\$|/(?:[^/\\\n]|\\.)*+/I?)"
 _WHERE = rf"(?:{_ADDRESS}(?:,(?:{_ADDRESS}|[+~]\d++))?)?+[ \t]*+!?+[ \t]*+"
 _SUBSTITUTION = "|".join(
-    rf"s{sign}(?:[^{sign}\\\n]|\\.)*+{sign}(?:[^{sign}\\\n]|\\.)*+{sign}[gpiI\d]*+"
-    for sign in ("/", r"\|", "#", ",", "@", "!", ":")
+    rf"s{mark}(?:[^{mark}\\\n]|\\.)*+{mark}(?:[^{mark}\\\n]|\\.)*+{mark}[gpiI\d]*+"
+    for mark in ("/", r"\|", "#", ",", "@", "!", ":")
 )
 _SED_COMMAND = rf"{_WHERE}(?:[pdqQ=DGghHnNPxlz]|{_SUBSTITUTION})[ \t]*+"
 _SED_SCRIPT = re.compile(rf"\s*+{_SED_COMMAND}(?:[;\n]\s*+(?:{_SED_COMMAND})?+)*+")
@@ -76,7 +84,7 @@ def _judge_sed(words: Key, dynamic: frozenset[int]) -> Judgement:
             scripts.append(word.partition("=")[2])
         elif word[:1] == "-" and len(word) > 1:
             if word.startswith("--in") or (word[1] != "-" and re.search("[iI]", word)):
-                return Judgement(Harm.DONE, "-i edits files in place")
+                return Judgement(Harm.CERTAIN, "-i edits files in place")
             if word not in _SED_OPTIONS and not re.fullmatch("-[nErsuz]+", word):
                 return Judgement(Harm.UNKNOWN, "has options that are not known to be harmless")
         else:
@@ -84,7 +92,7 @@ def _judge_sed(words: Key, dynamic: frozenset[int]) -> Judgement:
     if not scripts and operands:
         scripts.append(operands[0])
     if dynamic:
-        return Judgement(Harm.UNKNOWN, "its arguments are only known at run time")
+        return Judgement(Harm.UNKNOWN, DYNAMIC_ARGUMENTS)
     if not scripts or not all(_SED_SCRIPT.fullmatch(script) for script in scripts):
         return Judgement(Harm.UNKNOWN, "has a script that can write files or run commands")
     return Judgement(Harm.NONE, "only prints")
@@ -101,9 +109,9 @@ def _judge_awk(words: Key, dynamic: frozenset[int]) -> Judgement:
             return Judgement(Harm.UNKNOWN, "has options that are not known to be harmless")
     program = words[at] if at < len(words) else ""
     if "ENVIRON" in program:
-        return Judgement(Harm.DONE, "shows the environment, with the secrets in it")
+        return Judgement(Harm.CERTAIN, "shows the environment, with the secrets in it")
     if "system" in program or dynamic:
-        harm = Harm.UNKNOWN if dynamic else Harm.DONE
+        harm = Harm.UNKNOWN if dynamic else Harm.CERTAIN
         return Judgement(harm, "can run other commands")
     if re.search(r"[|>@]|getline", program):
         return Judgement(Harm.UNKNOWN, "has a program that can write files or run commands")
@@ -123,39 +131,40 @@ _READS_MORE_THAN_ITS_INPUT = re.compile(r"env|ENV|load|import|include|input_file
 
 def _judge_jq(words: Key, dynamic: frozenset[int]) -> Judgement:
     option = unknown_option(words[1:], _OPTIONS[words[0]])
-    if option or dynamic:
-        return Judgement(
-            Harm.UNKNOWN, f"{option or 'what it is given'} is not known to be harmless"
-        )
+    if option:
+        return Judgement(Harm.UNKNOWN, f"{option} is not known to be harmless")
+    if dynamic:
+        return Judgement(Harm.UNKNOWN, DYNAMIC_ARGUMENTS)
     if any(_READS_MORE_THAN_ITS_INPUT.search(word) for word in words[1:]):
         return Judgement(Harm.UNKNOWN, "can show the environment or other files")
     return Judgement(Harm.NONE, "only prints")
 
 
 def _judge_printf(words: Key, dynamic: frozenset[int]) -> Judgement:
-    """-v and %n set a variable, and run code in brackets after its name."""
+    """`-v` and `%n` set a variable, and run any code in brackets after its name."""
     if any(word.startswith("-v") or re.search("%[^%A-Za-z]*[hjlLtzq]*n", word) for word in words):
-        return Judgement(Harm.DONE, "can run what is inside a variable's brackets")
+        return Judgement(Harm.CERTAIN, "can run code between a variable's brackets")
     if dynamic:
-        return Judgement(Harm.UNKNOWN, "its arguments are only known at run time")
+        return Judgement(Harm.UNKNOWN, DYNAMIC_ARGUMENTS)
     return Judgement(Harm.NONE, "only prints")
 
 
 def _judge_test(words: Key, dynamic: frozenset[int]) -> Judgement:
     if any(word in ("-v", "-R") for word in words):
-        return Judgement(Harm.DONE, "-v runs what is inside a variable's brackets")
+        return Judgement(Harm.CERTAIN, "-v runs code between a variable's brackets")
     return Judgement(Harm.NONE, "only compares")
 
 
 def _judge_ps(words: Key, dynamic: frozenset[int]) -> Judgement:
-    """`ps e` shows the environment of the processes; `ps -e` does not."""
-    shows = any("E" in word or (word[:1] != "-" and "e" in word) for word in words[1:])
-    if shows or dynamic:
-        return Judgement(Harm.DONE if shows else Harm.UNKNOWN, "can show the environment")
+    """`ps e` shows the environment of every process; `ps -e` does not."""
+    shows_environment = any("E" in word or (word[:1] != "-" and "e" in word) for word in words[1:])
+    if shows_environment or dynamic:
+        harm = Harm.CERTAIN if shows_environment else Harm.UNKNOWN
+        return Judgement(harm, "can show the environment")
     return Judgement(Harm.NONE, "only lists processes")
 
 
-SPECIAL: dict[str, Callable[[Key, frozenset[int]], Judgement]] = {
+JUDGES: dict[str, Callable[[Key, frozenset[int]], Judgement]] = {
     "find": _judge_find,
     "fd": _judge_fd,
     "fdfind": _judge_fd,

@@ -2,8 +2,8 @@
 
 Every command of every line is counted and judged separately (risk.py). A rule for all arguments is
 suggested only if no argument can do harm, or if guards catch those that can (guards.py); anything
-else only exactly as run. Commands that a person should look at are in `review`; harmful ones are in
-`skipped`, with the reason. No suggestion contains a secret.
+else only exactly as run. Commands that a person should look at get the confidence `review`; harmful
+ones are in `skipped`, with the reason. No suggestion contains a secret.
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from enum import StrEnum
 from navi.base.secrets.masking import mask
 from navi.permissions.bash_rule import any_of, covers
 from navi.permissions.guards import SHARED
-from navi.permissions.risk import LOOKED_THROUGH, NOT_UNDERSTOOD, WRITES_TO_FILE, JudgedLine, judge
+from navi.permissions.risk import (
+    HARMLESS_WRAPPERS,
+    NOT_UNDERSTOOD,
+    WRITES_TO_FILE,
+    JudgedLine,
+    judge,
+)
 from navi.permissions.shell.shell_command import ShellCommand, base_name
 from navi.permissions.shell.shell_line import read_command, subcommand
 from navi.permissions.verdict import Harm, Judgement, Key
@@ -27,7 +33,7 @@ HIGH_USES = 50
 MEDIUM_USES = 10
 EXAMPLES = 3
 PROJECTS = 5
-# How many repeated commands to show of a group of many different ones.
+# How many exact commands to suggest from one group.
 MOST_REVIEWED = 5
 MOST_SURE = 10
 LONGEST_RULE = 200
@@ -87,24 +93,23 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
     groups: dict[Key, _Group] = {}
     refused: dict[tuple[str, str], _Uses] = {}
     for counted in commands:
-        judged = judge(read_command(counted.command))
-        secrets = _secrets(counted.command, judged.commands)
-        for place, command in enumerate(judged.commands):
-            if _is_judged_with_another(place, judged):
+        line = judge(read_command(counted.command))
+        has_secret = _find_secrets(counted.command, line.commands)
+        for index, command in enumerate(line.commands):
+            if _is_judged_with_another(index, line):
                 continue
-            judgement = judged.judgements[place]
-            if not judged.is_understood and judgement.harm < Harm.DONE:
+            judgement = line.judgements[index]
+            if not line.is_understood and judgement.harm < Harm.CERTAIN:
                 # A command cut out of such a line may be only a part of what ran.
                 judgement, command = NOT_UNDERSTOOD, command._replace(dynamic=frozenset((0,)))
-            if judgement.harm >= Harm.DONE or secrets[place]:
-                reason = judgement.reason if judgement.harm >= Harm.DONE else "contains a secret"
+            if judgement.harm >= Harm.CERTAIN or has_secret[index]:
+                reason = judgement.reason if judgement.harm >= Harm.CERTAIN else "contains a secret"
                 pattern = _refused_pattern(command, judgement, counted.command)
-                key = (pattern, reason)
-                refused.setdefault(key, _Uses()).add(counted)
+                refused.setdefault((pattern, reason), _Uses()).add(counted)
                 if judgement.head is not None and judgement.guards is None:
                     group = groups.setdefault(judgement.head, _Group(judgement.head))
-                    group.is_seen_to_do_harm = True
-            elif any(secrets):
+                    group.has_harmful_use = True
+            elif any(has_secret):
                 continue  # its arguments may be part of the secret
             elif command.words and command.words[0] not in _NEVER_ASKED_FOR:
                 head = judgement.head or _group_head(command)
@@ -113,16 +118,22 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
     for group in groups.values():
         group.conclude(result)
     result.skipped.extend(
-        uses.skipped(pattern, reason) for (pattern, reason), uses in refused.items()
+        uses.as_skipped(pattern, reason) for (pattern, reason), uses in refused.items()
     )
     order = list(Confidence)
-    result.suggestions.sort(key=lambda one: (order.index(one.confidence), -one.count, one.pattern))
-    result.skipped.sort(key=lambda one: (-one.count, one.pattern))
+    result.suggestions.sort(
+        key=lambda suggestion: (
+            order.index(suggestion.confidence),
+            -suggestion.count,
+            suggestion.pattern,
+        )
+    )
+    result.skipped.sort(key=lambda skipped: (-skipped.count, skipped.pattern))
     return Suggestions(_without_covered(_without_shadowed(result.suggestions)), result.skipped)
 
 
-def _secrets(line: str, commands: Sequence[ShellCommand]) -> list[bool]:
-    """Which of a line's commands contain a secret; all, if only the whole line shows one."""
+def _find_secrets(line: str, commands: Sequence[ShellCommand]) -> list[bool]:
+    """Which of a line's commands contain a secret; all if it shows only in the whole line."""
     if mask(line) is line:
         return [False] * len(commands)
     has_secret = [mask(text) is not text for text in map(_text, commands)]
@@ -134,7 +145,7 @@ def _text(command: ShellCommand) -> str:
 
 
 def _without_shadowed(suggestions: list[Suggestion]) -> list[Suggestion]:
-    """Drop suggestions that another one's guards make useless, or that one if it is used less."""
+    """Of two suggestions, where one's guards would catch the other, drop the one used less."""
     sure = [each for each in suggestions if each.confidence is not Confidence.REVIEW]
     dropped = set()
     for exact in sure:
@@ -167,14 +178,14 @@ _NEVER_ASKED_FOR = frozenset(
 )
 
 
-def _is_judged_with_another(place: int, judged: JudgedLine) -> bool:
+def _is_judged_with_another(index: int, line: JudgedLine) -> bool:
     """Whether a rule would name another command: this one's wrapper, or the one it wraps."""
-    command = judged.commands[place]
-    if command.name is not None and base_name(command.name) in LOOKED_THROUGH:
-        return any(other.parent == place for other in judged.commands)
+    command = line.commands[index]
+    if command.name is not None and base_name(command.name) in HARMLESS_WRAPPERS:
+        return any(other.parent == index for other in line.commands)
     while command.parent >= 0:
-        command = judged.commands[command.parent]
-        if command.name is None or base_name(command.name) not in LOOKED_THROUGH:
+        command = line.commands[command.parent]
+        if command.name is None or base_name(command.name) not in HARMLESS_WRAPPERS:
             return True
     return False
 
@@ -198,17 +209,17 @@ class _Uses:
         self.projects.update(other.projects)
         self.lines.update(other.lines)
 
-    def where(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def projects_and_examples(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         examples = _most_used(self.lines, EXAMPLES)
         return _most_used(self.projects, PROJECTS), tuple(map(mask, examples))
 
-    def skipped(self, pattern: str, reason: str) -> Skipped:
-        return Skipped(pattern, self.count, reason, *self.where())
+    def as_skipped(self, pattern: str, reason: str) -> Skipped:
+        return Skipped(pattern, self.count, reason, *self.projects_and_examples())
 
 
-def _most_used(counter: Counter[str], most: int) -> tuple[str, ...]:
+def _most_used(counter: Counter[str], limit: int) -> tuple[str, ...]:
     ranked = sorted(counter.items(), key=lambda item: (-item[1], item[0]))
-    return tuple(name for name, _ in ranked[:most])
+    return tuple(name for name, _ in ranked[:limit])
 
 
 class _Group:
@@ -217,7 +228,7 @@ class _Group:
     def __init__(self, head: Key) -> None:
         self.head = head
         self.forms: dict[str, tuple[Judgement, _Uses]] = {}
-        self.is_seen_to_do_harm = False
+        self.has_harmful_use = False
         """Whether it was run with harmful arguments that no guard would catch."""
 
     def add(self, command: ShellCommand, judgement: Judgement, counted: CountedCommand) -> None:
@@ -247,27 +258,26 @@ class _Group:
             self._conclude_others(rest, result)
 
     def _is_worth_a_wide_rule(self, wide: dict[str, Judgement]) -> bool:
-        if not wide or self.is_seen_to_do_harm:
+        if not wide or self.has_harmful_use:
             return False
         judgement = next(iter(wide.values()))
-        seen = {text for text in wide if text}
         if judgement.guards:
-            return len(seen) > 1
+            return sum(1 for text in wide if text) > 1
         return bool(wide.keys() - {" ".join(self.head)})
 
     def _wide_rule(self, judgement: Judgement, uses: _Uses) -> Suggestion:
         confidence, why = _confidence(judgement.harm, uses)
         text = " ".join(self.head)
-        more = ", whatever follows"
+        arguments = ", with any arguments"
         if judgement.guards:
-            more += ", except for what the guards ask about"
+            arguments += " except those that the guards ask about"
         return Suggestion(
             f"{text} *",
             f"Bash({text}:*)",
             uses.count,
             confidence,
-            f"{judgement.reason}{more}{why}",
-            *uses.where(),
+            f"{judgement.reason}{arguments}{why}",
+            *uses.projects_and_examples(),
             guards=(*(judgement.guards or ()), *SHARED),
         )
 
@@ -291,21 +301,28 @@ class _Group:
             del rest[text]
             reason = f"{judgement.reason}{why}"
             result.suggestions.append(
-                Suggestion(text, f"Bash({text})", uses.count, confidence, reason, *uses.where())
+                Suggestion(
+                    text,
+                    f"Bash({text})",
+                    uses.count,
+                    confidence,
+                    reason,
+                    *uses.projects_and_examples(),
+                )
             )
 
     def _conclude_others(
         self, rest: dict[str, tuple[Judgement, _Uses]], result: Suggestions
     ) -> None:
-        """Summarise commands that were run only once or twice in each form."""
+        """Summarise the remaining commands in one skipped entry."""
         uses = _Uses()
-        for _, used in rest.values():
-            uses.merge(used)
-        judgement = max((judgement for judgement, _ in rest.values()), key=lambda one: one.harm)
+        for _, uses_of_form in rest.values():
+            uses.merge(uses_of_form)
+        judgement, _ = max(rest.values(), key=lambda form: form[0].harm)
         reason = judgement.reason
         if judgement.harm <= Harm.PROJECT:
-            reason += " as it was run, with other arguments each time; but others can do harm"
-        result.skipped.append(uses.skipped(f"{' '.join(self.head)} *", reason))
+            reason += " as it was run, but the arguments differ each time, and others can do harm"
+        result.skipped.append(uses.as_skipped(f"{' '.join(self.head)} *", reason))
 
 
 def _confidence(harm: Harm, uses: _Uses) -> tuple[Confidence, str]:
@@ -328,7 +345,7 @@ def _is_writable(text: str) -> bool:
 
 
 def _group_head(command: ShellCommand) -> Key:
-    """Group commands without their own entry as `stats bash` does."""
+    """The first words of a command that has no table entry, as `stats bash` groups them."""
     words = command.words
     sub = subcommand(words, command.dynamic)
     head = words[:2] if sub is not None and words[1] == sub else words[:1]
@@ -337,7 +354,8 @@ def _group_head(command: ShellCommand) -> Key:
 
 
 def _refused_pattern(command: ShellCommand, judgement: Judgement, line: str) -> str:
-    """`rm -rf *` for `rm -rf build`: recognisable, without arguments and secrets."""
+    """`rm -rf *` for `rm -rf build`: recognisable, but without arguments or secrets."""
+
     if not command.words:
         return "> *"
     head = list(judgement.head or _group_head(command))

@@ -16,7 +16,7 @@ class Harm(IntEnum):
     PROJECT = 1
     """Runs the repository's tests or checks (checks_table.py)."""
     UNKNOWN = 2
-    DONE = 3
+    CERTAIN = 3
     """Writes, deletes, shows secrets, uses the network, changes rights, or runs arbitrary code."""
 
 
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
     operands: int | None = None
     """With more operands than this, it writes; -1 if nothing may follow."""
     needs: frozenset[str] = frozenset()
-    """The entry applies only with one of these options."""
+    """Without one of these options, it rewrites files."""
     guards: tuple[str, ...] | None = None
     """Guards that make any arguments harmless; None if there are no such guards."""
 
@@ -46,8 +46,11 @@ class Judgement(NamedTuple):
     """The guards of the wide rule; None if there is no such rule."""
 
 
-def caught_option(arguments: Key, unless: frozenset[str]) -> str | None:
-    """The first of `unless` among the arguments, also abbreviated or bundled."""
+DYNAMIC_ARGUMENTS = "has arguments that are known only at run time"
+
+
+def harmful_option(arguments: Key, unless: frozenset[str]) -> str | None:
+    """An option of `unless` that the arguments contain, even abbreviated or bundled."""
     for word in arguments:
         name = word.partition("=")[0]
         for option in unless:
@@ -64,7 +67,7 @@ def caught_option(arguments: Key, unless: frozenset[str]) -> str | None:
 
 
 def unknown_option(arguments: Key, only: frozenset[str]) -> str | None:
-    """The first option that is not in `only`; `-5`, `-` and `--` don't count."""
+    """The first option that is not in `only`; `-5`, `-` and `--` don't count as options."""
     for word in arguments:
         name = word.partition("=")[0]
         if word in ("-", "--") or name[1:].isdigit():

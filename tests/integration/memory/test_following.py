@@ -133,7 +133,7 @@ def test_a_problem_is_reported_and_following_goes_on(world: World) -> None:
         assert isinstance(problem, NaviError)
         assert "full-text" in problem.message
         world.places.texts.unlink()
-        passes.follower.ask()
+        passes.follower.request_pass()
         passes.next_that_indexed()
 
 

@@ -31,7 +31,7 @@ def test_new_lines_are_a_matter_of_moments(world: World) -> None:
     file.say("plum")
     state = look(world)
     assert not state.is_up_to_date
-    assert state.is_quickly_done
+    assert state.is_quick_to_refresh
 
 
 def test_of_a_file_that_grew_only_the_rest_counts(
@@ -43,9 +43,9 @@ def test_of_a_file_that_grew_only_the_rest_counts(
     world.index()
     monkeypatch.setattr(fresh, "QUICK_BYTES", 1000)
     file.say("plum")
-    assert look(world).is_quickly_done
+    assert look(world).is_quick_to_refresh
     world.file("two").say("x" * 2000)
-    assert not look(world).is_quickly_done
+    assert not look(world).is_quick_to_refresh
 
 
 def test_a_followed_index_is_not_compared_with_the_files(world: World) -> None:
@@ -72,7 +72,7 @@ def test_without_a_note_of_the_last_run_only_the_index_knows(world: World) -> No
     world.places.file_list.unlink()
     state = look(world)
     assert state.refreshed_at is not None
-    assert (state.is_up_to_date, state.is_quickly_done) == (False, False)
+    assert (state.is_up_to_date, state.is_quick_to_refresh) == (False, False)
 
 
 def test_a_run_with_a_time_limit_stops_and_the_next_one_goes_on(
@@ -85,7 +85,7 @@ def test_a_run_with_a_time_limit_stops_and_the_next_one_goes_on(
     first = refresh.run()
     assert (first.indexed, first.left) == (1, 4)
     assert world.texts("pear4") == ["pear4"]  # the newest first
-    assert look(world).is_quickly_done
+    assert look(world).is_quick_to_refresh
     assert world.index().indexed == 4
     assert [len(world.find(f"pear{number}")) for number in range(5)] == [1] * 5
     assert look(world).is_up_to_date

@@ -47,7 +47,7 @@ def test_the_seeds_are_two_hundred_and_more() -> None:
 
 @pytest.mark.parametrize("text", DANGEROUS)
 def test_a_dangerous_command_is_never_called_harmless(text: str) -> None:
-    assert harm_of(text) is Harm.DONE
+    assert harm_of(text) is Harm.CERTAIN
 
 
 @pytest.mark.parametrize("text", HARMLESS)
@@ -58,9 +58,9 @@ def test_a_harmless_command_is_known_as_such(text: str) -> None:
 @pytest.mark.parametrize("text", DANGEROUS)
 def test_a_dangerous_command_stays_dangerous_wherever_it_hides(text: str) -> None:
     for wrap in WRAPPERS:
-        assert harm_of(wrap(text)) is Harm.DONE, wrap(text)
+        assert harm_of(wrap(text)) is Harm.CERTAIN, wrap(text)
         for wrap_again in WRAPPERS[::5]:
-            assert harm_of(wrap_again(wrap(text))) is Harm.DONE, wrap_again(wrap(text))
+            assert harm_of(wrap_again(wrap(text))) is Harm.CERTAIN, wrap_again(wrap(text))
 
 
 PLAIN = [
@@ -71,7 +71,7 @@ PLAIN = [
 @pytest.mark.parametrize("prefix", PREFIXES)
 def test_a_dangerous_command_stays_dangerous_behind_another(prefix: str) -> None:
     for text in PLAIN:
-        assert harm_of(prefix + text) is Harm.DONE, prefix + text
+        assert harm_of(prefix + text) is Harm.CERTAIN, prefix + text
 
 
 dangerous = st.sampled_from(DANGEROUS)
@@ -125,9 +125,9 @@ def test_judging_and_suggesting_never_fail(text: str) -> None:
         ("./run", Harm.UNKNOWN),
         ("frobnicate --all", Harm.UNKNOWN),
         ("$CMD", Harm.UNKNOWN),
-        ("r'm' x", Harm.DONE),
-        ("\\rm x", Harm.DONE),
-        ("/bin/rm x", Harm.DONE),
+        ("r'm' x", Harm.CERTAIN),
+        ("\\rm x", Harm.CERTAIN),
+        ("/bin/rm x", Harm.CERTAIN),
         ("./ls", Harm.UNKNOWN),
         ("FOO=bar ls", Harm.UNKNOWN),
         ("find $x -name y", Harm.UNKNOWN),
@@ -135,7 +135,7 @@ def test_judging_and_suggesting_never_fail(text: str) -> None:
         ("git -c core.pager=x log", Harm.UNKNOWN),
         ("xargs git branch", Harm.UNKNOWN),
         ("env -vu ls rm x", Harm.UNKNOWN),
-        ("ls `rm x`", Harm.DONE),
+        ("ls `rm x`", Harm.CERTAIN),
         ("cat <<EOF\n`rm x`\nEOF", Harm.UNKNOWN),
         ("cat <<'EOF'\n`rm x`\nEOF", Harm.NONE),
         ("sed -n '1e rm x' f", Harm.UNKNOWN),
@@ -145,15 +145,15 @@ def test_judging_and_suggesting_never_fail(text: str) -> None:
         ("uv sync", Harm.UNKNOWN),
         ("docker build .", Harm.UNKNOWN),
         ("kubectl get pods", Harm.NONE),
-        ("kubectl get secret db", Harm.DONE),
-        ("kubectl get pods -Aojson", Harm.DONE),
+        ("kubectl get secret db", Harm.CERTAIN),
+        ("kubectl get pods -Aojson", Harm.CERTAIN),
         ("git remote -v", Harm.UNKNOWN),
         ("xargs ls", Harm.UNKNOWN),
         ("find . -name x -exec grep -l foo {} +", Harm.UNKNOWN),
         ("uv run --with evil pytest", Harm.UNKNOWN),
         ("shellcheck x.sh", Harm.PROJECT),
         ("export TOKEN", Harm.UNKNOWN),
-        ("grep -r password /", Harm.DONE),
+        ("grep -r password /", Harm.CERTAIN),
     ],
 )
 def test_what_is_in_between(text: str, harm: Harm) -> None:

@@ -39,7 +39,7 @@ def _bring_up_to_date(places: Places) -> None:
     state = freshness(places, agents(), searchable_fields(), clock().now())
     if state.is_up_to_date:
         return
-    if state.is_quickly_done:
+    if state.is_quick_to_refresh:
         result = _refresh(places, TIME_LIMIT_SECONDS).run(doing="recall", scan=state.scan)
         if result.left:
             _say_how_old(state, result.left)
@@ -52,7 +52,7 @@ def _bring_up_to_date(places: Places) -> None:
 def _without_a_note(places: Places, state: Freshness) -> None:
     """For an index whose last run was killed or that another version wrote: ask the engines."""
     refresh = _refresh(places, TIME_LIMIT_SECONDS)
-    if refresh.needs_texts():
+    if refresh.needs_rebuild():
         output.note("this version of recall rebuilds the full-text index once")
         _index_everything(places)
         return

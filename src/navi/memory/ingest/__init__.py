@@ -10,7 +10,7 @@ reading_process.py  runs file_reader.py in a process of its own
 pipeline.py         writes changed files to both engines, batch by batch
 report.py           progress and result of a pass
 index_lock.py       one writer at a time
-backup.py           `--recreate`: keeps the old index beside the new one
+backup.py           `--recreate`: starts a new index and keeps the old one
 upgrade.py          brings an index of an earlier version up to date
 derived/            what is derived from a session while reading it
 write/              the two engines: DuckDB and tantivy

@@ -24,7 +24,7 @@ REQUIRED = {
     "tool_calls": {"id", "session_id", "idx", "tool_name"},
     "usages": {"key", "session_id"},
 }
-"""Columns without which a table's rows are useless."""
+"""The columns of each table without which its rows are useless."""
 TAGS = [("session_id", "TEXT"), ("tag", "TEXT"), ("tagged_at", "TIMESTAMP")]
 DEFAULTS = {
     "is_complete": "true",
@@ -37,7 +37,7 @@ DEFAULTS = {
 
 
 def start_over(places: Places, now: datetime) -> list[str]:
-    """Create the new index. Returns warnings about what could not be copied."""
+    """Create the new index, and return warnings about what could not be copied."""
     if not places.database.exists():
         return []
     new = Places(places.database.with_name(f"{places.database.name}.new"))
@@ -49,7 +49,7 @@ def start_over(places: Places, now: datetime) -> list[str]:
         with database.writing(new, now):
             pass
         warnings = [
-            "the old index can't be read: its tags, and sessions whose file is gone, remain only"
+            "the old index can't be read: its tags, and sessions whose file is gone, are now only"
         ]
     old_path = places.database.with_name(f"{places.database.name}.{now:%Y-%m-%dT%H%M%SZ}.bak")
     os.replace(places.database, old_path)
@@ -68,12 +68,12 @@ def finish_interrupted(places: Places) -> None:
 
 
 def _carry_over(places: Places, new: Places, now: datetime) -> list[str]:
-    """Copies the columns that both have: the old index may be of any version."""
+    """Copy the columns that both indexes have: the old one may be of any version."""
     with database.writing(new, now) as connection:
         connection.execute(f"ATTACH '{_quoted(places.database)}' AS old (READ_ONLY)")
         old = _columns(connection)
         warnings = [
-            f"this version can't read the old index's {table}, so they remain only"
+            f"this version can't read the old index's {table}, so they are now only"
             for table in REQUIRED
             if not REQUIRED[table] <= old.get(table, set())
         ]
@@ -94,7 +94,7 @@ def _carry_over(places: Places, new: Places, now: datetime) -> list[str]:
                 f"(SELECT count(*) FROM {table} WHERE session_id = sessions.id)"
             )
         if gone_ids:
-            warnings += _left_out(old)
+            warnings += _warn_about_unknown_columns(old)
     return warnings
 
 
@@ -111,7 +111,7 @@ def _columns(connection: DuckDBPyConnection) -> dict[str, set[str]]:
 def _copy(
     connection: DuckDBPyConnection, table: str, old: set[str], where: str, *values: list[str]
 ) -> None:
-    """Copies the rows `where`; columns that the old table lacks get their default."""
+    """Copy the rows that match `where`; columns that the old table lacks get their default."""
     columns = index_schema.TABLES.get(table, TAGS)
     names = ", ".join(name for name, _ in columns)
     expressions = ", ".join(
@@ -130,7 +130,7 @@ def _default(name: str, kind: str) -> str:
     return {"BOOLEAN": "false", "BIGINT": "0", "DOUBLE": "0"}.get(kind, "NULL")
 
 
-def _left_out(old: dict[str, set[str]]) -> list[str]:
+def _warn_about_unknown_columns(old: dict[str, set[str]]) -> list[str]:
     unknown = [
         f"{table}.{column}"
         for table, columns in index_schema.TABLES.items()
@@ -139,7 +139,8 @@ def _left_out(old: dict[str, set[str]]) -> list[str]:
     if not unknown:
         return []
     return [
-        f"this version can't read {', '.join(unknown)}; of sessions without a file it remains only"
+        f"this version can't read {', '.join(unknown)}; for sessions whose file is gone, "
+        "these values are now only"
     ]
 
 

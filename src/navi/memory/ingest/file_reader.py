@@ -60,7 +60,7 @@ class Frame(msgspec.Struct, array_like=True, tag=True):
     title_hint: Hint | None
     """A title for the session, in case its agent has none."""
     bad_lines_before: int
-    """Damaged lines that earlier runs have reported."""
+    """Damaged lines that earlier runs reported."""
 
 
 class Failure(msgspec.Struct, array_like=True, tag=True):
@@ -103,15 +103,15 @@ class Position(NamedTuple):
 
 def _frames(task: Task, reading: Reading, position: Position) -> Iterator[Frame]:
     pending: Frame | None = None
-    is_ended = False
-    while not is_ended:
-        chunk, is_ended = _merged_chunks(reading)
+    is_last = False
+    while not is_last:
+        chunk, is_last = _merged_chunks(reading)
         if chunk is None:
             break
         if pending is not None:
             yield pending
         pending = _frame(task, chunk, reading, position)
-        if not is_ended:
+        if not is_last:
             pending.session, pending.mark = replace(reading.session), reading.mark
         position = Position(False, pending.next_idx, pending.next_orphan, position.bad_lines)
     if pending is None:
@@ -123,7 +123,10 @@ def _frames(task: Task, reading: Reading, position: Position) -> Iterator[Frame]
 
 
 def _merged_chunks(reading: Reading) -> tuple[Chunk | None, bool]:
-    """A few chunks as one, so that few answers are split across frames; True with the last one."""
+    """A few chunks as one, so that few answers are split across frames, and whether it is the last.
+
+    None if there are no more.
+    """
     merged: Chunk | None = None
     for count, chunk in enumerate(reading, 1):
         if merged is None:
@@ -141,10 +144,10 @@ def _frame(task: Task, chunk: Chunk, reading: Reading, position: Position) -> Fr
     session = task.session_id
     messages = list({message.idx: message for message in chunk.messages}.values())
     calls = list({(call.message_idx, call.idx): call for call in chunk.tool_calls}.values())
-    touched = [message.idx for message in messages]
-    touched += [call.message_idx for call in calls if call.message_idx is not None]
+    changed = [message.idx for message in messages]
+    changed += [call.message_idx for call in calls if call.message_idx is not None]
     orphans = [call.idx for call in calls if call.message_idx is None]
-    ids = {idx: message_id(session, idx) for idx in dict.fromkeys(touched)}
+    ids = {idx: message_id(session, idx) for idx in dict.fromkeys(changed)}
     return Frame(
         number=task.number,
         is_first=position.is_start,
@@ -154,8 +157,8 @@ def _frame(task: Task, chunk: Chunk, reading: Reading, position: Position) -> Fr
         messages=_messages(session, messages, ids),
         tool_calls=_tool_calls(session, calls, ids),
         usages=_usages(session, chunk.usages),
-        first_idx=min(touched, default=None),
-        next_idx=max(position.next_idx, 1 + max(touched, default=-1)),
+        first_idx=min(changed, default=None),
+        next_idx=max(position.next_idx, 1 + max(changed, default=-1)),
         next_orphan=max(position.next_orphan, 1 + max(orphans, default=-1)),
         replaced_messages=[
             ids[message.idx] for message in messages if message.idx < position.next_idx

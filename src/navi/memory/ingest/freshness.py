@@ -12,7 +12,7 @@ from navi.memory.ingest import index_lock, unchanged
 from navi.memory.ingest.unchanged import Scan
 from navi.vendors.source import Source
 
-TRUSTED = timedelta(seconds=90)
+FOLLOWER_TRUST = timedelta(seconds=90)
 """A follower checks the files every 30 seconds; without a check for this long, it is stuck."""
 QUICK_BYTES = 16 * 1024 * 1024
 """About half a second of reading on a slow machine."""
@@ -32,19 +32,19 @@ class Freshness:
         return self.is_followed or (self.scan is not None and self.scan.nothing_changed)
 
     @property
-    def is_quickly_done(self) -> bool:
-        """Whether somebody can wait while the new lines are indexed."""
+    def is_quick_to_refresh(self) -> bool:
+        """Whether a person can wait while the new lines are indexed."""
         return self.scan is not None and bytes_to_read(self.scan) <= QUICK_BYTES
 
 
 def freshness(
     places: Places, sources: Mapping[str, Source], fields: tuple[str, ...], now: datetime
 ) -> Freshness:
-    """Skips checking the files of an index that is followed: its follower does that."""
+    """Does not check the files of an index that is followed: its follower does that."""
     refreshed_at = last_refresh(places)
     if (
         refreshed_at is not None
-        and now - refreshed_at < TRUSTED
+        and now - refreshed_at < FOLLOWER_TRUST
         and index_lock.is_held(places.follower)
     ):
         return Freshness(refreshed_at, is_followed=True)
@@ -63,7 +63,7 @@ def last_refresh(places: Places) -> datetime | None:
 
 
 def bytes_to_read(scan: Scan) -> int:
-    """Of a file that grew, only the new part is read."""
+    """How much a pass would read; of a file that grew, only the new part."""
     total = 0
     for _, source, file in scan.plan.changed:
         existing = scan.indexed_files.get((source, file.path))

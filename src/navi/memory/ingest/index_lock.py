@@ -65,7 +65,7 @@ def is_held(path: Path) -> bool:
 
 
 def holder(path: Path) -> Holder | None:
-    """The process that is writing now."""
+    """The process that holds the lock exclusively; None if no process does."""
     try:
         with open(path, "rb") as file:
             try:
@@ -82,13 +82,13 @@ def _open(path: Path) -> int:
 
 
 def _take(descriptor: int, path: Path, patience_seconds: float) -> None:
-    give_up_at = time.monotonic() + patience_seconds
+    deadline = time.monotonic() + patience_seconds
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
-            if time.monotonic() >= give_up_at:
+            if time.monotonic() >= deadline:
                 raise _busy(path) from None
         time.sleep(PAUSE_SECONDS)
 
@@ -100,7 +100,7 @@ def _busy(path: Path) -> IndexBusy:
         who = f"process {holder.pid} (`{holder.doing}`, since {holder.since})"
     return IndexBusy(
         f"{who} is writing the index",
-        hint="try again when it is done; you can search meanwhile",
+        hint="try again when it is done; you can search in the meantime",
     )
 
 

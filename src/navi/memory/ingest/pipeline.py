@@ -39,12 +39,13 @@ BATCH_BYTES = 64 * 1024 * 1024
 COMMIT_AFTER_SECONDS = (4.0, 10.0, 30.0)
 """How long new texts wait to become searchable during a long run; the last value repeats."""
 SMALL_BYTES = 8 * 1024 * 1024
+"""A run that reads less than this keeps DuckDB open between its transactions."""
 
 
 @dataclass(slots=True)
 class Pipeline:
     places: Places
-    rows: database.Writer
+    duckdb_writer: database.Writer
     sources: Mapping[str, Source]
     fields: tuple[str, ...]
     clock: Clock
@@ -55,16 +56,16 @@ class Pipeline:
     """The sessions being read, by id; kept up to date."""
     result: RefreshResult
     time_limit_seconds: float | None = None
-    done: list[Task] = field(default_factory=list)
-    """Files read to their end and written."""
+    written_tasks: list[Task] = field(default_factory=list)
+    """Files whose rows were written; a file that failed part-way has the size `UNFINISHED`."""
     _batch: Batch = field(init=False)
-    _written: set[str] = field(default_factory=set)
-    """Sessions whose texts are in the writer but not committed."""
+    _uncommitted: set[str] = field(default_factory=set)
+    """Sessions whose texts are in the text writer but not committed."""
     _committed: set[str] = field(default_factory=set)
-    """Sessions that are no longer pending, which DuckDB does not say yet."""
-    _rows: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """Messages and tool calls read so far, by file number."""
-    _files: int = 0
+    """Sessions whose texts are committed, but which are still pending in DuckDB."""
+    _row_counts: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """The number of messages and tool calls read so far, by file number."""
+    _finished_files: int = 0
     _all_bytes: int = 0
 
     def run(self) -> None:
@@ -76,14 +77,14 @@ class Pipeline:
         limit = inf if self.time_limit_seconds is None else self.time_limit_seconds
         with (
             _no_garbage_collection(),
-            TextWriter(self.places.texts, is_small=self.rows.is_kept_open) as writer,
+            TextWriter(self.places.texts, is_small=self.duckdb_writer.is_kept_open) as writer,
             closing(read_all(self.tasks, self.sources, in_parallel=self.in_parallel)) as frames,
         ):
             for frame in frames:
                 if isinstance(frame, Failure):
                     self._count_failure(frame)
                     continue
-                if self._batch.bytes > BATCH_BYTES or not self._batch.takes(frame):
+                if self._batch.bytes > BATCH_BYTES or not self._batch.can_add(frame):
                     self._write(writer)
                     if time.monotonic() > commit_at:
                         self._commit(writer)
@@ -93,13 +94,13 @@ class Pipeline:
                 self._count(frame)
                 if time.monotonic() - started > limit:
                     break
-            self.result.left = len(self.tasks) - self._files
+            self.result.left = len(self.tasks) - self._finished_files
             self._write(writer)
             self._commit(writer)
-            with self.rows.transaction(self.clock.now()) as connection:
+            with self.duckdb_writer.transaction(self.clock.now()) as connection:
                 self._clear_pending(connection)
             # Others can read while the text writer waits for its segments to merge.
-            self.rows.close()
+            self.duckdb_writer.close()
 
     def _new_batch(self) -> Batch:
         return Batch({task.number: task for task in self.tasks}, self.indexed_sessions, self.fields)
@@ -108,7 +109,7 @@ class Pipeline:
         if not self._batch.frames:
             return
         now = self.clock.now()
-        with self.rows.transaction(now) as connection:
+        with self.duckdb_writer.transaction(now) as connection:
             self._clear_pending(connection)
             changes = self._batch.write(connection, now)
         self._batch = self._new_batch()
@@ -123,15 +124,15 @@ class Pipeline:
             writer.add(change.owner, change.texts)
         for frame in change.frames:
             writer.add(change.owner, texts_of(frame, self.fields))
-        self._written.add(change.owner.session_id)
+        self._uncommitted.add(change.owner.session_id)
 
     def _commit(self, writer: TextWriter) -> None:
         if writer.is_dirty:
             writer.commit()
-        self._committed |= self._written
-        for session in self._written:
+        self._committed |= self._uncommitted
+        for session in self._uncommitted:
             self.indexed_sessions[session].pending_from = None
-        self._written.clear()
+        self._uncommitted.clear()
 
     def _clear_pending(self, connection: DuckDBPyConnection) -> None:
         if self._committed:
@@ -144,38 +145,39 @@ class Pipeline:
     def _count(self, frame: Frame) -> None:
         result, task = self.result, self.tasks[frame.number]
         messages, calls = frame.messages[0], frame.tool_calls[0]
-        if frame.number in self._rows:
+        if frame.number in self._row_counts:
             # These were counted with an earlier frame of the same file.
             messages -= len(frame.replaced_messages)
             calls -= len(frame.replaced_calls)
-        counts = self._rows.get(frame.number, (0, 0))
-        self._rows[frame.number] = counts[0] + messages, counts[1] + calls
+        counts = self._row_counts.get(frame.number, (0, 0))
+        self._row_counts[frame.number] = counts[0] + messages, counts[1] + calls
         if not frame.is_last:
             return
-        self.done.append(task)
+        self.written_tasks.append(task)
         result.bytes += task.size
-        self._warn_of_damage(frame.session, frame.bad_lines_before, task)
+        self._warn_about_damage(frame.session, frame.bad_lines_before, task)
         if not frame.session.is_readable:
             result.failed += 1
             self._report(task, "failed")
             return
         result.indexed += 1
         if not frame.session.is_warmup:
-            messages, calls = self._rows[frame.number]
+            messages, calls = self._row_counts[frame.number]
             result.messages += messages
             result.tool_calls += calls
         self._report(task, "read")
 
-    def _warn_of_damage(self, session: PastSession, bad_lines_before: int, task: Task) -> None:
-        """Only of damage that earlier runs did not report."""
-        bad = session.bad_lines - bad_lines_before
+    def _warn_about_damage(self, session: PastSession, bad_lines_before: int, task: Task) -> None:
+        """Warn only about damage that earlier runs did not report."""
+        new_bad_lines = session.bad_lines - bad_lines_before
         if not session.is_readable:
             self._add_warning(
                 task, f"not a transcript: {formatted_lines(session.bad_lines)} unreadable"
             )
-        elif bad:
+        elif new_bad_lines:
             numbers = session.bad_line_numbers[bad_lines_before:]
-            self._add_warning(task, f"skipped {formatted_lines(bad, numbers)} that can't be read")
+            lines = formatted_lines(new_bad_lines, numbers)
+            self._add_warning(task, f"skipped {lines} that can't be read")
         if session.is_cut_off and is_old(task.mtime, self.clock.now()):
             self._add_warning(task, "its last line is cut off")
 
@@ -186,16 +188,22 @@ class Pipeline:
         task = self.tasks[failure.number]
         self.result.failed += 1
         self._add_warning(task, f"can't be read: {failure.reason}")
-        if failure.number in self._rows:
+        if failure.number in self._row_counts:
             # Part of it is in the index: the next run has to continue from there.
-            self.done.append(msgspec.structs.replace(task, size=UNFINISHED))
+            self.written_tasks.append(msgspec.structs.replace(task, size=UNFINISHED))
         self._report(task, "failed")
 
     def _report(self, task: Task, outcome: str) -> None:
-        self._files += 1
-        done = self.result.bytes
+        self._finished_files += 1
         self.on_progress(
-            Progress(self._files, len(self.tasks), done, self._all_bytes, task.path, outcome)
+            Progress(
+                self._finished_files,
+                len(self.tasks),
+                self.result.bytes,
+                self._all_bytes,
+                task.path,
+                outcome,
+            )
         )
 
 

@@ -58,7 +58,7 @@ def make_plan(
     stamps: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
     """A source whose stamp is in `stamps` has not changed, so its files are not listed."""
-    result = Plan()
+    plan = Plan()
     paths_by_source: dict[str, set[str]] = {}
     covers: dict[str, Callable[[str], bool]] = {}
     unreadable: list[str] = []
@@ -68,27 +68,27 @@ def make_plan(
         covers[name] = source.covers
         stamp = source.stamp()
         if stamp is not None:
-            result.stamps[name] = stamp
+            plan.stamps[name] = stamp
             if stamps.get(name) == stamp and not is_full:
-                result.skipped += sum(1 for each in indexed_files if each[0] == name)
+                plan.skipped += sum(1 for each in indexed_files if each[0] == name)
                 continue
         try:
             for file in source.discover():
                 paths.add(file.path)
-                _add(result, name, file, indexed_files.get((name, file.path)), is_full)
+                _add(plan, name, file, indexed_files.get((name, file.path)), is_full)
         except (OSError, NaviError) as error:
             # An incomplete listing does not tell which files are gone.
-            result.warnings.append(f"{name}: can't list all sessions: {error}")
+            plan.warnings.append(f"{name}: can't list all sessions: {error}")
             continue
         paths_by_source[name] = paths
         unreadable += source.unreadable
-    result.warnings += [
+    plan.warnings += [
         f"{path}: can't be read, so its sessions are not updated" for path in unreadable
     ]
     unreadable_prefixes = tuple(
         path if path.endswith(".jsonl") else path + os.sep for path in unreadable
     )
-    result.vanished = [
+    plan.vanished = [
         each.id
         for (name, path), each in indexed_files.items()
         if not each.is_archived
@@ -97,18 +97,18 @@ def make_plan(
         and covers[name](path)
         and not path.startswith(unreadable_prefixes)
     ]
-    result.changed.sort(key=lambda each: each[2].mtime, reverse=True)
-    return result
+    plan.changed.sort(key=lambda each: each[2].mtime, reverse=True)
+    return plan
 
 
 def _add(
-    result: Plan, source: str, file: FoundFile, existing: IndexedFile | None, is_full: bool
+    plan: Plan, source: str, file: FoundFile, existing: IndexedFile | None, is_full: bool
 ) -> None:
     if existing is None:
-        result.changed.append((session_id(source, file.path), source, file))
+        plan.changed.append((session_id(source, file.path), source, file))
     elif is_full or (existing.mtime, existing.size) != (file.mtime, file.size):
-        result.changed.append((existing.id, source, file))
+        plan.changed.append((existing.id, source, file))
     else:
-        result.skipped += 1
+        plan.skipped += 1
         if existing.is_archived:
-            result.returned.append(existing.id)
+            plan.returned.append(existing.id)

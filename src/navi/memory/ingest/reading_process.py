@@ -28,7 +28,7 @@ WORTH_A_PROCESS_BYTES = 24 * 1024 * 1024
 MOST_BYTES_AHEAD = 32 * 1024 * 1024
 LENGTH_BYTES = 8
 
-_results: msgspec.msgpack.Decoder[Result] = msgspec.msgpack.Decoder(Frame | Failure)
+_decoder: msgspec.msgpack.Decoder[Result] = msgspec.msgpack.Decoder(Frame | Failure)
 
 
 def read_all(
@@ -75,7 +75,7 @@ def _reading(tasks: Sequence[Task], sources: Mapping[str, Source]) -> Iterator[I
 
 
 class _ReadAhead:
-    """What the process reads while the writer is busy. A pipe alone would make it wait."""
+    """Holds what the process reads while the writer is busy; a pipe alone would block it."""
 
     def __init__(self) -> None:
         self._messages: deque[bytes] = deque()
@@ -106,14 +106,14 @@ class _ReadAhead:
                 self._bytes -= len(message)
                 self._changed.notify_all()
             try:
-                yield _results.decode(message)
+                yield _decoder.decode(message)
             except msgspec.DecodeError:
                 return  # cut off in the middle
 
 
 def _run() -> None:
-    """Reads all tasks from standard input and writes their frames to standard output."""
-    # Ends the process when the writer is gone.
+    """Read all tasks from standard input, and write their frames to standard output."""
+    # End the process when the writer is gone.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sources, tasks = pickle.load(sys.stdin.buffer)
     # Thousands of rows come and go without reference cycles, so collecting only costs time.

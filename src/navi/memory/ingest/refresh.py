@@ -32,8 +32,8 @@ from navi.vendors.source import Source
 
 CARD_ONLY = 2**31 - 1
 """A `texts_pending_from` after every message: only the session's card has to be rewritten."""
-REPAIRED_AT_ONCE = 20_000
-"""Texts per batch: bounds memory, and lets other processes open DuckDB between batches."""
+REPAIR_BATCH = 20_000
+"""In texts: limits memory, and lets other processes open DuckDB between batches."""
 
 
 @dataclass(slots=True)
@@ -61,8 +61,9 @@ class Refresh:
     in_parallel: bool = True
     """Whether a second process may read the files."""
     is_full: bool = False
+    """Whether to read every file again from its start."""
     time_limit_seconds: float | None = None
-    """No file is started after this; the next run continues where this one stopped."""
+    """Reading stops after this; the next run continues where this one stopped."""
     patience_seconds: float = 0.0
     """How long to wait for another process that is writing."""
 
@@ -89,7 +90,7 @@ class Refresh:
         result.seconds = round(time.perf_counter() - started, 3)
         return result
 
-    def needs_texts(self) -> bool:
+    def needs_rebuild(self) -> bool:
         """Whether the full-text index has to be rebuilt, which can take minutes."""
         with database.reading(self.places) as connection:
             facts = dict(connection.execute("SELECT name, value FROM facts").fetchall())
@@ -120,14 +121,14 @@ class Refresh:
             for task in self._load(plan, indexed_files, result):
                 file = (task.source, task.path)
                 indexed_files[file] = IndexedFile(task.session_id, task.mtime, task.size, False)
-        changed = {
+        is_archived = {
             **dict.fromkeys(plan.vanished, True),
             **dict.fromkeys(plan.returned, False),
         }
-        if changed:
+        if is_archived:
             for file, each in indexed_files.items():
-                if each.id in changed:
-                    indexed_files[file] = each._replace(is_archived=changed[each.id])
+                if each.id in is_archived:
+                    indexed_files[file] = each._replace(is_archived=is_archived[each.id])
         return result, indexed_files, plan.stamps
 
     def _survey(self) -> Survey:
@@ -152,15 +153,15 @@ class Refresh:
         indexed_files: IndexedFiles,
         result: RefreshResult,
     ) -> list[Task]:
-        """Returns the files that were read to their end."""
+        """Read the changed files, and return those that are now in the index."""
         is_small = sum(file.size for _, _, file in plan.changed) < SMALL_BYTES
-        rows = database.Writer(self.places, is_kept_open=is_small)
-        with closing(rows):
-            with rows.transaction(self.clock.now()) as connection:
+        duckdb_writer = database.Writer(self.places, is_kept_open=is_small)
+        with closing(duckdb_writer):
+            with duckdb_writer.transaction(self.clock.now()) as connection:
                 tasks, indexed_sessions = self._tasks(connection, plan, indexed_files)
             pipeline = Pipeline(
                 self.places,
-                rows,
+                duckdb_writer,
                 self.sources,
                 self.fields,
                 self.clock,
@@ -172,7 +173,7 @@ class Refresh:
                 self.time_limit_seconds,
             )
             pipeline.run()
-        return pipeline.done
+        return pipeline.written_tasks
 
     def _tasks(
         self,
@@ -209,7 +210,7 @@ class Refresh:
             )
 
     def _archive(self, plan: Plan) -> list[tuple[str, int]]:
-        """Record which files vanished or returned; the pending sessions whose card changed."""
+        """Record which files vanished or returned, and return their sessions as pending."""
         pending: list[tuple[str, int]] = []
         with database.writing(self.places, self.clock.now()) as connection:
             for is_archived, ids in ((True, plan.vanished), (False, plan.returned)):
@@ -232,12 +233,12 @@ class Refresh:
     def _repair_some(
         self, writer: TextWriter, pending: list[tuple[str, int]]
     ) -> list[tuple[str, int]]:
-        """Returns what is still pending."""
+        """Repair a batch, and return what is still pending."""
         batch: list[tuple[Card, int, list[tantivy_writer.Text]]] = []
         with database.reading(self.places) as connection:
             cards_by_id = cards(connection, [session for session, _ in pending])
             count = 0
-            while pending and count < REPAIRED_AT_ONCE:
+            while pending and count < REPAIR_BATCH:
                 session, from_idx = pending.pop()
                 texts = texts_in(connection, session, from_idx, self.fields)
                 batch.append((cards_by_id[session], from_idx, texts))

@@ -24,7 +24,7 @@ FACT = "readers"
 
 
 def apply(places: Places, sources: Mapping[str, Source], now: datetime) -> None:
-    """Only marks in the tables what has to be done, so that any later run can do it."""
+    """Mark in the tables what has to be read again, so that any later run can do it."""
     current = {name: source.version for name, source in sources.items()}
     with database.reading(places) as connection:
         previous = _versions(connection)

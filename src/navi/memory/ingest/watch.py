@@ -23,7 +23,7 @@ from navi.memory.ingest.report import RefreshResult
 
 QUIET_MILLISECONDS = 100
 LONGEST_GATHERING_MILLISECONDS = 400
-"""Wait for this much quiet after a change, but never longer than the second value."""
+"""A pass starts after a quiet moment, or at the latest this long after the first change."""
 LOOK_AGAIN_SECONDS = 30.0
 BUSY_SECONDS = 1.0
 FOLDERS_MILLISECONDS = 2_000
@@ -41,35 +41,34 @@ class Follower:
     refresh: Refresh
     on_pass: Callable[[RefreshResult], None]
     on_problem: Callable[[NaviError], None]
-    _wanted: Event = field(default_factory=Event)
+    _pass_requested: Event = field(default_factory=Event)
     _ended: Event = field(default_factory=Event)
 
     def run(self) -> None:
         """Runs until `end` is called or the process is interrupted."""
         self.refresh.places.prepare()
-        watching = Thread(target=self._watch, name="watch folders", daemon=True)
+        watcher = Thread(target=self._watch, name="watch folders", daemon=True)
         with index_lock.shared(self.refresh.places.follower):
-            watching.start()
+            watcher.start()
             try:
                 while not self._ended.is_set():
-                    self._wanted.clear()
+                    self._pass_requested.clear()
                     pause = self._pass()
                     self._ended.wait(pause)
-                    self._wanted.wait(LOOK_AGAIN_SECONDS)
+                    self._pass_requested.wait(LOOK_AGAIN_SECONDS)
             finally:
                 self.end()
-                watching.join()
+                watcher.join()
 
-    def ask(self) -> None:
-        """Request a pass soon."""
-        self._wanted.set()
+    def request_pass(self) -> None:
+        self._pass_requested.set()
 
     def end(self) -> None:
         self._ended.set()
-        self._wanted.set()
+        self._pass_requested.set()
 
     def _pass(self) -> float:
-        """Index what is new. Returns how many seconds to pause."""
+        """Index what is new, and return how many seconds to pause."""
         started = time.monotonic()
         refresh = self.refresh
         try:
@@ -80,7 +79,7 @@ class Follower:
             else:
                 self.on_pass(refresh.run(doing="following", scan=scan))
         except IndexBusy:
-            self._wanted.set()
+            self._pass_requested.set()
             return BUSY_SECONDS
         except NaviError as error:
             self.on_problem(error)
@@ -92,7 +91,7 @@ class Follower:
             folders = self._folders()
             try:
                 if folders:
-                    self.ask()
+                    self.request_pass()
                     self._watch_folders(folders)
                 else:
                     self._ended.wait(FOLDERS_MILLISECONDS / 1000)
@@ -114,14 +113,14 @@ class Follower:
             stop_event=self._ended,
         ):
             if changes or is_first:
-                self.ask()
+                self.request_pass()
                 is_first = False
             elif self._folders() != folders:
                 return
 
     def _poll(self) -> None:
         while not self._ended.wait(FOLDERS_MILLISECONDS / 1000):
-            self.ask()
+            self.request_pass()
 
     def _folders(self) -> list[str]:
         folders = {each for source in self.refresh.sources.values() for each in source.folders()}

@@ -1,7 +1,7 @@
 """Messages and tool calls that a resumed or forked session copied from another one.
 
-Every count includes each of them once, for the session that ended first, since the sessions with
-copies go on. A copy has the same text and time as its original, in another session's file.
+Every count includes each of them once, in the session that ended first, because the sessions with
+copies go on after it. A copy has the same text and time as its original, in another session's file.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ TEXTS = {"messages": "content, t.thinking", "tool_calls": "tool_input"}
 
 
 def find_copies(connection: DuckDBPyConnection, table: str) -> str:
-    """Creates a temporary table with the `id` and `session_id` of each copy. Returns its name."""
+    """Create a temporary table with the `id` and `session_id` of each copy, and return its name."""
     name = f"copied_{table}"
     connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} (id TEXT, session_id TEXT)")
     key = KEYS[table]
-    # Times first: few sessions share any, so few texts have to be read.
-    sharing = connection.execute(
+    # Compare times first: few sessions share any, so few texts have to be read.
+    candidates = connection.execute(
         "SELECT DISTINCT unnest(sessions) FROM ("
         f"  SELECT list(DISTINCT t.session_id) AS sessions FROM {table} t "
         "  JOIN sessions s ON s.id = t.session_id WHERE t.timestamp IS NOT NULL "
         f"  GROUP BY s.source, t.timestamp, t.{key} HAVING min(t.session_id) <> max(t.session_id)"
         ")"
     ).fetchall()
-    if sharing:
+    if candidates:
         connection.execute(
             f"INSERT INTO {name} SELECT t.id, t.session_id FROM {table} t "
             "JOIN sessions s ON s.id = t.session_id "
@@ -34,6 +34,6 @@ def find_copies(connection: DuckDBPyConnection, table: str) -> str:
             f"  PARTITION BY s.source, t.timestamp, t.{key}, hash(t.{TEXTS[table]}) "
             "  ORDER BY coalesce(s.ended_at, 'infinity'), s.id"
             ")",
-            [[row[0] for row in sharing]],
+            [[row[0] for row in candidates]],
         )
     return name

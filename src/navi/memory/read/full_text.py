@@ -1,4 +1,4 @@
-"""Opens the full-text folder for reading; the numbers in its documents.
+"""Opens the full-text folder for reading, and packs values into the numbers of its documents.
 
 Separate from tantivy_writer.py, so that a search imports only what it needs.
 """
@@ -37,7 +37,7 @@ def open_for_reading(places: Places) -> tantivy.Index:
             Query.term_query(index.schema, "file", "")  # fails on an older version's index
             return index
         except (ValueError, OSError) as error:
-            # The folder is just being rebuilt, or a newer version wrote it.
+            # The folder is being rebuilt right now, or another version wrote it.
             if attempt == ATTEMPTS - 1:
                 if not folder.exists():
                     raise NoIndex from error
@@ -48,7 +48,7 @@ def open_for_reading(places: Places) -> tantivy.Index:
 
 
 def terms(searcher: tantivy.Searcher, field: str, prefix: str = "") -> list[str]:
-    """The terms of a field."""
+    """The terms of a field that begin with `prefix`."""
     return [term for term, _ in searcher.terms_with_prefix(field, prefix)]
 
 
@@ -67,24 +67,24 @@ def agent_number(source: str) -> int:
     return crc32(source.encode())
 
 
-def place_of(idx: int | None, call: int | None) -> int:
-    """Both in one number, in the order of the conversation; calls outside messages come first."""
+def pack_position(idx: int | None, call: int | None) -> int:
+    """A text's message and call in one number, in order; calls outside messages come first."""
     first = 0 if idx is None else idx + 1
     second = 0 if call is None else min(call, MOST_CALLS) + 1
     return first << CALL_BITS | second
 
 
-def read_place(place: int) -> tuple[int | None, int | None]:
-    first, second = place >> CALL_BITS, place & MOST_CALLS + 1
+def unpack_position(position: int) -> tuple[int | None, int | None]:
+    first, second = position >> CALL_BITS, position & MOST_CALLS + 1
     return first - 1 if first else None, second - 1 if second else None
 
 
-def what_of(role: str | None, kind: str) -> int:
-    """Role and kind of a text in one number."""
-    who = ROLES.index(role) if role in ROLES else len(ROLES)
-    return who * len(KINDS) + KINDS.index(kind)
+def pack_kind(role: str | None, kind: str) -> int:
+    """A text's role and kind in one number."""
+    role_number = ROLES.index(role) if role in ROLES else len(ROLES)
+    return role_number * len(KINDS) + KINDS.index(kind)
 
 
-def read_what(what: int) -> tuple[str | None, str]:
-    who, kind = divmod(what, len(KINDS))
-    return ROLES[who] if who < len(ROLES) else None, KINDS[kind]
+def unpack_kind(number: int) -> tuple[str | None, str]:
+    role_number, kind = divmod(number, len(KINDS))
+    return ROLES[role_number] if role_number < len(ROLES) else None, KINDS[kind]

@@ -46,7 +46,7 @@ class Health:
     archived: int
     """Sessions whose file is gone."""
     silent_files: int
-    """Files without messages and tool calls, and those of agents started only to be ready."""
+    """Files without messages or tool calls, and those of agents started only to be ready."""
     pending: int
     """Sessions whose texts are not all in the full-text index."""
     indexed_at: datetime | None
@@ -61,20 +61,24 @@ class Health:
 
 def health(places: Places, now: datetime) -> Health:
     with database.reading(places) as connection:
-        row = connection.execute(
+        totals = connection.execute(
             f"SELECT count(*) FILTER ({IS_SESSION} AND is_archived), "
             f"count(*) FILTER (NOT ({IS_SESSION}) AND is_complete), "
             "count(texts_pending_from), max(indexed_at) FROM sessions"
         ).fetchone()
-        assert row is not None
+        assert totals is not None
         counts = statistics.overview(connection, statistics.Scope())
         incomplete = connection.execute(
             "SELECT source, source_path, bad_lines, mark, file_mtime FROM sessions "
             "WHERE NOT is_complete ORDER BY ALL"
         ).fetchall()
         unknown = tuple(_unknown(connection))
-    archived, silent, pending, indexed_at = row
-    halves = [each for each in incomplete if not each[2] or _session_in(each[3]).get("is_cut_off")]
+    archived, silent, pending, indexed_at = totals
+    ending_in_half_a_line = [
+        (path, mtime)
+        for _, path, bad_lines, mark, mtime in incomplete
+        if not bad_lines or _session_in(mark).get("is_cut_off")
+    ]
     return Health(
         counts["sessions"],
         counts["messages"],
@@ -83,9 +87,9 @@ def health(places: Places, now: datetime) -> Health:
         pending,
         indexed_at,
         places.database.stat().st_size,
-        tuple(_damaged(*each[:4]) for each in incomplete if each[2]),
-        tuple(each[1] for each in halves if is_old(each[4], now)),
-        tuple(each[1] for each in halves if not is_old(each[4], now)),
+        tuple(_damaged(*row[:4]) for row in incomplete if row[2]),
+        tuple(path for path, mtime in ending_in_half_a_line if is_old(mtime, now)),
+        tuple(path for path, mtime in ending_in_half_a_line if not is_old(mtime, now)),
         unknown,
     )
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from navi.base.secrets.masking import masked as mask
-from navi.base.secrets.masking import masked_json
+from navi.base.secrets.masking import masked, masked_json
 from navi.base.timestamps import instant
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ def session_json(session: Json) -> Json:
         name: instant(value) if name.endswith("_at") else value for name, value in session.items()
     }
     view["tags"] = view["tags"] or []
-    view["title"] = mask(view["title"])
+    view["title"] = masked(view["title"])
     return view
 
 
@@ -32,8 +31,8 @@ def transcript_json(transcript: Transcript) -> Json:
         "messages": [
             {
                 **message,
-                "content": mask(message["content"]),
-                "thinking": mask(message["thinking"]),
+                "content": masked(message["content"]),
+                "thinking": masked(message["thinking"]),
                 "timestamp": instant(message["timestamp"]),
                 "tool_calls": [_call_json(call) for call in message["tool_calls"]],
             }
@@ -56,7 +55,7 @@ def hit_json(hit: Hit) -> Json:
         "tool_name": hit.tool_name,
         "timestamp": instant(hit.timestamp),
         "project": hit.project,
-        "title": mask(hit.title),
+        "title": masked(hit.title),
         "resume_command": hit.resume_command,
         "score": round(hit.score, 4),
         "snippet": hit.snippet.text,
@@ -77,8 +76,8 @@ def _call_json(call: Json) -> Json:
     return {
         **call,
         "tool_input": masked_json(call["tool_input"]),
-        "bash_command": mask(call["bash_command"]),
-        "bash_base": mask(call["bash_base"]),
-        "bash_sub": mask(call["bash_sub"]),
+        "bash_command": masked(call["bash_command"]),
+        "bash_base": masked(call["bash_base"]),
+        "bash_sub": masked(call["bash_sub"]),
         "timestamp": instant(call["timestamp"]),
     }

@@ -1,7 +1,7 @@
 """Parses what a person typed into the search box. Accepts anything.
 
-All `words` must match, `"a phrase"` in this order; `prefix*` matches the start of words; `-word`
-excludes.
+All words must match; `"a phrase"` matches its words in that order; `prefix*` matches words that
+begin with it; `-word` excludes texts that contain the word.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Clause(NamedTuple):
 
 
 def read_query(text: str) -> list[Clause]:
-    """Leaves out repetitions, and whatever has no letter, digit or emoji."""
+    """The clauses of a query, without repetitions and those without letters, digits or emoji."""
     clauses: dict[Clause, None] = {}
     for clause in _clauses(composed(encodable(text))):
         if clause is not None:
@@ -58,9 +58,9 @@ def build(
     schema: Schema, clauses: list[Clause], everything: Query, *, needs_all: bool = True
 ) -> Query:
     """`everything` is what a query that only excludes starts from."""
-    wanted = Occur.Must if needs_all else Occur.Should
+    occurrence = Occur.Must if needs_all else Occur.Should
     parts = [
-        (Occur.MustNot if clause.is_excluded else wanted, _query(schema, clause))
+        (Occur.MustNot if clause.is_excluded else occurrence, _query(schema, clause))
         for clause in clauses
     ]
     if all(clause.is_excluded for clause in clauses):

@@ -17,11 +17,11 @@ from navi.memory.read.full_text import (
     id_of,
     number_of,
     open_for_reading,
-    place_of,
-    read_place,
-    read_what,
+    pack_kind,
+    pack_position,
     terms,
-    what_of,
+    unpack_kind,
+    unpack_position,
 )
 from navi.memory.read.query import Clause, build, read_query
 from navi.memory.read.session_list import card_in, projects_matching, total_of
@@ -121,15 +121,15 @@ class Search:
         filter_queries = self._filter_queries(searcher, filters, has_words=bool(clauses))
         if not clauses and filters.file is None:
             return SearchResult([], True)
-        most = limit or max(1, searcher.num_docs)
+        limit = limit or max(1, searcher.num_docs)
         query = self._query(clauses, filter_queries, needs_all=True)
         # A search for only a file has no words to rank by.
         by_date = by_date or not clauses
-        hits = self._hits(searcher, query, clauses, most, by_date)
+        hits = self._hits(searcher, query, clauses, limit, by_date)
         if hits or sum(not clause.is_excluded for clause in clauses) < 2:
             return SearchResult(hits, True)
         query = self._query(clauses, filter_queries, needs_all=False)
-        return SearchResult(self._hits(searcher, query, clauses, most, by_date), False)
+        return SearchResult(self._hits(searcher, query, clauses, limit, by_date), False)
 
     def total(self, text: str, filters: Filters = EVERYTHING, *, has_all_words: bool = True) -> int:
         """How many passages match all the words, or some of them."""
@@ -151,7 +151,10 @@ class Search:
         if hit.idx is None:
             return []
         searcher = self._index.searcher()
-        first, last = place_of(max(0, hit.idx - count), None), place_of(hit.idx + count + 1, None)
+        first, last = (
+            pack_position(max(0, hit.idx - count), None),
+            pack_position(hit.idx + count + 1, None),
+        )
         query = Query.boolean_query(
             [
                 (Occur.Must, self._session(hit.session_id)),
@@ -167,9 +170,9 @@ class Search:
             strict=True,
         )
         passages = []
-        for place, what, address in numbers:
-            idx, _ = read_place(int(place or 0))
-            role, kind = read_what(int(what or 0))
+        for position, what, address in numbers:
+            idx, _ = unpack_position(int(position or 0))
+            role, kind = unpack_kind(int(what or 0))
             if kind == "content" and idx is not None and idx != hit.idx:
                 passages.append(Passage(idx, role, mask(_text_of(searcher.doc(address)))))
         return sorted(passages, key=lambda passage: passage.idx)
@@ -215,24 +218,24 @@ class Search:
     ) -> int | None:
         queries = [
             self._session(session),
-            self._range("place", place_of(0, None), None),
+            self._range("place", pack_position(0, None), None),
             self._range("at", None, microseconds(moment), FieldType.Integer),
         ]
         query = Query.boolean_query([(Occur.Must, each) for each in queries])
         hits = searcher.search(query, 1, count=False, order_by_field="at").hits
-        places = searcher.fast_field_values("place", [address for _, address in hits])
-        return read_place(int(places[0] or 0))[0] if places else None
+        positions = searcher.fast_field_values("place", [address for _, address in hits])
+        return unpack_position(int(positions[0] or 0))[0] if positions else None
 
     def _filter_queries(
         self, searcher: tantivy.Searcher, filters: Filters, *, has_words: bool
     ) -> list[Query]:
-        """Without words, `file` selects the calls that touched it; else, the sessions of these."""
+        """`file` selects the calls that touched it; if there are words, those calls' sessions."""
         queries: list[Query] = []
         if filters.source is not None:
             number = agent_number(filters.source)
             queries.append(self._range("agent", number, number))
         if filters.role is not None:
-            first = what_of(filters.role, KINDS[0])
+            first = pack_kind(filters.role, KINDS[0])
             queries.append(self._range("what", first, first + len(KINDS) - 1))
         if filters.since is not None or filters.until is not None:
             since = None if filters.since is None else microseconds(filters.since)
@@ -244,15 +247,16 @@ class Search:
             queries.append(Query.term_set_query(self._schema, "tool", tools))
         if filters.project is not None:
             projects = projects_matching(searcher, filters.project)
-            queries.append(self._of_sessions(searcher, "project", projects))
+            queries.append(self._texts_of_sessions(searcher, "project", projects))
         if filters.session is not None:
             queries.append(self._session_named(searcher, filters.session))
         if filters.file is not None:
-            touches = self._touches(searcher, filters.file)
+            calls = self._calls_on_file(searcher, filters.file)
             if has_words:
-                numbers = self._sessions(searcher, touches)
-                touches = Query.term_set_query(self._schema, "session", numbers)
-            queries.append(touches)
+                numbers = self._sessions(searcher, calls)
+                queries.append(Query.term_set_query(self._schema, "session", numbers))
+            else:
+                queries.append(calls)
         return queries
 
     def _session_named(self, searcher: tantivy.Searcher, name: str) -> Query:
@@ -260,28 +264,28 @@ class Search:
         ids = terms(searcher, "card", prefix.lower())
         source_ids = terms(searcher, "source_session", prefix)
         by_id = Query.term_set_query(self._schema, "session", [number_of(each) for each in ids])
-        by_source = self._of_sessions(searcher, "source_session", source_ids)
+        by_source = self._texts_of_sessions(searcher, "source_session", source_ids)
         return Query.boolean_query([(Occur.Should, by_id), (Occur.Should, by_source)])
 
-    def _touches(self, searcher: tantivy.Searcher, file: str) -> Query:
+    def _calls_on_file(self, searcher: tantivy.Searcher, file: str) -> Query:
         """The texts of calls that name the file by any end of its path."""
-        wanted = path_term(encodable(file))
-        if wanted is None:
+        term = path_term(encodable(file))
+        if term is None:
             return Query.empty_query()
-        longer = terms(searcher, "file", wanted)
-        choices = [Query.term_set_query(self._schema, "file", longer)]
-        for shorter in shorter_ends(wanted):
+        choices = [Query.term_set_query(self._schema, "file", terms(searcher, "file", term))]
+        for shorter in shorter_ends(term):
             # The rest of the path may be the session's folder.
             by_name = Query.term_query(self._schema, "file", shorter, "basic")
             numbers = [
                 number
                 for number in self._sessions(searcher, by_name)
-                if is_same_file(shorter, self._folder(searcher, number), wanted)
+                if is_same_file(shorter, self._folder(searcher, number), term)
             ]
             if numbers:
-                there = Query.term_set_query(self._schema, "session", numbers)
-                both = Query.boolean_query([(Occur.Must, by_name), (Occur.Must, there)])
-                choices.append(both)
+                in_sessions = Query.term_set_query(self._schema, "session", numbers)
+                choices.append(
+                    Query.boolean_query([(Occur.Must, by_name), (Occur.Must, in_sessions)])
+                )
         return Query.boolean_query([(Occur.Should, each) for each in choices])
 
     def _sessions(self, searcher: tantivy.Searcher, texts: Query) -> list[int]:
@@ -296,7 +300,7 @@ class Search:
     def _session(self, id: str) -> Query:
         return Query.term_query(self._schema, "session", number_of(id), "basic")
 
-    def _of_sessions(self, searcher: tantivy.Searcher, field: str, names: list[str]) -> Query:
+    def _texts_of_sessions(self, searcher: tantivy.Searcher, field: str, names: list[str]) -> Query:
         """The texts of the sessions that have one of the names on their card."""
         cards = Query.term_set_query(self._schema, field, names)
         return Query.term_set_query(self._schema, "session", self._sessions(searcher, cards))
@@ -320,9 +324,9 @@ def _hit(
     document: tantivy.Document,
     clauses: list[Clause],
 ) -> Hit:
-    _, place, what, at = numbers
-    idx, call = read_place(place)
-    role, kind = read_what(what)
+    _, position, what, at = numbers
+    idx, call = unpack_position(position)
+    role, kind = unpack_kind(what)
     return Hit(
         session_id=session,
         source=card.get("source", ""),

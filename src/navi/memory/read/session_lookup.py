@@ -28,26 +28,26 @@ Session = dict[str, Any]
 """A row by column name, with aware times."""
 
 
-def resolve(connection: DuckDBPyConnection, wanted: str) -> str:
+def resolve(connection: DuckDBPyConnection, reference: str) -> str:
     """The full id for an id, the unique start of one, or the agent's own id."""
-    wanted = wanted.strip()
+    reference = reference.strip()
     for condition, value in (
-        ("id = ?", wanted.lower()),
-        ("source_session_id = ? AND NOT is_subagent", wanted),
-        ("source_session_id = ?", wanted),
+        ("id = ?", reference.lower()),
+        ("source_session_id = ? AND NOT is_subagent", reference),
+        ("source_session_id = ?", reference),
     ):
         if rows := _candidates(connection, condition, value):
-            return _only(wanted, rows)
-    if len(wanted) < SHORTEST_PREFIX:
+            return _only(reference, rows)
+    if len(reference) < SHORTEST_PREFIX:
         raise InvalidInput(
-            f"{wanted!r} is too short for an id",
+            f"{reference!r} is too short for an id",
             hint=f"give at least {SHORTEST_PREFIX} characters",
         )
-    rows = _candidates(connection, "starts_with(id, ?)", wanted.lower())
-    rows = rows or _candidates(connection, "starts_with(source_session_id, ?)", wanted)
+    rows = _candidates(connection, "starts_with(id, ?)", reference.lower())
+    rows = rows or _candidates(connection, "starts_with(source_session_id, ?)", reference)
     if not rows:
-        raise PastSessionNotFound(wanted)
-    return _only(wanted, rows)
+        raise PastSessionNotFound(reference)
+    return _only(reference, rows)
 
 
 def session(connection: DuckDBPyConnection, id: str) -> Session:
@@ -87,10 +87,10 @@ def _candidates(
     ).fetchall()
 
 
-def _only(wanted: str, rows: list[tuple[Any, ...]]) -> str:
+def _only(reference: str, rows: list[tuple[Any, ...]]) -> str:
     if len(rows) > 1:
         raise AmbiguousSession(
-            wanted,
+            reference,
             [
                 f"{id}  {source.replace('_', '-')}  {_local(at)}  {project}"
                 for id, source, at, project in rows

@@ -31,14 +31,17 @@ class Transcript:
     messages: list[dict[str, Any]]
     """Each with its `tool_calls`."""
     orphan_calls: list[dict[str, Any]]
-    """Calls outside messages, as Codex writes them all."""
+    """Calls outside messages, as all of Codex's are."""
 
     def with_calls(self) -> Iterator[tuple[dict[str, Any] | None, list[dict[str, Any]]]]:
-        """Each message with the calls made in it or right after it; first, calls before any."""
+        """Each message with the calls made in it or right after it.
+
+        Calls before the first message come first, with None as their message.
+        """
         orphans = deque(self.orphan_calls)
         for number, message in enumerate(self.messages):
-            if number == 0 and (early := _calls_until(orphans, message["timestamp"])):
-                yield None, early
+            if number == 0 and (earlier_calls := _calls_until(orphans, message["timestamp"])):
+                yield None, earlier_calls
             is_last = number + 1 == len(self.messages)
             until = None if is_last else self.messages[number + 1]["timestamp"]
             calls = list(orphans) if is_last else _calls_until(orphans, until)

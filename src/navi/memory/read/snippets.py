@@ -29,7 +29,7 @@ def snippet(text: str, clauses: Sequence[Clause], length: int = LENGTH) -> Snipp
     return _one_line(text, start, end, [span for span in spans if start <= span[0] < end])
 
 
-def has_all(text: str, clauses: Sequence[Clause]) -> bool:
+def matches_query(text: str, clauses: Sequence[Clause]) -> bool:
     """Whether the text matches the query, as in a search."""
     return all(bool(_spans(text, [clause])) != clause.is_excluded for clause in clauses)
 
@@ -69,25 +69,26 @@ def _window(text: str, spans: list[tuple[int, int]], length: int) -> tuple[int, 
     """The part of the text with the most matches; its start if there are none."""
     if not spans:
         return 0, min(len(text), length)
-    best, most, last = 0, 0, 0
+    best, best_count, after = 0, 0, 0
     for first in range(len(spans)):
-        while last < len(spans) and spans[last][1] - spans[first][0] <= length:
-            last += 1
-        if last - first > most:
-            best, most = first, last - first
-    begin = spans[best][0]
-    finish = max(spans[best][1], spans[best + max(most, 1) - 1][1])
-    margin = max(0, length - (finish - begin)) // 2
-    start = max(0, begin - margin)
+        while after < len(spans) and spans[after][1] - spans[first][0] <= length:
+            after += 1
+        if after - first > best_count:
+            best, best_count = first, after - first
+    match_start = spans[best][0]
+    match_end = max(spans[best][1], spans[best + max(best_count, 1) - 1][1])
+    margin = max(0, length - (match_end - match_start)) // 2
+    start = max(0, match_start - margin)
     end = min(len(text), start + length)
     start = max(0, min(start, end - length))
-    return _at_a_space(text, start, begin), max(end, min(finish, start + length))
+    return _after_a_space(text, start, match_start), max(end, min(match_end, start + length))
 
 
-def _at_a_space(text: str, start: int, begin: int) -> int:
+def _after_a_space(text: str, start: int, match_start: int) -> int:
+    """`start`, or the beginning of the next word if it is near and before the match."""
     if start == 0:
         return 0
-    space = text.find(" ", start, min(start + 20, begin))
+    space = text.find(" ", start, min(start + 20, match_start))
     return start if space < 0 else space + 1
 
 
@@ -96,19 +97,19 @@ def _one_line(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> 
     length = len(pieces)
     highlights: list[tuple[int, int]] = []
     position = start
-    for first, last in [*spans, (end, end)]:
-        last = min(last, end)
-        if first < position:
+    for match_start, match_end in [*spans, (end, end)]:
+        match_end = min(match_end, end)
+        if match_start < position:
             continue
-        before = _flat(text[position:first])
+        before = _flat(text[position:match_start])
         pieces.append(before)
         length += len(before)
-        fragment = _flat(text[first:last])
+        fragment = _flat(text[match_start:match_end])
         if fragment:
             highlights.append((length, length + len(fragment)))
         pieces.append(fragment)
         length += len(fragment)
-        position = last
+        position = match_end
     if end < len(text):
         pieces.append("…")
     return Snippet("".join(pieces), tuple(highlights))
@@ -119,7 +120,7 @@ def _flat(text: str) -> str:
 
 
 class _Folds(dict[int, str]):
-    """Folds characters like the index does, but one for one, so that offsets stay the same."""
+    """Folds characters as the index does, but one for one, so that offsets stay the same."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)

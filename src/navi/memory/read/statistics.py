@@ -73,10 +73,10 @@ def overview(connection: DuckDBPyConnection, scope: Scope) -> dict[str, Any]:
     names = ("sessions", "messages", "tool_calls", "copied_messages", "copied_tool_calls")
     by_source = {}
     for source, *counts, _, _ in rows:
-        spent = tokens.get(source, {})
+        token_sums = tokens.get(source, {})
         by_source[source] = {
             **dict(zip(names, counts, strict=True)),
-            **{name: spent.get(name, 0) for name in TOKENS},
+            **{name: token_sums.get(name, 0) for name in TOKENS},
         }
     firsts = [row[-2].replace(tzinfo=UTC) for row in rows if row[-2] is not None]
     lasts = [row[-1].replace(tzinfo=UTC) for row in rows if row[-1] is not None]
@@ -192,7 +192,7 @@ def activity(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any
 
 
 def tokens(connection: DuckDBPyConnection, scope: Scope, by: Sequence[str]) -> list[dict[str, Any]]:
-    """Tokens grouped by project, model and one of day, week, month; newest period first."""
+    """Tokens by project, model and a day, week or month, as `by` says; newest period first."""
     period = next((PERIODS[each] for each in by if each in PERIODS), None)
     rows = _token_sums(
         connection,
@@ -219,7 +219,7 @@ def _token_sums(connection: DuckDBPyConnection, scope: Scope, *by: str) -> list[
 
 
 def _with_costs(rows: Iterable[dict[str, Any]], *, keeps_model: bool) -> list[dict[str, Any]]:
-    """Merges rows per model, because prices are per model."""
+    """Add up the rows, each with the price of its model."""
     groups: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
         model = row["model"]

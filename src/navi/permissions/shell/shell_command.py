@@ -1,7 +1,7 @@
 """One simple command of a shell line, and the commands that it runs in turn.
 
 `sudo rm x` runs `rm x`; `find . -exec grep y {} +` runs `grep y`; `bash -lc "a && b"` runs a script
-that must be parsed in turn. `runs` finds these commands; the tables describe each one's arguments.
+that must be parsed in turn. `inner_commands` finds them; the tables say where they begin.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class ShellCommand(NamedTuple):
     words: tuple[str, ...]
     """As the command receives them; empty for a lone assignment or redirection."""
     dynamic: frozenset[int] = frozenset()
-    """Indexes of words decided only when the line runs; such a word is its source text."""
+    """Indexes of words decided only when the line runs; `words` has their source text."""
     text: str = ""
     """As written, without redirections; empty if it can't be cut out of the line."""
     assignments: tuple[tuple[str, str | None], ...] = ()
@@ -36,7 +36,7 @@ class ShellCommand(NamedTuple):
     parent: int = -1
     """The index of the command that runs this one, as sudo does; -1 for none."""
     is_unknown: bool = False
-    """Whether it may be something other than it appears."""
+    """Whether it may be something other than it appears to be."""
 
     @property
     def name(self) -> str | None:
@@ -54,7 +54,7 @@ class Inner(NamedTuple):
     """False after an unknown option, whose value may have been taken for the command."""
 
 
-# Commands that precede another one: their options with a value, and their number of operands.
+# Commands that run the command after them: their options with a value, their number of operands.
 PREFIXES: dict[str, tuple[frozenset[str], int]] = {
     name: (names(options), operands)
     for name, options, operands in [
@@ -96,7 +96,7 @@ PREFIXES: dict[str, tuple[frozenset[str], int]] = {
         ("flock", "-w -E --wait --timeout --conflict-exit-code", 1),
     ]
 }  # fmt: skip
-# Their options without a value. After any other option, it is unclear where the command begins.
+# Options of such commands without a value. After others, it is unclear where the command begins.
 FLAGS: dict[str, frozenset[str]] = {
     name: names(flags)
     for name, flags in [
@@ -115,7 +115,7 @@ FLAGS: dict[str, frozenset[str]] = {
         ("npx", "-y --yes --no -q --quiet"),
     ]
 }  # fmt: skip
-# Pairs of words that precede another command, such as `uv run`.
+# Pairs of words that run the command after them, such as `uv run`: their options with a value.
 RUNNERS: dict[tuple[str, str], frozenset[str]] = {
     (name, sub): names(options)
     for name, sub, options in [
@@ -145,7 +145,7 @@ FIND_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 FD_RUNS = frozenset(("-x", "-X", "--exec", "--exec-batch"))
 
 
-def runs(words: tuple[str, ...]) -> Iterator[Inner]:
+def inner_commands(words: tuple[str, ...]) -> Iterator[Inner]:
     """The commands and scripts that a command with these words runs."""
     name = base_name(words[0])
     if name in PREFIXES:
@@ -161,7 +161,7 @@ def runs(words: tuple[str, ...]) -> Iterator[Inner]:
     elif name == "trap" and len(words) > 2:
         yield Inner(script=words[1])
     elif name == "find":
-        yield from _found_files_command(words)
+        yield from _commands_of_find(words)
     elif name in ("fd", "fdfind"):
         yield from _rest_after(words, FD_RUNS)
     elif name == "git":
@@ -252,7 +252,7 @@ def _option_script(words: tuple[str, ...], options: tuple[str, ...]) -> Iterator
             yield Inner(script=word[2:])
 
 
-def _found_files_command(words: tuple[str, ...]) -> Iterator[Inner]:
+def _commands_of_find(words: tuple[str, ...]) -> Iterator[Inner]:
     at = 1
     while at < len(words):
         if words[at] in FIND_RUNS:

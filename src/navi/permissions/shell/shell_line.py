@@ -17,16 +17,16 @@ from navi.permissions.shell.shell_command import (
     Redirection,
     ShellCommand,
     base_name,
+    inner_commands,
     is_assignment,
     names,
-    runs,
 )
 
 __all__ = ["ShellCommand", "ShellLine", "read_command", "subcommand"]
 
 # Longer lines rarely repeat, so caching them is not worth the memory.
-LONGEST_KEPT = 1_000
-LINES_KEPT = 16_384
+LONGEST_CACHED = 1_000
+CACHED_LINES = 16_384
 # No honest command nests `bash -c "bash -c …"` deeper than this.
 DEEPEST_SCRIPT = 6
 
@@ -119,11 +119,11 @@ class ShellLine:
 
 def read_command(text: str) -> ShellLine:
     """Parse what the shell would run for `text`; never fails."""
-    return _read_kept(text) if len(text) <= LONGEST_KEPT else _read(text, 0)
+    return _read_cached(text) if len(text) <= LONGEST_CACHED else _read(text, 0)
 
 
-@lru_cache(maxsize=LINES_KEPT)
-def _read_kept(text: str) -> ShellLine:
+@lru_cache(maxsize=CACHED_LINES)
+def _read_cached(text: str) -> ShellLine:
     return _read(text, 0)
 
 
@@ -223,8 +223,8 @@ _RUN_OTHERS = names(
     "su script nix-shell eval trap find fd fdfind git docker podman kubectl oc uv poetry pdm "
     "pipenv hatch rye pixi bundle npm pnpm yarn bun direnv conda mise devbox"
 )
-# Wrappers that the summary looks through: `sudo x` is about x.
-_SEEN_THROUGH = (
+# Wrappers that the summary leaves out: `sudo x` is summarised as `x`.
+_SUMMARY_WRAPPERS = (
     SHELLS
     | names("eval su")
     | (frozenset(PREFIXES) - names("xargs parallel watch npx bunx uvx strace ltrace"))
@@ -237,8 +237,8 @@ def _summary(
     """The summary of a line whose first command has these words."""
     if not words:
         return None, None, is_compound
-    while base_name(words[0]) in _SEEN_THROUGH and 0 not in dynamic:
-        inner = next(runs(words), None)
+    while base_name(words[0]) in _SUMMARY_WRAPPERS and 0 not in dynamic:
+        inner = next(inner_commands(words), None)
         if inner is None:
             break
         if inner.script is not None:
@@ -263,15 +263,15 @@ def subcommand(words: tuple[str, ...], dynamic: frozenset[int] = frozenset()) ->
 
 
 def _append(command: ShellCommand, commands: list[ShellCommand], depth: int, wrappers: int) -> None:
-    place = len(commands)
+    index = len(commands)
     commands.append(command)
     if not command.words or 0 in command.dynamic or not _runs_others(command.words[0]):
         return
-    for inner in runs(command.words):
+    for inner in inner_commands(command.words):
         if wrappers > 20:
-            commands.append(command._replace(words=(), text="", parent=place, is_unknown=True))
+            commands.append(command._replace(words=(), text="", parent=index, is_unknown=True))
         elif inner.script is not None:
-            _append_script(command, inner, commands, depth, place)
+            _append_script(command, inner, commands, depth, index)
         else:
             part = command._replace(
                 words=command.words[inner.start : inner.stop],
@@ -280,28 +280,28 @@ def _append(command: ShellCommand, commands: list[ShellCommand], depth: int, wra
                 ),
                 text="",
                 redirections=(),
-                parent=place,
+                parent=index,
                 is_unknown=command.is_unknown or not inner.is_sure,
             )
             _append(part, commands, depth, wrappers + 1)
 
 
 def _append_script(
-    command: ShellCommand, inner: Inner, commands: list[ShellCommand], depth: int, place: int
+    command: ShellCommand, inner: Inner, commands: list[ShellCommand], depth: int, index: int
 ) -> None:
-    """Add the commands of a script passed as a word; unknown if that word is."""
+    """Add the commands of a script passed as a word; they are unknown if any word is dynamic."""
     is_unknown = command.is_unknown or bool(command.dynamic) or depth >= DEEPEST_SCRIPT
     if depth < DEEPEST_SCRIPT and inner.script is not None:
         line = _read(inner.script, depth + 1)
         is_unknown = is_unknown or not line.is_understood
         start = len(commands)
         for part in line.commands:
-            parent = place if part.parent < 0 else part.parent + start
+            parent = index if part.parent < 0 else part.parent + start
             unknown = part.is_unknown or is_unknown
             piped = part.is_piped or command.is_piped
             commands.append(part._replace(parent=parent, is_unknown=unknown, is_piped=piped))
     if is_unknown:
-        commands.append(ShellCommand((), parent=place, is_unknown=True))
+        commands.append(ShellCommand((), parent=index, is_unknown=True))
 
 
 def _read_whole(text: str) -> tuple[list[ShellCommand], bool, bool]:
@@ -322,14 +322,14 @@ def _read_whole(text: str) -> tuple[list[ShellCommand], bool, bool]:
     return reading.commands, reading.is_compound, is_understood
 
 
-# Everything after which bash may start a command, even inside quotes: too many is safer.
+# Everything after which bash may start a command, even inside quotes: cutting too often is safer.
 _CUTS = re.compile(r"[;&|\n(){}`]+")
 # After this many cuts, ignore the rest of an unreadable line; it is not understood anyway.
 _MOST_CUTS = 1_000
 
 
 def _cut_commands(text: str) -> list[ShellCommand]:
-    """Guesses for a line that the grammar can't read."""
+    """Guess the commands of a line that the grammar can't read."""
     commands: list[ShellCommand] = []
     for piece in _CUTS.split(text[:100_000], maxsplit=_MOST_CUTS)[:_MOST_CUTS]:
         words = [word.strip("\"'") for word in piece.replace("$", " ").split()]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # Longer lines are data rather than commands, and not worth parsing.
 LONGEST_TREE = 100_000
-# The grammar needs more than linear time for many of these; nobody writes more.
+# Nobody writes more here-documents and expansions, and many take the grammar more than linear time.
 MOST_OPENINGS = 500
 # A character that has no special meaning to bash.
 STAND_IN = "%"
@@ -132,11 +132,11 @@ class _Walk:
         kind = node.type
         is_whole = kind == "program"
         at = 0 if is_whole else node.start_byte
-        for place, child in enumerate(children):
+        for index, child in enumerate(children):
             gap = self.source[at : child.start_byte].replace("\\\n", "")
             is_cut = (
                 kind == "command"
-                and place > 0
+                and index > 0
                 and (not gap or "\n" in gap)
                 and child.type not in REDIRECTS
             )
@@ -310,7 +310,9 @@ def _is_dynamic_word(text: str) -> bool:
 
 def _is_pattern(node: Node, value: str) -> bool:
     """Whether bash would expand it to file names: `/bin/r?` may be rm."""
-    return node.type in ("word", "concatenation") and any(sign in value for sign in "*?[~{")
+    return node.type in ("word", "concatenation") and any(
+        character in value for character in "*?[~{"
+    )
 
 
 def _is_plain(text: str) -> bool:

@@ -110,14 +110,16 @@ def _chosen(
         return [numbers[at]]
     if grep is not None:
         from navi.memory.read.query import read_query
-        from navi.memory.read.snippets import has_all
+        from navi.memory.read.snippets import matches_query
 
         clauses = read_query(grep)
         if not clauses:
             raise UsageError(
                 f"--grep {grep!r} contains no letters or digits", hint="search for a word"
             )
-        return [place for place, entry in enumerate(entries) if has_all(_text(entry), clauses)]
+        return [
+            place for place, entry in enumerate(entries) if matches_query(_text(entry), clauses)
+        ]
     if last is not None:
         return with_message[-last:]
     return list(range(len(entries)))

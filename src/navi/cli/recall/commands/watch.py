@@ -51,7 +51,7 @@ def command(verbose: bool, as_json: bool) -> None:
 
 def _obey(follower: Follower) -> None:
     for _ in sys.stdin:
-        follower.ask()
+        follower.request_pass()
     follower.end()
     interrupt_main()  # don't wait for a long pass: the next one continues where it stopped
 

@@ -13,9 +13,9 @@ def repository_of(folder: str) -> str | None:
     if not path.is_absolute():
         return None
     try:
-        for each in (path, *path.parents):
-            if (each / ".git").exists():
-                return str(each)
+        for parent in (path, *path.parents):
+            if (parent / ".git").exists():
+                return str(parent)
     except (OSError, ValueError):  # a folder we may not read, or not a path
         pass
     return None

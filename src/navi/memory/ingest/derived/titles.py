@@ -25,7 +25,7 @@ INJECTED = (
     *("# AGENTS.md instructions", "Caveat: The messages below were generated"),
     *("[Request interrupted by user", "This session is being continued from a previous"),
 )
-"""How texts begin that a client wrote in the person's name."""
+"""Beginnings of texts that a client wrote in the person's name."""
 IDE_REQUEST = "## My request for Codex:"
 """The person's text follows; the editor wrote what comes before."""
 WARMUP = "Warmup"
@@ -138,8 +138,8 @@ def _hint(role: str, content: str | None, thinking: str | None) -> Hint | None:
 
 def _without_injected(text: str) -> str:
     """Only what a person wrote."""
-    _, is_from_ide, request = text.partition(IDE_REQUEST)
-    text = (request if is_from_ide else text).lstrip()
+    _, marker, request = text.partition(IDE_REQUEST)
+    text = (request if marker else text).lstrip()
     while tag := _TAG.match(text):
         end = text.find(f"</{tag[1]}>")
         if end < 0:

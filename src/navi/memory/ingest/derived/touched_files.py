@@ -9,7 +9,7 @@ import msgspec
 
 from navi.memory.file_paths import path_term
 
-NAMES = frozenset(
+PATH_ARGUMENTS = frozenset(
     (
         *("file_path", "path", "notebook_path", "filePath", "file", "filename", "fileName"),
         *("files", "paths", "file_paths", "filePaths", "dir_path", "target_file"),
@@ -18,16 +18,16 @@ NAMES = frozenset(
     )
 )
 """Arguments that contain paths."""
-PATCHES = ("input", "patch", "patchText")
+PATCH_ARGUMENTS = ("input", "patch", "patchText")
 """Arguments that may contain a patch."""
-FOLDERS = ("workdir", "cwd")
+FOLDER_ARGUMENTS = ("workdir", "cwd")
 """Arguments that relative paths are relative to."""
 LONGEST_PATH = 1_024
 LONGEST_COMMAND = 2_000
 """Bytes of a command that are searched: what comes later is a script, not arguments."""
 
-_arguments = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_any = msgspec.json.Decoder()
+_arguments_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_value_decoder = msgspec.json.Decoder()
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Update|Add|Delete) File|Move to): *(.+?)\s*$", re.MULTILINE)
 _WORD = re.compile(
     rb"(?<![^\s'\"=<>(])((?:~?/)?(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,9})(?=[\s'\":;,|&)>]|$)"
@@ -42,25 +42,25 @@ def touched_files(tool_input: bytes | None, command: bytes | None) -> list[str]:
     if command:
         if not has_patch:
             return []
-        paths = _patched(command.decode("utf-8", "replace"))
+        paths = _patched_files(command.decode("utf-8", "replace"))
     elif has_patch and tool_input.startswith(b'"'):
-        return list(dict.fromkeys(_patched(_decoded(tool_input))))
+        return list(dict.fromkeys(_patched_files(_decoded(tool_input))))
     elif has_patch or b"ath" in tool_input or b"ile" in tool_input:
         paths = []
     else:
         return []
-    arguments = _read(tool_input)
+    arguments = _decode_arguments(tool_input)
     for name, value in arguments.items():
-        if name in NAMES:
+        if name in PATH_ARGUMENTS:
             paths += _paths(_decoded(value))
-        elif has_patch and name in PATCHES:
-            paths += _patched(_decoded(value))
+        elif has_patch and name in PATCH_ARGUMENTS:
+            paths += _patched_files(_decoded(value))
     return _in_folder(arguments, list(dict.fromkeys(paths)))
 
 
 def _in_folder(arguments: dict[str, msgspec.Raw], paths: list[str]) -> list[str]:
-    """The paths below the folder that the call names, if it names one."""
-    for name in FOLDERS:
+    """The paths, joined to the folder that the call names, if it names one."""
+    for name in FOLDER_ARGUMENTS:
         if name in arguments:
             folder = _decoded(arguments[name])
             if isinstance(folder, str) and os.path.isabs(folder):
@@ -80,16 +80,16 @@ def terms_of(paths: list[str]) -> list[str]:
     return [term for term in map(path_term, paths) if term is not None]
 
 
-def _read(tool_input: bytes) -> dict[str, msgspec.Raw]:
+def _decode_arguments(tool_input: bytes) -> dict[str, msgspec.Raw]:
     try:
-        return _arguments.decode(tool_input)
+        return _arguments_decoder.decode(tool_input)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return {}
 
 
 def _decoded(value: bytes | msgspec.Raw) -> object:
     try:
-        return _any.decode(value)
+        return _value_decoder.decode(value)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
@@ -104,11 +104,11 @@ def _paths(value: object) -> list[str]:
     if isinstance(value, list):
         return [path for each in value for path in _paths(each)]
     if isinstance(value, dict):
-        return [path for name in value if name in NAMES for path in _paths(value[name])]
+        return [path for name in value if name in PATH_ARGUMENTS for path in _paths(value[name])]
     return []
 
 
-def _patched(text: object) -> list[str]:
+def _patched_files(text: object) -> list[str]:
     if not isinstance(text, str):
         return []
     return [path for value in _PATCHED.findall(text) for path in _paths(value)]

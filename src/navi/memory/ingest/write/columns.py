@@ -1,4 +1,4 @@
-"""Packs Python values into columns, which DuckDB reads far faster than rows, and back.
+"""Packs Python values into columns, which DuckDB reads far faster than rows, and unpacks them.
 
 A column is a few `bytes`, so it is cheap to send to another process and to join with the same
 column of other files. Only a whole batch becomes an Arrow table, because each table has a cost.
@@ -34,13 +34,13 @@ _ARROW_TYPES = {
 
 
 def texts(values: Sequence[str | None]) -> Column:
-    is_set = all(values)  # far faster than looking for None, and nearly always enough
+    has_all = all(values)  # far faster than looking for None, and nearly always enough
     try:
         encoded = [value.encode() if value else b"" for value in values]
     except UnicodeEncodeError:  # half of a surrogate pair
         encoded = [value.encode("utf-8", "replace") if value else b"" for value in values]
     lengths = array("i", map(len, encoded)).tobytes()
-    return b"" if is_set else _flags(values), lengths, b"".join(encoded)
+    return b"" if has_all else _flags(values), lengths, b"".join(encoded)
 
 
 def repeated(text: str, count: int) -> Column:

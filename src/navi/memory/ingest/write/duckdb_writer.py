@@ -25,7 +25,7 @@ from navi.memory.ingest.write.tantivy_writer import (
 )
 
 UNFINISHED = -1
-"""Stored as the size of a file that is not read to its end, since no file has this size."""
+"""Stored as the size of a file that has not been read to its end, since no file has this size."""
 
 
 @dataclass(slots=True)
@@ -35,10 +35,11 @@ class Change:
     owner: Owner
     card: Card
     delete_from: int | None
-    """Delete texts from this message on first; None if there is nothing to delete."""
+    """First delete texts from this message on; None if there is nothing to delete."""
     frames: list[Frame]
     """Frames whose texts are added; empty if `texts` has them all."""
     texts: list[Text] | None = None
+    """Read again from DuckDB, if stored rows were replaced."""
 
 
 @dataclass(slots=True)
@@ -60,7 +61,7 @@ class Batch:
     frames: list[Frame] = field(default_factory=list)
     bytes: int = 0
 
-    def takes(self, frame: Frame) -> bool:
+    def can_add(self, frame: Frame) -> bool:
         """False if the frame replaces rows of this batch, which must be written first."""
         if not frame.replaced_messages and not frame.replaced_calls:
             return True
@@ -72,7 +73,7 @@ class Batch:
             self.bytes += sum(len(buffer) for column in rows for buffer in column)
 
     def write(self, connection: DuckDBPyConnection, now: datetime) -> list[Change]:
-        """Runs inside the caller's transaction."""
+        """Write the frames in the caller's transaction, and return what else has to change."""
         sessions: dict[str, list[Frame]] = {}
         for frame in self.frames:
             sessions.setdefault(self.tasks[frame.number].session_id, []).append(frame)
@@ -82,7 +83,7 @@ class Batch:
             pieces = [getattr(frame, table) for frame in self.frames]
             _insert(connection, table, [piece for piece in pieces if piece[0]])
         for session, frames in sessions.items():
-            self._update(session, frames)
+            self._update_indexed_session(session, frames)
         self._write_sessions(connection, sessions, now)
         cards_by_id = cards(connection, list(sessions))
         changes = [
@@ -116,8 +117,8 @@ class Batch:
                     f"DELETE FROM {table} WHERE id IN (SELECT unnest(?))", [replaced]
                 )
 
-    def _update(self, session: str, frames: list[Frame]) -> None:
-        """Update `indexed_sessions` to what the index has once these frames are in it."""
+    def _update_indexed_session(self, session: str, frames: list[Frame]) -> None:
+        """Record what the index has of the session once these frames are in it."""
         past_session, existing = frames[-1].session, self.indexed_sessions.get(session)
         repository = repository_of(past_session.cwd) if past_session.cwd else None
         if repository is None and existing is not None and existing.cwd == past_session.cwd:
@@ -169,7 +170,7 @@ def _first_indexes(frames: list[Frame]) -> list[int]:
 def texts_in(
     connection: DuckDBPyConnection, session: str, from_idx: int, fields: tuple[str, ...]
 ) -> list[Text]:
-    """A session's texts in DuckDB, from a message on, and those outside messages."""
+    """A session's texts in DuckDB: those from a message on, and those outside messages."""
     calls = connection.execute(
         "SELECT message_idx, idx, tool_name, encode(tool_input), encode(bash_command), "
         "epoch_us(timestamp) FROM tool_calls "
@@ -265,14 +266,14 @@ def _titles(
 ) -> dict[str, str | None]:
     """The agent's title, else one made from the messages, some of which may only be in DuckDB."""
     titles: dict[str, str | None] = {}
-    stored_before = []
+    ids_in_duckdb = []
     for session, frames in sessions.items():
         titles[session] = clean(frames[-1].session.title)
         if titles[session] is None and frames[0].is_first:
             titles[session] = best_of(frame.title_hint for frame in frames)
         elif titles[session] is None:
-            stored_before.append(session)
-    return titles | stored_titles(connection, stored_before)
+            ids_in_duckdb.append(session)
+    return titles | stored_titles(connection, ids_in_duckdb)
 
 
 def _session_row(
@@ -322,7 +323,7 @@ def _session_row(
     )
 
 
-_MAKERS: dict[str, Any] = {
+_PACKERS: dict[str, Any] = {
     "TEXT": columns.texts,
     "INTEGER": columns.integers,
     "BIGINT": columns.bigints,
@@ -334,6 +335,6 @@ _MAKERS: dict[str, Any] = {
 
 def _columns_of(rows: list[tuple[Any, ...]], table: list[tuple[str, str]]) -> list[columns.Column]:
     return [
-        _MAKERS[kind](list(values))
+        _PACKERS[kind](list(values))
         for (_, kind), values in zip(table, zip(*rows, strict=True), strict=True)
     ]

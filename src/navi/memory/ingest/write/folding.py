@@ -46,8 +46,8 @@ def folded(text: bytes) -> tuple[str, str]:
 def parts(text: str) -> str:
     """The words hidden inside the words of `text`; often none."""
     inner_words = _inner_words(text.encode("ascii", "replace"))
-    if pictures := emoji_in(text):
-        inner_words = " ".join([*map(emoji_word, pictures), inner_words])
+    if emoji := emoji_in(text):
+        inner_words = " ".join([*map(emoji_word, emoji), inner_words])
     return f"{spaced(text)} {inner_words}" if is_unspaced(text) else inner_words
 
 
@@ -62,7 +62,7 @@ def _inner_words(text: bytes) -> str:
 
 
 def _words_with_seam(text: bytes, classes: bytes, seam: bytes) -> Iterator[bytes]:
-    """Every word that contains the seam."""
+    """Every word that contains `seam`, the classes around a change of case."""
     position = classes.find(seam)
     while position >= 0:
         start = classes.rfind(b" ", 0, position) + 1

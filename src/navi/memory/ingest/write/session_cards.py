@@ -1,7 +1,7 @@
 """A session's card: what lists and search results show of it.
 
-It is a copy of the session's row in the full-text index, so that neither needs DuckDB, which is
-slow to start and locked while another process writes.
+It is a copy of the session's row in the full-text index. With it, lists and searches don't need
+DuckDB, which is slow to start and locked while another process writes.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from tantivy import FieldType, Occur, Query
 from navi.memory.index_errors import IndexUnusable
 from navi.memory.ingest.derived.touched_files import files_in_command, terms_of, touched_files
 from navi.memory.ingest.write.folding import folded
-from navi.memory.read.full_text import WORDS, agent_number, number_of, place_of, what_of
+from navi.memory.read.full_text import WORDS, agent_number, number_of, pack_kind, pack_position
 from navi.memory.words import FOLDED_ANALYZER
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 HEAP_BYTES = 100_000_000
 SMALL_HEAP_BYTES = 15_000_000
 
-NAMES = ("card", "source_session", "project")
+CARD_NAMES = ("card", "source_session", "project")
 
-_what_of = cache(what_of)
+_pack_kind = cache(pack_kind)
 
 
 class Text(NamedTuple):
@@ -38,7 +38,7 @@ class Text(NamedTuple):
 
     kind: str
     idx: int | None
-    """Its message; None for a call outside every message."""
+    """The number of its message; None for a call outside every message."""
     call: int | None
     """Its number among the message's calls, if it is a call."""
     role: str | None
@@ -67,7 +67,7 @@ def schema() -> tantivy.Schema:
     builder.add_text_field("file", tokenizer_name="raw", index_option="basic")
     # On cards.
     builder.add_bytes_field("shown", stored=True)
-    for name in NAMES:
+    for name in CARD_NAMES:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field("listed", indexed=True)
     # On texts; `session`, `agent` and `at` on cards too.
@@ -98,13 +98,13 @@ class TextWriter:
         self.is_dirty = False
 
     def delete(self, session_id: str, from_idx: int) -> None:
-        """Delete a session's texts from a message on, and those outside messages."""
+        """Delete a session's texts: those from a message on, and those outside messages."""
         self.is_dirty = True
         of_session = Query.term_query(self._schema, "session", number_of(session_id), "basic")
         if from_idx <= 0:
             self._writer.delete_documents_by_query(of_session)
             return
-        for low, high in ((place_of(from_idx, None), None), (0, place_of(0, None) - 1)):
+        for low, high in ((pack_position(from_idx, None), None), (0, pack_position(0, None) - 1)):
             from_message = Query.range_query(self._schema, "place", FieldType.Unsigned, low, high)
             texts = Query.boolean_query([(Occur.Must, of_session), (Occur.Must, from_message)])
             self._writer.delete_documents_by_query(texts)
@@ -114,16 +114,16 @@ class TextWriter:
         session, agent = number_of(owner.session_id), agent_number(owner.source)
         new, add = tantivy.Document, self._writer.add_document
         for kind, idx, call, role, tools, at, utf8, files in texts:
-            words, hidden = folded(utf8)
+            words, parts = folded(utf8)
             document = new()
             document.add_unsigned("session", session)
             document.add_unsigned("agent", agent)
-            document.add_unsigned("place", place_of(idx, call))
-            document.add_unsigned("what", _what_of(role, kind))
+            document.add_unsigned("place", pack_position(idx, call))
+            document.add_unsigned("what", _pack_kind(role, kind))
             document.add_bytes("said", utf8)
             document.add_text("text", words)
-            if hidden:
-                document.add_text("parts", hidden)
+            if parts:
+                document.add_text("parts", parts)
             if at is not None:
                 document.add_integer("at", at)
             for tool in tools:
@@ -133,7 +133,7 @@ class TextWriter:
             add(document)
 
     def add_card(self, card: Card) -> None:
-        """Replaces the session's card."""
+        """Add the session's card in place of any earlier one."""
         self.is_dirty = True
         self._writer.delete_documents_by_term("card", card.session_id)
         document = tantivy.Document()
