@@ -10,7 +10,7 @@ from typing import Any
 from navi.base.errors import AgentFailed, NaviError, PermissionRefused, UsageLimit
 from navi.live.agents.command_line.command_line_driver import unexplained_exit
 from navi.live.agents.driver import DriverEvent
-from navi.live.agents.usage_limits import instant_of, is_limit
+from navi.live.agents.usage_limits import instant_of, is_usage_limit
 from navi.live.model.event import (
     Compacting,
     Conversation,
@@ -162,7 +162,7 @@ class ClaudeCodeReader:
 
 def failure_of(words: str, status: object, resets_at: datetime | None) -> NaviError:
     """The error for an API error, from Claude Code's text and the HTTP status."""
-    if is_limit(status, words):
+    if is_usage_limit(status, words):
         return UsageLimit(words, resets_at=resets_at or _reset_in(words))
     return AgentFailed(words)
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from navi.base.errors import AgentFailed, NaviError, PermissionRefused, UsageLimit
-from navi.live.agents.usage_limits import instant_of, is_limit
+from navi.live.agents.usage_limits import instant_of, is_usage_limit
 from navi.live.model.refusal import call_in_words
 from navi.vendors.codex.home import CodexHome
 from navi.vendors.codex.records import (
@@ -96,7 +96,7 @@ def last_turn(home: CodexHome, thread: str) -> list[bytes]:
 
 
 def failure_of(words: str, status: int | None = None) -> NaviError:
-    return UsageLimit(words) if is_limit(status, words) else AgentFailed(words)
+    return UsageLimit(words) if is_usage_limit(status, words) else AgentFailed(words)
 
 
 def words_of(message: object) -> str:
