@@ -39,7 +39,7 @@ class Transcript(ABC):
         self.session = PastSession()
 
     @abstractmethod
-    def take(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
+    def read_lines(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
         """Read whole lines into `chunk`. The first begins at `offset` and is line `number`."""
 
     def count_bad_line(self, number: int) -> None:
@@ -161,17 +161,20 @@ class LineReading(Reading):
             end = block.rfind(b"\n") + 1
             if end:
                 self._rest = block[end:]
-                self._take(pieces, pending_bytes, block[:end], chunk)
+                self._read_block(pieces, pending_bytes, block[:end], chunk)
                 return True
             pending_bytes += len(block)
             if pending_bytes <= LONGEST_LINE_BYTES:
                 pieces.append(block)
             else:
                 pieces = [block[-PROOF_BYTES:]]
-        self._take_last(b"".join(pieces), pending_bytes > LONGEST_LINE_BYTES, chunk)
+        self._read_last_line(b"".join(pieces), pending_bytes > LONGEST_LINE_BYTES, chunk)
         return False
 
-    def _take(self, pieces: list[bytes], pending_bytes: int, block: bytes, chunk: Chunk) -> None:
+    def _read_block(
+        self, pieces: list[bytes], pending_bytes: int, block: bytes, chunk: Chunk
+    ) -> None:
+        """Read the lines that end in `block`. The first one began in `pieces`."""
         start = self._offset
         seen = b"".join([*pieces, block])
         if pending_bytes > LONGEST_LINE_BYTES:
@@ -184,28 +187,28 @@ class LineReading(Reading):
             block = seen
         lines = block.split(b"\n")
         lines.pop()
-        self._read(lines, start, chunk)
+        self._read_lines(lines, start, chunk)
         self._lines += len(lines)
         self._is_open = False
         self._offset = start + len(block)
         self._before = (self._before + seen[-PROOF_BYTES:])[-PROOF_BYTES:]
 
-    def _take_last(self, line: bytes, is_too_long: bool, chunk: Chunk) -> None:
+    def _read_last_line(self, line: bytes, is_too_long: bool, chunk: Chunk) -> None:
         """Read the last line, which has no line end, unless its agent may still be writing it."""
         if not line or line.isspace():
             return
         if is_too_long or (may_be_incomplete(line) and not is_whole(line)):
             self.session.is_cut_off = True
             return
-        self._read([line], self._offset, chunk)
+        self._read_lines([line], self._offset, chunk)
         self._is_open = True
         self._offset += len(line)
         self._before = (self._before + line[-PROOF_BYTES:])[-PROOF_BYTES:]
 
-    def _read(self, lines: list[bytes], start: int, chunk: Chunk) -> None:
+    def _read_lines(self, lines: list[bytes], start: int, chunk: Chunk) -> None:
         session = self.session
         bad_before = session.bad_lines
-        self._transcript.take(lines, start, self._lines + 1, chunk)
+        self._transcript.read_lines(lines, start, self._lines + 1, chunk)
         if not self._has_good_line:
             nonblank = (line for line in lines if line and not line.isspace())
             # True if not all lines are damaged; usually the first line is enough to tell.

@@ -18,7 +18,7 @@ VENDORS = "navi.vendors"
 """The group of entry points under which a package names its subclasses of `Vendor`."""
 SOURCES = "navi.sources"
 """The group that earlier versions used, for subclasses of `Source`."""
-DEFAULT_IN_PANES = "claude_code"
+DEFAULT_PANE_AGENT = "claude_code"
 """The agent that runs in a pane by default."""
 
 

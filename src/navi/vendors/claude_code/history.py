@@ -145,7 +145,7 @@ class ClaudeCodeTranscript(Transcript):
                 if line is not None and line.message is not None:
                     collect(line.message.content, texts, thoughts)
 
-    def take(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
+    def read_lines(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
         decode = line_decoder.decode
         state = self._state
         next_offset = offset

@@ -152,7 +152,7 @@ class CodexTranscript(Transcript):
     def restore(self, state: bytes, file: BinaryIO) -> None:
         self._state = msgspec.json.decode(state, type=State)
 
-    def take(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
+    def read_lines(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
         decode, state = line_decoder.decode, self._state
         for line_number, text in enumerate(lines, number):
             at = text.find(KIND, 0, KIND_WITHIN) + len(KIND)

@@ -106,7 +106,7 @@ class BuiltinDriver(Driver):
         self._thinking = thinking
         self._memories = memories
         self._loaded: dict[str, _LoadedModel] = {}
-        self._building = asyncio.Lock()
+        self._build_lock = asyncio.Lock()
         self._client: AsyncClient | None = None
 
     async def turn(
@@ -179,7 +179,7 @@ class BuiltinDriver(Driver):
 
     async def _load(self, spec: str) -> _LoadedModel:
         if spec not in self._loaded:
-            async with self._building:
+            async with self._build_lock:
                 if spec not in self._loaded:
                     self._loaded[spec] = await asyncio.to_thread(self._build, spec)
         return self._loaded[spec]

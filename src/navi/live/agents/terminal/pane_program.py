@@ -48,7 +48,7 @@ class PaneProgram:
             raise await self._early_exit(pane)
         yield TextDelta(self._report(pane, printed))
         if pane.is_dead and pane.exit_code != 0:
-            raise AgentFailed(f"`{self._command}` {_ending(pane)}")
+            raise AgentFailed(f"`{self._command}` {_describe_ending(pane)}")
 
     async def _wait_until_quiet(self, since_line: int) -> tuple[Pane, list[str]]:
         started_at = quiet_since = _now()
@@ -74,15 +74,16 @@ class PaneProgram:
     async def _early_exit(self, pane: Pane) -> AgentFailed:
         last = [line.strip() for line in await self._tmux.output(pane) if line.strip()]
         quoted = ": " + " / ".join(last[-QUOTED_LINES:]) if last else " and printed nothing"
+        ending = _describe_ending(pane)
         return AgentFailed(
-            f"`{self._command}` {_ending(pane)} before it could receive this message{quoted}",
+            f"`{self._command}` {ending} before it could receive this message{quoted}",
             hint="start a session with a command that reads its input: "
             "`sm spawn --driver tmux --program COMMAND`",
         )
 
     def _report(self, pane: Pane, printed: Sequence[str]) -> str:
         if pane.is_dead:
-            remark = f"The program {_ending(pane)}."
+            remark = f"The program {_describe_ending(pane)}."
         else:
             remark = (
                 "Navi can't tell whether the program is done. "
@@ -99,7 +100,7 @@ class PaneProgram:
         return f"{fence}text\n{text}\n{fence}\n\n({remark})"
 
 
-def _ending(pane: Pane) -> str:
+def _describe_ending(pane: Pane) -> str:
     if pane.exit_code is not None:
         return f"ended with exit code {pane.exit_code}"
     return "has ended" if pane.signal is None else f"was killed by signal {pane.signal}"
