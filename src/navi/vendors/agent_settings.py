@@ -17,6 +17,7 @@ from navi.vendors import hook_entries, json_edit
 from navi.vendors.agent_commands import HOOK_GUARD, MCP_GUARD, hook_command, mcp_command
 from navi.vendors.settings_file import (
     Change,
+    Edit,
     Receipt,
     UnusableSettings,
     plan_replacement,
@@ -34,7 +35,7 @@ class McpServer:
     environment: Mapping[str, str]
 
     @classmethod
-    def among(cls, servers: Any) -> McpServer | None:
+    def find_navi(cls, servers: Any) -> McpServer | None:
         """Navi's entry in an agent's list of servers."""
         entry = servers.get("navi") if isinstance(servers, dict) else None
         if not isinstance(entry, dict) or "command" not in entry:
@@ -57,7 +58,7 @@ class AgentSettings(ABC):
     program: ClassVar[str]
     hook_events: ClassVar[Sequence[str]]
     next_step: ClassVar[str]
-    """What to do or expect after the setup, for the person."""
+    """Tells the person what to do or expect after setup."""
 
     def __init__(self, hooks_file: Path, server_file: Path) -> None:
         self.hooks_file = hooks_file.absolute()
@@ -88,12 +89,12 @@ class AgentSettings(ABC):
         def add_server(text: str) -> str:
             return self.add_server(text, server)
 
+        hooks_file, server_file = self.hooks_file, self.server_file
         changes = [
-            plan_replacement(path, add, remove, *_receipts_for(path))
-            for path, add, remove in (
-                (self.hooks_file, add_hooks, self.remove_hooks),
-                (self.server_file, add_server, self.remove_server),
-            )
+            plan_replacement(hooks_file, add_hooks, self.remove_hooks, *_receipts_for(hooks_file)),
+            plan_replacement(
+                server_file, add_server, self.remove_server, *_receipts_for(server_file)
+            ),
         ]
         return [change for change in changes if change.is_needed]
 
@@ -136,14 +137,8 @@ def plan_removal(agents: Iterable[AgentSettings]) -> tuple[list[Change], list[Na
     """The changes that remove Navi from these agents' settings, and an error for each file that
     can't be changed."""
     changes, problems = [], []
-    files = sorted(receipts_folder().glob("*.json"))
-    edited = [Path(receipt.path) for file in files for receipt in _receipts(file)]
     for agent in agents:
-        edits = {agent.hooks_file: agent.remove_hooks, agent.server_file: agent.remove_server}
-        names = {path.name: edit for path, edit in edits.items()}
-        # CODEX_HOME and the like may have changed since the setup.
-        edits |= {path: names[path.name] for path in edited if path.name in names}
-        for path, remove in edits.items():
+        for path, remove in _removals(agent).items():
             try:
                 change = plan_undo(path, remove, *_receipts_for(path))
             except NaviError as problem:
@@ -151,6 +146,23 @@ def plan_removal(agents: Iterable[AgentSettings]) -> tuple[list[Change], list[Na
             else:
                 changes += [change] if change.is_needed else []
     return changes, problems
+
+
+def _removals(agent: AgentSettings) -> dict[Path, Edit]:
+    """The edits that remove Navi from the agent's files.
+
+    Includes the files in receipts, because CODEX_HOME, say, may have changed since the setup.
+    """
+    removals: dict[Path, Edit] = {
+        agent.hooks_file: agent.remove_hooks,
+        agent.server_file: agent.remove_server,
+    }
+    edit_by_file_name = {path.name: edit for path, edit in removals.items()}
+    for file in sorted(receipts_folder().glob("*.json")):
+        for path in (Path(receipt.path) for receipt in _receipts(file)):
+            if path.name in edit_by_file_name:
+                removals[path] = edit_by_file_name[path.name]
+    return removals
 
 
 def receipts_folder() -> Path:
@@ -165,7 +177,7 @@ def _receipts_for(path: Path) -> tuple[Path, list[Receipt]]:
 
 
 def _receipts(file: Path) -> list[Receipt]:
-    # Navi's entries can be removed without receipts as well.
+    # Ignore unreadable receipts: Navi's entries can be removed without them.
     with suppress(UnusableSettings):
         return read_receipts(file)
     return []
@@ -179,6 +191,9 @@ def _targets(hooks: Iterable[str], server: McpServer | None) -> list[str]:
             home = str(Path(command.token_file).parent)
             targets += [command.python, command.script, command.address, home]
     if server is not None:
-        program = server.command[4] if MCP_GUARD in server.command else server.command[0]
+        program, *arguments = server.command
+        if MCP_GUARD in arguments:
+            # As `mcp_command` builds it: sh -c GUARD NAME PROGRAM ...
+            _option, _guard, _name, program, *_ = arguments
         targets += [program, *server.environment.values()]
     return list(dict.fromkeys(targets))

@@ -1,4 +1,4 @@
-"""Reads what it can of a line that doesn't decode.
+"""Reads what it can of a line that can't be decoded.
 
 Agents cut texts in the middle of an emoji, which leaves half a surrogate pair; disks and editors
 leave bytes that are not UTF-8; new versions write a number where a text used to be. Repairing such
@@ -32,16 +32,18 @@ def is_whole(line: bytes) -> bool:
     return True
 
 
-def may_be_half(line: bytes) -> bool:
-    """Whether the line may still be being written."""
+def may_be_incomplete(line: bytes) -> bool:
+    """Whether the line looks as if its agent may still be writing it."""
     return line.lstrip(BLANK).startswith(b"{")
 
 
-def repaired(line: bytes, decoder: msgspec.json.Decoder[T], doubtful: frozenset[str]) -> T | None:
+def decode_damaged(
+    line: bytes, decoder: msgspec.json.Decoder[T], doubtful: frozenset[str]
+) -> T | None:
     """What can be decoded of the line; None if nothing can.
 
     The `doubtful` fields are dropped if the line can't be decoded with them, because it is better
-    to miss a time than a text.
+    to lose a time than a text.
     """
     if not line.lstrip(BLANK).startswith(b"{"):
         return None
@@ -64,7 +66,7 @@ def replace_lone_surrogates(text: str) -> str:
 
 def _without(value: Any, doubtful: frozenset[str]) -> Any:
     if isinstance(value, dict):
-        return {key: _without(each, doubtful) for key, each in value.items() if key not in doubtful}
+        return {key: _without(item, doubtful) for key, item in value.items() if key not in doubtful}
     if isinstance(value, list):
-        return [_without(each, doubtful) for each in value]
+        return [_without(item, doubtful) for item in value]
     return value

@@ -1,4 +1,4 @@
-"""Reads the lines of a growing file. A mark lets the next reading continue where one ended."""
+"""Reads the lines of a growing file. A mark tells the next reading where to continue."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import BinaryIO
 import msgspec
 
 from navi.memory.model import FoundFile, PastSession
-from navi.vendors.damaged_line import is_whole, may_be_half
+from navi.vendors.damaged_line import is_whole, may_be_incomplete
 from navi.vendors.source import Chunk, Reading, Rewritten
 
 BLOCK_BYTES = 128 * 1024
@@ -29,7 +29,7 @@ MOST_LINE_NUMBERS = 20
 
 
 class Transcript(ABC):
-    """Turns the lines of one file into rows, and keeps the state between two readings."""
+    """Turns the lines of one file into rows, and keeps the state that the next reading needs."""
 
     version = 2
     """Increased when lines are read differently; every file is then read again from its start."""
@@ -39,7 +39,7 @@ class Transcript(ABC):
         self.session = PastSession()
 
     @abstractmethod
-    def take(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
+    def read_lines(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
         """Read whole lines into `chunk`. The first begins at `offset` and is line `number`."""
 
     def count_bad_line(self, number: int) -> None:
@@ -113,7 +113,7 @@ class LineReading(Reading):
             raise
         self._rest = b""
         """The beginning of a line whose end has not been read yet."""
-        self._ended = False
+        self._has_ended = False
 
     @property
     def session(self) -> PastSession:  # type: ignore[override]
@@ -136,12 +136,12 @@ class LineReading(Reading):
         )
 
     def __next__(self) -> Chunk:
-        if self._ended:
+        if self._has_ended:
             raise StopIteration
         chunk = Chunk()
         start = self._offset
         try:
-            while self._offset - start < CHUNK_BYTES and not self._ended:
+            while self._offset - start < CHUNK_BYTES and not self._has_ended:
                 if not self._advance(chunk):
                     self.close()
         except BaseException:
@@ -152,68 +152,71 @@ class LineReading(Reading):
         return chunk
 
     def _advance(self, chunk: Chunk) -> bool:
-        """Read up to a line end and take those lines; False at the end of the file."""
+        """Read lines up to a line end into `chunk`. False at the end of the file."""
         pieces = [self._rest]
-        held = len(self._rest)
+        pending_bytes = len(self._rest)
         while block := self._file.read(BLOCK_BYTES):
             if len(self._head) < PROOF_BYTES:
                 self._head = (self._head + block)[:PROOF_BYTES]
             end = block.rfind(b"\n") + 1
             if end:
                 self._rest = block[end:]
-                self._take(pieces, held, block[:end], chunk)
+                self._read_block(pieces, pending_bytes, block[:end], chunk)
                 return True
-            held += len(block)
-            if held <= LONGEST_LINE_BYTES:
+            pending_bytes += len(block)
+            if pending_bytes <= LONGEST_LINE_BYTES:
                 pieces.append(block)
             else:
                 pieces = [block[-PROOF_BYTES:]]
-        self._take_last(b"".join(pieces), held > LONGEST_LINE_BYTES, chunk)
+        self._read_last_line(b"".join(pieces), pending_bytes > LONGEST_LINE_BYTES, chunk)
         return False
 
-    def _take(self, pieces: list[bytes], held: int, block: bytes, chunk: Chunk) -> None:
+    def _read_block(
+        self, pieces: list[bytes], pending_bytes: int, block: bytes, chunk: Chunk
+    ) -> None:
+        """Read the lines that end in `block`. The first one began in `pieces`."""
         start = self._offset
         seen = b"".join([*pieces, block])
-        if held > LONGEST_LINE_BYTES:
+        if pending_bytes > LONGEST_LINE_BYTES:
             self._lines += 1
             self._transcript.count_bad_line(self._lines)
             end = block.find(b"\n") + 1
-            start += held + end
+            start += pending_bytes + end
             block = block[end:]
         else:
             block = seen
         lines = block.split(b"\n")
         lines.pop()
-        self._read(lines, start, chunk)
+        self._read_lines(lines, start, chunk)
         self._lines += len(lines)
         self._is_open = False
         self._offset = start + len(block)
         self._before = (self._before + seen[-PROOF_BYTES:])[-PROOF_BYTES:]
 
-    def _take_last(self, line: bytes, is_too_long: bool, chunk: Chunk) -> None:
-        """Read the last line, which has no line end, unless it may still be being written."""
+    def _read_last_line(self, line: bytes, is_too_long: bool, chunk: Chunk) -> None:
+        """Read the last line, which has no line end, unless its agent may still be writing it."""
         if not line or line.isspace():
             return
-        if is_too_long or (may_be_half(line) and not is_whole(line)):
+        if is_too_long or (may_be_incomplete(line) and not is_whole(line)):
             self.session.is_cut_off = True
             return
-        self._read([line], self._offset, chunk)
+        self._read_lines([line], self._offset, chunk)
         self._is_open = True
         self._offset += len(line)
         self._before = (self._before + line[-PROOF_BYTES:])[-PROOF_BYTES:]
 
-    def _read(self, lines: list[bytes], start: int, chunk: Chunk) -> None:
+    def _read_lines(self, lines: list[bytes], start: int, chunk: Chunk) -> None:
         session = self.session
         bad_before = session.bad_lines
-        self._transcript.take(lines, start, self._lines + 1, chunk)
+        self._transcript.read_lines(lines, start, self._lines + 1, chunk)
         if not self._has_good_line:
-            filled = (line for line in lines if line and not line.isspace())
-            # More lines than damaged ones; usually the first line is enough to tell.
-            self._has_good_line = any(islice(filled, session.bad_lines - bad_before, None))
+            nonblank = (line for line in lines if line and not line.isspace())
+            # True if not all lines are damaged; usually the first line is enough to tell.
+            self._has_good_line = any(islice(nonblank, session.bad_lines - bad_before, None))
             session.is_readable = self._has_good_line or not session.bad_lines
 
     def close(self) -> None:
-        self._ended = True
+        self._has_ended = True
         self._rest = b""
         self._file.close()
 
@@ -250,5 +253,5 @@ def read_at(file: BinaryIO, offset: int, length: int) -> bytes:
     return file.read(length)
 
 
-def _digest(stretch: bytes) -> str:
-    return blake2b(stretch, digest_size=8).hexdigest()
+def _digest(data: bytes) -> str:
+    return blake2b(data, digest_size=8).hexdigest()

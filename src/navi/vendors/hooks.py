@@ -67,7 +67,7 @@ class Hook(BaseModel):
 
     @field_validator("*")
     @classmethod
-    def _is_storable(cls, value: Any, info: ValidationInfo) -> Any:
+    def _require_storable(cls, value: Any, info: ValidationInfo) -> Any:
         return require_storable(info.field_name or "", value) if type(value) is str else value
 
 
@@ -96,7 +96,7 @@ class HookDialect:
             is_open=event != "SessionEnd",
             asks_what_next=event == "Stop",
             began_compaction=event == "PreCompact",
-            tool_call_id=self._call_with_answer(hook),
+            tool_call_id=self._answerable_call(hook),
             prompt=hook.prompt,
         )
 
@@ -114,7 +114,10 @@ class HookDialect:
             return None if hook.notification_type == IDLE_NOTICE else SessionState.WAITING
         return self.states.get(hook.hook_event_name)
 
-    def _call_with_answer(self, hook: Hook) -> str | None:
-        """None for a sub-agent's call, because the session's own agent never sees its result."""
+    def _answerable_call(self, hook: Hook) -> str | None:
+        """The call whose result the agent reads along with the hook's answer.
+
+        None for a sub-agent's call, because the session's own agent never sees its result.
+        """
         is_own_call = hook.hook_event_name == "PostToolUse" and hook.agent_id is None
         return hook.tool_use_id if self.reads_answers_with_results and is_own_call else None

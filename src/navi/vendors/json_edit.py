@@ -98,9 +98,8 @@ class _Editor:
         old = list(self._elements(start))
         first, gap, tail = self._layout(start, stop, old)
         pieces: list[str] = []
-        for element, label, target in (self._members if opening == "{" else self._items)(
-            old, value
-        ):
+        targets = self._members(old, value) if opening == "{" else self._items(old, value)
+        for element, label, target in targets:
             own_gap = element.gap if element and "," in element.gap else gap
             if element is None:
                 text = self._render(target, gap.rpartition("\n")[2] if "\n" in gap else None)

@@ -18,7 +18,7 @@ VENDORS = "navi.vendors"
 """The group of entry points under which a package names its subclasses of `Vendor`."""
 SOURCES = "navi.sources"
 """The group that earlier versions used, for subclasses of `Source`."""
-DEFAULT_IN_PANES = "claude_code"
+DEFAULT_PANE_AGENT = "claude_code"
 """The agent that runs in a pane by default."""
 
 
@@ -44,14 +44,14 @@ def vendors() -> dict[str, Vendor]:
 @cache
 def sources() -> dict[str, Source]:
     """The sources of all agents, by name."""
-    built = (vendor.source() for vendor in vendors().values())
-    return {source.name: source for source in (*built, *_load(SOURCES)) if source is not None}
+    own_sources = (vendor.source() for vendor in vendors().values())
+    return {source.name: source for source in (*own_sources, *_load(SOURCES)) if source is not None}
 
 
 def settings() -> dict[str, AgentSettings]:
     """The settings of agents that `navi setup` can connect, by the name that people type."""
-    built = ((vendor.name, vendor.settings()) for vendor in vendors().values())
-    return {name.replace("_", "-"): files for name, files in built if files is not None}
+    pairs = ((vendor.name, vendor.settings()) for vendor in vendors().values())
+    return {name.replace("_", "-"): files for name, files in pairs if files is not None}
 
 
 @cache

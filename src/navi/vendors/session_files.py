@@ -30,7 +30,7 @@ def entries(folder: str, unreadable: list[str]) -> Iterator[os.DirEntry[str]]:
 
 
 def session_file(entry: os.DirEntry[str], unreadable: list[str]) -> Iterator[FoundFile]:
-    """Yield the entry if it is a file that is not empty."""
+    """The entry, if it is a non-empty file. Adds it to `unreadable` if that can't be determined."""
     try:
         status = entry.stat()
     except FileNotFoundError:

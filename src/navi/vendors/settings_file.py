@@ -63,7 +63,7 @@ class Receipt:
     after: str
     """A digest of the file as Navi left it."""
     added: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """For edits whose entries don't show whether Navi or a person added them."""
+    """What the change added, if the entries themselves don't show who added them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def plan_edit(
 
 
 def plan_undo(path: Path, remove: Edit, receipts_file: Path, receipts: Sequence[Receipt]) -> Change:
-    """Undo the newest change; `remove` then takes out any entries of Navi's that are left."""
+    """A change that undoes the newest one, and removes whatever entries of Navi's are left."""
     before = read(path)
     after = before
     if receipts and before is not None and _digest(before) == receipts[-1].after:

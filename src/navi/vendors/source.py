@@ -37,7 +37,7 @@ class Reading(Iterator[Chunk]):
     """A file being read. Keeps at most one chunk in memory."""
 
     session: PastSession
-    """The session in the whole file up to here, even if the reading began at a mark."""
+    """The session according to the whole file up to here, even if the reading began at a mark."""
 
     @property
     @abstractmethod
@@ -45,7 +45,7 @@ class Reading(Iterator[Chunk]):
         """Where a later reading continues. JSON that only the source understands."""
 
     def close(self) -> None:
-        """Release what is open. A complete reading has done so already."""
+        """Close what is open. A reading that has reached its end has done so already."""
 
 
 class Source(ABC):
@@ -66,7 +66,7 @@ class Source(ABC):
 
     @abstractmethod
     def read(self, file: FoundFile, mark: bytes | None = None) -> Reading:
-        """Read from the start or from the mark; raises `Rewritten` if the mark no longer fits."""
+        """Read from the start or from the mark. Raises `Rewritten` if the mark no longer fits."""
 
     @abstractmethod
     def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
@@ -81,5 +81,5 @@ class Source(ABC):
         return True
 
     def stamp(self) -> str | None:
-        """Unchanged as long as `discover` would yield the same; None if only that can tell."""
+        """Unchanged while `discover` would yield the same; None if only `discover` can tell."""
         return None

@@ -55,7 +55,7 @@ class Vendor:
         return None
 
     def variables(self, environment: Mapping[str, str]) -> Sequence[str]:
-        """The variables that it needs besides those of every agent; `*` matches anything."""
+        """The variables that it needs besides those that every agent sees; `*` matches anything."""
         return ()
 
     def calling_session(self, metadata: Mapping[str, object]) -> str | None:

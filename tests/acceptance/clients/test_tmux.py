@@ -287,7 +287,7 @@ async def test_an_agent_that_dies_in_its_pane_is_seen_and_comes_back(
     frames = await finished(client, session_id, turns=2)
     [_, end] = frames_of(frames, "stream_end")
     assert end["outcome"] == "error"
-    assert "ended in its pane" in end["error"]
+    assert "exited during this turn" in end["error"]
     frames = await world.turn(client, session_id, "[[say: back again]]", turns=3)
     assert outcomes(frames)[-1] == "ok"
     assert len(world.transcripts()) == 1

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from navi.base.errors import AgentFailed
-from navi.live.agents.terminal.tmux import Pane, Tmux, draft_in, has_unread_keys, is_same_text
+from navi.live.agents.terminal.tmux import Pane, Tmux, draft_in, has_unread_keys, shows_prompt
 from navi.live.agents.terminal.tmux_driver import TmuxDriver
 from tests.waiting import eventually
 
@@ -50,17 +50,17 @@ def test_the_last_prompt_on_the_screen_counts() -> None:
     ],
 )
 def test_a_prompt_is_recognised_in_a_composer(draft: str) -> None:
-    assert is_same_text(draft, "run the\ttests,  then\ntell me")
+    assert shows_prompt(draft, "run the\ttests,  then\ntell me")
 
 
 @pytest.mark.parametrize("draft", ["", "half a thou", "run the tests not"])
 def test_what_a_person_typed_is_not_taken_for_the_prompt(draft: str) -> None:
-    assert not is_same_text(draft, "run the tests, then tell me")
+    assert not shows_prompt(draft, "run the tests, then tell me")
 
 
 def test_a_prompt_without_letters_is_recognised() -> None:
-    assert is_same_text("???", "???")
-    assert not is_same_text("!", "???")
+    assert shows_prompt("???", "???")
+    assert not shows_prompt("!", "???")
 
 
 ENDING = """#!/bin/sh
@@ -180,13 +180,13 @@ async def test_a_text_for_a_program_that_has_ended_leaves_all_other_panes_alive(
         await tmux.start("ended", ["sh", "-c", "echo bye; exit 3"], tmp_path, tmp_path, "0")
         try:
             pane = await eventually(lambda: dead_pane(tmux, "ended"), "the program has ended")
-            await tmux.put(pane, text, "turn", 0, tmp_path / "lock")
+            await tmux.paste_and_submit(pane, text, "turn", 0, tmp_path / "lock")
 
             assert await tmux.pane("only") is not None
             ended = await tmux.pane("ended")
             assert ended is not None
             assert (ended.exit_code, ended.turn_id) == (3, "")
-            assert await tmux.printed(ended) == ["bye"]
+            assert await tmux.output(ended) == ["bye"]
         finally:
             await tmux.end("ended")
 

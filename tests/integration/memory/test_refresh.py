@@ -270,15 +270,15 @@ def test_a_file_that_fails_half_way_is_read_on_and_nothing_doubles(
     file = world.file()
     for number in range(8):
         file.say(f"pear {number}")
-    take = ClaudeCodeTranscript.take
+    read_lines = ClaudeCodeTranscript.read_lines
     with monkeypatch.context() as patched:
 
         def failing(self, some, offset, number, chunk):
             if number == 6:
                 raise OSError("the disk is gone")
-            take(self, some, offset, number, chunk)
+            read_lines(self, some, offset, number, chunk)
 
-        patched.setattr(ClaudeCodeTranscript, "take", failing)
+        patched.setattr(ClaudeCodeTranscript, "read_lines", failing)
         assert world.index().failed == 1
     world.index()
     assert len(world.find("pear")) == 8

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from navi.live.agents.command_line.agent_environment import (
-    EVERY_AGENT,
+    COMMON_VARIABLES,
     ServerAccess,
     visible_variables,
     with_identity,
@@ -81,7 +81,7 @@ def test_a_star_passes_on_all_but_the_servers_token_and_what_says_whose_child_it
 def test_the_guide_lists_all_that_agents_see() -> None:
     guide = (ROOT / "docs" / "how-to" / "agents.md").read_text()
     names = {
-        *EVERY_AGENT,
+        *COMMON_VARIABLES,
         *CLAUDE_CODE.variables({}),
         *CODEX.variables({}),
         *(name for each in CLOUDS.values() for name in each),

@@ -25,7 +25,7 @@ NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("error", "message", "hint"),
     [
-        (ModelTimeoutError("m", "timed out"), "Anthropic took too long to answer", "more time"),
+        (ModelTimeoutError("m", "timed out"), "Anthropic took too long to answer", "in a minute"),
         (ModelContextWindowExceededError("m", "long"), "too long for m", "clear the session"),
     ],
 )

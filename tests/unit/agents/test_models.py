@@ -75,7 +75,7 @@ def test_a_base_url_that_is_none_is_refused(url):
 
 
 @pytest.mark.parametrize(
-    ("spec", "url", "speaks_responses"),
+    ("spec", "url", "uses_responses_api"),
     [
         ("openai:m", "https://api.openai.com/v1", True),
         ("openai:m", "http://localhost:11434/v1", False),
@@ -83,9 +83,9 @@ def test_a_base_url_that_is_none_is_refused(url):
         ("openai-chat:m", "https://api.openai.com/v1", False),
     ],
 )
-def test_other_servers_are_spoken_to_in_the_api_they_know(spec, url, speaks_responses):
+def test_other_servers_are_spoken_to_in_the_api_they_know(spec, url, uses_responses_api):
     endpoint = endpoint_of(spec, KEYS, {"openai": url}, {})
-    assert endpoint.speaks_responses is speaks_responses
+    assert endpoint.uses_responses_api is uses_responses_api
 
 
 def test_what_is_shown_of_an_endpoint_has_no_secrets():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from navi.live.agents.builtin.scripted_model import (
     LONGEST_SLEEP_SECONDS,
-    MOST_DELTAS_OF_A_TEXT,
+    MOST_DELTAS_PER_TEXT,
     Call,
     Fail,
     Limit,
@@ -125,7 +125,7 @@ def test_deltas_are_words():
 
 
 def test_a_huge_text_does_not_become_endlessly_many_deltas():
-    assert len(deltas("word " * 100_000)) <= MOST_DELTAS_OF_A_TEXT
+    assert len(deltas("word " * 100_000)) <= MOST_DELTAS_PER_TEXT
 
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join) | st.text())

@@ -20,8 +20,8 @@ DriverEvent = TurnEvent | Usage | Conversation | Compacting | Asking
 class HandOver:
     """An agent in a person's terminal whose hook is waiting for its next prompt.
 
-    The driver records that it answers before it calls `give`. `is_over` is set when the agent's
-    hook reports that the turn is done.
+    The driver saves where the turn begins before it calls `give`. `is_over` is set when the agent's
+    hook reports that the turn is over.
     """
 
     def __init__(self) -> None:
@@ -45,10 +45,10 @@ class TurnRequest:
     zone: tzinfo = UTC
     """The person's time zone."""
     conversation: str | None = None
-    """The agent's own id of this conversation, from an earlier turn."""
+    """The agent's own id for this conversation, from an earlier turn."""
     usage_before: Usage = field(default_factory=Usage)
     """The usage of this conversation's earlier turns."""
-    is_to_stop: Callable[[], bool] = lambda: False
+    should_stop: Callable[[], bool] = lambda: False
     """Whether the turn itself should stop, and not just the server that runs it."""
     hand_over: HandOver | None = None
 
@@ -67,12 +67,12 @@ class Driver:
     """It runs the program that `session.program` names."""
 
     def turn(self, request: TurnRequest) -> AsyncGenerator[DriverEvent, None]:
-        """Run one turn; returning normally means success.
+        """Run one turn. Returning normally means success.
 
         Raises `IterationLimit`, `UsageLimit` or `AgentFailed`, or `PermissionRefused` if the turn
-        ended by itself but some of its calls were refused. Cancelling or closing it stops
-        everything that the turn started; if the driver `outlives_server`, only if
-        `request.is_to_stop()`.
+        ended by itself but some of its calls were refused. Cancelling or closing the generator
+        stops everything that the turn started; if the driver `outlives_server`, only if
+        `request.should_stop()`.
         """
         raise NotImplementedError
 
@@ -85,7 +85,7 @@ class Driver:
         return True
 
     async def end(self, session: Session) -> None:
-        """End the session's agent, because the session was killed or cleared."""
+        """End the session's agent. Called when the session is killed or cleared."""
 
     async def open_sessions(self) -> list[str]:
         """The ids of sessions whose agents stay open between turns on this machine."""

@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 async def run_to_end(work: Coroutine[Any, Any, Result]) -> Result:
-    """Await the work; raise a cancellation, or several, only after it has finished.
+    """Await the work, and raise any cancellation only after it has finished.
 
     A stopping turn is cancelled repeatedly until it stops, so its clean-up needs this.
     """

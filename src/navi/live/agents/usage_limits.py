@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 
 STATUSES = frozenset({429, 529})
-_WORDS = re.compile(
+_PHRASES = re.compile(
     r"\busage limit\b|\bhit your (?:\S+ )?limit\b|\blimit reached\b|\brate[ _-]limit|"
     r"\btoo many requests\b|\boverloaded|\bat capacity\b|\bquota exceeded\b|"
     r"\b(?:API Error:|status:?|HTTP|rejected) \(?(?:429|529)\b",
@@ -14,13 +14,13 @@ _WORDS = re.compile(
 )
 
 
-def is_limit(status: object, words: str) -> bool:
-    """Decide by the HTTP status if there is one, otherwise by the error's text."""
-    return status in STATUSES if isinstance(status, int) else bool(_WORDS.search(words))
+def is_usage_limit(status: object, message: str) -> bool:
+    """Whether an error is a usage limit, judging by its HTTP status or else its message."""
+    return status in STATUSES if isinstance(status, int) else bool(_PHRASES.search(message))
 
 
 def instant_of(epoch_seconds: object) -> datetime | None:
-    """None if the value is not a valid time."""
+    """The instant in UTC; None if the value is not a valid time."""
     if not isinstance(epoch_seconds, int | float):
         return None
     try:

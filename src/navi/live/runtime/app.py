@@ -334,7 +334,7 @@ def _outside_drivers(settings: Settings, access: ServerAccess | None) -> dict[st
             terminals[name] = terminal
     drivers["tmux"] = TmuxDriver(
         terminals,
-        default_agent=registry.DEFAULT_IN_PANES,
+        default_agent=registry.DEFAULT_PANE_AGENT,
         socket=server_files.tmux_socket(),
         runs=server_files.runs(),
         environment=_visible_variables(settings.agents.pass_environment),

@@ -14,7 +14,7 @@ from navi.live.agents.driver import TurnRequest
 from navi.live.agents.terminal.transcript_tail import AgentState, TranscriptReader
 from navi.vendors.agent_commands import hook_command
 from navi.vendors.claude_code.home import ClaudeCodeHome
-from navi.vendors.claude_code.hooks import IN_RUNS
+from navi.vendors.claude_code.hooks import RUN_HOOKS
 from navi.vendors.claude_code.open_sessions import holder_of
 from navi.vendors.claude_code.stream import ClaudeCodeReader
 from navi.vendors.claude_code.transcript import ClaudeCodeTranscriptReader
@@ -49,7 +49,7 @@ class ClaudeCodeDriver(CommandLineDriver):
             *self._launch.arguments,
             *model_arguments(request.session.model),
             *tool_arguments(self._launch.access),
-            *hook_arguments(self._launch, IN_RUNS),
+            *hook_arguments(self._launch, RUN_HOOKS),
         ]
         return CommandLine(arguments, message_line(request))
 
@@ -83,7 +83,7 @@ def conversation_argument(agent_session_id: str, home: ClaudeCodeHome) -> str:
 
 
 def tool_arguments(access: ServerAccess | None) -> list[str]:
-    """Connect Claude Code to this server's tools, without a further process."""
+    """The arguments that connect Claude Code to this server's tools, without another process."""
     if access is None:
         return []
     # Claude Code expands the variables, so the token is not on the command line.
@@ -100,9 +100,11 @@ def tool_arguments(access: ServerAccess | None) -> list[str]:
 
 
 def hook_arguments(launch: Launch, events: Mapping[str, str | None]) -> list[str]:
-    """Add Navi's hook to these events, each with its matcher or None."""
-    # Claude Code accepts `--settings` only once, and a person's own wins.
-    if launch.access is None or any(each.startswith("--settings") for each in launch.arguments):
+    """The arguments that add Navi's hook to `events`, which maps each event to its matcher."""
+    # Claude Code accepts `--settings` only once, and a person's own takes precedence.
+    if launch.access is None or any(
+        argument.startswith("--settings") for argument in launch.arguments
+    ):
         return []
     hook = {"type": "command", "command": hook_command(ClaudeCode.name, launch.access.address)}
     hooks = {
@@ -113,7 +115,7 @@ def hook_arguments(launch: Launch, events: Mapping[str, str | None]) -> list[str
 
 
 def conversation_of(request: TurnRequest) -> str:
-    """Claude Code's session id. Made from our session, so it is the same even if it was lost."""
+    """Claude Code's session id. Derived from our session's if an earlier turn didn't store one."""
     if request.conversation is not None:
         return request.conversation
     session = request.session

@@ -43,19 +43,19 @@ from navi.vendors.source import Chunk, Reading, Source
 BOILERPLATE = (
     *("<system-reminder>", "<local-command-caveat>", "Caveat: The messages below were generated"),
 )
-"""How texts begin that are the same in every session."""
+"""Beginnings of texts that are the same in every session."""
 NOT_TYPED = (
     *("<command-name>", "<command-message>", "<command-args>", "<local-command-", "<bash-"),
     *("<task-notification>", "<system-reminder>", "<teammate-message", "<user-prompt-submit-hook>"),
     *("<ide_opened_file>", "<ide_selection>", "<new-diagnostics>"),
     "[Request interrupted by user",
 )
-"""How texts begin that Claude Code wrote in the user's name."""
+"""Beginnings of texts that Claude Code wrote in the user's name."""
 
 CONVERSATION = frozenset(("user", "assistant", "system"))
 WARMUP = "Warmup"
 OPEN_ANSWERS = 8
-"""How many answers may be written at the same time: the main agent's and those of sub-agents."""
+"""How many answers, of the main agent and sub-agents, may be written at the same time."""
 
 
 class Answer(msgspec.Struct):
@@ -137,7 +137,7 @@ class ClaudeCodeTranscript(Transcript):
 
     def restore(self, state: bytes, file: BinaryIO) -> None:
         self._state = msgspec.json.decode(state, type=State)
-        self._repeats.begin_later()
+        self._repeats.start_at_mark()
         for id, answer in self._state.answers.items():
             texts, thoughts = self._texts[id] = ([], [])
             for offset, length in answer.places:
@@ -145,7 +145,7 @@ class ClaudeCodeTranscript(Transcript):
                 if line is not None and line.message is not None:
                     collect(line.message.content, texts, thoughts)
 
-    def take(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
+    def read_lines(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
         decode = line_decoder.decode
         state = self._state
         next_offset = offset
@@ -165,11 +165,11 @@ class ClaudeCodeTranscript(Transcript):
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 if not text or text.isspace():
                     continue
-                saved = decoded(text)
-                if saved is None:
+                repaired = decoded(text)
+                if repaired is None:
                     self.count_bad_line(line_number)
                     continue
-                line = saved
+                line = repaired
             kind = line.type
             if not state.is_known and kind in CONVERSATION:
                 self._read_session(line)
@@ -210,13 +210,13 @@ class ClaudeCodeTranscript(Transcript):
         id = message.id or line.uuid or f"{self.session.source_session_id}:{state.next_idx}"
         answer = state.answers.get(id)
         if answer is not None:
-            if not self._is_newest(line):
+            if not self._add_if_newest(line):
                 self._repeats.add(line, state.newest_at)
         elif self._is_repeat(line, offset):
             self._add_usage(id, None, line, chunk)
             return
         else:
-            answer = self._open(id, line.timestamp)
+            answer = self._open_answer(id, line.timestamp)
         texts, thoughts = self._texts[id]
         if collect(content, texts, thoughts) or not answer.places:
             answer.places.append((offset, length))
@@ -237,13 +237,13 @@ class ClaudeCodeTranscript(Transcript):
         self._add_usage(id, answer, line, chunk)
 
     def _is_repeat(self, line: Line, offset: int) -> bool:
-        """Whether the line repeats earlier ones."""
-        if self._is_newest(line):
+        """Whether the line repeats earlier ones. Remembers it for later lines."""
+        if self._add_if_newest(line):
             return False
-        return self._repeats.has(line, self._state.newest_at, offset)
+        return self._repeats.check_and_add(line, self._state.newest_at, offset)
 
-    def _is_newest(self, line: Line) -> bool:
-        """Whether the line is newer than all before it; remembers its time."""
+    def _add_if_newest(self, line: Line) -> bool:
+        """Remember the line and its time if it is newer than all before it. False if it is not."""
         timestamp, newest_at = line.timestamp, self._state.newest_at
         try:
             if timestamp is None or (newest_at is not None and timestamp <= newest_at):
@@ -251,10 +251,10 @@ class ClaudeCodeTranscript(Transcript):
         except TypeError:  # only one of them has a time zone
             return False
         self._state.newest_at = timestamp
-        self._repeats.begin_moment(line)
+        self._repeats.add_newest(line)
         return True
 
-    def _open(self, id: str, timestamp: datetime | None) -> Answer:
+    def _open_answer(self, id: str, timestamp: datetime | None) -> Answer:
         answers = self._state.answers
         if len(answers) >= OPEN_ANSWERS:
             oldest = next(iter(answers))
@@ -312,7 +312,7 @@ class ClaudeCodeTranscript(Transcript):
     def _read_prompt(
         self, content: Content, is_injected: bool, line: Line, offset: int, chunk: Chunk
     ) -> None:
-        """A person's words, and what Claude Code added to them."""
+        """Read a person's words, and what Claude Code added to them."""
         texts = texts_of(content)
         if not texts or self._is_repeat(line, offset):
             return
@@ -343,7 +343,7 @@ class ClaudeCodeTranscript(Transcript):
             self._state.next_idx += 1
 
     def _add_notice(self, texts: list[str], line: Line, offset: int, chunk: Chunk) -> None:
-        """A message from Claude Code itself, not from the model."""
+        """Add a message from Claude Code itself, not from the model."""
         if texts and not self._is_repeat(line, offset):
             self._add_message("system", "\n\n".join(texts), line.timestamp, chunk)
 
@@ -354,7 +354,7 @@ class ClaudeCodeTranscript(Transcript):
         elif kind == "attachment":
             self._read_attachment(line, offset, chunk)
         elif kind == "summary":
-            self._set_title(1, line.summary, is_first_kept=True)
+            self._set_title(1, line.summary, keep_first=True)
         elif kind == "ai-title":
             self._set_title(2, line.aiTitle)
         elif kind == "custom-title":
@@ -364,7 +364,7 @@ class ClaudeCodeTranscript(Transcript):
             counts[kind] = counts.get(kind, 0) + 1
 
     def _read_attachment(self, line: Line, offset: int, chunk: Chunk) -> None:
-        """Prompts that were typed while the agent was busy are recorded only here."""
+        """Read a prompt that was typed while the agent was busy, which is recorded only here."""
         attachment = line.attachment
         if attachment is None or attachment.type != "queued_command":
             return
@@ -373,9 +373,9 @@ class ClaudeCodeTranscript(Transcript):
         )
         self._read_prompt(attachment.prompt, not is_typed, line, offset, chunk)
 
-    def _set_title(self, rank: int, title: str | None, is_first_kept: bool = False) -> None:
-        """A person's title wins over a generated one; otherwise the newest wins."""
+    def _set_title(self, rank: int, title: str | None, keep_first: bool = False) -> None:
+        """Set the title, unless one of a higher rank, or with `keep_first` the same, is set."""
         best = self._state.title_rank
-        if title and (rank > best or (rank == best and not is_first_kept)):
+        if title and (rank > best or (rank == best and not keep_first)):
             self.session.title = title
             self._state.title_rank = rank

@@ -40,6 +40,6 @@ class ClaudeCodeHome:
 
 
 def state_file(environment: Mapping[str, str] = os.environ) -> Path:
-    """Holds MCP servers. It is next to Claude Code's folder unless a variable names that folder."""
+    """Holds MCP servers. Next to Claude Code's folder; inside it if CLAUDE_CONFIG_DIR is set."""
     folder = ClaudeCodeHome.of(environment).folder
     return (folder if environment.get(VARIABLE) else folder.parent) / ".claude.json"

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from navi.vendors.hooks import HookDialect
 
-IN_RUNS: Mapping[str, str | None] = {"PostToolUse": None}
-"""The hooks of agents that Navi starts, each event with its matcher. A busy agent reads nudges
-there."""
-IN_PANES: Mapping[str, str | None] = {"PreCompact": None, "SessionStart": "compact", **IN_RUNS}
-"""In a terminal, only hooks report that the history is being summarised."""
+RUN_HOOKS: Mapping[str, str | None] = {"PostToolUse": None}
+"""The hook events of agents that run without a terminal, each with its matcher. The hook's answer
+brings nudges to a busy agent."""
+PANE_HOOKS: Mapping[str, str | None] = {"PreCompact": None, "SessionStart": "compact", **RUN_HOOKS}
+"""The same in panes, where only hooks report that the history is being summarised."""
 
 
 class ClaudeCodeHooks(HookDialect):

@@ -12,7 +12,7 @@ from navi.base.process_start import process_start
 from navi.live.agents.terminal.transcript_tail import AgentState
 from navi.vendors.claude_code.home import ClaudeCodeHome
 
-# With "shell" it is idle while one of its commands runs in the background.
+# "shell": idle while one of its commands runs in the background.
 STATES = {
     "idle": AgentState.IDLE,
     "shell": AgentState.IDLE,
@@ -31,16 +31,17 @@ class OpenSession:
     """`UNKNOWN` in versions that don't record it."""
 
 
-def open_in_process(home: ClaudeCodeHome, pid: int) -> OpenSession | None:
+def session_in_process(home: ClaudeCodeHome, pid: int) -> OpenSession | None:
     return _open_session(home.sessions / f"{pid}.json")
 
 
 def holder_of(home: ClaudeCodeHome, agent_session_id: str) -> OpenSession | None:
     """The process that has this session open."""
-    records = map(_open_session, sorted(home.sessions.glob("*.json")))
-    return next(
-        (each for each in records if each and each.agent_session_id == agent_session_id), None
-    )
+    for path in sorted(home.sessions.glob("*.json")):
+        session = _open_session(path)
+        if session is not None and session.agent_session_id == agent_session_id:
+            return session
+    return None
 
 
 def _open_session(path: Path) -> OpenSession | None:
@@ -56,8 +57,8 @@ def _open_session(path: Path) -> OpenSession | None:
         return None
 
 
-def _is_alive(pid: int, started: object) -> bool:
+def _is_alive(pid: int, recorded_start: object) -> bool:
     start = process_start(pid)
-    # The number may belong to another process by now. Claude Code writes starts as Linux does.
-    is_same = started is None or sys.platform != "linux" or str(started) == start
+    # The id may belong to another process by now. Claude Code records the start in Linux's format.
+    is_same = recorded_start is None or sys.platform != "linux" or str(recorded_start) == start
     return bool(start) and is_same

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from navi.vendors.damaged_line import repaired, replace_lone_surrogates
+from navi.vendors.damaged_line import decode_damaged, replace_lone_surrogates
 
 IGNORED = frozenset(
     (
@@ -31,7 +31,7 @@ IGNORED_AT_START = frozenset(TYPE_FIRST + kind.encode() + b'"' for kind in IGNOR
 ATTACHMENT = b'"attachment":{"type":"'
 QUEUED = ATTACHMENT + b'queued_command"'
 ATTACHMENT_WITHIN = 160
-"""Bytes. An attachment is marked within them; no message can be."""
+"""An attachment is marked within this many bytes of its line's start, where no message can be."""
 SYNTHETIC = "<synthetic>"
 """The model of messages that Claude Code wrote itself."""
 
@@ -137,9 +137,9 @@ class Denial(msgspec.Struct, gc=False):
 
 class LiveLine(Line, gc=False):
     message: LiveMessage | None = None
+    # Sub-agents' lines have one of these.
     isSidechain: Any = None
     parent_tool_use_id: Any = None
-    """Either is set in a sub-agent's lines."""
     toolDenialKind: Any = None
     toolUseResult: msgspec.Raw = msgspec.Raw(b"")
     isApiErrorMessage: Any = None
@@ -188,7 +188,7 @@ def decoded(text: bytes) -> Line | None:
     try:
         return lines.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return repaired(text, lines, DOUBTFUL)
+        return decode_damaged(text, lines, DOUBTFUL)
 
 
 def live_line(text: bytes) -> LiveLine | None:
@@ -196,7 +196,7 @@ def live_line(text: bytes) -> LiveLine | None:
     try:
         return live_lines.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return repaired(text, live_lines, DOUBTFUL)
+        return decode_damaged(text, live_lines, DOUBTFUL)
 
 
 def tool_input(block: Block) -> tuple[str | None, str | None]:
@@ -215,7 +215,7 @@ def tool_input(block: Block) -> tuple[str | None, str | None]:
 
 
 def collect(content: Content, texts: list[str], thoughts: list[str]) -> bool:
-    """Add the line's new texts and thoughts to the lists; returns whether there were any."""
+    """Add the content's new texts and thoughts to the lists. False if there are none."""
     before = len(texts) + len(thoughts)
     if isinstance(content, str):
         if content and content not in texts:

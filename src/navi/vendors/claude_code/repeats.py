@@ -4,7 +4,7 @@ When a session is resumed, some versions write its whole history again, with new
 times, `message.id`s and tool ids; others write single lines twice. Lines are written in order of
 time, so only a line that is not newer than all before it can be a copy. If it has the newest time,
 it is compared with the other lines of that time; if it is older, with the whole file up to it,
-which is then read again. So neither memory nor the mark has to hold earlier lines.
+which is then read again. So neither memory nor the mark has to hold all earlier lines.
 """
 
 from __future__ import annotations
@@ -24,20 +24,22 @@ from navi.vendors.claude_code.records import (
 
 
 class Repeats:
+    """What to remember of one file's lines to recognise repeats."""
+
     def __init__(self, path: str) -> None:
         self._path = path
         self._latest: list[Line] | None = []
-        """Lines with the newest time; None if they are before the mark."""
+        """Lines with the newest time, without keys so far; None if they are before the mark."""
         self._latest_keys: set[int] = set()
-        """Keys of other lines with that time."""
+        """Keys of the other lines with that time."""
         self._keys: set[int] | None = None
-        """Keys of all earlier lines, once they have been needed."""
+        """Keys of all earlier lines; None until they are needed."""
 
-    def begin_later(self) -> None:
-        """Start at a mark instead of the beginning."""
+    def start_at_mark(self) -> None:
+        """Start at a mark instead of at the beginning."""
         self._latest = None
 
-    def begin_moment(self, line: Line) -> None:
+    def add_newest(self, line: Line) -> None:
         """Add a line that is newer than all before it."""
         self._latest = [line]
         if self._latest_keys:
@@ -52,8 +54,8 @@ class Repeats:
         if self._keys is not None:
             self._keys.update(_keys_of(line))
 
-    def has(self, line: Line, newest_at: datetime | None, offset: int) -> bool:
-        """Whether the line, which begins at `offset`, repeats lines before it; adds it."""
+    def check_and_add(self, line: Line, newest_at: datetime | None, offset: int) -> bool:
+        """Add a line that begins at `offset`. True if it repeats lines before it."""
         keys = _keys_of(line)
         if not keys:
             return False
@@ -61,7 +63,7 @@ class Repeats:
             if self._latest is None:
                 self._read(offset, newest_at)
             earlier = self._latest_keys
-            earlier.update(key for each in self._latest or () for key in _keys_of(each))
+            earlier.update(key for other in self._latest or () for key in _keys_of(other))
             self._latest = []
         else:
             if self._keys is None:
@@ -88,7 +90,7 @@ class Repeats:
 
 
 def call_key(block: Block) -> int:
-    """Must not depend on the process, because it is stored in marks."""
+    """A key that is the same in every process, because it is stored in marks."""
     if block.id is None:
         return crc32(block.input)
     return crc32(f"{block.id} {len(block.input)}".encode("utf-8", "replace"))
@@ -100,7 +102,11 @@ def _is_answer(line: Line) -> bool:
 
 
 def _keys_of(line: Line) -> list[int]:
-    """An answer has a key for each block, and repeats if all of them do; others if any key does."""
+    """The keys that identify a line.
+
+    An answer has a key for each block, and is a repeat if all its keys are known. Any other line is
+    a repeat if one of its keys is known.
+    """
     message = line.message
     if line.type == "system":
         texts = texts_of(line.content)
@@ -115,8 +121,8 @@ def _keys_of(line: Line) -> list[int]:
     if not texts:
         return []
     # The same text with the same uuid or the same time.
-    words = tuple(texts)
-    return [hash((name, words)) for name in (line.uuid, line.timestamp) if name is not None]
+    text = tuple(texts)
+    return [hash((origin, text)) for origin in (line.uuid, line.timestamp) if origin is not None]
 
 
 def _answer_keys(id: str | None, content: Content) -> list[int]:

@@ -51,7 +51,7 @@ class ClaudeCodeSettings(AgentSettings):
         return json_edit.edit(text, _remove_server)
 
     def find_server(self, text: str) -> McpServer | None:
-        return McpServer.among(json_edit.parse(text).get("mcpServers"))
+        return McpServer.find_navi(json_edit.parse(text).get("mcpServers"))
 
 
 def _remove_server(settings: Json) -> None:
@@ -107,7 +107,7 @@ def plan_rules(
 
 
 def plan_rules_undo(receipts_file: Path) -> Change:
-    """Remove what the last `plan_rules` added that has not been undone yet."""
+    """Remove the rules of the newest change that has not been undone yet."""
     receipts = read_receipts(receipts_file)
     if not receipts:
         raise NothingToUndo
@@ -137,4 +137,4 @@ def _rules(settings: Json, name: str) -> list[object]:
 
 
 def _is_covered(rule: str, existing: Sequence[object]) -> bool:
-    return any(isinstance(each, str) and covers(each, rule) for each in existing)
+    return any(isinstance(other, str) and covers(other, rule) for other in existing)

@@ -10,7 +10,7 @@ from typing import Any
 from navi.base.errors import AgentFailed, NaviError, PermissionRefused, UsageLimit
 from navi.live.agents.command_line.command_line_driver import unexplained_exit
 from navi.live.agents.driver import DriverEvent
-from navi.live.agents.usage_limits import instant_of, is_limit
+from navi.live.agents.usage_limits import instant_of, is_usage_limit
 from navi.live.model.event import (
     Compacting,
     Conversation,
@@ -39,14 +39,14 @@ REFUSALS = {
     "automode-unavailable",
     "automode-parsing-error",
 }
-"""Why a call was not made, apart from interruptions."""
-_RESET_IN_WORDS = re.compile(r"\|(\d{10})\s*$")
+"""The reasons for not making a call that count as refusals; an interruption does not."""
+_RESET_IN_MESSAGE = re.compile(r"\|(\d{10})\s*$")
 """As older versions write it: `Claude AI usage limit reached|1794971708`."""
 HINT = "allow it in Claude Code's settings, or set `arguments` under [claude_code] in Navi's"
 
 
 class ClaudeCodeReader:
-    """Reads one turn. Complete messages are ignored if their partial messages came before."""
+    """Reads one turn. Ignores a complete message if its parts were streamed before."""
 
     def __init__(self) -> None:
         self._streamed: set[tuple[str | None, str]] = set()
@@ -104,8 +104,8 @@ class ClaudeCodeReader:
             self.require_permitted()
             return
         default = f"{ClaudeCode.title} exited with code {exit_code}"
-        words = _reason(result) or error_output or default
-        raise failure_of(words, result.api_error_status, self._resets_at)
+        message = _reason(result) or error_output or default
+        raise failure_of(message, result.api_error_status, self._resets_at)
 
     def require_permitted(self) -> None:
         """Raise `PermissionRefused` if a call was refused."""
@@ -160,15 +160,15 @@ class ClaudeCodeReader:
                 yield ToolFinished(call_id, name, arguments, text, bool(block.is_error))
 
 
-def failure_of(words: str, status: object, resets_at: datetime | None) -> NaviError:
-    """The error for an API error, from Claude Code's text and the HTTP status."""
-    if is_limit(status, words):
-        return UsageLimit(words, resets_at=resets_at or _reset_in(words))
-    return AgentFailed(words)
+def failure_of(message: str, status: object, resets_at: datetime | None) -> NaviError:
+    """The error to report for an API error, from Claude Code's message and the HTTP status."""
+    if is_usage_limit(status, message):
+        return UsageLimit(message, resets_at=resets_at or _reset_in(message))
+    return AgentFailed(message)
 
 
-def _reset_in(words: str) -> datetime | None:
-    match = _RESET_IN_WORDS.search(words)
+def _reset_in(message: str) -> datetime | None:
+    match = _RESET_IN_MESSAGE.search(message)
     return None if match is None else instant_of(int(match[1]))
 
 
@@ -193,7 +193,7 @@ def _reason(result: LiveLine) -> str:
     if result.result:
         return str(result.result)
     if isinstance(result.errors, list) and result.errors:
-        return "; ".join(str(each) for each in result.errors)
+        return "; ".join(str(error) for error in result.errors)
     return str(result.subtype or "").replace("_", " ")
 
 

@@ -18,8 +18,8 @@ from navi.vendors.claude_code.command_line import (
     tool_arguments,
 )
 from navi.vendors.claude_code.home import ClaudeCodeHome
-from navi.vendors.claude_code.hooks import IN_PANES
-from navi.vendors.claude_code.open_sessions import open_in_process
+from navi.vendors.claude_code.hooks import PANE_HOOKS
+from navi.vendors.claude_code.open_sessions import session_in_process
 from navi.vendors.claude_code.transcript import ClaudeCodeTranscriptReader
 from navi.vendors.claude_code.vendor import ClaudeCode
 
@@ -40,15 +40,15 @@ class ClaudeCodeTerminal(PaneAgent):
             *self._launch.arguments,
             *model_arguments(request.session.model),
             *tool_arguments(self._launch.access),
-            *hook_arguments(self._launch, IN_PANES),
+            *hook_arguments(self._launch, PANE_HOOKS),
         ]
 
     def conversation(self, pane: Pane) -> str | None:
-        session = open_in_process(self._home, pane.pid)
+        session = session_in_process(self._home, pane.pid)
         return None if session is None else session.agent_session_id
 
     def state(self, pane: Pane) -> AgentState:
-        session = open_in_process(self._home, pane.pid)
+        session = session_in_process(self._home, pane.pid)
         return AgentState.UNKNOWN if session is None else session.state
 
     def transcript(self, conversation: str) -> Path | None:

@@ -69,7 +69,9 @@ def model_arguments(model: str | None) -> list[str]:
 
 
 def tool_arguments(access: ServerAccess | None, home: CodexHome) -> list[str]:
-    """Connect Codex to this server's tools. Codex reads the values from its environment.
+    """The arguments that connect Codex to this server's tools.
+
+    The token is in Codex's environment, not on the command line.
 
     If `navi setup` has added the server already, adding it again would be an error. Codex then
     starts Navi's MCP server, which gets only the variables that are named here.
@@ -88,4 +90,6 @@ def tool_arguments(access: ServerAccess | None, home: CodexHome) -> list[str]:
             "bearer_token_env_var": "NAVI_TOKEN",
             "env_http_headers.Navi-Session": "NAVI_SESSION_ID",
         }
-    return [f"--config=mcp_servers.navi.{key}={json.dumps(v)}" for key, v in settings.items()]
+    return [
+        f"--config=mcp_servers.navi.{key}={json.dumps(value)}" for key, value in settings.items()
+    ]

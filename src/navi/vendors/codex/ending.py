@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from navi.base.errors import AgentFailed, NaviError, PermissionRefused, UsageLimit
-from navi.live.agents.usage_limits import instant_of, is_limit
+from navi.live.agents.usage_limits import instant_of, is_usage_limit
 from navi.live.model.refusal import call_in_words
 from navi.vendors.codex.home import CodexHome
 from navi.vendors.codex.records import (
@@ -24,9 +24,9 @@ from navi.vendors.codex.records import (
     live_line,
 )
 
-HINT = "allow it in Codex's settings or set `arguments` under [codex] in Navi's"
+HINT = "allow it in Codex's settings, or set `arguments` under [codex] in Navi's"
 LIMITS = {"usage_limit_exceeded", "rate_limit_exceeded", "server_overloaded"}
-# Matched at the beginning of a call's output, where a command's own output never is.
+# Matched at the start of a call's output, where a command's own output never begins.
 _REFUSAL = re.compile(
     r"approval policy is .*; reject command|patch rejected\b|exec command rejected by user|"
     r"[\w ]+ (?:failed|error): .*\bRejected\(|Rejected\(|"
@@ -71,11 +71,11 @@ class CodexEnding:
     def failure(self) -> NaviError | None:
         if self._error is None:
             return None
-        words = words_of(self._error.message)
+        message = error_text(self._error.message)
         info = self._error.codex_error_info
         if isinstance(info, str) and info in LIMITS:
-            return UsageLimit(words, resets_at=self._resets_at)
-        return failure_of(words, _status_in(info))
+            return UsageLimit(message, resets_at=self._resets_at)
+        return failure_of(message, _status_in(info))
 
     @property
     def refusal(self) -> PermissionRefused | None:
@@ -85,21 +85,21 @@ class CodexEnding:
 
 
 def last_turn(home: CodexHome, thread: str) -> list[bytes]:
-    """The lines of the thread's last turn; none if its beginning is not in the rollout."""
+    """The lines of the thread's last turn; none if the rollout doesn't show where it began."""
     path = home.rollout(thread)
     content = b"" if path is None else path.read_bytes()
-    # In a text the quotes would be escaped.
+    # Inside a text, the quotes would be escaped.
     beginning = max(content.rfind(b'"type":"%s"' % kind.encode()) for kind in TURN_BEGINNINGS)
     if beginning < 0:
         return []
     return content[content.rfind(b"\n", 0, beginning) + 1 :].splitlines()
 
 
-def failure_of(words: str, status: int | None = None) -> NaviError:
-    return UsageLimit(words) if is_limit(status, words) else AgentFailed(words)
+def failure_of(message: str, status: int | None = None) -> NaviError:
+    return UsageLimit(message) if is_usage_limit(status, message) else AgentFailed(message)
 
 
-def words_of(message: object) -> str:
+def error_text(message: object) -> str:
     """The error's text, which may be a provider's JSON."""
     text = str(message or "the turn failed")
     try:
@@ -138,5 +138,5 @@ def _reset_of(limits: Mapping[str, Any]) -> datetime | None:
         for window in windows
         if isinstance(window, dict)
     ]
-    complete = [(used, reset) for used, reset in resets if reset is not None]
-    return max(complete)[1] if complete else None
+    valid = [(used, reset) for used, reset in resets if reset is not None]
+    return max(valid)[1] if valid else None

@@ -33,18 +33,18 @@ from navi.vendors.codex.records import (
 )
 from navi.vendors.codex.records import lines as line_decoder
 from navi.vendors.codex.titles import Titles
-from navi.vendors.damaged_line import repaired
+from navi.vendors.damaged_line import decode_damaged
 from navi.vendors.growing_file import LineReading, Transcript, last_moment
 from navi.vendors.session_files import entries, session_file
 from navi.vendors.source import Chunk, Reading, Source
 
 KIND = b'"type":"'
 KIND_WITHIN = 90
-"""Bytes within which a line has its kind, after its time and number."""
+"""A line's kind is within this many bytes, after its time and number."""
 PAYLOAD = b'","payload":{"type":"'
 
 IGNORED = frozenset((b"world_state", b"compacted"))
-OUTPUTS = frozenset(
+IGNORED_ITEMS = frozenset(
     (
         *(b"function_call_output", b"custom_tool_call_output", b"tool_search_output"),
         *(b"local_shell_call_output", b"ghost_snapshot", b"compaction", b"compaction_summary"),
@@ -61,14 +61,15 @@ IGNORED_EVENTS = frozenset(
         *(b"undo_completed", b"view_image_tool_call", b"web_search_begin", b"web_search_end"),
     )
 )
-"""Events that repeat items or are for the screen."""
+"""Events that repeat items or only matter for the screen."""
 REPEATING_EVENTS = frozenset((b"agent_message", b"agent_reasoning"))
-"""Events that repeat items once there are items."""
+"""Events that repeat items, unless `State.events_speak`."""
 LONGEST_KIND = 60
 
 _SPAWNER = re.compile(rb'"parent_thread_id"\s*:\s*"([^"]+)"')
 
 MOST_SPOKEN = 16
+"""How many messages from events to remember, in case their items follow."""
 COPY_PAUSE = timedelta(seconds=2)
 """A fork's copy of its parent is written at once; lines after a longer pause are its own."""
 
@@ -80,7 +81,9 @@ class State(msgspec.Struct):
     total: tuple[int, int, int, int] | None = None
     """The session's tokens at the last count."""
     has_records: bool = False
+    """The file records each answer's tokens, so token counts are ignored."""
     events_speak: bool = True
+    """Messages are read from events: no item has come yet, or no turn is running."""
     is_copy: bool = False
     has_id: bool = False
     doubted: tuple[int, str] | None = None
@@ -149,19 +152,19 @@ class CodexTranscript(Transcript):
     def restore(self, state: bytes, file: BinaryIO) -> None:
         self._state = msgspec.json.decode(state, type=State)
 
-    def take(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
+    def read_lines(self, lines: list[bytes], offset: int, number: int, chunk: Chunk) -> None:
         decode, state = line_decoder.decode, self._state
         for line_number, text in enumerate(lines, number):
             at = text.find(KIND, 0, KIND_WITHIN) + len(KIND)
             end = text.find(b'"', at, at + LONGEST_KIND)
             kind = text[at:end]
-            if kind in IGNORED or kind in OUTPUTS:
+            if kind in IGNORED or kind in IGNORED_ITEMS:
                 continue
             if text.startswith(PAYLOAD, end):
                 at = end + len(PAYLOAD)
                 inner = text[at : text.find(b'"', at, at + LONGEST_KIND)]
                 if kind == b"response_item":
-                    if inner in OUTPUTS:
+                    if inner in IGNORED_ITEMS:
                         continue
                 elif inner in IGNORED_EVENTS or (
                     inner in REPEATING_EVENTS and not state.events_speak and not state.is_copy
@@ -172,11 +175,11 @@ class CodexTranscript(Transcript):
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 if not text or text.isspace():
                     continue
-                saved = repaired(text, line_decoder, DOUBTFUL)
-                if saved is None:
+                repaired = decode_damaged(text, line_decoder, DOUBTFUL)
+                if repaired is None:
                     self.count_bad_line(line_number)
                     continue
-                line = saved
+                line = repaired
             if line.payload is None:
                 self._read_bare_item(text, line_number, line, chunk)
             elif state.is_copy and self._is_still_copy(line):
@@ -186,15 +189,15 @@ class CodexTranscript(Transcript):
         self.session.ended_at = last_moment(lines) or self.session.ended_at
 
     def _read_bare_item(self, text: bytes, number: int, line: Line, chunk: Chunk) -> None:
-        """A line of the oldest format: an item without a time, or the session's data."""
+        """Read a line of the oldest format: an item without a time, or the session's data."""
         try:
             item = bare_items.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            saved = repaired(text, bare_items, DOUBTFUL)
-            if saved is None:
+            repaired = decode_damaged(text, bare_items, DOUBTFUL)
+            if repaired is None:
                 self.count_bad_line(number)
                 return
-            item = saved
+            item = repaired
         if item.type is not None:
             self._read_item(item, line.timestamp, chunk, "")
         elif item.id is not None:
@@ -251,7 +254,10 @@ class CodexTranscript(Transcript):
             )
 
     def _is_still_copy(self, line: Line) -> bool:
-        """Turn ids are ordered by time: the first one newer than the session is its own."""
+        """Whether the line belongs to the copy of the session's parent.
+
+        Turn ids are ordered by time: the first one newer than the session is its own.
+        """
         payload, state = line.payload, self._state
         own, turn = self.session.source_session_id, payload.turn_id if payload else None
         if own is not None and turn is not None and turn > own and own[14:15] == turn[14:15] == "7":
@@ -297,7 +303,7 @@ class CodexTranscript(Transcript):
             self._count_unknown(f"event_msg/{kind}")
 
     def _confirm_prompt(self, text: str | None, timestamp: datetime | None, chunk: Chunk) -> None:
-        """Prompts with this event were typed by a person, even if their item looked injected."""
+        """Read the event of a prompt that a person typed, even if its item looked injected."""
         state = self._state
         if state.events_speak:
             self._add_event_message("user", text, None, timestamp, chunk)
@@ -310,7 +316,7 @@ class CodexTranscript(Transcript):
         state.doubted = None
 
     def _read_item(
-        self, item: Payload, timestamp: datetime | None, chunk: Chunk, where: str
+        self, item: Payload, timestamp: datetime | None, chunk: Chunk, prefix: str
     ) -> None:
         kind = item.type or "(no type)"
         self._state.events_speak = False
@@ -321,15 +327,15 @@ class CodexTranscript(Transcript):
                 self._read_message(item, timestamp, chunk)
         elif kind == "reasoning":
             thought = "\n\n".join(texts_of(item.summary) or texts_of(item.content))
-            if not self._is_spoken("assistant", None, thought):
+            if not self._repeats_event("assistant", None, thought):
                 self._add_message("assistant", None, thought, timestamp, chunk)
         elif kind == "agent_message":
             self._add_letter(item, timestamp, chunk)
         elif kind.endswith("_call"):
             arguments = item.arguments or item.input or item.action
             self._add_call(item.name or kind, arguments, timestamp, chunk)
-        elif kind.encode() not in OUTPUTS:
-            self._count_unknown(where + kind)
+        elif kind.encode() not in IGNORED_ITEMS:
+            self._count_unknown(prefix + kind)
 
     def _read_prompt(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
         typed: list[str] = []
@@ -343,11 +349,11 @@ class CodexTranscript(Transcript):
             else:
                 typed.append(text)
         prompt = "\n\n".join(typed)
-        if not self._is_spoken("user", prompt, None):
+        if not self._repeats_event("user", prompt, None):
             self._add_message("user", prompt, None, timestamp, chunk)
 
     def _add_letter(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
-        """A message from one agent to another."""
+        """Add a message from one agent to another."""
         text = "\n\n".join(texts_of(item.content)) or item.message or item.text
         names = [name for name in (item.author, item.recipient) if name]
         if not text:
@@ -369,9 +375,9 @@ class CodexTranscript(Transcript):
             if not isinstance(part, str) and part.type == "tool_use"
         ]
         text = "\n\n".join(texts_of(content))
-        if not calls and self._is_spoken(item.role, text, None):
+        if not calls and self._repeats_event(item.role, text, None):
             return
-        self._add_message(item.role, text, None, timestamp, chunk, is_needed=bool(calls))
+        self._add_message(item.role, text, None, timestamp, chunk, even_if_empty=bool(calls))
         for number, part in enumerate(calls):
             chunk.tool_calls.append(
                 past_call(idx, number, part.name or "tool_use", part.input, timestamp)
@@ -390,8 +396,8 @@ class CodexTranscript(Transcript):
         spoken = [*self._state.spoken, _message_digest(role, content, thinking)]
         self._state.spoken = spoken[-MOST_SPOKEN:]
 
-    def _is_spoken(self, role: str, content: str | None, thinking: str | None) -> bool:
-        """Whether this item repeats an event."""
+    def _repeats_event(self, role: str, content: str | None, thinking: str | None) -> bool:
+        """Whether this item repeats an event, which is then forgotten."""
         spoken = self._state.spoken
         if not spoken or not (content or thinking):
             return False
@@ -410,9 +416,9 @@ class CodexTranscript(Transcript):
         thinking: str | None,
         timestamp: datetime | None,
         chunk: Chunk,
-        is_needed: bool = False,
+        even_if_empty: bool = False,
     ) -> None:
-        if content or thinking or is_needed:
+        if content or thinking or even_if_empty:
             message = PastMessage(
                 self._state.next_idx, role, content or None, thinking or None, timestamp
             )
@@ -426,7 +432,7 @@ class CodexTranscript(Transcript):
         self._state.next_call += 1
 
     def _read_token_count(self, event: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
-        """Counts are repeated when the screen is drawn; only a changed total is a new answer."""
+        """Counts are repeated when the screen is drawn; only a changed total means a new answer."""
         info, state = event.info, self._state
         if info is None or info.last_token_usage is None or state.has_records:
             return

@@ -64,6 +64,6 @@ def path_in_archive(path: str) -> str:
 
 
 def home_of(rollout: str) -> str | None:
-    """The home that contains a rollout."""
-    folder, is_below, _ = rollout.rpartition(f"{os.sep}{ROLLOUTS}{os.sep}")
-    return folder if is_below else None
+    """The home that contains a rollout; None for a path outside `sessions`."""
+    folder, separator, _ = rollout.rpartition(f"{os.sep}{ROLLOUTS}{os.sep}")
+    return folder if separator else None

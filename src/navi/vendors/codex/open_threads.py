@@ -12,7 +12,7 @@ from navi.vendors.codex.records import TURN_BEGINNINGS, TURN_ENDS, turn_event
 TAIL_BYTES = 1 << 16
 
 
-def thread_of(home: CodexHome, pid: int) -> str | None:
+def thread_in_process(home: CodexHome, pid: int) -> str | None:
     """The thread whose lock the process holds."""
     for handle in Path(f"/proc/{pid}/fd").glob("*"):
         try:

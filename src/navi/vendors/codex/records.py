@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import msgspec
 
 from navi.memory.model import PastToolCall
-from navi.vendors.damaged_line import repaired
+from navi.vendors.damaged_line import decode_damaged
 
 Tokens = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
@@ -130,7 +130,7 @@ BOILERPLATE = (
     *("<permissions instructions>", "<skills_instructions>", "<apps_instructions>"),
     *("<plugins_instructions>", "<collaboration_mode>", "<INSTRUCTIONS>", "<personality_spec>"),
 )
-"""How texts begin that Codex puts before every conversation."""
+"""Beginnings of texts that Codex puts before every conversation."""
 TURN_BEGINNINGS, TURN_ENDS = {"task_started"}, {"task_complete", "turn_aborted"}
 """The events at which a turn begins and ends."""
 CALLS = {"function_call", "custom_tool_call"}
@@ -150,7 +150,7 @@ def live_line(text: bytes) -> LiveLine | None:
     try:
         return live_lines.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return repaired(text, live_lines, DOUBTFUL)
+        return decode_damaged(text, live_lines, DOUBTFUL)
 
 
 def turn_event(text: bytes) -> tuple[str | None, float]:
@@ -162,7 +162,7 @@ def turn_event(text: bytes) -> tuple[str | None, float]:
 
 
 def is_injected(text: str) -> bool:
-    """Whether Codex seems to have written this text in the user's name: it is one whole tag."""
+    """Whether Codex seems to have written the text in the user's name: it is all inside one tag."""
     return text.startswith("<") and _WRAPPED.fullmatch(text) is not None
 
 

@@ -29,7 +29,7 @@ class CodexSettings(AgentSettings):
         super().__init__(folder / "hooks.json", folder / "config.toml")
 
     def add_server(self, text: str, server: McpServer) -> str:
-        """Appends a block, which leaves comments and order as they are."""
+        """The text with a block appended, which leaves comments and order as they are."""
         if self.find_server(text) == server:
             return text
         rest = self.remove_server(text)
@@ -66,11 +66,11 @@ class CodexSettings(AgentSettings):
             settings.setdefault("mcp_servers", {})
         expected["mcp_servers"].pop("navi", None)
         if remaining != expected:
-            raise ValueError("its [mcp_servers.navi] section is not the one Navi wrote")
+            raise ValueError("its [mcp_servers.navi] section is not the one that Navi wrote")
         return rest
 
     def find_server(self, text: str) -> McpServer | None:
-        return McpServer.among(_parse(text).get("mcp_servers"))
+        return McpServer.find_navi(_parse(text).get("mcp_servers"))
 
 
 def _parse(text: str) -> dict[str, Any]:

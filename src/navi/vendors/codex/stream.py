@@ -16,7 +16,7 @@ from navi.live.model.event import (
     ToolStarted,
     Usage,
 )
-from navi.vendors.codex.ending import CodexEnding, failure_of, words_of
+from navi.vendors.codex.ending import CodexEnding, error_text, failure_of
 from navi.vendors.codex.vendor import Codex
 
 
@@ -32,47 +32,47 @@ class CodexReader:
         self._usage_before = usage_before
         self._last_turn = last_turn
         self._thread = ""
-        self._started: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        self._open_calls: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self._text_count = 0
         self._failure: str | None = None
         self._is_complete = False
 
     def read(self, line: bytes) -> Iterator[DriverEvent]:
-        record = _parsed(line)
+        record = _parse(line)
         match record.get("type"):
             case "thread.started":
                 self._thread = str(record["thread_id"])
                 yield Conversation(self._thread)
             case "item.started":
-                yield from self._started_item(record["item"])
+                yield from self._start_item(record["item"])
             case "item.completed":
-                yield from self._completed_item(record["item"])
+                yield from self._complete_item(record["item"])
             case "turn.completed":
                 self._is_complete = True
                 yield _difference(_usage(record.get("usage") or {}), self._usage_before)
             case "turn.failed":
-                self._failure = words_of((record.get("error") or {}).get("message"))
+                self._failure = error_text((record.get("error") or {}).get("message"))
             case "error" if self._failure is None:
-                self._failure = words_of(record.get("message"))
+                self._failure = error_text(record.get("message"))
 
     def raise_failure(self, exit_code: int | None, error_output: str) -> None:
         if exit_code == 0 and self._is_complete:
-            if (refusal := self._recorded().refusal) is not None:
+            if (refusal := self._recorded_ending().refusal) is not None:
                 raise refusal
             return
         if self._failure and not self._is_complete:
-            raise self._recorded().failure or failure_of(self._failure)
+            raise self._recorded_ending().failure or failure_of(self._failure)
         raise unexplained_exit(Codex.title, exit_code, error_output)
 
-    def _recorded(self) -> CodexEnding:
+    def _recorded_ending(self) -> CodexEnding:
         return CodexEnding.of(self._last_turn(self._thread))
 
-    def _started_item(self, item: Mapping[str, Any]) -> Iterator[DriverEvent]:
+    def _start_item(self, item: Mapping[str, Any]) -> Iterator[DriverEvent]:
         if (call := _call(item)) is not None:
-            self._started[str(item["id"])] = call
+            self._open_calls[str(item["id"])] = call
             yield ToolStarted(str(item["id"]), *call)
 
-    def _completed_item(self, item: Mapping[str, Any]) -> Iterator[DriverEvent]:
+    def _complete_item(self, item: Mapping[str, Any]) -> Iterator[DriverEvent]:
         match item.get("type"):
             case "agent_message":
                 # Several texts of one turn are paragraphs of one answer.
@@ -81,7 +81,7 @@ class CodexReader:
             case "reasoning":
                 yield ThinkingDelta(str(item["text"]) + "\n")
             case _ if (call := _call(item)) is not None:
-                name, arguments = self._started.pop(str(item["id"]), call)
+                name, arguments = self._open_calls.pop(str(item["id"]), call)
                 text, is_error = _outcome(item)
                 yield ToolFinished(str(item["id"]), name, arguments, text, is_error)
 
@@ -114,7 +114,7 @@ def _outcome(item: Mapping[str, Any]) -> tuple[str, bool]:
     return str(item.get("status") or "completed"), is_error
 
 
-def _parsed(line: bytes) -> Mapping[str, Any]:
+def _parse(line: bytes) -> Mapping[str, Any]:
     try:
         value = json.loads(line)
     except ValueError:

@@ -12,7 +12,7 @@ from navi.live.agents.terminal.tmux import Pane
 from navi.live.agents.terminal.transcript_tail import AgentState, TranscriptReader
 from navi.vendors.codex.command_line import model_arguments, tool_arguments
 from navi.vendors.codex.home import CodexHome
-from navi.vendors.codex.open_threads import agent_state, thread_of
+from navi.vendors.codex.open_threads import agent_state, thread_in_process
 from navi.vendors.codex.transcript import CodexTranscriptReader
 from navi.vendors.codex.vendor import Codex
 
@@ -39,10 +39,10 @@ class CodexTerminal(PaneAgent):
         ]
 
     def conversation(self, pane: Pane) -> str | None:
-        return thread_of(self._home, pane.pid)
+        return thread_in_process(self._home, pane.pid)
 
     def state(self, pane: Pane) -> AgentState:
-        thread = thread_of(self._home, pane.pid)
+        thread = thread_in_process(self._home, pane.pid)
         return (
             AgentState.UNKNOWN if thread is None else agent_state(self._home, thread, pane.started)
         )

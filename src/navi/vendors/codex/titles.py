@@ -24,7 +24,7 @@ class Titles:
 
     def __init__(self) -> None:
         self._titles: dict[str, dict[str, str]] = {}
-        self._seen: dict[str, tuple[int, int]] = {}
+        self._versions: dict[str, tuple[int, int]] = {}
 
     def of(self, rollout: str) -> str | None:
         home = home_of(rollout)
@@ -37,10 +37,10 @@ class Titles:
         path = os.path.join(home, "session_index.jsonl")
         try:
             status = os.stat(path)
-            seen = (status.st_mtime_ns, status.st_size)
-            if self._seen.get(path) != seen:
+            version = (status.st_mtime_ns, status.st_size)
+            if self._versions.get(path) != version:
                 self._titles[path] = _read(path)
-                self._seen[path] = seen
+                self._versions[path] = version
         except OSError:
             return {}
         return self._titles[path]

@@ -53,7 +53,7 @@ class NaviSource(Source):
         file = store_file(database_url())
         if file is None:
             return None
-        return " ".join(_stamp_of(each) for each in (str(file), f"{file}-wal"))
+        return " ".join(_stamp_of(path) for path in (str(file), f"{file}-wal"))
 
     def folders(self) -> list[str]:
         return []
@@ -92,10 +92,10 @@ class NaviReading(Reading):
 
         self._path = path
         self._id = path.rpartition("#")[2]
-        self._mark = _decoded(mark, path)
-        self._ended = False
+        self._mark = _decode_mark(mark, path)
+        self._has_ended = False
         with ExitStack() as opening:
-            # One transaction, so that session, messages and turns fit together.
+            # One transaction, so that the session, its messages and its turns are consistent.
             self._connection: Connection = opening.enter_context(
                 session_history.reading(database_url())
             )
@@ -103,14 +103,14 @@ class NaviReading(Reading):
             if self._mark.message_id is not None:
                 self._require_last_message()
             self._next_idx = session_history.next_idx(self._connection, self._id)
-            self._open = opening.pop_all()
+            self._resources = opening.pop_all()
 
     @property
     def mark(self) -> bytes:
         return msgspec.json.encode(self._mark)
 
     def __next__(self) -> Chunk:
-        if self._ended:
+        if self._has_ended:
             raise StopIteration
         chunk = Chunk()
         try:
@@ -127,8 +127,8 @@ class NaviReading(Reading):
         return chunk
 
     def close(self) -> None:
-        self._ended = True
-        self._open.close()
+        self._has_ended = True
+        self._resources.close()
 
     def _session(self) -> PastSession:
         from navi.live.store import sessions
@@ -150,7 +150,10 @@ class NaviReading(Reading):
         )
 
     def _require_last_message(self) -> None:
-        """A turn that never began is withdrawn with its message, whose index is then reused."""
+        """Raise `Rewritten` if the last message that was read is gone.
+
+        A turn that never began is withdrawn with its message, whose index is then reused.
+        """
         from navi.live.store import transcript
 
         message = transcript.find(self._connection, self._mark.message_id or "")
@@ -162,7 +165,7 @@ class NaviReading(Reading):
         try:
             self._add(first, after_last, chunk)
         except (ValueError, TypeError, KeyError):
-            # Some row can't be decoded: read them one by one.
+            # At least one row can't be decoded, so read them one by one.
             for idx in range(first, min(after_last, self._next_idx)):
                 try:
                     self._add(idx, idx + 1, chunk)
@@ -243,7 +246,7 @@ def _stamp_of(path: str) -> str:
     return f"{status.st_ino}.{status.st_mtime_ns}.{status.st_size}"
 
 
-def _decoded(mark: bytes | None, path: str) -> Mark:
+def _decode_mark(mark: bytes | None, path: str) -> Mark:
     if mark is None:
         return Mark()
     try:

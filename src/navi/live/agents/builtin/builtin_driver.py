@@ -106,7 +106,7 @@ class BuiltinDriver(Driver):
         self._thinking = thinking
         self._memories = memories
         self._loaded: dict[str, _LoadedModel] = {}
-        self._building = asyncio.Lock()
+        self._build_lock = asyncio.Lock()
         self._client: AsyncClient | None = None
 
     async def turn(
@@ -135,14 +135,14 @@ class BuiltinDriver(Driver):
             async with loaded.agent.run_stream_events(
                 _prompt(request),
                 message_history=model_messages(context),
-                instructions=self._instructions_in(request.context),
+                instructions=self._instructions_for(request.context),
                 deps=request.context,
                 usage=spent,
                 usage_limits=UsageLimits(request_limit=self._max_iterations),
             ) as events:
                 async for event in events:
-                    if (adapted := adapter.adapt(event)) is not None:
-                        yield adapted
+                    if (turn_event := adapter.adapt(event)) is not None:
+                        yield turn_event
         except UsageLimitExceeded as error:
             failure, cause = IterationLimit(self._max_iterations), error
         except Exception as error:
@@ -163,15 +163,15 @@ class BuiltinDriver(Driver):
         loaded = await self._load(self._default_model)
         if loaded.endpoint is None:
             return True
-        # Only now: two threads importing pydantic-ai at once would see it half loaded.
+        # After `_load`: if two threads import pydantic-ai at once, one sees it half loaded.
         from pydantic_ai.usage import RunUsage
 
         text = f"The task:\n{task}\n\nThe answer:\n{answer}"
         verdict = await self._ask(loaded.model, JUDGE_INSTRUCTIONS, text, RunUsage())
         return not verdict.strip().upper().startswith("NO")
 
-    def _instructions_in(self, context: ToolContext) -> str:
-        """One text, because some servers refuse a second system message."""
+    def _instructions_for(self, context: ToolContext) -> str:
+        """All instructions in one text, because some servers refuse a second system message."""
         text = f"{self._instructions}\n\nYour working directory is {context.cwd}."
         if memories := self._memories(context):
             text += f"\n\nWhat you remember from earlier sessions:\n{memories}"
@@ -179,7 +179,7 @@ class BuiltinDriver(Driver):
 
     async def _load(self, spec: str) -> _LoadedModel:
         if spec not in self._loaded:
-            async with self._building:
+            async with self._build_lock:
                 if spec not in self._loaded:
                     self._loaded[spec] = await asyncio.to_thread(self._build, spec)
         return self._loaded[spec]
@@ -222,7 +222,7 @@ class BuiltinDriver(Driver):
     async def _summary(
         self, loaded: _LoadedModel, earlier: str | None, older: Sequence[Message], spent: RunUsage
     ) -> str:
-        """Written by the model, or without it if that fails: a long history never ends a turn."""
+        """The model's summary, or a digest if the model fails: a long history never ends a turn."""
         limit = self._history_tokens * CHARACTERS_PER_TOKEN // 4
         if loaded.endpoint is not None:
             text = transcript(earlier, older, self._history_tokens * CHARACTERS_PER_TOKEN)
@@ -236,7 +236,7 @@ class BuiltinDriver(Driver):
         return digest(earlier, older, limit)
 
     async def _ask(self, model: Model, instructions: str, text: str, spent: RunUsage) -> str:
-        """Send one request, without tools or history."""
+        """The model's answer to one request, without tools or history."""
         from pydantic_ai import Agent, AgentRunResultEvent, UsageLimits
 
         agent = Agent(
@@ -254,14 +254,14 @@ class BuiltinDriver(Driver):
 
 
 def _prompt(request: TurnRequest) -> str | list[str]:
-    """The prompt with the current time. Not in the instructions, because providers cache those."""
+    """The prompt with the current time, which would spoil the providers' cache of instructions."""
     if request.started_at is None:
         return request.prompt
     return [f"[It is now {describe_moment(request.started_at, request.zone)}.]", request.prompt]
 
 
 def _usage(spent: RunUsage) -> Usage:
-    """Count each token once; pydantic-ai includes cached tokens in the input as well."""
+    """Counts each token once; pydantic-ai counts cached tokens as input, too."""
     cached = spent.cache_read_tokens + spent.cache_write_tokens
     return Usage(
         input_tokens=max(0, spent.input_tokens - cached),

@@ -21,24 +21,24 @@ greetings and everything that can be looked up again. Use short plain lines. Do 
 requests in the text, and do not call it a summary."""
 
 
-def transcript(earlier: str | None, messages: Sequence[Message], limit: int) -> str:
+def transcript(earlier_summary: str | None, messages: Sequence[Message], limit: int) -> str:
     """The messages as one text, for a single request without tools."""
-    parts = [f"[what you noted before]\n{earlier}"] if earlier else []
+    parts = [f"[what you noted before]\n{earlier_summary}"] if earlier_summary else []
     parts += [_message_text(message) for message in messages]
     return shortened("\n\n".join(parts), limit)
 
 
-def digest(earlier: str | None, messages: Sequence[Message], limit: int) -> str:
+def digest(earlier_summary: str | None, messages: Sequence[Message], limit: int) -> str:
     """A summary made without a model: the first line of each user message."""
     requests = [
         shortened_line(message.content) for message in messages if message.role is MessageRole.USER
     ]
-    lines = [f"{len(messages)} earlier messages are not shown any more. What was asked in them:"]
+    lines = [f"{len(messages)} earlier messages are no longer shown. What was asked in them:"]
     if len(requests) > MOST_LINES:
         lines.append(f"- … {len(requests) - MOST_LINES} older requests …")
     lines += [f"- {line}" for line in requests[-MOST_LINES:]]
-    if earlier:
-        lines += ["Before that:", earlier]
+    if earlier_summary:
+        lines += ["Before that:", earlier_summary]
     return shortened("\n".join(lines), limit)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class EventAdapter:
-    """Adapts one turn. Keeps each call's arguments, because the result doesn't repeat them."""
+    """Adapts one turn's events. Keeps calls' arguments, because the results don't repeat them."""
 
     def __init__(self) -> None:
         self._arguments: dict[str, Mapping[str, Any]] = {}
@@ -52,7 +52,7 @@ def _delta(kind: str, text: object) -> TurnEvent | None:
 
 
 def _result(part: ToolReturnPart) -> str:
-    """The text the model gets, or the errors in its arguments, one per line."""
+    """The text that the model gets; for invalid arguments, their errors, one per line."""
     if not isinstance(part.content, list):
         return part.model_response_str(wrap_if_error=False)
     return "\n".join(

@@ -1,4 +1,4 @@
-"""The part of a session's history that the model sees, and when it gets too long."""
+"""The part of a session's history that the model sees, and how to shorten it."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ def split(context: ModelContext, budget: int) -> tuple[tuple[Message, ...], tupl
     Cuts before a user message, so that no tool call loses its result. If not even the last turn
     fits, everything is summarised.
     """
-    left = budget * CHARACTERS_PER_TOKEN // 2
+    room = budget * CHARACTERS_PER_TOKEN // 2
     cut = len(context.messages)
     for position in range(len(context.messages) - 1, -1, -1):
         message = context.messages[position]
-        left -= _characters(message)
-        if left < 0:
+        room -= _characters(message)
+        if room < 0:
             break
         if message.role is MessageRole.USER:
             cut = position
@@ -111,7 +111,7 @@ def _text(message: Message) -> str:
 
 
 def shortened(text: str, limit: int = LONGEST_VALUE) -> str:
-    """Replace the middle of a text that is too long with a note."""
+    """The text; if it is too long, with a note in place of its middle."""
     if len(text) <= limit:
         return text
     half = limit // 2
@@ -119,7 +119,7 @@ def shortened(text: str, limit: int = LONGEST_VALUE) -> str:
 
 
 def _step(message: Message, seen_call_ids: set[str]) -> list[ModelMessage]:
-    """One step of the agent, without thinking: providers accept only their own, signed."""
+    """One step of the agent, without its thinking: providers accept only what they have signed."""
     from pydantic_ai.messages import (
         ModelRequest,
         ModelResponse,
@@ -156,8 +156,8 @@ def _step(message: Message, seen_call_ids: set[str]) -> list[ModelMessage]:
 def _close_turn(messages: list[ModelMessage]) -> None:
     """Add a closing answer to a turn that ended with a tool's result.
 
-    Otherwise the next user message would seem to belong to that step. Anthropic refuses that:
-    within a step it expects the thinking, which we don't keep.
+    Otherwise the next user message would seem to belong to that step, and Anthropic would refuse
+    it: within a step it expects the model's thinking, which we don't send.
     """
     from pydantic_ai.messages import ModelResponse, TextPart
 
@@ -166,7 +166,7 @@ def _close_turn(messages: list[ModelMessage]) -> None:
 
 
 def _call_id(original: str, fallback: str, seen: set[str]) -> str:
-    """A unique id that every provider accepts; another driver's ids may not be."""
+    """A unique id that every provider accepts. An id from another driver may be neither."""
     is_usable = _ALLOWED_CALL_ID.fullmatch(original) is not None and original not in seen
     call_id = original if is_usable else fallback
     seen.add(call_id)
@@ -185,7 +185,7 @@ def _shortened_values(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _characters(message: Message) -> int:
-    """The length of what is sent to the model; thinking is not."""
+    """The number of characters that are sent to the model; thinking is not sent."""
     characters = len(message.content)
     for call in message.tool_calls:
         characters += len(call.name) + len(str(_shortened_values(call.arguments)))

@@ -25,7 +25,7 @@ def failure_of(error: Exception, endpoint: Endpoint | None) -> NaviError:
     if isinstance(error, NaviError):
         return error
     if isinstance(error, exceptions.ModelAPIError) and endpoint is not None:
-        return _limit(error, endpoint) or _provider_failure(error, endpoint)
+        return _usage_limit(error, endpoint) or _provider_failure(error, endpoint)
     if isinstance(error, exceptions.AgentRunError):
         return AgentFailed(f"the model's answer can't be used: {_shortened(error.message)}")
     _log.error("the built-in agent failed unexpectedly", exc_info=error)
@@ -34,10 +34,10 @@ def failure_of(error: Exception, endpoint: Endpoint | None) -> NaviError:
     )
 
 
-def _limit(error: Exception, endpoint: Endpoint) -> UsageLimit | None:
+def _usage_limit(error: Exception, endpoint: Endpoint) -> UsageLimit | None:
     from pydantic_ai import exceptions
 
-    title, code = endpoint.title, _code(error)
+    title, code = endpoint.title, _status_suffix(error)
     seconds = getattr(error, "retry_after", None)
     resets_in = timedelta(seconds=min(seconds, LONGEST_RESET_SECONDS)) if seconds else None
     when = f"in {seconds:.0f} s" if seconds else "in a minute"
@@ -48,15 +48,15 @@ def _limit(error: Exception, endpoint: Endpoint) -> UsageLimit | None:
                 hint="check its plan and billing",
             )
         case exceptions.ModelRateLimitError():
-            words = f"too many requests to {title}{code}"
-            return UsageLimit(words, resets_in=resets_in, hint=f"try again {when}")
+            message = f"too many requests to {title}{code}"
+            return UsageLimit(message, resets_in=resets_in, hint=f"try again {when}")
         case exceptions.ModelOverloadedError():
-            words = f"{title} is overloaded{code}"
-            return UsageLimit(words, resets_in=resets_in, hint=f"try again {when}")
+            message = f"{title} is overloaded{code}"
+            return UsageLimit(message, resets_in=resets_in, hint=f"try again {when}")
     return None
 
 
-def _code(error: Exception) -> str:
+def _status_suffix(error: Exception) -> str:
     status = getattr(error, "status_code", None)
     return f" (HTTP {status})" if status else ""
 
@@ -64,7 +64,7 @@ def _code(error: Exception) -> str:
 def _provider_failure(error: Exception, endpoint: Endpoint) -> AgentFailed:
     from pydantic_ai import exceptions
 
-    title, provider, code = endpoint.title, endpoint.provider, _code(error)
+    title, provider, code = endpoint.title, endpoint.provider, _status_suffix(error)
     match error:
         case exceptions.ModelAuthenticationError():
             return AgentFailed(
@@ -78,14 +78,12 @@ def _provider_failure(error: Exception, endpoint: Endpoint) -> AgentFailed:
         case exceptions.ModelContextWindowExceededError():
             return AgentFailed(
                 f"the conversation is too long for {endpoint.model}",
-                hint="clear the session, or set a smaller history budget",
+                hint="clear the session, or lower `history_tokens` in Navi's settings",
             )
         case exceptions.ModelUnavailableError() | exceptions.ModelServerError():
             return AgentFailed(f"{title} is unavailable{code}", hint="try again in a minute")
         case exceptions.ModelTimeoutError() | exceptions.ModelRequestTimeout():
-            return AgentFailed(
-                f"{title} took too long to answer", hint="try again, or allow more time"
-            )
+            return AgentFailed(f"{title} took too long to answer", hint="try again in a minute")
         case exceptions.ModelConnectionError():
             return AgentFailed(
                 f"no connection to {endpoint.address}",
@@ -100,10 +98,10 @@ def _detail(error: Exception, endpoint: Endpoint) -> str:
     body = getattr(error, "body", None)
     if isinstance(body, dict) and isinstance(body.get("error"), dict):
         body = body["error"]
-    words = body.get("message") if isinstance(body, dict) else body
-    if not words:
+    message = body.get("message") if isinstance(body, dict) else body
+    if not message:
         return ""
-    return ": " + _shortened(str(words).replace(endpoint.api_key, "…"))
+    return ": " + _shortened(str(message).replace(endpoint.api_key, "…"))
 
 
 def _shortened(text: str) -> str:

@@ -2,7 +2,7 @@
 
 anthropic:NAME         Anthropic, or any server with its Messages API at ANTHROPIC_BASE_URL
 openai:NAME            OpenAI's Responses API; with another base URL (Ollama, vLLM, a gateway)
-                       the Chat Completions API, which compatible servers speak
+                       the Chat Completions API, which compatible servers offer
 openai-chat:NAME       OpenAI's Chat Completions API, whatever the base URL
 openai-responses:NAME  OpenAI's Responses API, whatever the base URL
 scripted               follows the script in the prompt (see scripted_model.py)
@@ -67,24 +67,24 @@ class Endpoint:
     api_key: str = field(repr=False)
 
     @property
-    def is_the_providers_own(self) -> bool:
+    def is_official(self) -> bool:
         return urlsplit(self.base_url).hostname == urlsplit(self.provider.base_url).hostname
 
     @property
     def address(self) -> str:
-        """Safe to show: without the password that a URL may contain."""
+        """The base URL without its path and any password, so it is safe to show."""
         url = urlsplit(self.base_url)
         port = f":{url.port}" if url.port else ""
         return f"{url.scheme}://{url.hostname}{port}"
 
     @property
     def title(self) -> str:
-        return self.provider.title if self.is_the_providers_own else self.address
+        return self.provider.title if self.is_official else self.address
 
     @property
-    def speaks_responses(self) -> bool:
+    def uses_responses_api(self) -> bool:
         if self.spec.startswith("openai:"):
-            return self.is_the_providers_own
+            return self.is_official
         return self.spec.startswith("openai-responses:")
 
 
@@ -105,7 +105,7 @@ def endpoint_of(
     base_urls: Mapping[str, str],
     api_keys: Mapping[str, str],
 ) -> Endpoint:
-    """The model's endpoint; arguments override the environment."""
+    """The model's endpoint. `base_urls` and `api_keys` override the environment."""
     kind, _, model = spec.partition(":")
     provider = _PROVIDERS.get(kind)
     if provider is None or not model.strip():
@@ -139,7 +139,7 @@ def model_settings(endpoint: Endpoint, *, thinking: bool, request_timeout: float
     if endpoint.provider is ANTHROPIC:
         # Without caching, Anthropic bills the whole conversation again at every step.
         return {"timeout": request_timeout, "cache": True, "thinking": thinking}
-    # Compatible servers refuse thinking for models without it; OpenAI's models decide themselves.
+    # Compatible servers refuse thinking for models without it; OpenAI's decide for themselves.
     return {"timeout": request_timeout}
 
 
@@ -159,7 +159,7 @@ def _openai_model(endpoint: Endpoint, client: AsyncClient) -> Model:
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
     provider: OpenAIProvider | OpenAICompatibleProvider
-    if endpoint.is_the_providers_own:
+    if endpoint.is_official:
         provider = OpenAIProvider(
             api_key=endpoint.api_key, base_url=endpoint.base_url, http_client=client
         )
@@ -170,7 +170,7 @@ def _openai_model(endpoint: Endpoint, client: AsyncClient) -> Model:
             base_url=endpoint.base_url,
             http_client=client,
         )
-    if endpoint.speaks_responses:
+    if endpoint.uses_responses_api:
         return OpenAIResponsesModel(endpoint.model, provider=provider)
     return OpenAIChatModel(endpoint.model, provider=provider)
 

@@ -1,4 +1,4 @@
-"""A model that follows the script in its prompt, without a network and always the same way.
+"""A model that follows the script in its prompt: deterministic, and without a network.
 
     [[think: text]]               think aloud
     [[say: text]]                 answer, word by word
@@ -6,7 +6,7 @@
     [[tool: NAME | {"json": 1}]]  call a tool
     [[bash: command]]             call the `terminal` tool
     [[fail: message]]             end the turn with this error
-    [[limit: seconds]]            end the turn at a usage limit that resets then
+    [[limit: seconds]]            end the turn at a usage limit that resets after this time
     [[loop]]                      call a harmless tool again and again, until the iteration limit
 
 Steps are played in order; other text is ignored. A prompt without steps is answered
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 NOTHING_TO_SAY = "done"
 LONGEST_SLEEP_SECONDS = 86_400.0
 LONGEST_LIMIT_SECONDS = 30 * 86_400.0
-LIMIT_WORDS = "the script's usage limit is reached"
-MOST_DELTAS_OF_A_TEXT = 500
-"""Otherwise a text of a megabyte would become more events than any client wants to replay."""
+LIMIT_MESSAGE = "the script's usage limit is reached"
+MOST_DELTAS_PER_TEXT = 500
+"""With a delta for each word, a megabyte of text would be more events than clients can replay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,25 +109,25 @@ def parse(message: str) -> list[Step]:
 
 def steps_of_response(steps: Sequence[Step], calls_made: int) -> list[Step]:
     """The steps of the response after `calls_made` tool calls, up to its own tool call."""
-    passed = 0
+    earlier_calls = 0
     response: list[Step] = []
     for step in steps:
         if isinstance(step, Loop):
-            return [*response, step] if passed == calls_made else [step]
+            return [*response, step] if earlier_calls == calls_made else [step]
         if not isinstance(step, Call):
             response.append(step)
-        elif passed == calls_made:
+        elif earlier_calls == calls_made:
             return [*response, step]
         else:
-            passed += 1
+            earlier_calls += 1
             response = []
     return response
 
 
 def deltas(text: str) -> list[str]:
-    """Split the text into pieces of about a word; joined, they are the text."""
+    """The text in pieces of about a word."""
     words = re.findall(r"\S+\s*|\s+", text)
-    size = math.ceil(len(words) / MOST_DELTAS_OF_A_TEXT) or 1
+    size = math.ceil(len(words) / MOST_DELTAS_PER_TEXT) or 1
     return ["".join(words[start : start + size]) for start in range(0, len(words), size)]
 
 
@@ -165,7 +165,7 @@ async def _respond(
             case Fail(reason):
                 raise AgentFailed(reason)
             case Limit(seconds):
-                raise UsageLimit(LIMIT_WORDS, resets_in=timedelta(seconds=seconds))
+                raise UsageLimit(LIMIT_MESSAGE, resets_in=timedelta(seconds=seconds))
     if not has_text and not has_call:
         yield NOTHING_TO_SAY
 
@@ -173,7 +173,7 @@ async def _respond(
 def _last_prompt(messages: Sequence[ModelMessage]) -> tuple[str, int]:
     """The newest user prompt, and the number of tool calls since.
 
-    A text beside a tool's result is a nudge and does not end the script.
+    A text that comes with a tool's result is a nudge, not a new script.
     """
     calls_made = 0
     for message in reversed(messages):
@@ -188,13 +188,13 @@ def _last_prompt(messages: Sequence[ModelMessage]) -> tuple[str, int]:
     return "", calls_made
 
 
-def _call_to_repeat(offered: Sequence[str]) -> Step:
-    if "filesystem" in offered:
+def _call_to_repeat(tool_names: Sequence[str]) -> Step:
+    if "filesystem" in tool_names:
         return Call("filesystem", {"action": "list", "path": "."})
-    if "terminal" in offered:
+    if "terminal" in tool_names:
         return Call("terminal", {"command": "true"})
-    if offered:
-        return Call(offered[0], {})
+    if tool_names:
+        return Call(tool_names[0], {})
     return Say("there is no tool to call repeatedly")
 
 
@@ -244,23 +244,23 @@ def _tool_step(message: str, start: int, text: str, end: int) -> tuple[Step, int
 
 
 def _closings(message: str) -> dict[int, int]:
-    """The end of the step that opens at each `[[`; those that never end are left out.
+    """Where the step that opens at each `[[` ends. Steps that never end are left out.
 
     Brackets nest, as in `[[bash: [[ -f x ]] && cat x]]`. An unbalanced `[[` ends at the first `]]`
-    after it. In a longer run the last two brackets close the step: `[[say: list[0]]]`.
+    after it. Of more than two brackets in a row, the last two close the step: `[[say: list[0]]]`.
     """
     closings: dict[int, int] = {}
     open_at: list[int] = []
-    without_partner: list[int] = []
+    unmatched: list[int] = []
     for run in _BRACKETS.finditer(message):
         pairs = len(run[0]) // 2
         if run[0][0] == "[":
             open_at.extend(run.end() - 2 * pair for pair in range(pairs, 0, -1))
-            without_partner.extend(open_at[-pairs:])
+            unmatched.extend(open_at[-pairs:])
             continue
-        for opening in without_partner:
+        for opening in unmatched:
             closings[opening] = run.end()
-        without_partner.clear()
+        unmatched.clear()
         for pair in range(1, min(pairs, len(open_at)) + 1):
             is_last = pair == pairs or len(open_at) == 1
             closings[open_at.pop()] = run.end() if is_last else run.start() + 2 * pair

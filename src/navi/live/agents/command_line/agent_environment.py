@@ -1,7 +1,7 @@
 """The environment of an agent that Navi starts.
 
-An agent gets only those of the server's variables that are listed here or in the setting
-`pass_environment`, so that it doesn't see other programs' keys and passwords.
+An agent sees only those of the server's variables that are listed here, by its vendor or in the
+setting `pass_environment`, so that other programs' keys and passwords stay hidden from it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-# `*` matches anything.
-EVERY_AGENT = (
+# Visible to every agent; `*` matches anything.
+COMMON_VARIABLES = (
     # who and where
     *("HOME", "USER", "LOGNAME", "SHELL", "PATH", "TMPDIR", "TMP", "TEMP", "TZ", "XDG_*"),
     *("LANG", "LANGUAGE", "LC_*", "HOSTNAME", "WSL_*", "WSLENV"),
@@ -62,19 +62,19 @@ class Launch:
     environment: Mapping[str, str]
     """The variables that the agent may see."""
     runs: Path
-    """The folder with one folder for each run."""
+    """The folder that holds SESSION/TURN, a folder for each run."""
     access: ServerAccess | None = None
 
 
 def visible_variables(
-    environment: Mapping[str, str], further: Sequence[str] = (), nesting: Sequence[str] = ()
+    environment: Mapping[str, str], more_patterns: Sequence[str] = (), nesting: Sequence[str] = ()
 ) -> dict[str, str]:
-    """The variables that an agent may see: those of every agent, and `further` patterns.
+    """The variables that an agent may see: the common ones, and those that match `more_patterns`.
 
     Variables with a prefix in `nesting` would make an agent believe that it runs inside another
-    one. A general pattern such as `*` does not include them.
+    one. Only a pattern that begins with such a prefix itself makes them visible.
     """
-    patterns = (*EVERY_AGENT, *further)
+    patterns = (*COMMON_VARIABLES, *more_patterns)
     prefixes = (MULTIPLEXER, *nesting)
     return {
         name: value for name, value in environment.items() if _is_allowed(name, patterns, prefixes)

@@ -25,7 +25,7 @@ from navi.live.agents.terminal.transcript_tail import (
 )
 
 CLOSING_SECONDS = 3.0
-"""How long to wait for the agent in a terminal that a person is closing."""
+"""How long to wait for an agent to exit after a person has closed its terminal."""
 
 
 class Reader(Protocol):
@@ -62,7 +62,7 @@ class CommandLineDriver(Driver, ABC):
 
     @abstractmethod
     def conversation_of(self, request: TurnRequest) -> str | None:
-        """The agent's own id of the conversation, unless it has yet to choose one."""
+        """The agent's own id for the conversation; None if it has yet to choose one."""
 
     @abstractmethod
     def _transcript(self, agent_session_id: str) -> Path | None: ...
@@ -76,9 +76,9 @@ class CommandLineDriver(Driver, ABC):
     async def turn(self, request: TurnRequest) -> AsyncGenerator[DriverEvent, None]:
         folder = self._launch.runs / request.session.id
         run = DetachedRun(folder / request.turn_id)
-        note = folder / request.turn_id / "handed"
-        if note.exists() or _hook_is_waiting(request):
-            async for event in self._turn_in_terminal(request, note):
+        position_file = folder / request.turn_id / "handed"
+        if position_file.exists() or _is_hook_waiting(request):
+            async for event in self._turn_in_terminal(request, position_file):
                 yield event
             return
         try:
@@ -90,7 +90,7 @@ class CommandLineDriver(Driver, ABC):
                 for event in reader.read(line):
                     yield event
         except (asyncio.CancelledError, GeneratorExit):
-            if request.is_to_stop():
+            if request.should_stop():
                 await run_to_end(run.interrupt())
             raise
         await run.clean_up()
@@ -98,22 +98,22 @@ class CommandLineDriver(Driver, ABC):
         await asyncio.to_thread(reader.raise_failure, run.exit_code, run.error_output)
 
     async def _turn_in_terminal(
-        self, request: TurnRequest, note: Path
+        self, request: TurnRequest, position_file: Path
     ) -> AsyncIterator[DriverEvent]:
         """Run the turn in a person's terminal, whose hook is waiting for it."""
-        hand_over, name = request.hand_over, self.conversation_of(request)
-        if name is None:
+        hand_over, conversation = request.hand_over, self.conversation_of(request)
+        if conversation is None:
             raise NotDelivered("Navi doesn't know this terminal's session")
-        await asyncio.to_thread(delete_earlier_runs, note.parent.parent, request.turn_id)
-        is_new = await asyncio.to_thread(self._note, note, name)
+        await asyncio.to_thread(delete_earlier_runs, position_file.parent.parent, request.turn_id)
+        is_new = await asyncio.to_thread(self._save_position, position_file, conversation)
         if is_new and hand_over is not None:
             hand_over.give(request.prompt)
         reader = self._transcript_reader()
 
         async def check_agent(is_overdue: bool) -> None:
-            is_open = await asyncio.to_thread(self.is_open_elsewhere, name)
+            is_open = await asyncio.to_thread(self.is_open_elsewhere, conversation)
             if not reader.has_begun and (is_overdue or not is_open):
-                await asyncio.to_thread(note.unlink, missing_ok=True)
+                await asyncio.to_thread(position_file.unlink, missing_ok=True)
                 raise NotDelivered(f"{self.title} did not accept its hook's message")
             if not is_open:
                 raise AgentFailed(f"{self.title} was closed during this turn")
@@ -121,17 +121,17 @@ class CommandLineDriver(Driver, ABC):
         def is_over() -> bool:
             return hand_over is not None and hand_over.is_over
 
-        start = TranscriptPosition.load(note)
-        tail = TranscriptTail(reader, start, lambda: self._transcript(name))
-        async for event in follow(tail, lambda: self._state(name), check_agent, is_over):
+        start = TranscriptPosition.load(position_file)
+        tail = TranscriptTail(reader, start, lambda: self._transcript(conversation))
+        async for event in follow(tail, lambda: self._state(conversation), check_agent, is_over):
             yield event
 
-    def _note(self, note: Path, agent_session_id: str) -> bool:
-        """Save where the turn begins in the transcript; False if that was done before."""
-        if note.exists():
+    def _save_position(self, file: Path, agent_session_id: str) -> bool:
+        """Save where the turn begins in the transcript. False if it was saved before."""
+        if file.exists():
             return False
-        note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        TranscriptPosition.end_of(self._transcript(agent_session_id)).save(note)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        TranscriptPosition.end_of(self._transcript(agent_session_id)).save(file)
         return True
 
     async def _start(self, run: DetachedRun, request: TurnRequest) -> None:
@@ -141,11 +141,11 @@ class CommandLineDriver(Driver, ABC):
         if program is None:
             raise AgentFailed(
                 f"{self.title} is not installed: there is no {launch.command!r} on the PATH",
-                hint="install it, or start `navi serve` with a PATH that has it",
+                hint="install it, or start `navi serve` with a PATH that contains it",
             )
         if not request.context.cwd.is_dir():
             raise AgentFailed(
-                f"the session's folder {request.context.cwd} is gone", hint="recreate it"
+                f"the session's folder {request.context.cwd} no longer exists", hint="recreate it"
             )
         command_line = await self._wait_for_command_line(request)
         command = [program, *command_line.arguments]
@@ -163,7 +163,7 @@ class CommandLineDriver(Driver, ABC):
             await asyncio.sleep(POLL_SECONDS)
 
 
-def _hook_is_waiting(request: TurnRequest) -> bool:
+def _is_hook_waiting(request: TurnRequest) -> bool:
     """Whether the hook of an agent in a terminal is waiting for this turn's prompt."""
     return request.hand_over is not None and not request.hand_over.text.done()
 

@@ -1,6 +1,6 @@
 """One run of an agent's command line, which outlives the server that started it.
 
-A run is a folder. It says whether the agent was started, whether it is still running, what it
+A run is a folder that shows whether the agent was started, whether it is still running, what it
 printed and how it ended. So the next server can continue where the last one died, and no agent is
 started twice for the same turn.
 
@@ -25,8 +25,8 @@ from navi.base.file_locks import is_locked, lock_file
 from navi.base.file_modes import person_umask
 
 # The shell outlives the agent to record its exit code, and ignores signals sent to their group. The
-# lock is the shell's standard input, which the agent doesn't inherit. The shell's files are closed
-# to other users; the agent gets the person's own umask.
+# lock is the shell's standard input, which the agent doesn't inherit. Other users can't read
+# the run's files; the agent gets the person's own umask.
 SCRIPT = """\
 trap : INT TERM HUP
 run=$PWD
@@ -37,7 +37,7 @@ code=$?
 cd "$run" && echo $code >code.new && mv code.new code
 """
 TURN = "NAVI_TURN_ID"
-"""In the environment of the agent and of every process it starts."""
+"""A variable in the environment of the agent and of every process that it starts."""
 SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.1
 INTERRUPT_GRACE_SECONDS = 5.0
 KILL_GRACE_SECONDS = 2.0
@@ -53,7 +53,7 @@ class DetachedRun:
 
     @property
     def was_started(self) -> bool:
-        """True from the moment that the agent may have seen its input."""
+        """True as soon as the agent may have seen its input."""
         return (self._folder / "pid").exists() or self._is_locked()
 
     def start(
@@ -81,7 +81,7 @@ class DetachedRun:
         rest, position = b"", 0
         pause = SHORTEST_PAUSE_SECONDS
         while True:
-            # Checked before reading, so that nothing it prints at its end is missed.
+            # Checked before reading, so that the agent's last output is not missed.
             has_ended = not self._is_running()
             data = self._read(position)
             position += len(data)
@@ -110,7 +110,7 @@ class DetachedRun:
             await self._end_orphans()
 
     async def clean_up(self) -> None:
-        """End the processes that a killed agent left behind. Others clean up after themselves."""
+        """Kill what a killed agent left running. Other agents clean up after themselves."""
         code = self.exit_code
         if code is None or code > 128:
             self._signal(signal.SIGKILL)
@@ -162,7 +162,7 @@ class DetachedRun:
     async def _end_orphans(self) -> None:
         """Kill the commands of the agent's tools, which run in process groups of their own.
 
-        They are recognised by their environment, which needs /proc; elsewhere they go on.
+        They are recognised by their environment, which needs /proc. Without it, they keep running.
         """
         deadline = asyncio.get_running_loop().time() + KILL_GRACE_SECONDS
         while await asyncio.to_thread(self._kill_orphans):
@@ -172,7 +172,7 @@ class DetachedRun:
             await asyncio.sleep(SHORTEST_PAUSE_SECONDS)
 
     def _kill_orphans(self) -> bool:
-        """Returns whether there were any."""
+        """Kill the processes that run now. False if there are none."""
         mark = f"{TURN}={self._folder.name}".encode()
         has_orphans = False
         for process in Path("/proc").glob("[0-9]*"):
@@ -186,7 +186,7 @@ class DetachedRun:
 
     def _signal(self, number: int) -> None:
         if not self._was_seen_running:
-            return  # the number may belong to another process by now
+            return  # the process id may belong to another process by now
         try:
             os.killpg(int((self._folder / "pid").read_text()), number)
         except (OSError, ValueError):

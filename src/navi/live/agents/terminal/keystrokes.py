@@ -1,7 +1,7 @@
 """Decides which key a turn in a pane needs next; `PaneTurn` presses it.
 
-A key may get lost, or a busy agent may read it late. So a key is pressed again only until the
-agent's own transcript shows its effect.
+A key may get lost, so it is pressed again until the agent's own transcript shows its effect. A busy
+agent may read it late, so there is a pause before each further press.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from enum import Enum
 from navi.live.agents.terminal.transcript_tail import QUIET_SECONDS, AgentState
 
 INTERRUPT_SECONDS = 30.0
-"""How long to try before the turn fails."""
+"""How long to try to interrupt an agent before giving up."""
 SUBMIT_SECONDS = 60.0
 """How long a prompt may stay in an idle agent's composer before the turn fails."""
 ARRIVAL_SECONDS = 300.0
-"""How long it may be neither there nor in the transcript: Codex holds prompts back while its MCP
-servers start."""
-ESCAPE_AGAIN_SECONDS = 3.0
+"""How long a prompt may be neither in the composer nor in the transcript before the turn fails.
+Codex holds prompts back while its MCP servers start."""
+ESCAPE_PAUSE_SECONDS = 3.0
 """The pause before the second Escape, doubled before each further one. In an idle agent two Escapes
 open a dialog in which an Enter would rewind the conversation."""
-KEY_AGAIN_SECONDS = 3.0
-"""The pause before another Enter or Ctrl-C; longer than the pause between a paste and its Enter."""
+KEY_PAUSE_SECONDS = 3.0
+"""The pause before another Enter or Ctrl-C. Longer than the pause between a paste and its Enter."""
 
 
 class Key(Enum):
@@ -31,7 +31,7 @@ class Key(Enum):
     ESCAPE = "Escape"
     ENTER = "Enter"
     CLEAR = "C-c"
-    """Empties the composer. Two in a row end the agent."""
+    """Empties the composer. Pressed twice in a row, it ends the agent."""
 
 
 class Verdict(Enum):
@@ -45,15 +45,15 @@ Decision = Key | Verdict
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What the agent's files and its screen show of a turn."""
+    """What the agent's files and its screen show about a turn."""
 
     state: AgentState
     has_begun: bool = False
     """The transcript has the prompt."""
     has_ended: bool = False
     is_prompt_in_composer: bool = False
-    """Not yet submitted, or put back: Claude Code does that if it is interrupted before it has
-    answered anything, and then records no interruption."""
+    """It is not submitted yet, or was put back. Claude Code puts it back if it is interrupted
+    before it has answered anything, and then records no interruption."""
     has_unread_keys: bool = False
 
     @property
@@ -82,8 +82,8 @@ class Interruption:
             return Verdict.WAIT
         if observation.is_at_work and not is_over:
             return Key.ESCAPE if self._may_escape(now) else Verdict.WAIT
-        # A prompt that is still in the composer may be submitted any moment.
-        is_settled = is_over or idle_seconds >= KEY_AGAIN_SECONDS
+        # Don't clear a prompt at once: its Enter may still be on the way.
+        is_settled = is_over or idle_seconds >= KEY_PAUSE_SECONDS
         if (
             observation.state is AgentState.IDLE
             and observation.is_prompt_in_composer
@@ -92,7 +92,7 @@ class Interruption:
             return Key.CLEAR if self._may_clear(now) else Verdict.WAIT
         return Verdict.WAIT
 
-    def pressed(self, key: Key, now: float) -> None:
+    def note_press(self, key: Key, now: float) -> None:
         if key is Key.ESCAPE:
             self.escapes_at.append(now)
         else:
@@ -109,11 +109,11 @@ class Interruption:
     def _may_escape(self, now: float) -> bool:
         if not self.escapes_at:
             return True
-        pause = ESCAPE_AGAIN_SECONDS * (1 << (len(self.escapes_at) - 1))
+        pause = ESCAPE_PAUSE_SECONDS * (1 << (len(self.escapes_at) - 1))
         return now - self.escapes_at[-1] >= pause
 
     def _may_clear(self, now: float) -> bool:
-        return self.cleared_at is None or now - self.cleared_at >= KEY_AGAIN_SECONDS
+        return self.cleared_at is None or now - self.cleared_at >= KEY_PAUSE_SECONDS
 
 
 @dataclass(slots=True)
@@ -121,7 +121,7 @@ class Submission:
     """Gets the agent to accept the prompt that was pasted into its composer."""
 
     pressed_at: float
-    """When Enter was last pressed, at first with the paste."""
+    """When Enter was last pressed; the first press came with the paste."""
     idle_polls: int = 0
 
     def decide(self, observation: Observation, now: float, poll_seconds: float) -> Decision:
@@ -129,13 +129,13 @@ class Submission:
             return Verdict.DONE
         if observation.is_at_work:
             return Verdict.WAIT
-        # Counts polls instead of seconds, so that a suspended machine doesn't fail the turn.
+        # Count polls, not seconds, so that the turn doesn't fail after the machine was suspended.
         self.idle_polls += 1
         limit = SUBMIT_SECONDS if observation.is_prompt_in_composer else ARRIVAL_SECONDS
         if self.idle_polls * poll_seconds >= limit:
             return Verdict.GIVE_UP
-        is_due = now - self.pressed_at >= KEY_AGAIN_SECONDS and not observation.has_unread_keys
+        is_due = now - self.pressed_at >= KEY_PAUSE_SECONDS and not observation.has_unread_keys
         return Key.ENTER if is_due and observation.is_prompt_in_composer else Verdict.WAIT
 
-    def pressed(self, key: Key, now: float) -> None:
+    def note_press(self, now: float) -> None:
         self.pressed_at = now

@@ -17,9 +17,9 @@ class PaneAgent(ABC):
     title: ClassVar[str]
     """The agent's name for people."""
     mark: ClassVar[str]
-    """The sign in front of the line that a person types."""
+    """The character that its composer's first line begins with."""
     pause_seconds: ClassVar[float]
-    """The pause it needs between a paste and the Enter that submits it."""
+    """The pause that it needs between a paste and the Enter that submits it."""
 
     def __init__(self, launch: Launch) -> None:
         self._launch = launch
@@ -35,7 +35,7 @@ class PaneAgent(ABC):
 
     @abstractmethod
     def conversation(self, pane: Pane) -> str | None:
-        """The agent's own id of the conversation in the pane; None until it has one."""
+        """The agent's own id for the conversation in the pane; None until it has one."""
 
     @abstractmethod
     def state(self, pane: Pane) -> AgentState: ...

@@ -1,4 +1,4 @@
-"""A program in a pane that is not an agent: Navi types, and reads what it prints."""
+"""A program in a pane that is not an agent: Navi types into it and reads what it prints."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ START_SECONDS = 1.0
 """How long to wait for a program's first output before typing."""
 QUIET_SECONDS = 1.0
 """A program that prints nothing for this long seems to wait for input."""
-LONGEST_SECONDS = 10.0
-"""Some programs are never quiet."""
+LONGEST_WAIT_SECONDS = 10.0
+"""How long to wait for a program that is never quiet."""
 SHOWN_LINES = 200
 QUOTED_LINES = 5
-"""How many of its last lines to quote if a program ended too soon."""
+"""How many of a program's last lines to quote if it exited too soon."""
 FENCE = "```"
 
 
@@ -30,38 +30,38 @@ class PaneProgram:
         self._session_id = session_id
         self._command = command
 
-    async def ready(self) -> Pane:
-        """Its pane, once the program has printed something or `START_SECONDS` have passed."""
+    async def wait_until_ready(self) -> Pane:
+        """Wait for the program's first output, up to `START_SECONDS`, and return its pane."""
         deadline = _now() + START_SECONDS
         while True:
             pane = await self._pane()
             if pane.is_dead:
-                raise await self._ended_too_soon(pane)
-            if await self._tmux.printed(pane) or _now() > deadline:
+                raise await self._early_exit(pane)
+            if await self._tmux.output(pane) or _now() > deadline:
                 return pane
             await asyncio.sleep(POLL_SECONDS)
 
     async def answer(self, turn_id: str, since_line: int) -> AsyncIterator[DriverEvent]:
-        """What it prints from that line on, until it is quiet or has ended."""
-        pane, printed = await self._quiet(since_line)
+        """Wait until it is quiet or has exited, and yield what it printed from `since_line` on."""
+        pane, printed = await self._wait_until_quiet(since_line)
         if pane.is_dead and pane.turn_id != turn_id:
-            raise await self._ended_too_soon(pane)
+            raise await self._early_exit(pane)
         yield TextDelta(self._report(pane, printed))
         if pane.is_dead and pane.exit_code != 0:
-            raise AgentFailed(f"`{self._command}` {_ending(pane)}")
+            raise AgentFailed(f"`{self._command}` {_describe_ending(pane)}")
 
-    async def _quiet(self, since_line: int) -> tuple[Pane, list[str]]:
-        started_at = quiet_from = _now()
+    async def _wait_until_quiet(self, since_line: int) -> tuple[Pane, list[str]]:
+        started_at = quiet_since = _now()
         last: list[str] = []
         while True:
             pane = await self._pane()
-            # A program that clears its screen prints above that line again.
-            printed = await self._tmux.printed(pane, since_line)
-            printed = printed or await self._tmux.printed(pane, pane.scrolled)
+            # A program that has cleared its screen prints above that line.
+            printed = await self._tmux.output(pane, since_line)
+            printed = printed or await self._tmux.output(pane, pane.scrolled)
             if printed != last:
-                last, quiet_from = printed, _now()
-            is_quiet = _now() - quiet_from >= QUIET_SECONDS
-            if pane.is_dead or is_quiet or _now() - started_at >= LONGEST_SECONDS:
+                last, quiet_since = printed, _now()
+            is_quiet = _now() - quiet_since >= QUIET_SECONDS
+            if pane.is_dead or is_quiet or _now() - started_at >= LONGEST_WAIT_SECONDS:
                 return pane, last
             await asyncio.sleep(POLL_SECONDS)
 
@@ -71,18 +71,19 @@ class PaneProgram:
             raise AgentFailed("this session's pane was closed during this turn")
         return pane
 
-    async def _ended_too_soon(self, pane: Pane) -> AgentFailed:
-        last = [line.strip() for line in await self._tmux.printed(pane) if line.strip()]
+    async def _early_exit(self, pane: Pane) -> AgentFailed:
+        last = [line.strip() for line in await self._tmux.output(pane) if line.strip()]
         quoted = ": " + " / ".join(last[-QUOTED_LINES:]) if last else " and printed nothing"
+        ending = _describe_ending(pane)
         return AgentFailed(
-            f"`{self._command}` {_ending(pane)} before it could receive this message{quoted}",
+            f"`{self._command}` {ending} before it could receive this message{quoted}",
             hint="start a session with a command that reads its input: "
             "`sm spawn --driver tmux --program COMMAND`",
         )
 
     def _report(self, pane: Pane, printed: Sequence[str]) -> str:
         if pane.is_dead:
-            remark = f"The program {_ending(pane)}."
+            remark = f"The program {_describe_ending(pane)}."
         else:
             remark = (
                 "Navi can't tell whether the program is done. "
@@ -99,7 +100,7 @@ class PaneProgram:
         return f"{fence}text\n{text}\n{fence}\n\n({remark})"
 
 
-def _ending(pane: Pane) -> str:
+def _describe_ending(pane: Pane) -> str:
     if pane.exit_code is not None:
         return f"ended with exit code {pane.exit_code}"
     return "has ended" if pane.signal is None else f"was killed by signal {pane.signal}"

@@ -15,39 +15,48 @@ from navi.live.agents.terminal.keystrokes import (
     Verdict,
 )
 from navi.live.agents.terminal.pane_agent import PaneAgent
-from navi.live.agents.terminal.tmux import Pane, Tmux, draft_in, has_unread_keys, is_same_text
+from navi.live.agents.terminal.tmux import Pane, Tmux, draft_in, has_unread_keys, shows_prompt
 from navi.live.agents.terminal.transcript_tail import POLL_SECONDS, TranscriptTail
 
 log = logging.getLogger("navi.panes")
 
 
 class PaneTurn:
-    """`name` is the pane's; `hint` says what a person can do if the agent does not react."""
+    """One turn of an agent in a pane.
+
+    `hint` says what a person can do if the agent does not react.
+    """
 
     def __init__(
-        self, agent: PaneAgent, tmux: Tmux, name: str, tail: TranscriptTail, prompt: str, hint: str
+        self,
+        agent: PaneAgent,
+        tmux: Tmux,
+        pane_name: str,
+        tail: TranscriptTail,
+        prompt: str,
+        hint: str,
     ) -> None:
         self._agent = agent
         self._tmux = tmux
-        self._name = name
+        self._pane_name = pane_name
         self._tail = tail
         self._prompt = prompt
         self._hint = hint
         self._submission = Submission(_now())
 
     async def submit(self) -> None:
-        """Press what is needed. Call it at every poll until the agent has begun the turn."""
+        """Press the key that is needed, if any. Call it at every poll until the turn has begun."""
         pane = await self._live_pane()
         if pane is None:
-            raise AgentFailed(f"{self._agent.title} ended in its pane during this turn")
+            raise AgentFailed(f"{self._agent.title} exited during this turn")
         observation = await self._observe(pane)
         decision = self._submission.decide(observation, _now(), POLL_SECONDS)
         if isinstance(decision, Key):
             if await self._press(pane, decision):
-                self._submission.pressed(decision, _now())
+                self._submission.note_press(_now())
         elif decision is Verdict.GIVE_UP:
             if observation.is_prompt_in_composer:
-                # Otherwise the next prompt would wait for it like for a person's unfinished line.
+                # Otherwise the next turn would take it for a person's unfinished line, and wait.
                 await self._press(pane, Key.CLEAR)
             raise AgentFailed(
                 f"{self._agent.title} did not accept this turn's message",
@@ -55,7 +64,7 @@ class PaneTurn:
             )
 
     async def interrupt(self) -> None:
-        """Return when the agent's transcript shows that it has stopped working on the turn."""
+        """Stop the agent's work on the turn. Raises `AgentFailed` if it doesn't stop."""
         interruption = Interruption(_now())
         while (verdict := await self._interrupt_once(interruption)) is not Verdict.DONE:
             if verdict is Verdict.GIVE_UP:
@@ -76,16 +85,16 @@ class PaneTurn:
             if isinstance(decision, Verdict):
                 return decision
             if await self._press(pane, decision):
-                interruption.pressed(decision, _now())
+                interruption.note_press(decision, _now())
         except (AgentFailed, OSError) as error:
-            # This says nothing about the agent: try again.
+            # The agent may be fine, so try again.
             log.warning("can't see %s in its pane: %s", self._agent.title, error)
             if _now() - interruption.started_at >= INTERRUPT_SECONDS:
                 return Verdict.GIVE_UP
         return Verdict.WAIT
 
     async def _live_pane(self) -> Pane | None:
-        pane = await self._tmux.pane(self._name)
+        pane = await self._tmux.pane(self._pane_name)
         return None if pane is None or pane.is_dead else pane
 
     async def _observe(self, pane: Pane) -> Observation:
@@ -94,12 +103,12 @@ class PaneTurn:
             state=await asyncio.to_thread(self._agent.state, pane),
             has_begun=self._tail.reader.has_begun,
             has_ended=self._tail.reader.has_ended,
-            is_prompt_in_composer=draft is not None and is_same_text(draft, self._prompt),
+            is_prompt_in_composer=draft is not None and shows_prompt(draft, self._prompt),
             has_unread_keys=has_unread_keys(pane),
         )
 
     async def _press(self, pane: Pane, key: Key) -> bool:
-        """False if tmux failed; the next poll decides again."""
+        """Press the key. False if tmux failed; the next poll then decides again."""
         try:
             if pane.is_in_mode:
                 await self._tmux.leave_mode(pane)

@@ -49,7 +49,7 @@ PASTED = re.compile(r"\[(?:Pasted|\.\.\.)")
 """How a composer abbreviates a long text."""
 DEAD = re.compile(r"Pane is dead\b")
 """What tmux itself prints into a pane whose program has ended."""
-SEQUENCE = re.compile(r"\x1b\[([0-9;]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]")
+ESCAPE_SEQUENCE = re.compile(r"\x1b\[([0-9;]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,11 @@ class Pane:
     exit_code: int | None
     """None unless the program has ended by itself."""
     signal: int | None
-    """The signal that ended the program; older versions of tmux don't tell."""
+    """The signal that ended the program. Older versions of tmux don't report it."""
     scrolled: int
     """The number of lines that have scrolled off the screen."""
     cursor_line: int
-    """The line that the program prints next, counted from its first one."""
+    """The line that the program will print next, counted from its first line."""
     is_full_screen: bool
     """The program draws the whole screen, as editors do."""
     turn_id: str
@@ -173,7 +173,9 @@ class Tmux:
         )
         pane = await self.pane(name)
         if pane is None:
-            raise AgentFailed("tmux started no pane", hint="`navi doctor` checks the installation")
+            raise AgentFailed(
+                "tmux did not start a pane", hint="`navi doctor` checks the installation"
+            )
         return pane
 
     async def end(self, name: str) -> None:
@@ -188,8 +190,8 @@ class Tmux:
         """The lines on the screen, with their colours."""
         return await self._query("capture-pane", "-p", "-e", "-t", pane.id)
 
-    async def printed(self, pane: Pane, since_line: int = 0) -> list[str]:
-        """The lines printed from `since_line` on, without colours and trailing blanks."""
+    async def output(self, pane: Pane, since_line: int = 0) -> list[str]:
+        """The lines printed from `since_line` on, without colours and trailing white space."""
         start = 0 if pane.is_full_screen else since_line - pane.scrolled
         screen = await self._query("capture-pane", "-p", "-J", "-S", str(start), "-t", pane.id)
         lines = [line.rstrip() for line in screen if not (pane.is_dead and DEAD.match(line))]
@@ -203,20 +205,31 @@ class Tmux:
     async def press(self, pane: Pane, key: str) -> None:
         await self._run("send-keys", "-t", pane.id, key)
 
-    async def put(self, pane: Pane, text: Path, turn_id: str, pause: float, lock: Path) -> None:
+    async def paste_and_submit(
+        self, pane: Pane, text: Path, turn_id: str, pause: float, lock: Path
+    ) -> None:
         """Paste the text, note the turn on the pane and press Enter, in one tmux command.
 
         tmux completes it even if this process dies meanwhile. Without the pause, the agent would
-        take the Enter for a part of the paste. Does nothing to a dead pane: tmux 3.3 crashes when
-        it pastes into one, and takes all other panes with it.
+        take the Enter for a part of the paste. A dead pane gets no paste: tmux 3.3 would crash,
+        and end all other panes.
         """
         enter = f"send-keys -t {pane.id} Enter"
-        note = f"set-option -p -t {pane.id} {TURN} {turn_id}"
+        set_turn = f"set-option -p -t {pane.id} {TURN} {turn_id}"
         paste = f"paste-buffer -p -r -d -b {turn_id} -t {pane.id}"
         forget = f"delete-buffer -b {turn_id}"
         await self._run(
             *("load-buffer", "-b", turn_id, str(text), ";"),
-            *("if-shell", "-F", "-t", pane.id, "#{pane_dead}", forget, f"{note} ; {paste}", ";"),
+            *(
+                "if-shell",
+                "-F",
+                "-t",
+                pane.id,
+                "#{pane_dead}",
+                forget,
+                f"{set_turn} ; {paste}",
+                ";",
+            ),
             *("run-shell", "-b", "-d", str(pause), "-C", enter),
             lock=lock,
         )
@@ -239,14 +252,14 @@ class Tmux:
         if program is None:
             raise AgentFailed("tmux is not installed", hint="install it, or choose another driver")
         arguments = [program, "-L", self._socket, "-f", os.devnull, *command]
-        # In a thread: a cancelled turn must not leave half a command behind. And a uvloop
-        # subprocess would wait until the tmux server, which it may start, closes its pipes.
-        done = await asyncio.to_thread(self._execute, arguments, lock)
-        if done.returncode and not may_fail:
-            message = done.stderr.decode(errors="replace").strip()
+        # In a thread, because a cancelled turn must not cut a command short, and because uvloop
+        # would wait for the pipes, which a tmux server that the command starts keeps open.
+        result = await asyncio.to_thread(self._execute, arguments, lock)
+        if result.returncode and not may_fail:
+            message = result.stderr.decode(errors="replace").strip()
             error = ServerExited if message == SERVER_EXITED else TmuxError
             raise error(f"tmux failed: {message}")
-        return "" if done.returncode else done.stdout.decode(errors="replace")
+        return "" if result.returncode else result.stdout.decode(errors="replace")
 
     def _execute(
         self, arguments: Sequence[str], lock: Path | None
@@ -260,7 +273,7 @@ class Tmux:
                 capture_output=True,
                 timeout=TIMEOUT_SECONDS,
                 check=False,
-                # The first command starts tmux's server, from which all panes inherit it.
+                # All panes inherit it from tmux's server, which the first command starts.
                 umask=person_umask(),
             )
         except subprocess.TimeoutExpired as error:
@@ -293,10 +306,10 @@ def draft_in(lines: Sequence[str], mark: str) -> str | None:
     return None
 
 
-def is_same_text(draft: str, prompt: str) -> bool:
-    """Whether the first line of a composer shows the prompt or a part of it.
+def shows_prompt(draft: str, prompt: str) -> bool:
+    """Whether a composer's first line, `draft`, shows the prompt or a part of it.
 
-    Agents wrap and scroll pasted text, change its blanks and abbreviate it if it is long.
+    Agents wrap and scroll pasted text, change its white space and abbreviate it if it is long.
     """
     visible = PASTED.split(draft)[0]
     if not visible:
@@ -310,7 +323,7 @@ def _letters(text: str) -> str:
 
 
 def has_unread_keys(pane: Pane) -> bool:
-    """Whether the program in the pane has yet to read some of the keys."""
+    """Whether there are keys that the program in the pane has not read yet."""
     try:
         terminal = os.open(pane.tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
     except OSError:
@@ -328,7 +341,7 @@ def _plain(line: str, *, without_hints: bool = False) -> str:
     pieces: list[str] = []
     is_hint = False
     position = 0
-    for sequence in SEQUENCE.finditer(line):
+    for sequence in ESCAPE_SEQUENCE.finditer(line):
         if not (without_hints and is_hint):
             pieces.append(line[position : sequence.start()])
         position = sequence.end()
@@ -345,7 +358,7 @@ def _plain(line: str, *, without_hints: bool = False) -> str:
 def _write_launch(folder: Path, command: Sequence[str], environment: Mapping[str, str]) -> Path:
     """Write a script that sets the environment, deletes itself and starts the command.
 
-    A script, because everybody on the machine can read the keys and tokens in arguments.
+    Keys and tokens must not be arguments, which everybody on the machine can read.
     """
     names = [name for name in environment if re.fullmatch(r"[A-Za-z_]\w*", name)]
     kept = [name for name in names if name not in ("TERM", "TMUX", "TMUX_PANE")]

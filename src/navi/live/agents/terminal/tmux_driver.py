@@ -35,18 +35,18 @@ from navi.live.model.event import Conversation
 from navi.live.model.session import Session
 
 START_SECONDS = 60.0
-"""An agent that shows no prompt by then is asking something that only a person can answer."""
+"""An agent that has no conversation by then is asking something that only a person can answer."""
 PROGRAM_PAUSE_SECONDS = 0.2
 """The pause between a paste and its Enter for a program that is not an agent."""
 TEXT, POSITION, OVER = "text", "place", "over"
-"""Files in a turn's folder: its prompt, where it begins in the transcript, and a marker that its
-agent has stopped or may go on by itself."""
+"""Files in a turn's folder: its prompt, where it begins in the transcript, and a marker that the
+turn must not be interrupted: its agent has stopped, or may finish on its own."""
 
 
 class TmuxDriver(Driver):
     """`session.program` names one of `agents`, or is a command line that gets `environment`.
 
-    Without it, `default_agent` runs in the pane.
+    If `session.program` is not set, `default_agent` runs in the pane.
     """
 
     outlives_server = True
@@ -70,7 +70,7 @@ class TmuxDriver(Driver):
         self._access = access
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         for launch in runs.glob("*/*/launch"):
-            launch.unlink(missing_ok=True)  # left by earlier versions, with keys in it
+            launch.unlink(missing_ok=True)  # left by earlier versions; may contain keys
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[DriverEvent, None]:
         turn = _TmuxTurn(self, request, self._environment, self._access)
@@ -81,14 +81,14 @@ class TmuxDriver(Driver):
                     async for event in turn.run_program(pane):
                         yield event
                     return
-                await turn.interrupt_earlier(pane)
-                name = await turn.wait_for_prompt(pane)
-                yield Conversation(name)
-                start = await turn.deliver(pane, name)
-            async for event in turn.follow(pane, name, start):
+                await turn.interrupt_earlier_turn(pane)
+                conversation = await turn.wait_for_prompt(pane)
+                yield Conversation(conversation)
+                start = await turn.deliver(pane, conversation)
+            async for event in turn.report_events(pane, conversation, start):
                 yield event
         except (asyncio.CancelledError, GeneratorExit):
-            if request.is_to_stop():
+            if request.should_stop():
                 await run_to_end(turn.interrupt())
             raise
 
@@ -96,14 +96,14 @@ class TmuxDriver(Driver):
         if shutil.which("tmux", path=self._environment.get("PATH")) is not None:
             await Tmux(self._socket, self._environment).end(pane_name(session.id))
         for launch in (self._runs / session.id).glob(f"*/{LAUNCH}*"):
-            launch.unlink(missing_ok=True)  # of a pane that was never started
+            launch.unlink(missing_ok=True)  # left by a pane that never started
 
     async def open_sessions(self) -> list[str]:
         if shutil.which("tmux", path=self._environment.get("PATH")) is None:
             return []
         names = await Tmux(self._socket, self._environment).names()
-        start = pane_name("")
-        return [name.removeprefix(start) for name in names if name.startswith(start)]
+        prefix = pane_name("")
+        return [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
 
     def can_report(self, session: Session) -> bool:
         return self.agent_of(session) is not None
@@ -121,7 +121,7 @@ class TmuxDriver(Driver):
 
 
 class _TmuxTurn:
-    """One turn."""
+    """One turn in a session's pane."""
 
     def __init__(
         self,
@@ -135,32 +135,35 @@ class _TmuxTurn:
         self._environment = environment if self.agent is None else self.agent.environment
         self._access = access
         self._tmux = Tmux(driver.socket, environment)
-        self._name = pane_name(request.session.id)
+        self._pane_name = pane_name(request.session.id)
         self._folder = driver.runs / request.session.id / request.turn_id
         self._lock = self._folder / "lock"
-        self._note = self._folder / POSITION
+        self._position_file = self._folder / POSITION
 
     async def open_pane(self) -> Pane:
         """The session's pane, started if necessary."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         context = str(self._request.session.context_from_idx)
-        pane = await self._tmux.pane(self._name)
+        pane = await self._tmux.pane(self._pane_name)
         if pane is not None and not pane.is_dead and pane.context == context:
             return pane
-        if self._note.exists():
-            # The agent may have read the prompt. Pasting it again could do things twice.
+        if self._position_file.exists():
+            # The agent may have read the prompt. Pasting it again could make the agent do
+            # the work twice.
             raise AgentFailed("this session's pane was closed during this turn")
         if pane is not None:
-            await self._tmux.end(self._name)
+            await self._tmux.end(self._pane_name)
         session_id, cwd = self._request.session.id, self._request.context.cwd
         environment = await with_identity(self._environment, session_id, self._access)
         command = self._command()
-        return await self._tmux.start(self._name, command, cwd, self._folder, context, environment)
+        return await self._tmux.start(
+            self._pane_name, command, cwd, self._folder, context, environment
+        )
 
-    async def interrupt_earlier(self, pane: Pane) -> None:
+    async def interrupt_earlier_turn(self, pane: Pane) -> None:
         """Interrupt the agent if it is still working on an earlier turn that was stopped.
 
-        It didn't react at the time, or the server died before it could interrupt it.
+        Either the agent ignored the interruption, or the server died before sending it.
         """
         folder = self._folder.parent / pane.turn_id
         if pane.turn_id in ("", self._request.turn_id) or not (folder / POSITION).exists():
@@ -168,54 +171,55 @@ class _TmuxTurn:
         if (folder / OVER).exists():
             return
         try:
-            await self._turn(folder, self._tail(folder, pane)).interrupt()
+            await self._pane_turn(folder, self._tail(folder, pane)).interrupt()
         except AgentFailed as failure:
             reason = f"{failure.message}, so this input waits"
             raise NotDelivered(reason, hint=failure.hint) from failure
         (folder / OVER).touch()
 
     async def wait_for_prompt(self, pane: Pane) -> str:
-        """Wait until the agent shows its prompt; returns its id of the conversation."""
+        """Wait until the agent shows its prompt, and return the agent's id for the conversation."""
         assert self.agent is not None
         if pane.turn_id == self._request.turn_id and self._request.conversation is not None:
             return self._request.conversation
         deadline = _now() + START_SECONDS
         while True:
-            name = await asyncio.to_thread(self.agent.conversation, pane)
+            conversation = await asyncio.to_thread(self.agent.conversation, pane)
             lines = await self._tmux.screen(pane)
-            if name is not None and draft_in(lines, self.agent.mark) is not None:
-                return name
+            if conversation is not None and draft_in(lines, self.agent.mark) is not None:
+                return conversation
             await self._require_live_pane()
-            if name is None and _now() > deadline:
+            if conversation is None and _now() > deadline:
                 raise AgentFailed(
                     f"{self.agent.title} did not start in its pane",
                     hint=f"see what it is asking: sm attach {self._request.session.id}",
                 )
             await asyncio.sleep(POLL_SECONDS)
 
-    async def deliver(self, pane: Pane, name: str) -> TranscriptPosition:
-        """Paste the prompt, once; returns where the turn begins in the transcript."""
+    async def deliver(self, pane: Pane, conversation: str) -> TranscriptPosition:
+        """Paste the prompt, once, and return where the turn begins in the transcript."""
         assert self.agent is not None
         await self._wait_for_paste()
-        current = await self._tmux.pane(self._name)
+        current = await self._tmux.pane(self._pane_name)
         if current is not None and current.turn_id == self._request.turn_id:
-            return TranscriptPosition.load(self._note)
+            return TranscriptPosition.load(self._position_file)
         await self._wait_until_free(pane)
-        path = await asyncio.to_thread(self.agent.transcript, name)
+        path = await asyncio.to_thread(self.agent.transcript, conversation)
         start = TranscriptPosition.end_of(path)
-        start.save(self._note)
-        # Never half done, or an interruption would not know what to interrupt.
+        start.save(self._position_file)
+        # Finish the paste even if cancelled; otherwise `interrupt` could not tell whether this turn
+        # had begun.
         await run_to_end(self._paste(pane, self.agent.pause_seconds))
         return start
 
-    async def follow(
-        self, pane: Pane, name: str, start: TranscriptPosition
+    async def report_events(
+        self, pane: Pane, conversation: str, start: TranscriptPosition
     ) -> AsyncIterator[DriverEvent]:
         """The agent's events until it is idle again."""
         agent = self.agent
         assert agent is not None
-        tail = TranscriptTail(agent.reader(), start, lambda: agent.transcript(name))
-        turn = self._turn(self._folder, tail)
+        tail = TranscriptTail(agent.reader(), start, lambda: agent.transcript(conversation))
+        turn = self._pane_turn(self._folder, tail)
 
         async def check_agent(_: bool) -> None:
             if tail.reader.has_begun:
@@ -233,44 +237,46 @@ class _TmuxTurn:
         (self._folder / OVER).touch()
 
     async def run_program(self, pane: Pane) -> AsyncIterator[DriverEvent]:
-        """Type the prompt to a program that is not an agent; yields what it prints."""
+        """Type the prompt into a program that is not an agent, and yield what it prints."""
         session, turn_id = self._request.session, self._request.turn_id
         program = PaneProgram(self._tmux, session.id, session.program or "")
         if pane.turn_id != turn_id:
-            pane = await program.ready()
-            TranscriptPosition(None, pane.cursor_line).save(self._note)
+            pane = await program.wait_until_ready()
+            TranscriptPosition(None, pane.cursor_line).save(self._position_file)
             await run_to_end(self._paste(pane, PROGRAM_PAUSE_SECONDS))
-        async for event in program.answer(turn_id, TranscriptPosition.load(self._note).offset):
+        async for event in program.answer(
+            turn_id, TranscriptPosition.load(self._position_file).offset
+        ):
             yield event
 
     async def interrupt(self) -> None:
-        """Stop the agent's work on this turn; raises if it doesn't stop."""
-        pane = await self._tmux.pane(self._name)
+        """Stop the agent's work on this turn. Raises `AgentFailed` if it doesn't stop."""
+        pane = await self._tmux.pane(self._pane_name)
         if pane is None or pane.is_dead or pane.turn_id != self._request.turn_id:
             return
         if self.agent is None:
             await self._tmux.press(pane, "C-c")
             return
-        await self._turn(self._folder, self._tail(self._folder, pane)).interrupt()
+        await self._pane_turn(self._folder, self._tail(self._folder, pane)).interrupt()
         (self._folder / OVER).touch()
 
     def _tail(self, folder: Path, pane: Pane) -> TranscriptTail:
-        """The lines of the turn that has this folder."""
+        """The transcript from where this folder's turn begins."""
         agent = self.agent
         assert agent is not None
 
         def transcript() -> Path | None:
-            name = agent.conversation(pane)
-            return None if name is None else agent.transcript(name)
+            conversation = agent.conversation(pane)
+            return None if conversation is None else agent.transcript(conversation)
 
         start = TranscriptPosition.load(folder / POSITION)
         return TranscriptTail(agent.reader(), start, transcript)
 
-    def _turn(self, folder: Path, tail: TranscriptTail) -> PaneTurn:
+    def _pane_turn(self, folder: Path, tail: TranscriptTail) -> PaneTurn:
         assert self.agent is not None
         prompt = (folder / TEXT).read_text()
         hint = f"see what it is doing: sm attach {self._request.session.id}"
-        return PaneTurn(self.agent, self._tmux, self._name, tail, prompt, hint)
+        return PaneTurn(self.agent, self._tmux, self._pane_name, tail, prompt, hint)
 
     def _command(self) -> list[str]:
         if self.agent is not None:
@@ -285,8 +291,8 @@ class _TmuxTurn:
         assert self.agent is not None
         free_polls = 0
         while True:
-            now = await self._tmux.pane(self._name)
-            if now is not None and now.is_in_mode:
+            current = await self._tmux.pane(self._pane_name)
+            if current is not None and current.is_in_mode:
                 await self._tmux.leave_mode(pane)
             state = await asyncio.to_thread(self.agent.state, pane)
             draft = draft_in(await self._tmux.screen(pane), self.agent.mark)
@@ -298,23 +304,21 @@ class _TmuxTurn:
             await asyncio.sleep(POLL_SECONDS)
 
     async def _wait_for_paste(self) -> None:
-        """Wait for a paste that tmux may still be doing for a server that has died."""
-        while True:
-            if not is_locked(self._lock):
-                return
+        """Wait for tmux to finish a paste that it began for a server that has died."""
+        while is_locked(self._lock):  # noqa: ASYNC110 (by another process)
             await asyncio.sleep(POLL_SECONDS)
 
     async def _paste(self, pane: Pane, pause: float) -> None:
         await asyncio.to_thread(delete_earlier_runs, self._folder.parent, self._folder.name)
         text = self._folder / TEXT
         text.write_text(self._request.prompt)
-        await self._tmux.put(pane, text, self._request.turn_id, pause, self._lock)
+        await self._tmux.paste_and_submit(pane, text, self._request.turn_id, pause, self._lock)
 
     async def _require_live_pane(self) -> None:
-        pane = await self._tmux.pane(self._name)
+        pane = await self._tmux.pane(self._pane_name)
         if pane is None or pane.is_dead:
             title = "the program" if self.agent is None else self.agent.title
-            raise AgentFailed(f"{title} ended in its pane during this turn")
+            raise AgentFailed(f"{title} exited during this turn")
 
 
 def _now() -> float:

@@ -35,13 +35,13 @@ class TranscriptPosition:
     path: Path | None
     offset: int
 
-    def save(self, note: Path) -> None:
-        note.write_text(f"{self.offset}\n{self.path or ''}")
+    def save(self, file: Path) -> None:
+        file.write_text(f"{self.offset}\n{self.path or ''}")
 
     @classmethod
-    def load(cls, note: Path) -> TranscriptPosition:
+    def load(cls, file: Path) -> TranscriptPosition:
         try:
-            offset, path = note.read_text().split("\n", 1)
+            offset, path = file.read_text().split("\n", 1)
         except (OSError, ValueError):
             return cls(None, 0)
         return cls(Path(path) if path else None, int(offset))
@@ -55,7 +55,7 @@ class TranscriptReader(Protocol):
     """Reads the transcript of one turn, line by line."""
 
     has_begun: bool
-    """Whether the prompt was among the lines."""
+    """Whether the lines so far include the prompt."""
     has_ended: bool
     """Whether the lines say that the turn is over."""
 
@@ -89,7 +89,7 @@ class TranscriptTail:
         return lines if data else None
 
     def catch_up(self) -> None:
-        """Read the new lines only to update `has_begun` and `has_ended`."""
+        """Update the reader's `has_begun` and `has_ended`, without reporting events."""
         for line in self.new_lines() or ():
             for _ in self.reader.read(line):
                 pass
@@ -101,10 +101,10 @@ async def follow(
     check_agent: Callable[[bool], Awaitable[None]],
     is_over: Callable[[], bool] = lambda: False,
 ) -> AsyncIterator[DriverEvent]:
-    """The turn's events, until the transcript or `is_over` says that it has ended.
+    """The turn's events, until the transcript, an idle agent or `is_over` shows that it has ended.
 
-    `check_agent` is called while the agent writes nothing and is not busy, with whether the prompt
-    is overdue. It raises if waiting makes no sense any more.
+    `check_agent` is called while the agent writes nothing and is not busy; its argument says
+    whether the prompt is overdue. It raises if there is nothing left to wait for.
     """
     reader = tail.reader
     overdue_at = _now() + OVERDUE_SECONDS

@@ -358,7 +358,7 @@ class TurnRunner:
             zone=self._zone,
             conversation=None if conversation is None else conversation.agent_session_id,
             usage_before=Usage() if conversation is None else conversation.spent,
-            is_to_stop=lambda: local.is_to_stop or deadline.expired(),
+            should_stop=lambda: local.is_to_stop or deadline.expired(),
             hand_over=local.hand_over,
         )
         try:
