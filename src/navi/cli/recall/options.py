@@ -176,16 +176,16 @@ source_option: Decorator = click.option(
 since_option: Decorator = click.option(
     "--since",
     type=Moment("parse_since"),
-    help="Only newer than: yesterday, monday, 7d, 24h, or a local date or time.",
+    help="Only after this time: yesterday, monday, 7d, 24h, or a local date or time.",
 )
 until_option: Decorator = click.option(
     "--until",
     type=Moment("parse_until"),
-    help="Only older than, in the same forms; a date includes that day.",
+    help="Only before this time, written as for --since; a date includes that whole day.",
 )
 project_option: Decorator = click.option(
     "--project",
     type=ProjectPath(),
-    help="Only this project: part of its path, a folder, or . for this one.",
+    help="Only this project: part of its path, a folder, or . for the current folder.",
 )
 session_argument: Decorator = click.argument("id", type=SessionName(), metavar="ID")

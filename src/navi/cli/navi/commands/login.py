@@ -22,8 +22,9 @@ LINK_NOTE = "The link works once and expires in 10 minutes; `navi login` makes a
 def command(user: str | None, no_open: bool, lists: bool) -> None:
     """Print a link that logs a browser in, and open it if you are at a desktop.
 
-    The first person to open the link is logged in, so share it only with the user it is for. Run
-    this where the server's store is, like `navi user`. `navi logout` ends logins.
+    The first person to open the link is logged in, so share it only with the user it is for.
+    Like `navi user`, run this on the machine that holds the server's store. `navi logout` logs
+    browsers out.
     """
     if lists:
         _list(user)

@@ -26,7 +26,7 @@ navi when "monday at 9" --every 1w
 @click.command("when", help=HELP)
 @click.argument("words", nargs=-1, metavar="WHEN")
 @click.option(
-    "--every", metavar="DURATION", help=f"Also show the {BEATS} times that follow at this interval."
+    "--every", metavar="DURATION", help=f"Also show the next {BEATS} times at this interval."
 )
 @click.option(
     "--tz", metavar="ZONE", help="Time zone, like Europe/Paris.  [default: from the settings]"

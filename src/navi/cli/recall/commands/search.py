@@ -72,7 +72,7 @@ class SearchCommand(click.Command):
     type=click.Choice(["relevance", "date"]),
     default="relevance",
     show_default=True,
-    help="Best first, or newest first.",
+    help="Best match first, or newest first.",
 )
 @click.option(
     "-C",

@@ -51,7 +51,7 @@ Entry = tuple[dict[str, Any] | None, list[dict[str, Any]]]
     "--context",
     type=click.IntRange(min=0),
     metavar="N",
-    help=f"Messages of context around each.  [default: {CONTEXT_AT} with --at, otherwise 0]",
+    help=f"Show N messages around each match.  [default: {CONTEXT_AT} with --at, otherwise 0]",
 )
 @raw_option
 @json_option

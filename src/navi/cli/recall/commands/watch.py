@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 @click.command("watch")
 @click.option("-v", "--verbose", is_flag=True, help="Print the result for every file.")
-@click.option("--json", "as_json", is_flag=True, help="Print a line of JSON after each pass.")
+@click.option("--json", "as_json", is_flag=True, help="Print a line of JSON after each update.")
 def command(verbose: bool, as_json: bool) -> None:
     """Keep the index up to date while agents work, until interrupted.
 
-    `navi serve` does the same while it runs. With --json, each line on standard input requests a
-    pass, and the end of input stops the command.
+    `navi serve` does the same while it runs. With --json, each line on standard input requests an
+    update, and the end of input stops the command.
     """
     from navi.memory.index_paths import places
     from navi.memory.index_settings import searchable_fields

@@ -6,9 +6,9 @@ import click
 
 from navi.cli import output
 
-HELP = """Clear SESSION's context: its agent forgets the conversation, the transcript is kept.
+HELP = """Clear SESSION's context: its agent forgets the conversation; the transcript is kept.
 
-Stops a running turn and the task's reminders. Only its parent or a person may do this.
+Stops a running turn and the task's reminders. Only the session's parent or a person may do this.
 """
 
 

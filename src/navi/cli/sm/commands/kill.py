@@ -8,7 +8,7 @@ from navi.cli import output
 
 HELP = """End SESSION for good. Its transcript is kept.
 
-Stops its turn and empties its queue. Only its parent or a person may do this.
+Stops its turn and empties its queue. Only the session's parent or a person may do this.
 """
 
 

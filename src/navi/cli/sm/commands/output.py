@@ -11,7 +11,12 @@ from navi.cli.raw_option import raw_option
 @click.command("output", help="Print what SESSION's agent said in its last turn.")
 @click.argument("session")
 @click.option(
-    "-n", "--turns", default=1, type=click.IntRange(min=1), help="Number of turns to print."
+    "-n",
+    "--turns",
+    default=1,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Number of turns to print.",
 )
 @raw_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -10,7 +10,7 @@ from navi.cli import output
 @click.command("queue", help="Show SESSION's queue, next input first.")
 @click.argument("session")
 @click.option(
-    "--remove", metavar="INPUT", help="Remove the input with this id, or the start of it."
+    "--remove", metavar="INPUT", help="Remove the input whose id is, or starts with, INPUT."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(session: str, remove: str | None, as_json: bool) -> None:

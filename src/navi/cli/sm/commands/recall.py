@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-HELP = """Wake a session later: INSTRUCTION starts a turn of its own.
+HELP = """Wake a session later, in a new turn that begins with INSTRUCTION.
 
 \b
 sm recall builder "30m" "Read build.log; if it failed, report its last 50 lines."
-sm recall builder "tomorrow at 9" "Read errors.log; sum up what is new." --every 1d
+sm recall builder "tomorrow at 9" "Read errors.log; summarize what is new." --every 1d
 sm recall builder --now "Go on with step 3 of plan.md."
 sm recall builder --cancel
 
@@ -27,7 +27,7 @@ turn then comes after one interval.
 @click.option(
     "--tz",
     metavar="ZONE",
-    help="Time zone, like Europe/Paris.  [default: yours]",
+    help="Time zone, like Europe/Paris.  [default: your own]",
 )
 @click.option("--timezone", metavar="±HH:MM", help="Time zone as an offset from UTC.")
 @click.option("--skip", is_flag=True, help="Skip the next wake-up.")

@@ -6,7 +6,8 @@ import click
 
 from navi.cli import output
 
-HELP = """Remind the calling agent once, after DELAY (300, or 5m). The reminder interrupts.
+HELP = """Remind the calling agent once, after DELAY (seconds, or 5m). The reminder interrupts a
+running turn.
 
 \b
 sm remind 300 "check on the build"
@@ -16,7 +17,8 @@ sm remind --cancel 5861aa8eb906bfae
 sm remind builder --stop
 
 --list shows what is coming: one-off reminders, and sessions that are asked for their status (see
-`sm send --remind`). --stop ends the latter; it takes a session, even if its name is all digits.
+`sm send --remind`). --stop ends these status requests. With --stop, the argument is always a
+session, even if it is all digits.
 """
 WAYS = (
     '`sm remind DELAY "MESSAGE"` sets a one-off reminder; '

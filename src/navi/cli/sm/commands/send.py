@@ -36,7 +36,7 @@ sent the text. Options may follow the text; put a text that starts with a dash a
     metavar="[DURATION]",
     is_flag=False,
     flag_value="",
-    help="Ask for its status after this long without a report (180, or 5m); then interrupt.",
+    help="If it reports nothing for this long (180 or 5m), ask for its status; then interrupt it.",
 )
 @click.option("--wait", metavar="SECONDS", help="Wait up to this long for the answer and print it.")
 @click.option("--notify-on-delivery", is_flag=True, help="Notify the sender when it is delivered.")

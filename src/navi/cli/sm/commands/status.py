@@ -6,7 +6,7 @@ import click
 
 from navi.cli import output
 
-HELP = """Show all sessions with their state, status and recall.
+HELP = """Show all sessions with their state, status and next wake-up.
 
 With TEXT, an agent reports what it is doing; this also answers reminders:
 

@@ -8,7 +8,7 @@ from navi.cli import output
 
 HELP = """Wait until SESSION is idle with an empty queue, or has ended.
 
-Waits up to SECONDS (or 10m), by default an hour, and fails if the time runs out.
+Waits up to SECONDS, or a duration such as 10m (default: one hour). Fails if the time runs out.
 """
 
 AN_HOUR = 3600.0
