@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 @click.command("tail", help="Show the last messages of SESSION, with tool calls.")
 @click.argument("session")
 @click.option(
-    "-n", "--messages", "count", default=20, type=click.IntRange(min=0), help="Number of messages."
+    "-n",
+    "--messages",
+    "count",
+    default=20,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Number of messages.",
 )
 @click.option("-f", "--follow", is_flag=True, help="Keep printing what happens, until Ctrl-C.")
 @raw_option
@@ -78,7 +84,7 @@ def _line(event: dict[str, Any], printed_ids: set[str]) -> str | None:
             message = event["input"]
             return f"{lines.sender(message, message['origin'])}: {message['text']}"
         case "tool_call":
-            return f"calls {transcript.tool(event)}"
+            return f"calls {transcript.describe_call(event)}"
         case "stream_end" if event["outcome"] != "ok":
             why = f": {event['error']}" if event["error"] else ""
             return f"[{event['outcome']}{why}]"
