@@ -44,7 +44,7 @@ def command() -> None:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def _count(_: click.Context, option: click.Parameter, count: int | None) -> int | None:
+def _require_count(_: click.Context, option: click.Parameter, count: int | None) -> int | None:
     from navi.live.model.scheduling.limits import require_count
 
     return None if count is None else require_count(option.opts[0], count)
@@ -71,12 +71,14 @@ def options(*, shows_defaults: bool) -> Callable[[Command], Command]:
             help="For runs missed while no server was running: "
             f"run once{catch_up_default}, skip them, or run all.",
         ),
-        click.option("--max-runs", type=int, callback=_count, help="End after this many runs."),
+        click.option(
+            "--max-runs", type=int, callback=_require_count, help="End after this many runs."
+        ),
         click.option("--expires", metavar="WHEN", help="End at this time."),
         click.option(
             "--max-failures",
             type=int,
-            callback=_count,
+            callback=_require_count,
             help="Switch off after this many failures in a row.",
         ),
         click.option("--time-limit", metavar="DURATION", help="How long one run may take."),
@@ -213,14 +215,14 @@ def runs(automation_id: str, as_json: bool) -> None:
 @click.argument("automation_id", metavar="ID")
 @as_json_option
 def pause(automation_id: str, as_json: bool) -> None:
-    _answer(as_json).switch(automation_id, is_on=False)
+    _answer(as_json).set_enabled(automation_id, enabled=False)
 
 
 @command.command("resume", help="Resume an automation; its next run is counted from now.")
 @click.argument("automation_id", metavar="ID")
 @as_json_option
 def resume(automation_id: str, as_json: bool) -> None:
-    _answer(as_json).switch(automation_id, is_on=True)
+    _answer(as_json).set_enabled(automation_id, enabled=True)
 
 
 @command.command(
@@ -233,7 +235,7 @@ def remove(automation_id: str, as_json: bool) -> None:
 
 
 def _answer(as_json: bool, tz: str | None = None) -> Answer:
-    # Imported here, so that --help and completions start quickly.
+    # Imported here so that --help and completions start quickly.
     from navi.base.timezone import parse_timezone
     from navi.cli.sm.automation_answer import Answer
     from navi.cli.sm.timezone import own_timezone

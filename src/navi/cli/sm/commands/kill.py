@@ -21,8 +21,8 @@ def command(session: str, as_json: bool) -> None:
 
     client = Client(find_server())
     record = target.find(client, session)
-    changed = client.kill(record["id"], target.own_or_none())
+    changed = client.kill(record["id"], target.own_id_or_none())
     if as_json:
         output.say_json(changed)
     else:
-        output.say(f"{lines.named(changed)} has ended")
+        output.say(f"{lines.title_and_id(changed)} has ended")

@@ -33,7 +33,7 @@ def command(session: str, turns: int, as_json: bool) -> None:
         return
     texts = [message["content"] for message in messages if message["content"]]
     if not texts:
-        output.note(f"{lines.named(record)} has said nothing yet")
+        output.note(f"{lines.title_and_id(record)} has said nothing yet")
     for text in texts:
         output.say(text)
     for message in messages:

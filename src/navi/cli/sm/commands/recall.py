@@ -1,4 +1,4 @@
-"""`sm recall`: a session's wake-up: schedule, show, skip, cancel, list."""
+"""`sm recall`: schedule, show, skip, cancel or list a session's wake-ups."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def command(
     list_all: bool,
     as_json: bool,
 ) -> None:
-    # Imported here, so that --help and completions start quickly.
+    # Imported here so that --help and completions start quickly.
     from dataclasses import replace
 
     from navi.base.timezone import zone_name
@@ -62,13 +62,13 @@ def command(
     zone = timezone_options.read(tz, timezone) or own_timezone()
     chosen = {"skip": skip, "cancel": cancel, "list": list_all}
     actions = [name for name, is_chosen in chosen.items() if is_chosen]
-    wanted = read(session, texts, actions, every=every, is_now=is_now, comment=comment)
+    plan = read(session, texts, actions, every=every, is_now=is_now, comment=comment)
     client = Client(find_server())
     answer = Answer(client, target.find(client, session), zone, as_json)
-    match wanted:
+    match plan:
         case RecallRequest():
             tz = None if timezone else zone_name(zone)
-            answer.schedule(replace(wanted, tz=tz, timezone_offset=timezone))
+            answer.schedule(replace(plan, tz=tz, timezone_offset=timezone))
         case "skip":
             answer.skip()
         case "cancel":

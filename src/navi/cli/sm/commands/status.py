@@ -59,4 +59,4 @@ def overview(*, as_json: bool) -> None:
         output.note('no sessions yet; `sm spawn "what to do"` starts one')
     else:
         now, timezone = client.now(), own_timezone()
-        output.columns([lines.cells(session, now, timezone) for session in sessions], " | ")
+        output.columns([lines.session_row(session, now, timezone) for session in sessions], " | ")
