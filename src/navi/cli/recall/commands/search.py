@@ -123,7 +123,7 @@ def command(
 
     text = " ".join(query)
     if file is None:
-        _check(text)
+        _require_words(text)
     where = places()
     bring_up_to_date(where)
     search = Search(where)
@@ -163,11 +163,11 @@ def _print(search: Search, results: SearchResult, text: str, context: int) -> No
         return search.around(hit, context) if context else []
 
     if not results.has_all_words:
-        output.note("no passage has all these words; these have some of them")
+        output.note("no passage has all of these words; these have some of them")
     show(results.hits, around, text)
 
 
-def _check(text: str) -> None:
+def _require_words(text: str) -> None:
     from navi.memory.read.query import read_query
 
     if read_query(text):

@@ -42,18 +42,18 @@ def command(verbose: bool, as_json: bool) -> None:
     refresh = Refresh(places(), agents(), searchable_fields(), clock(), on_progress=report_file)
     if as_json:
         follower = Follower(refresh, _print_pass, _print_problem)
-        Thread(target=_obey, args=(follower,), daemon=True).start()
+        Thread(target=_read_requests, args=(follower,), daemon=True).start()
     else:
         follower = Follower(refresh, _describe_pass, _describe_problem)
         output.note("watching; press Ctrl-C to stop")
     follower.run()
 
 
-def _obey(follower: Follower) -> None:
+def _read_requests(follower: Follower) -> None:
     for _ in sys.stdin:
         follower.ask()
     follower.end()
-    interrupt_main()  # don't wait for a long pass: the next one continues where it stopped
+    interrupt_main()  # don't wait for a long update: the next one continues where it stopped
 
 
 def _print_pass(result: RefreshResult) -> None:
