@@ -29,10 +29,10 @@ def completions_of(program: str) -> click.Command:
     def command(context: click.Context, shell: str) -> None:
         from click.shell_completion import get_completion_class
 
-        kind = get_completion_class(shell)
-        assert kind is not None
+        completion = get_completion_class(shell)
+        assert completion is not None
         group = context.find_root().command
-        script = kind(group, {}, program, f"_{program.upper()}_COMPLETE").source()
+        script = completion(group, {}, program, f"_{program.upper()}_COMPLETE").source()
         if shell == "zsh":
             head = ZSH_HEAD.format(program=program)
             script = script.replace(head, head + ZSH_START, 1)

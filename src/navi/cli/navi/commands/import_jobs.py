@@ -86,5 +86,7 @@ def command(context: click.Context, file: Path, sessions: tuple[str, ...], as_js
 def _pair(text: str) -> tuple[str, str]:
     key, separator, session_id = text.partition("=")
     if not separator or not key or not session_id:
-        raise UsageError(f"--session {text} is not KEY=ID", hint="like --session old:42=1f2e3d4c")
+        raise UsageError(
+            f"--session {text} is not KEY=ID", hint="for example --session old:42=1f2e3d4c"
+        )
     return key, session_id

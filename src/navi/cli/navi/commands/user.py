@@ -68,8 +68,8 @@ def remove(name: str, yes: bool) -> None:
     if not yes:
         require_confirmation(f"Remove {name}?")
     stopped = with_accounts(lambda accounts: accounts.remove(name))
-    left = "; their sessions have ended, and admins can still read them"
-    output.note(f"removed {name}" + (left if stopped.sessions else ""))
+    remark = "; their sessions have ended, but admins can still read them"
+    output.note(f"removed {name}" + (remark if stopped.sessions else ""))
 
 
 def _consequences(belongings: Belongings) -> str:
