@@ -109,7 +109,7 @@ the one on this machine. `recall` needs no server.
 All commands follow the same rules:
 
 - Results go to standard output, everything else to standard error.
-- With `--json`, standard output is exactly one JSON value.
+- With `--json`, standard output is exactly one JSON value; `recall watch` prints one per line.
 - An error is a line `error: …` and, if there is something you can do about it, a line `hint: …`.
 
 | Exit code | Meaning |

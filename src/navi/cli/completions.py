@@ -22,7 +22,7 @@ def completions_of(program: str) -> click.Command:
         epilog="\b\nAdd one of these lines to your shell's startup file:\n"
         f'  bash  eval "$({program} completions bash)"     in ~/.bashrc\n'
         f'  zsh   eval "$({program} completions zsh)"      in ~/.zshrc\n'
-        f"  fish  {program} completions fish | source     in ~/.config/fish/config.fish",
+        f"  fish  {program} completions fish | source      in ~/.config/fish/config.fish",
     )
     @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
     @click.pass_context

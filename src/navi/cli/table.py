@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from navi.cli import cells
 
 GAP = "  "
+NARROWEST = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +16,8 @@ class Column:
     head: str
     is_number: bool = False
     """Numbers are right-aligned."""
-    min_width: int | None = None
-    """How narrow it may become; None if it is never cut."""
+    needed_width: int | None = None
+    """Other columns are dropped to leave it this wide; None if it is never cut."""
     keeps_end: bool = False
     """Cut the beginning rather than the end, as for a path."""
     rank: int = 0
@@ -34,13 +35,13 @@ def fit(
         for index, column in enumerate(columns)
     ]
     if room is not None:
-        while _total([_min_width(columns[index], widths[index]) for index in kept]) > room:
+        while _total([_needed_width(columns[index], widths[index]) for index in kept]) > room:
             last = max(kept, key=lambda index: columns[index].rank)
             if columns[last].rank == 0:
                 break
             kept.remove(last)
         _shrink(
-            widths, [index for index in kept if columns[index].min_width is not None], kept, room
+            widths, [index for index in kept if columns[index].needed_width is not None], kept, room
         )
     visible = [columns[index] for index in kept]
     body = [
@@ -55,14 +56,14 @@ def _shrink(widths: list[int], flexible: list[int], kept: list[int], room: int) 
     excess = _total([widths[index] for index in kept]) - room
     while excess > 0 and flexible:
         widest = max(flexible, key=lambda index: widths[index])
-        if widths[widest] <= 4:
+        if widths[widest] <= NARROWEST:
             return
         widths[widest] -= 1
         excess -= 1
 
 
-def _min_width(column: Column, full_width: int) -> int:
-    return full_width if column.min_width is None else min(full_width, column.min_width)
+def _needed_width(column: Column, full_width: int) -> int:
+    return full_width if column.needed_width is None else min(full_width, column.needed_width)
 
 
 def _total(widths: Sequence[int]) -> int:

@@ -106,7 +106,12 @@ def test_numbers_stand_at_the_right(busy: World, recall: Recall) -> None:
 
 
 def test_a_narrow_table_loses_columns_by_rank_and_then_cuts_the_widest() -> None:
-    columns = [Column("ID"), Column("X", rank=1), Column("Y", rank=2), Column("TEXT", min_width=6)]
+    columns = [
+        Column("ID"),
+        Column("X", rank=1),
+        Column("Y", rank=2),
+        Column("TEXT", needed_width=6),
+    ]
     row = ["12345", "xxxxx", "yyyyy", "a long text that is cut"]
     for room, heads in (
         (42, "ID X Y TEXT"),

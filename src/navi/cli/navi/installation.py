@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 
 def removal_command(prefix: Path, python: Path = Path(sys.executable)) -> str:
-    """Removes Navi from `prefix`, the environment that it is installed in."""
+    """The command that removes Navi from `prefix`, the environment it is installed in."""
     if (prefix / "pipx_metadata.json").exists():
         return shlex.join(["pipx", "uninstall", prefix.name])
     if (prefix / "uv-receipt.toml").exists():

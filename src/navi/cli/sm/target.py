@@ -42,7 +42,7 @@ def own_id_or_none() -> str | None:
 
 
 def own_id(hint: str) -> str:
-    """The calling session's id, or an error with this hint if a person is calling."""
+    """The calling session's id. Raises UsageError with this hint if a person is calling."""
     own = own_id_or_none()
     if own is None:
         raise UsageError(

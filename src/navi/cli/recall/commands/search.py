@@ -65,7 +65,7 @@ class SearchCommand(click.Command):
 @project_option
 @since_option
 @until_option
-@click.option("--role", type=click.Choice(ROLES), help="Only messages by this role.")
+@click.option("--role", type=click.Choice(ROLES), help="Only messages from this role.")
 @click.option("--session", type=SessionName(), help="Only this session: an id or the start of one.")
 @click.option(
     "--sort",
@@ -111,9 +111,9 @@ def command(
 ) -> None:
     """Search what agents said, thought and ran.
 
-    A passage must contain all words. "quoted words" must be adjacent, prefix* matches words that
-    start with it, and -word excludes passages that contain it (put it after `--`, so that it isn't
-    read as an option).
+    A passage must contain all of the words. "quoted words" must be adjacent, prefix* matches words
+    that start with it, and -word excludes passages that contain it (put it after `--`, so that it
+    isn't read as an option).
 
     Each hit has a message number: `recall show ID --at N` shows it in context.
     """

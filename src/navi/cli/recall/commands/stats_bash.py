@@ -101,7 +101,7 @@ def _show_rows(rows: list[dict[str, Any]]) -> None:
     largest = max(row["count"] for row in rows)
     output.table(
         [
-            Column("COMMAND", min_width=20, style="cyan"),
+            Column("COMMAND", needed_width=20, style="cyan"),
             Column("USES", is_number=True),
             Column("COMPOUND", is_number=True),
             Column("", rank=1, style="dim"),

@@ -87,9 +87,9 @@ def _show(rows: list[dict[str, Any]], by: tuple[str, ...]) -> None:
     names = [name for name in ("project", "period", "model") if any(row[name] for row in rows)]
     period = next((each for each in by if each in PERIODS), "")
     columns = {
-        "project": Column("PROJECT", min_width=16, keeps_end=True, style="cyan"),
+        "project": Column("PROJECT", needed_width=16, keeps_end=True, style="cyan"),
         "period": Column(f"{period.upper()} (UTC)"),
-        "model": Column("MODEL", min_width=16),
+        "model": Column("MODEL", needed_width=16),
     }
     width = output.width()
     number = formats.compact if width is not None and width < WIDE else "{:,}".format

@@ -33,7 +33,7 @@ def command(source: str | None, since: datetime | None, project: str | None, as_
     largest = max(row["count"] for row in rows)
     output.table(
         [
-            Column("TOOL", min_width=20, style="cyan"),
+            Column("TOOL", needed_width=20, style="cyan"),
             Column("USES", is_number=True),
             Column("SESSIONS", is_number=True),
             Column("", rank=1, style="dim"),

@@ -8,7 +8,7 @@ from navi.cli import output
 from navi.cli.recall.options import TagName, clock, json_option, session_argument
 
 
-@click.command("tag", help="Add tags to a session; without any, show the ones it has.")
+@click.command("tag", help="Add tags to a session. Without TAGS, show the session's tags.")
 @session_argument
 @click.argument("tags", nargs=-1, type=TagName())
 @json_option

@@ -21,7 +21,7 @@ sm automation add builder --name ping --every 15m "Request http://localhost:8080
 sm automation add builder --name release --at "tomorrow at 9" "Read plan.md; begin step 1."
 
 SESSION is a name, an id, or at least the first 4 characters of an id. Give exactly one of --cron,
---every and --at.
+--every or --at.
 """
 EDIT_HELP = """Change an automation. Options you leave out stay as they are.
 

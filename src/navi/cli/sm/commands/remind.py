@@ -16,7 +16,7 @@ sm remind --list
 sm remind --cancel 5861aa8eb906bfae
 sm remind builder --stop
 
---list shows what is coming: one-off reminders, and sessions that are asked for their status (see
+--list shows one-off reminders, and sessions that will be asked for their status (see
 `sm send --remind`). --stop ends these status requests. With --stop, the argument is always a
 session, even if it is all digits.
 """

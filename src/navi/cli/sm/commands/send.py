@@ -15,7 +15,7 @@ sm send builder "Implement issue 12." --remind 5m
 git diff | sm send reviewer -
 
 SESSION is a name, an id, or at least the first 4 characters of an id. The receiver sees which agent
-sent the text. Options may follow the text; put a text that starts with a dash after `--`.
+sent the text. Options may follow the text; put text that starts with a dash after `--`.
 """
 
 
@@ -38,8 +38,14 @@ sent the text. Options may follow the text; put a text that starts with a dash a
     flag_value="",
     help="If it reports nothing for this long (180 or 5m), ask for its status; then interrupt it.",
 )
-@click.option("--wait", metavar="SECONDS", help="Wait up to this long for the answer and print it.")
-@click.option("--notify-on-delivery", is_flag=True, help="Notify the sender when it is delivered.")
+@click.option(
+    "--wait",
+    metavar="SECONDS",
+    help="Wait up to this long (60 or 5m) for the answer, and print it.",
+)
+@click.option(
+    "--notify-on-delivery", is_flag=True, help="Notify the sender when TEXT is delivered."
+)
 @click.option("--notify-on-stop", is_flag=True, help="Notify the sender when the turn ends.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(

@@ -35,8 +35,12 @@ EXAMPLE = 'sm spawn "Run the tests."'
     metavar="COMMAND",
     help="Agent or command to run in the pane, with --driver tmux.  [default: claude_code]",
 )
-@click.option("--cwd", metavar="FOLDER", help="Working folder.  [default: this folder]")
-@click.option("--wait", metavar="SECONDS", help="Wait up to this long for the answer and print it.")
+@click.option("--cwd", metavar="FOLDER", help="Working folder.  [default: the current folder]")
+@click.option(
+    "--wait",
+    metavar="SECONDS",
+    help="Wait up to this long (60 or 5m) for the answer, and print it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     words: tuple[str, ...],

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     default=20,
     show_default=True,
     type=click.IntRange(min=0),
-    help="Number of messages.",
+    help="Number of messages to show.",
 )
 @click.option("-f", "--follow", is_flag=True, help="Keep printing what happens, until Ctrl-C.")
 @raw_option
