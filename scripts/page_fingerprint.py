@@ -1,6 +1,6 @@
-"""A hash of the page's source, kept beside what was built from it.
+"""Write a hash of the page's source beside the built page.
 
-It lets a test without Node check that `src/navi/web` was built from the current source.
+It lets a test check, without Node, that `src/navi/web` was built from the current source.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "webui"
-KEPT = ROOT / "src" / "navi" / "web" / "source.sha256"
-BUILT_FROM = {".css", ".html", ".js", ".json", ".svelte", ".svg", ".ts"}
+FINGERPRINT = ROOT / "src" / "navi" / "web" / "source.sha256"
+SOURCE_SUFFIXES = {".css", ".html", ".js", ".json", ".svelte", ".svg", ".ts"}
 
 
 def fingerprint() -> str:
     """The hash of everything the build reads."""
-    total = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(SOURCE.rglob("*")):
         name = path.relative_to(SOURCE)
-        if path.suffix in BUILT_FROM and path.is_file() and name.parts[0] != "node_modules":
-            total.update(
+        if path.suffix in SOURCE_SUFFIXES and path.is_file() and name.parts[0] != "node_modules":
+            digest.update(
                 f"{name.as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode()
             )
-    return total.hexdigest()
+    return digest.hexdigest()
 
 
 if __name__ == "__main__":
-    KEPT.write_text(fingerprint() + "\n")
+    FINGERPRINT.write_text(fingerprint() + "\n")

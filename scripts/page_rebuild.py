@@ -1,7 +1,7 @@
 """Build the page in a temporary folder and compare it with the committed one.
 
-`source.sha256` only shows that the source has not changed since the page was built. A page that was
-edited by hand shows up when it is built again: the same source gives the same bytes.
+`source.sha256` only shows that the source has not changed since the page was built. To find a page
+that was edited by hand, build it again: the same source gives the same bytes.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from scripts.page_fingerprint import KEPT, SOURCE
+from scripts.page_fingerprint import FINGERPRINT, SOURCE
 
-COMMITTED = KEPT.parent
+COMMITTED = FINGERPRINT.parent
 OLDEST_NODE = (20, 19)
 
 
 def node_version() -> tuple[int, int] | None:
-    """None where Node or npm is missing."""
+    """None if Node or npm is missing."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         return None
     version = subprocess.run(
@@ -34,16 +34,18 @@ def differences(committed: Path = COMMITTED) -> list[str]:
     """Names of files that are missing, extra or different in a fresh build."""
     with TemporaryDirectory(prefix="navi-page-") as folder:
         source = Path(folder) / "webui"
-        left_out = shutil.ignore_patterns("node_modules", "__pycache__")
-        shutil.copytree(SOURCE, source, ignore=left_out)
+        ignored = shutil.ignore_patterns("node_modules", "__pycache__")
+        shutil.copytree(SOURCE, source, ignore=ignored)
         install = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
         for command in (install, ["npm", "run", "--silent", "build", "--", "--logLevel=error"]):
             subprocess.run(command, cwd=source, check=True)
         # The build writes beside its source: to ../src/navi/web.
         fresh = _contents(Path(folder) / COMMITTED.relative_to(SOURCE.parent))
-    old = _contents(committed)
-    del old[KEPT.name]
-    return sorted(name for name in fresh.keys() | old.keys() if fresh.get(name) != old.get(name))
+    existing = _contents(committed)
+    del existing[FINGERPRINT.name]
+    return sorted(
+        name for name in fresh.keys() | existing.keys() if fresh.get(name) != existing.get(name)
+    )
 
 
 def _contents(folder: Path) -> dict[str, bytes]:

@@ -42,7 +42,7 @@ TYPES = {str: "text", int: "whole number", float: "number", bool: "`true` or `fa
 LIMITS = {"ge": "at least {}", "gt": "more than {}", "le": "at most {}", "lt": "less than {}"}
 
 SETTINGS_HEAD = """\
-<!-- Made from the code by `make docs`. Don't edit it here. -->
+<!-- Generated from the code by `make docs`. Don't edit. -->
 
 # Settings
 
@@ -69,16 +69,16 @@ These are secrets or say where things are, so they can't be in the settings file
 
 | Variable | Default | What it does |
 |---|---|---|
-| `NAVI_HOME` | `~/.local/share/navi`, or `$XDG_DATA_HOME/navi` | The folder of the SQLite \
-store and of the access token. |
+| `NAVI_HOME` | `~/.local/share/navi`, or `$XDG_DATA_HOME/navi` | The folder with the \
+SQLite store and the access token. |
 | `NAVI_CONFIG` | `~/.config/navi/config.toml`, or `$XDG_CONFIG_HOME/navi/config.toml` | The \
 settings file. |
 | `NAVI_DATABASE_URL` | a SQLite file in `NAVI_HOME` | A PostgreSQL store: \
 `postgresql://user:password@host:5432/database`. |
 | `NAVI_TOKEN` | the content of `$NAVI_HOME/token` | For the server, the access token of the user \
 `local`, with at least 20 characters; for `sm`, your own. |
-| `NAVI_URL` | where `navi serve` listens by its settings | Where `sm` finds the server: \
-`http://127.0.0.1:8420`. |
+| `NAVI_URL` | where `navi serve` listens, according to the settings | Where `sm` finds the \
+server: `http://127.0.0.1:8420`. |
 | `NAVI_MODEL` | none | The same as `NAVI_AGENT_MODEL`, and takes precedence over it. |
 | `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` | none | The providers' keys. |
 | `ANTHROPIC_BASE_URL`, `OPENAI_BASE_URL` | the provider's own | Another endpoint, if the setting \
@@ -86,29 +86,30 @@ does not name one. |
 
 Navi itself sets `NAVI_SESSION_ID` (the session's id), `NAVI_TOKEN` (the session's token) and
 `NAVI_URL` for every agent that it starts, and so for every command that the agent runs. Claude Code
-and Codex without a terminal also have `NAVI_TURN_ID`, and commands of the `terminal` tool have
-`NAVI_COMMAND_ID`: by these Navi finds and ends the processes of a turn or command that was stopped.
+and Codex without a terminal also get `NAVI_TURN_ID`, and commands of the `terminal` tool get
+`NAVI_COMMAND_ID`: Navi uses these to find and end the processes of a turn or command that
+was stopped.
 """
 
 CONFIG_HEAD = """\
-# All of Navi's settings, each with its default. Made from the code by `make docs`.
+# All of Navi's settings, each with its default. Generated from the code by `make docs`.
 #
-# Copy this file to ~/.config/navi/config.toml and remove the first "#" of a line to change it.
+# Copy this file to ~/.config/navi/config.toml. To change a setting, remove the "#" before it.
 """
 
 COMMANDS_HEAD = """\
-<!-- Made from the code by `make docs`. Don't edit it here. -->
+<!-- Generated from the code by `make docs`. Don't edit. -->
 
 # Commands
 
 `make install` puts `navi`, `recall` and `sm` into `.venv/bin`. Run them from there, or put that
-folder on your `PATH`. `sm` talks to a running server: the one at `NAVI_URL`, else the one that
-`navi serve` starts on this machine. `recall` needs none.
+folder on your `PATH`. `sm` talks to a running server: the one at `NAVI_URL` or, if that is not set,
+the one on this machine. `recall` needs no server.
 
 All commands follow the same rules:
 
 - Results go to standard output, everything else to standard error.
-- With `--json`, standard output is exactly one JSON value.
+- With `--json`, standard output is exactly one JSON value; `recall watch` prints one per line.
 - An error is a line `error: …` and, if there is something you can do about it, a line `hint: …`.
 
 | Exit code | Meaning |
@@ -118,10 +119,9 @@ All commands follow the same rules:
 | 2 | wrong usage, a setting or an address that can't be used, or no server |
 | 130 | interrupted |
 
-To complete commands with the Tab key: `source <(navi completions bash)` in `~/.bashrc` or
-`source <(navi completions zsh)` in `~/.zshrc`; for fish,
-`navi completions fish > ~/.config/fish/completions/navi.fish`. `recall completions` and
-`sm completions` do the same for theirs.
+To complete commands with the Tab key, add `eval "$(navi completions bash)"` to `~/.bashrc`,
+`eval "$(navi completions zsh)"` to `~/.zshrc`, or `navi completions fish | source` to
+`~/.config/fish/config.fish`, and do the same for `recall` and `sm`.
 """
 
 

@@ -83,7 +83,7 @@ STORY: list[Message] = [
 async def main() -> None:
     home = Path(tempfile.mkdtemp(prefix="navi-pictures-"))
     try:
-        _write_agents_files(home)
+        _write_agent_files(home)
         settings = {
             "NAVI_MODEL": "scripted",
             "XDG_DATA_HOME": str(home / "data"),
@@ -92,7 +92,7 @@ async def main() -> None:
         with ServerProcess(home, settings=settings) as server:
             async with server.client() as client:
                 ids = await _sessions(client, home)
-                await _tell(server, ids["nightly build"])
+                await _insert_story(server, ids["nightly build"])
                 await _schedule(client, ids)
             await asyncio.to_thread(_index, server)
             async with chromium(home) as browser:
@@ -141,15 +141,15 @@ async def _schedule(client: Client, ids: dict[str, str]) -> None:
         await client.call("POST", path, automation, expect=201)
 
 
-async def _tell(server: ServerProcess, session_id: str) -> None:
+async def _insert_story(server: ServerProcess, session_id: str) -> None:
     store = Store(server.database_url)
     store.start()
-    await store.transact(_insert, session_id)
+    await store.transact(_insert_messages, session_id)
     await store.close()
 
 
-def _insert(connection: Connection, session_id: str) -> None:
-    begun = NOW - timedelta(minutes=50)
+def _insert_messages(connection: Connection, session_id: str) -> None:
+    started_at = NOW - timedelta(minutes=50)
     for idx, (role, content, more) in enumerate(STORY):
         source = more.get("source", "user")
         row = {
@@ -157,11 +157,11 @@ def _insert(connection: Connection, session_id: str) -> None:
             "role": role, "content": content, "thinking": more.get("thinking", ""),
             "tool_calls": more.get("tool_calls", []), "is_recall": source == "recall",
             "source": source, "metadata": {}, "compacted_up_to": None,
-            "timestamp": begun + timedelta(minutes=7 * idx),
+            "timestamp": started_at + timedelta(minutes=7 * idx),
         }  # fmt: skip
         connection.execute(insert(messages), row)
-    of_session = lanes.c.session_id == session_id
-    connection.execute(update(lanes).where(of_session).values(next_idx=len(STORY)))
+    is_its_lane = lanes.c.session_id == session_id
+    connection.execute(update(lanes).where(is_its_lane).values(next_idx=len(STORY)))
 
 
 async def _take(browser: Browser, server: ServerProcess, ids: dict[str, str], scheme: str) -> None:
@@ -221,8 +221,8 @@ TOPICS = [
 COMMANDS = ["git status", "git diff", "npm test", "pytest -q", "ls -la", "rg TODO", "cargo build"]
 
 
-def _write_agents_files(home: Path) -> None:
-    """Invented sessions of Claude Code, spread over ten weeks."""
+def _write_agent_files(home: Path) -> None:
+    """Write invented sessions of Claude Code, spread over ten weeks."""
     chance = random.Random(7)
     for number in range(140):
         day = NOW - timedelta(days=chance.randrange(70))
@@ -250,16 +250,16 @@ def _session(chance: random.Random, session: str, cwd: str, at: datetime) -> lis
     return [
         {
             "type": role,
-            "uuid": f"{session}-{place}",
+            "uuid": f"{session}-{index}",
             "sessionId": session,
             "cwd": cwd,
-            "timestamp": (at + timedelta(seconds=40 * place)).isoformat(),
+            "timestamp": (at + timedelta(seconds=40 * index)).isoformat(),
             "message": {
                 "role": role,
                 "content": content,
                 **(
                     {
-                        "id": f"{session}-{place}",
+                        "id": f"{session}-{index}",
                         "model": "claude-opus-4",
                         "usage": {
                             "input_tokens": chance.randrange(500, 4_000),
@@ -272,7 +272,7 @@ def _session(chance: random.Random, session: str, cwd: str, at: datetime) -> lis
                 ),
             },
         }
-        for place, (role, content) in enumerate(contents)
+        for index, (role, content) in enumerate(contents)
     ]
 
 

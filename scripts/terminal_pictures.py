@@ -1,8 +1,7 @@
 """Draw the terminals in docs/images/*.svg: `make pictures`.
 
-Each shows a real run of a command in a small invented home. Times count back from now and are shown
-as if now were always the same moment, and paths are fixed, so the same code always draws the same
-picture.
+Each shows a real run of a command in a small invented home. Paths are fixed, and times are shifted
+as if every run happened at `SHOWN_NOW`, so the same code always draws the same picture.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ SIZE, CHARACTER, LINE, MARGIN, BAR = 14, 8.4, 20, 20, 36
 BACKGROUND, FOREGROUND, FAINT = "#16181d", "#d8dce4", "#868d9b"
 COLOURS = {"33": "#f2c14e", "31": "#e5534b", "36": "#56b6c2"}
 NO_BREAK = "\N{NO-BREAK SPACE}"
-"""Others are drawn as one where there are several, and not at all at the ends."""
+"""SVG merges ordinary spaces into one, and drops them at the ends of a text."""
 _CODE = re.compile(r"\x1b\[([0-9;]*)m")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?= UTC)")
 _FORMAT = "%Y-%m-%d %H:%M"
@@ -120,7 +119,7 @@ def _row(runs: list[Run], y: int) -> str:
     for run in runs:
         fill = COLOURS[run.colour] if run.colour else FAINT if run.is_faint else FOREGROUND
         weight = ' font-weight="bold"' if run.is_bold else ""
-        # textLength makes every font keep the columns.
+        # textLength keeps the columns aligned in every font.
         pieces.append(
             f'<text x="{MARGIN + column * CHARACTER:.1f}" y="{y}" fill="{fill}"{weight} '
             f'textLength="{len(run.text) * CHARACTER:.1f}" lengthAdjust="spacingAndGlyphs">'
@@ -149,8 +148,8 @@ def _lines(output: str) -> Iterator[list[Run]]:
 
 def _runs(line: str) -> Iterator[Run]:
     style: set[str] = set()
-    for place, piece in enumerate(_CODE.split(line)):
-        if place % 2:
+    for index, piece in enumerate(_CODE.split(line)):
+        if index % 2:
             codes = set(piece.split(";")) - {""}
             style = set() if codes <= {"0"} else style | codes
         elif piece:
@@ -160,7 +159,7 @@ def _runs(line: str) -> Iterator[Run]:
 
 def _recall(home: Path, words: list[str]) -> str:
     """The output of `recall` on a terminal."""
-    # Fixed paths, wherever the temporary folder is: ids are made from them.
+    # Relative paths, wherever the temporary folder is: sessions' ids are made from them.
     environment = {
         "HOME": HOME,
         "CLAUDE_CONFIG_DIR": ".claude",
@@ -196,7 +195,7 @@ def _read(terminal: int) -> Iterator[bytes]:
     while True:
         try:
             yield os.read(terminal, 65_536)
-        except OSError:  # no process writes to it any more
+        except OSError:  # the command has ended
             return
 
 

@@ -20,7 +20,7 @@ FIRST_LOAD_BYTES = 200_000
 
 
 def test_the_page_was_built_from_its_source_as_it_is_now() -> None:
-    kept = page_fingerprint.KEPT.read_text().strip()
+    kept = page_fingerprint.FINGERPRINT.read_text().strip()
     assert kept == page_fingerprint.fingerprint(), "the source of the page changed: run `make web`"
 
 

@@ -7,10 +7,10 @@ output.py            the only printer: data to stdout, talk to stderr
 command_group.py     commands that are imported only when they are run
 table.py             rows as a table that fits the terminal
 cells.py             the width and shortening of a table's cells
-formats.py           numbers, ages and sizes as people read them
-code.py              code with colours
+formats.py           numbers, times and paths as people read them
+code.py              code blocks in colour
 completions.py       completion scripts
-confirmation.py      asking before something is lost
-raw_option.py        `--raw`: texts as they are, control characters included
-timezone_options.py  `--tz` and the zone that times are shown in
+confirmation.py      asks before something is removed
+raw_option.py        `--raw`: print control characters unchanged
+timezone_options.py  `--tz` and `--timezone`
 """

@@ -12,7 +12,7 @@ def width(text: str) -> int:
 
 
 def cut(text: str, room: int, *, keep_end: bool = False) -> str:
-    """At most `room` cells, with … where something was cut off."""
+    """Cut to at most `room` cells, with … where something was cut off."""
     if width(text) <= room:
         return text
     characters = reversed(text) if keep_end else iter(text)
@@ -30,25 +30,25 @@ def padded(text: str, room: int) -> str:
     return text + " " * (room - width(text))
 
 
-def lines_of(text: str, first_room: int, room: int) -> list[tuple[int, int]]:
+def line_spans(text: str, first_room: int, room: int) -> list[tuple[int, int]]:
     """Where each line begins and ends when a one-line text is wrapped at spaces.
 
-    The first line has `first_room` cells, the others have `room`.
+    The first line has room for `first_room` cells, the others for `room`.
     """
     lines: list[tuple[int, int]] = []
     start, used, left, after_space = 0, 0, first_room, 0
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         size = width(character)
         if character == " ":
-            after_space = place + 1
+            after_space = index + 1
         elif size == 2:  # scripts with wide characters have no spaces
-            after_space = max(after_space, place)
-        if used + size > left and place > start:
-            end = after_space if after_space > start else place
+            after_space = max(after_space, index)
+        if used + size > left and index > start:
+            end = after_space if after_space > start else index
             lines.append((start, end))
             start, left = end, room
-            used = width(text[start:place])
-            if end > place:  # a space that needs no room at the end of its line
+            used = width(text[start:index])
+            if end > index:  # the space that ended the line takes no room on the next
                 continue
         used += size
     return [*lines, (start, len(text))]

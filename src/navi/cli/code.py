@@ -12,12 +12,14 @@ _BLOCKS = re.compile(r"(```([\w+#.-]*)[^\n]*\n)(.*?)(\n```|\Z)", re.DOTALL)
 
 
 def coloured(text: str) -> str:
-    return _BLOCKS.sub(lambda match: match[1] + _block(match[2], match[3]) + match[4], text)
+    return _BLOCKS.sub(
+        lambda match: match[1] + _coloured_block(match[2], match[3]) + match[4], text
+    )
 
 
-def _block(language: str, code: str) -> str:
-    written = io.StringIO()
-    console = Console(file=written, force_terminal=True, width=10_000)
+def _coloured_block(language: str, code: str) -> str:
+    buffer = io.StringIO()
+    console = Console(file=buffer, force_terminal=True, width=10_000)
     highlighted = Syntax("", language or "text", theme="ansi_dark").highlight(code)
     console.print(highlighted, soft_wrap=True)
-    return written.getvalue().rstrip("\n")
+    return buffer.getvalue().rstrip("\n")

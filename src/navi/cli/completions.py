@@ -22,17 +22,17 @@ def completions_of(program: str) -> click.Command:
         epilog="\b\nAdd one of these lines to your shell's startup file:\n"
         f'  bash  eval "$({program} completions bash)"     in ~/.bashrc\n'
         f'  zsh   eval "$({program} completions zsh)"      in ~/.zshrc\n'
-        f"  fish  {program} completions fish | source     in ~/.config/fish/config.fish",
+        f"  fish  {program} completions fish | source      in ~/.config/fish/config.fish",
     )
     @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
     @click.pass_context
     def command(context: click.Context, shell: str) -> None:
         from click.shell_completion import get_completion_class
 
-        kind = get_completion_class(shell)
-        assert kind is not None
+        completion = get_completion_class(shell)
+        assert completion is not None
         group = context.find_root().command
-        script = kind(group, {}, program, f"_{program.upper()}_COMPLETE").source()
+        script = completion(group, {}, program, f"_{program.upper()}_COMPLETE").source()
         if shell == "zsh":
             head = ZSH_HEAD.format(program=program)
             script = script.replace(head, head + ZSH_START, 1)

@@ -1,7 +1,7 @@
 """The only printer: stdout is data, stderr is talk. Understandable without colour.
 
-Control characters are removed from everything printed here, whoever wrote it. Navi's own colours
-are placeholder marks until then, so that no other text can bring colours, or worse, of its own.
+Control characters are removed from everything printed here, so that no text can set colours, or do
+worse. Navi's own colours are marks in the text until then, and become control characters last.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from navi.cli.table import GAP, Column, fit
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 RAW = "navi.cli.output.raw"
 """Set in `meta` of a click context whose command prints control characters as they are."""
-# Marks the start of each of Navi's own colours until printed: a private-use character that every
-# process picks at random, so that no text can be crafted to contain it.
+# Marks the start of one of Navi's own colours until it is printed: a private-use character that
+# every process picks at random, so that no text can be crafted to contain it.
 _MARK = chr(0xF0000 + int.from_bytes(os.urandom(2), "big") % 0xFFFE)
 _COLOUR = re.compile(_MARK + "([0-9;]*m)")
 
@@ -34,9 +34,9 @@ def width() -> int | None:
     """The terminal's columns; None if stdout is a pipe or a file, where nothing is cut."""
     if not sys.stdout.isatty():
         return None
-    named = os.environ.get("COLUMNS", "")
-    if named.isdecimal() and int(named) > 0:
-        return int(named)
+    variable = os.environ.get("COLUMNS", "")
+    if variable.isdecimal() and int(variable) > 0:
+        return int(variable)
     # Some terminals, such as those of build servers, report 0.
     return os.get_terminal_size(sys.stdout.fileno()).columns or 80
 
@@ -60,7 +60,7 @@ def screen(lines: Sequence[str]) -> None:
 
 @contextmanager
 def whole_screen() -> Iterator[None]:
-    """A separate screen without a cursor; afterwards the previous one is restored."""
+    """Switch to a separate screen without a cursor, and back at the end."""
     _send(sys.stdout, "\x1b[?1049h\x1b[?25l")
     try:
         yield
@@ -69,7 +69,7 @@ def whole_screen() -> Iterator[None]:
 
 
 def note(text: str) -> None:
-    """Print a remark to stderr: progress, or what is being done."""
+    """Print a remark to stderr."""
     _write(sys.stderr, text + "\n")
 
 
@@ -100,13 +100,13 @@ def table(head: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> None:
 def _row(
     columns: Sequence[Column], row: Sequence[str], widths: Sequence[int], *, is_head: bool = False
 ) -> str:
-    made = []
+    padded = []
     for column, cell, room in zip(columns, row, widths, strict=True):
         style = "dim" if is_head else column.style
         text = styled(cell, style) if cell and style else cell
         space = " " * (room - cells.width(cell))
-        made.append(space + text if column.is_number else text + space)
-    return GAP.join(made).rstrip()
+        padded.append(space + text if column.is_number else text + space)
+    return GAP.join(padded).rstrip()
 
 
 def columns(rows: Sequence[Sequence[str]], separator: str) -> None:
@@ -119,21 +119,22 @@ def aligned(rows: Sequence[Sequence[str]], separator: str) -> list[str]:
     rows = [list(map(_cell, row)) for row in rows]
     count = max((len(row) for row in rows), default=0)
     widths = [
-        max((cells.width(row[at]) for row in rows if at < len(row)), default=0)
-        for at in range(count)
+        max((cells.width(row[index]) for row in rows if index < len(row)), default=0)
+        for index in range(count)
     ]
     lines = []
     for row in rows:
         last = len(row) - 1
         padded = [
-            cells.padded(each, widths[at]) if at < last else each for at, each in enumerate(row)
+            cells.padded(each, widths[index]) if index < last else each
+            for index, each in enumerate(row)
         ]
         lines.append(separator.join(padded))
     return lines
 
 
 def _cell(text: str) -> str:
-    """One row's text, on one line: a line break could fake another row."""
+    """A cell's text on one line: a line break could fake another row."""
     return without_control_characters(text).replace("\n", " ").replace("\t", " ")
 
 
@@ -157,14 +158,14 @@ def highlighted(text: str) -> str:
 
 
 def styled(text: str, *styles: str) -> str:
-    """In colour on a terminal. NO_COLOR turns it off (https://no-color.org)."""
+    """The text in colour on a terminal, unless NO_COLOR is set (https://no-color.org)."""
     if os.environ.get("NO_COLOR"):
         return text
     return f"{_MARK}{';'.join(STYLES[style] for style in styles)}m{text}{_MARK}0m"
 
 
 def cleaned(text: str) -> str:
-    """Without control characters, unless --raw is set."""
+    """The text without control characters, unless --raw is set."""
     return text if _is_raw() else without_control_characters(text)
 
 
@@ -179,7 +180,7 @@ def fail(error: NaviError) -> NoReturn:
 
 
 def complain(error: NaviError) -> None:
-    """Report an error in a command that continues."""
+    """Report an error without ending the command."""
     note(f"{styled('error:', 'red')} {error.message}")
     if error.hint:
         note(f"{styled('hint:', 'cyan')} {error.hint}")

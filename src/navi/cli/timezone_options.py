@@ -10,7 +10,7 @@ from navi.base.timezone import parse_timezone
 
 
 def read(tz: str | None, offset: str | None) -> tzinfo | None:
-    """The zone given by either option; None without them."""
+    """The zone that either option sets; None if neither is used."""
     if tz is not None and offset is not None:
         raise UsageError("--tz and --timezone can't be combined", hint="use one or the other")
     if tz is not None:

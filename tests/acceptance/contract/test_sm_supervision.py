@@ -53,8 +53,8 @@ def test_sm_status_no_arg_unchanged(person: Person, lead: tuple[Person, str, str
 
 def test_sm_remind_disambiguation(person: Person, lead: tuple[Person, str, str]) -> None:
     agent, lead_id, name = lead
-    assert re.match(r"reminder [0-9a-f]{16} comes in 1 min, ", agent.run("remind", "60", "in"))
-    assert " comes in " in person.run("remind", "1h", "check", "in", "--to", name)
+    assert re.match(r"reminder [0-9a-f]{16} is due in 1 min, ", agent.run("remind", "60", "in"))
+    assert " is due in " in person.run("remind", "1h", "check", "in", "--to", name)
     person.navi.remind(lead_id, 60)
     assert person.run("remind", lead_id, "--stop") == f"{name} ({lead_id}) is no longer reminded\n"
     assert "is not being reminded" in person.refused("remind", name, "--stop")

@@ -246,7 +246,7 @@ def test_resume_prints_the_agents_own_command(full: World, recall: Recall) -> No
     resumption = recall("resume", "shop-session", "--json").json
     assert resumption["command"] == ["claude", "--resume", "shop-session"]
     gone = recall("resume", "shop-session", "--run")
-    assert (gone.code, "can't go to" in gone.err) == (1, True)
+    assert (gone.code, "can't enter" in gone.err) == (1, True)
 
 
 def test_a_file_named_like_an_option_is_not_resumed(world: World, recall: Recall) -> None:

@@ -144,8 +144,8 @@ def test_an_empty_list_names_the_filter_that_left_nothing(
     assert reason("--since", "2030-01-01") == "no sessions since 2030-01-01 00:00 CET"
     assert reason("--until", "2020-01-01") == "no sessions before 2020-01-02 00:00 CET"
     assert reason("--source", "codex") == "no sessions of codex"
-    assert reason("--project", "Gardn") == "no session in project Gardn; projects like it: ~/garden"
-    assert reason("--project", "SHOP") == "no session in project SHOP; projects like it: ~/shop"
+    assert reason("--project", "Gardn") == "no session in project Gardn; similar projects: ~/garden"
+    assert reason("--project", "SHOP") == "no session in project SHOP; similar projects: ~/shop"
     both = reason("--tag", "good", "--project", "garden")
     assert both == "no sessions in project garden with the tag good; without --project there are 1"
 

@@ -106,7 +106,12 @@ def test_numbers_stand_at_the_right(busy: World, recall: Recall) -> None:
 
 
 def test_a_narrow_table_loses_columns_by_rank_and_then_cuts_the_widest() -> None:
-    columns = [Column("ID"), Column("X", rank=1), Column("Y", rank=2), Column("TEXT", least=6)]
+    columns = [
+        Column("ID"),
+        Column("X", rank=1),
+        Column("Y", rank=2),
+        Column("TEXT", needed_width=6),
+    ]
     row = ["12345", "xxxxx", "yyyyy", "a long text that is cut"]
     for room, heads in (
         (42, "ID X Y TEXT"),
@@ -138,7 +143,7 @@ def test_wide_characters_count_as_two_cells(text: str, room: int, cut: str) -> N
 
 def test_text_is_wrapped_at_spaces_or_between_wide_characters() -> None:
     def lines(text: str, first: int, room: int) -> list[str]:
-        return [text[start:end] for start, end in cells.lines_of(text, first, room)]
+        return [text[start:end] for start, end in cells.line_spans(text, first, room)]
 
     assert lines("one two three", 8, 5) == ["one two ", "three"]
     assert lines("one two three", 7, 5) == ["one two ", "three"]

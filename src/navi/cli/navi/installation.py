@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 
 def removal_command(prefix: Path, python: Path = Path(sys.executable)) -> str:
-    """`prefix` is the environment that Navi is installed in."""
+    """The command that removes Navi from `prefix`, the environment it is installed in."""
     if (prefix / "pipx_metadata.json").exists():
         return shlex.join(["pipx", "uninstall", prefix.name])
     if (prefix / "uv-receipt.toml").exists():
@@ -26,11 +26,11 @@ def removal_command(prefix: Path, python: Path = Path(sys.executable)) -> str:
 
 
 def _checkout() -> Path | None:
-    """The source folder that Navi runs from, unless it was installed as a copy."""
+    """The source folder that Navi runs from; None if it was installed as a copy."""
     try:
-        note = json.loads(distribution("navi").read_text("direct_url.json") or "{}")
+        origin = json.loads(distribution("navi").read_text("direct_url.json") or "{}")
     except PackageNotFoundError:
         return None
-    if not note.get("dir_info", {}).get("editable"):
+    if not origin.get("dir_info", {}).get("editable"):
         return None
-    return Path(unquote(urlsplit(note["url"]).path))
+    return Path(unquote(urlsplit(origin["url"]).path))

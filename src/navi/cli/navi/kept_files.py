@@ -1,7 +1,7 @@
 """Navi's data on this machine, for `navi uninstall`.
 
-Lists Navi's own files by name, because the folders in `NAVI_HOME` and `RECALL_DATA_DIR` may hold
-other files, too.
+Lists Navi's own files by name, because the folders `NAVI_HOME` and `RECALL_DATA_DIR` may also hold
+other files.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def kept_files() -> list[KeptFiles]:
     kinds = [
         KeptFiles(
             home,
-            "sessions, the access token, the workspace of agents",
+            "sessions, the access token, the agents' workspace",
             [home / name for name in (*store_names("navi.sqlite3"), *IN_HOME)],
         ),
         KeptFiles(
@@ -71,12 +71,12 @@ def kept_files() -> list[KeptFiles]:
 
 
 def store_names(name: str) -> list[str]:
-    """The files of an SQLite store."""
+    """The names of an SQLite store's files."""
     return [f"{name}{suffix}" for suffix in server_files.STORE_SUFFIXES]
 
 
 def processes_using(files: Iterable[KeptFiles]) -> list[int]:
-    """Processes that have some of the files open, on systems with /proc."""
+    """The ids of processes that have any of the files open; empty on systems without /proc."""
     used = tuple(str(path.resolve()) for each in files for path in each.paths)
     pids = set()
     for link in Path("/proc").glob("[0-9]*/fd/*"):

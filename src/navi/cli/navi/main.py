@@ -10,7 +10,7 @@ from navi.cli.command_group import CommandGroup
 COMMANDS = {
     "serve": ("navi.cli.navi.commands.serve", "Run the server."),
     "login": ("navi.cli.navi.commands.login", "Print a link that logs a browser in."),
-    "logout": ("navi.cli.navi.commands.logout", "Log a user's browsers out."),
+    "logout": ("navi.cli.navi.commands.logout", "Log out a user's browsers."),
     "doctor": ("navi.cli.navi.commands.doctor", "Check the installation and suggest fixes."),
     "setup": ("navi.cli.navi.commands.setup", "Connect Claude Code or Codex to Navi."),
     "uninstall": ("navi.cli.navi.commands.uninstall", "Remove Navi from your agents' settings."),

@@ -1,4 +1,4 @@
-"""Users and logins in the store that `navi serve` uses; works without a running server."""
+"""Opens the store that `navi serve` uses, for commands that work without a running server."""
 
 from __future__ import annotations
 

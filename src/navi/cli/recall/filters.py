@@ -13,7 +13,7 @@ from navi.cli import formats, output
 if TYPE_CHECKING:
     from navi.memory.read.session_list import SessionList
 
-MOST_NAMES = 3
+SUGGESTION_LIMIT = 3
 NOTHING_INDEXED = "no sessions yet; `recall doctor` shows where recall looks for them"
 
 
@@ -42,14 +42,14 @@ class SessionFilterNotFound(NotFound):
 def reason(
     filters: Any, total: Callable[[Any], int], session_list: SessionList, things: str = "sessions"
 ) -> str:
-    """Why `filters` match nothing; `total` counts the matches of other filters."""
+    """Why `filters` match nothing; `total` counts what other filters match."""
     chosen = {name: value for name, value in filters._asdict().items() if value is not None}
-    nothing = filters._replace(**dict.fromkeys(chosen))
+    unfiltered = filters._replace(**dict.fromkeys(chosen))
     for name in ("project", "tool"):
         if name in chosen and (sentence := _unknown(name, chosen[name], session_list)):
             return sentence
     for name, value in chosen.items():
-        if total(nothing._replace(**{name: value})) == 0:
+        if total(unfiltered._replace(**{name: value})) == 0:
             return f"no {things} {_phrase(name, value)}"
     described = " ".join(_phrase(name, value) for name, value in chosen.items())
     others = {name: total(filters._replace(**{name: None})) for name in chosen}
@@ -87,17 +87,17 @@ def _unknown(name: str, value: str, session_list: SessionList) -> str | None:
     if any(in_project(each, value) for each in projects):
         return None
     folder = formats.home_short(value.rstrip("/") or "/")
-    alike = _projects_like(value, projects)
-    return f"no session in project {folder}" + (f"; projects like it: {alike}" if alike else "")
+    similar = _projects_like(value, projects)
+    return f"no session in project {folder}" + (f"; similar projects: {similar}" if similar else "")
 
 
 def _projects_like(value: str, projects: Sequence[str]) -> str:
     last = os.path.basename(value.rstrip("/")).lower()
-    alike = [each for each in projects if last and last in os.path.basename(each).lower()]
-    if not alike:
+    similar = [each for each in projects if last and last in os.path.basename(each).lower()]
+    if not similar:
         by_name = {os.path.basename(each).lower(): each for each in projects}
-        alike = [by_name[name] for name in _matches(last, list(by_name))]
-    return ", ".join(formats.home_short(each) for each in alike[:MOST_NAMES])
+        similar = [by_name[name] for name in _matches(last, list(by_name))]
+    return ", ".join(formats.home_short(each) for each in similar[:SUGGESTION_LIMIT])
 
 
 _PHRASES: Mapping[str, str] = {
@@ -131,5 +131,5 @@ def _matches(name: str, existing: Sequence[str]) -> list[str]:
     from difflib import get_close_matches
 
     by_lower = {each.lower(): each for each in existing}
-    close = get_close_matches(name.lower(), list(by_lower), n=MOST_NAMES)
+    close = get_close_matches(name.lower(), list(by_lower), n=SUGGESTION_LIMIT)
     return [by_lower[each] for each in close]

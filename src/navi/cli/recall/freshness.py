@@ -24,7 +24,7 @@ TIME_LIMIT_SECONDS = 1.0
 
 
 def bring_up_to_date(places: Places) -> None:
-    """Never fails: an old answer with a note is better than none."""
+    """Never fails: an old answer with a remark is better than none."""
     try:
         _bring_up_to_date(places)
     except NaviError as error:
@@ -46,11 +46,11 @@ def _bring_up_to_date(places: Places) -> None:
     elif state.scan is not None:
         _say_how_old(state, len(state.scan.plan.changed))
     else:
-        _without_a_note(places, state)
+        _refresh_unknown_state(places, state)
 
 
-def _without_a_note(places: Places, state: Freshness) -> None:
-    """For an index whose last run was killed or that another version wrote: ask the engines."""
+def _refresh_unknown_state(places: Places, state: Freshness) -> None:
+    """Only the engines know what is missing if a run was killed or another version wrote it."""
     refresh = _refresh(places, TIME_LIMIT_SECONDS)
     if refresh.needs_rebuild():
         output.note("this version of recall rebuilds the full-text index once")
@@ -64,7 +64,7 @@ def _without_a_note(places: Places, state: Freshness) -> None:
 def _index_everything(places: Places) -> None:
     refresh = _refresh(places, None)
     bar = Bar()
-    refresh.on_progress = bar.tell
+    refresh.on_progress = bar.show
     try:
         refresh.run()
     finally:

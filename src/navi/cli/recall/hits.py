@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     """Returns the messages around a hit."""
 
 PER_SESSION = 3
-"""The most passages to show per session."""
+"""How many passages to show per session."""
 INDENT = 6
 
 
@@ -80,10 +80,10 @@ def _show_hit(hit: Hit) -> None:
     if width is None:
         lines = [(0, len(text))]
     else:
-        lines = cells.lines_of(text, width - 2 - cells.width(label), width - INDENT)
-    for place, (start, end) in enumerate(lines):
+        lines = cells.line_spans(text, width - 2 - cells.width(label), width - INDENT)
+    for index, (start, end) in enumerate(lines):
         line = _highlighted(text, highlights, start, end).rstrip()
-        if place == 0:
+        if index == 0:
             output.say(f"  {output.styled(label, 'dim')}{line}")
         else:
             output.say(" " * INDENT + line)

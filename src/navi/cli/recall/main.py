@@ -25,7 +25,7 @@ COMMANDS = {
 group = CommandGroup(
     name="recall",
     commands_in=COMMANDS,
-    help="Search everything your agents ever did.",
+    help="Search everything your agents have ever done.",
     params=[],
     context_settings={"help_option_names": ["-h", "--help"]},
 )

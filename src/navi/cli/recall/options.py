@@ -19,8 +19,8 @@ from navi.cli import formats
 if TYPE_CHECKING:
     from navi.memory.read.session_list import SessionList
 
-COMPLETED_SESSIONS = 200
-"""The most completions to offer: the shell asks at every tab press, and nobody reads more."""
+COMPLETION_LIMIT = 200
+"""How many sessions to offer: the shell asks at every press of Tab, and nobody reads more."""
 
 
 def clock() -> Clock:
@@ -89,19 +89,22 @@ class ProjectPath(click.ParamType[str]):
             return folder
         from navi.memory.ingest.derived.projects import repository_of
 
-        folder = os.path.realpath(folder)  # as agents know their folder
+        folder = os.path.realpath(folder)  # agents record the real path
         root = repository_of(folder) or folder
         return root.rstrip("/") + "/"
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[str]]:
-        with_home = [formats.home_short(path) for path in _from_index(lambda all: all.projects())]
-        return _items(with_home, incomplete)
+        paths = [
+            formats.home_short(path)
+            for path in _from_index(lambda session_list: session_list.projects())
+        ]
+        return _items(paths, incomplete)
 
 
 class SessionName(click.ParamType[str]):
-    """An id, the start of one, or the agent's own id; completed with its title."""
+    """An id, the start of one, or the agent's own id; completions show the title."""
 
     name = "session"
 
@@ -109,13 +112,13 @@ class SessionName(click.ParamType[str]):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[str]]:
         start = incomplete.lower()
-        recent = _from_index(lambda all: all.sessions(limit=COMPLETED_SESSIONS))
+        recent = _from_index(lambda session_list: session_list.sessions(limit=COMPLETION_LIMIT))
         items = [
             CompletionItem(each["id"], help=_about(each))
             for each in recent
             if each["id"].startswith(start)
         ]
-        return items or _items(_from_index(lambda all: all.ids()), start)
+        return items or _items(_from_index(lambda session_list: session_list.ids()), start)
 
 
 class TagName(click.ParamType[str]):
@@ -128,7 +131,7 @@ class TagName(click.ParamType[str]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[str]]:
-        return _items(_from_index(lambda all: all.tags()), incomplete)
+        return _items(_from_index(lambda session_list: session_list.tags()), incomplete)
 
 
 class ToolName(click.ParamType[str]):
@@ -137,7 +140,7 @@ class ToolName(click.ParamType[str]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[str]]:
-        return _items(_from_index(lambda all: all.tools()), incomplete)
+        return _items(_from_index(lambda session_list: session_list.tools()), incomplete)
 
 
 def _from_index(ask: Callable[[SessionList], list[Any]]) -> list[Any]:
@@ -176,16 +179,16 @@ source_option: Decorator = click.option(
 since_option: Decorator = click.option(
     "--since",
     type=Moment("parse_since"),
-    help="Only newer than: yesterday, monday, 7d, 24h, or a local date or time.",
+    help="Only after this time: yesterday, monday, 7d, 24h, or a local date or time.",
 )
 until_option: Decorator = click.option(
     "--until",
     type=Moment("parse_until"),
-    help="Only older than, in the same forms; a date includes that day.",
+    help="Only before this time, written as for --since; a date includes that whole day.",
 )
 project_option: Decorator = click.option(
     "--project",
     type=ProjectPath(),
-    help="Only this project: part of its path, a folder, or . for this one.",
+    help="Only this project: part of its path, a folder, or . for the current folder.",
 )
 session_argument: Decorator = click.argument("id", type=SessionName(), metavar="ID")

@@ -14,9 +14,9 @@ from pygments.util import ClassNotFound
 CONTENT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 )
-"""Makes HTML from a transcript harmless, should any ever get through."""
+"""Makes a transcript's own HTML harmless, should any ever get through."""
 LONGEST_COLOURED = 20_000
-"""The most characters of code to colour: some languages' patterns are slow on hostile code."""
+"""How long coloured code may be: some languages' patterns are slow on hostile code."""
 STYLE = f"""
 body {{ font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff }}
 body {{ max-width: 50rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere }}

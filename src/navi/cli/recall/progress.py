@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from navi.memory.ingest.report import Progress
 
 WIDTH = 24
-EVERY_SECONDS = 0.1
+REDRAW_SECONDS = 0.1
 
 
 class Bar:
-    """One line that is redrawn; nothing if stderr is not a terminal."""
+    """A line that is redrawn; nothing is printed if stderr is not a terminal."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
         self._drawn_at = 0.0
 
-    def tell(self, progress: Progress) -> None:
+    def show(self, progress: Progress) -> None:
         now = time.monotonic()
-        if now - self._drawn_at < EVERY_SECONDS:
+        if now - self._drawn_at < REDRAW_SECONDS:
             return
         self._drawn_at = now
         output.status(_line(progress, now - self._started))
@@ -35,7 +35,7 @@ class Bar:
 class Log:
     """A line for every file."""
 
-    def tell(self, progress: Progress) -> None:
+    def show(self, progress: Progress) -> None:
         output.note(f"{progress.path}: {progress.outcome}")
 
     def end(self) -> None:

@@ -24,26 +24,27 @@ class TurnFailed(NaviError):
 def wait_for(
     client: Client, session: SessionJson, input_id: str, seconds: float, *, as_json: bool
 ) -> None:
-    """Print the answer; fail if it does not come in time or the turn failed."""
+    """Print the answer. Raises NotInTime or TurnFailed unless the turn succeeds in time."""
     result = client.answer(session["id"], input_id, seconds)
     if as_json:
         output.say_json(result)
     elif result["answer"]:
         output.say(result["answer"])
-    _require_good(session, result, seconds)
+    _require_success(session, result, seconds)
 
 
-def _require_good(session: SessionJson, result: AnswerJson, seconds: float) -> None:
+def _require_success(session: SessionJson, result: AnswerJson, seconds: float) -> None:
     if result["status"] != "done":
         raise NotInTime(
-            f"{lines.named(session)} did not answer within {seconds:g} seconds; the message is "
-            f"{result['status']}",
+            f"{lines.title_and_id(session)} did not answer within {seconds:g} seconds; "
+            f"the message is {result['status']}",
             hint=f"`sm wait {session['id']}` keeps waiting; `sm output {session['id']}` shows "
             "what it said",
         )
     if result["outcome"] != "ok":
-        why = f": {result['error']}" if result["error"] else ""
+        reason = f": {result['error']}" if result["error"] else ""
         raise TurnFailed(
-            f"{lines.named(session)} ended its turn with outcome {result['outcome']}{why}",
+            f"{lines.title_and_id(session)} ended its turn with outcome "
+            f"{result['outcome']}{reason}",
             hint=f"`sm tail {session['id']}` shows what happened",
         )

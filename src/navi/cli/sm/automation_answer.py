@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from navi.live.model.scheduling.automation_request import AutomationChange, AutomationRequest
     from navi.live.model.wire_format import AutomationJson, RunJson
 
-PREVIEWED = 5
+PREVIEW_COUNT = 5
 NAME_LENGTH = 40
 
 
@@ -33,25 +33,25 @@ class Answer:
 
     def add(self, session: str, request: AutomationRequest) -> None:
         session_id = target.find(self.client, session)["id"]
-        made = self.client.add_automation(session_id, replace(request, tz=self._tz))
-        if self._says_json(made):
+        automation = self.client.add_automation(session_id, replace(request, tz=self._tz))
+        if self._say_if_json(automation):
             return
-        output.say(f"added {self._named(made)}: {made['schedule_words']}")
-        output.say(f"  {self._next(made)}")
+        output.say(f"added {self._name_and_id(automation)}: {automation['schedule_words']}")
+        output.say(f"  {self._next(automation)}")
 
     def edit(self, text: str, change: AutomationChange) -> None:
         automation = self._find(text)
         changed = self.client.change_automation(
             automation["id"], self._with_zone(change, automation), tz=self._tz
         )
-        if self._says_json(changed):
+        if self._say_if_json(changed):
             return
-        output.say(f"changed {self._named(changed)}: {changed['schedule_words']}")
+        output.say(f"changed {self._name_and_id(changed)}: {changed['schedule_words']}")
         output.say(f"  {self._next(changed)}")
 
     def preview(self, request: ScheduleRequest) -> None:
         preview = self.client.preview_automation(replace(request, tz=self._tz))
-        if self._says_json(preview):
+        if self._say_if_json(preview):
             return
         output.say(preview["schedule_words"])
         self._say_times(preview["next"])
@@ -59,7 +59,7 @@ class Answer:
     def list_automations(self, session: str | None) -> None:
         chosen = None if session is None else target.find(self.client, session)
         automations = self.client.automations(None if chosen is None else chosen["id"], tz=self._tz)
-        if self._says_json(automations):
+        if self._say_if_json(automations):
             return
         if not automations:
             output.note("no automations; `sm automation add --help` shows how to add one")
@@ -70,9 +70,9 @@ class Answer:
 
     def show(self, text: str) -> None:
         automation = self._find(text)
-        if self._says_json(automation):
+        if self._say_if_json(automation):
             return
-        output.say(f"{self._named(automation)}: {automation['schedule_words']}")
+        output.say(f"{self._name_and_id(automation)}: {automation['schedule_words']}")
         output.say(f"  session: {automation['session_key'] or automation['category']}")
         output.say(f"  message: {lines.plain(automation['message'])}")
         output.say(f"  {self._next(automation)}")
@@ -89,7 +89,7 @@ class Answer:
             # A removed automation is no longer listed, but its runs are kept.
             automation_id = text
         runs = self.client.automation_runs(automation_id)
-        if self._says_json(runs):
+        if self._say_if_json(runs):
             return
         if not runs:
             output.note("no runs yet")
@@ -97,26 +97,26 @@ class Answer:
         rows = [self._run_row(run) for run in runs]
         output.table(["DUE", "STATE", "OUTCOME", "TOOK", "MISSED", "ERROR", "RUN"], rows)
 
-    def switch(self, text: str, *, is_on: bool) -> None:
+    def set_enabled(self, text: str, *, enabled: bool) -> None:
         from navi.live.model.scheduling.automation_request import AutomationChange
 
-        change = AutomationChange(enabled=is_on)
+        change = AutomationChange(enabled=enabled)
         changed = self.client.change_automation(self._find(text)["id"], change, tz=self._tz)
-        if self._says_json(changed):
+        if self._say_if_json(changed):
             return
-        word = "resumed" if is_on else "paused"
-        output.say(f"{word} {self._named(changed)}")
-        if is_on:
+        word = "resumed" if enabled else "paused"
+        output.say(f"{word} {self._name_and_id(changed)}")
+        if enabled:
             output.say(f"  {self._next(changed)}")
 
     def remove(self, text: str) -> None:
         automation = self._find(text)
         self.client.remove_automation(automation["id"])
-        if not self._says_json({"deleted": True}):
-            output.say(f"removed {self._named(automation)}")
+        if not self._say_if_json({"deleted": True}):
+            output.say(f"removed {self._name_and_id(automation)}")
 
     def _with_zone(self, change: AutomationChange, automation: AutomationJson) -> AutomationChange:
-        """In the person's zone, but a cron schedule keeps its own unless --tz changes it."""
+        """Add the zone of the new times: the person's own, but a cron schedule keeps its zone."""
         fields = change.values().keys()
         if "tz" in fields or not fields & {"at", "cron_expr", "expires_at"}:
             return change
@@ -129,7 +129,7 @@ class Answer:
         return zone_name(self.zone)
 
     def _find(self, text: str) -> AutomationJson:
-        """By its id, the start of it, or its name."""
+        """Find an automation by its id, the start of its id, or its name."""
         automations = self.client.automations(tz=self._tz)
         matches = matching(automations, text, lambda each: (each["id"], each["name"]))
         if len(matches) == 1:
@@ -138,23 +138,24 @@ class Answer:
             raise NotFound(
                 f"there is no automation {text!r}", hint="`sm automation list` shows them"
             )
-        names = ", ".join(self._named(each) for each in matches)
+        names = ", ".join(self._name_and_id(each) for each in matches)
         raise InvalidInput(
             f"{text!r} matches {len(matches)} automations: {names}", hint="use the id"
         )
 
-    def _says_json(self, value: object) -> bool:
+    def _say_if_json(self, value: object) -> bool:
+        """Print `value` if JSON is wanted; return whether it was printed."""
         if self.as_json:
             output.say_json(value)
         return self.as_json
 
-    def _named(self, automation: AutomationJson) -> str:
+    def _name_and_id(self, automation: AutomationJson) -> str:
         return f"{lines.plain(automation['name'], lines.LONGEST)} ({automation['id']})"
 
     def _next(self, automation: AutomationJson) -> str:
         at = automation["next_run_at"]
         if at is not None:
-            return f"next {lines.coming(at, self.client.now(), self.zone)}"
+            return f"next {lines.time_from_now(at, self.client.now(), self.zone)}"
         if automation["enabled"]:
             return "next: right after the current run"
         if automation["kind"] in ("heartbeat", "dream"):
@@ -168,11 +169,11 @@ class Answer:
         if schedule["kind"] != "cron":
             return
         request = ScheduleRequest(cron_expr=schedule["cron_expr"], tz=schedule["tz"])
-        self._say_times(self.client.preview_automation(request, PREVIEWED)["next"])
+        self._say_times(self.client.preview_automation(request, PREVIEW_COUNT)["next"])
 
     def _say_times(self, times: Sequence[str]) -> None:
         for at in times:
-            output.say(f"  {lines.coming(at, self.client.now(), self.zone)}")
+            output.say(f"  {lines.time_from_now(at, self.client.now(), self.zone)}")
 
     def _row(self, automation: AutomationJson, titles: Mapping[str, str]) -> list[str]:
         key = automation["session_key"]
@@ -182,20 +183,20 @@ class Answer:
             lines.plain(automation["name"], NAME_LENGTH),
             automation["category"] if key is None else lines.plain(titles.get(key, key), 30),
             lines.plain(automation["schedule_words"], lines.LONGEST),
-            self._next(automation) if at is None else lines.distance(at, self.client.now()),
+            self._next(automation) if at is None else lines.time_left(at, self.client.now()),
             _last(automation),
         ]
 
     def _run_row(self, run: RunJson) -> list[str]:
         took = "-"
         if run["started_at"] and run["ended_at"]:
-            begun, ended = run["started_at"], run["ended_at"]
-            seconds = datetime.fromisoformat(ended) - datetime.fromisoformat(begun)
-            took = f"{seconds.total_seconds():.1f} s"
+            started, ended = run["started_at"], run["ended_at"]
+            duration = datetime.fromisoformat(ended) - datetime.fromisoformat(started)
+            took = f"{duration.total_seconds():.1f} s"
         # The last line of a traceback is the error itself.
         error = (run["error"] or "-").strip().splitlines()[-1]
         return [
-            lines.stamp(run["due_at"], self.zone),
+            lines.local_time(run["due_at"], self.zone),
             run["state"],
             run["outcome"] or "-",
             took,

@@ -24,6 +24,7 @@ _FIELDS = {
 
 
 def in_sm_words(text: str) -> str:
+    """Replace HTTP calls with commands, and fields with flags."""
     for pattern, words in {**_CALLS, **_FIELDS}.items():
         text = re.sub(pattern, words, text)
     return text

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     )
 
 LONGEST = 60
-"""The most characters of a user's text on a line with other things."""
+"""How many characters of a user's text fit on a line with other things."""
 
-# Time formatting is imported where it is used, so that `sm status TEXT` starts quickly.
+# Time formatting is imported where it is used so that `sm status TEXT` starts quickly.
 
 
-def named(session: SessionJson) -> str:
-    """Its title and its id."""
+def title_and_id(session: SessionJson) -> str:
+    """`build the docs (1f2e3d4c5b6a7988)`"""
     return f"{plain(session['title'], LONGEST)} ({session['id']})"
 
 
@@ -45,54 +45,59 @@ def status_text(session: SessionJson) -> str:
     return "(no status)" if text is None else f'"{plain(text)}"'
 
 
-def cells(session: SessionJson, now: datetime, timezone: tzinfo) -> list[str]:
-    """A session in an overview."""
-    row = [named(session), session["state"], status(session, now)]
+def session_row(session: SessionJson, now: datetime, timezone: tzinfo) -> list[str]:
+    """A row in the overview of all sessions."""
+    row = [title_and_id(session), session["state"], status(session, now)]
     if (recall := session["pending_recall"]) is not None:
         task = plain(recall["additional_context_message"], LONGEST)
         row.append(f"{wakes(recall, now, timezone)}: {task}")
     return row
 
 
-def admitted(session: SessionJson, admission: AdmissionJson) -> str:
+def delivery(session: SessionJson, admission: AdmissionJson) -> str:
     if admission["status"] == "delivered":
-        return f"delivered to {named(session)}"
+        return f"delivered to {title_and_id(session)}"
     before = admission["position"]
-    return f"queued for {named(session)}" + (f", {before} ahead of it" if before else "")
+    return f"queued for {title_and_id(session)}" + (f", {before} ahead of it" if before else "")
 
 
-def reminding(admission: AdmissionJson, now: datetime, timezone: tzinfo) -> str:
-    """When the agent is reminded if it does not report."""
+def reminder_plan(admission: AdmissionJson, now: datetime, timezone: tzinfo) -> str:
+    """When the agent will be reminded if it does not report."""
     from navi.base.time_expressions import describe_moment
 
     soft, hard = admission["remind_soft_threshold"], admission["remind_hard_threshold"]
     assert soft is not None
     assert hard is not None
-    when = f"{length(soft)} after delivery"
+    when = f"{duration(soft)} after delivery"
     if admission["status"] == "delivered":
         at = describe_moment(now + timedelta(seconds=soft), timezone)
-        when = f"in {length(soft)}, {at}"
-    return f"reminder: asks for its status {when}; interrupts {length(hard - soft)} later"
+        when = f"in {duration(soft)}, {at}"
+    return f"reminder: asks for its status {when}; interrupts {duration(hard - soft)} later"
 
 
-def upcoming(
-    each: UpcomingJson, titles: Mapping[str, str], now: datetime, timezone: tzinfo
+def reminder_row(
+    reminder: UpcomingJson, titles: Mapping[str, str], now: datetime, timezone: tzinfo
 ) -> list[str]:
     """A row in the table of upcoming reminders."""
-    text = "asks for its status" if each["message"] is None else plain(each["message"], LONGEST)
-    title = plain(titles.get(each["session_id"], "?"), LONGEST)
-    session = f"{title} ({each['session_id']})"
-    return [each["id"], session, each["kind"], coming(each["due_at"], now, timezone), text]
+    message = reminder["message"]
+    title = plain(titles.get(reminder["session_id"], "?"), LONGEST)
+    return [
+        reminder["id"],
+        f"{title} ({reminder['session_id']})",
+        reminder["kind"],
+        time_from_now(reminder["due_at"], now, timezone),
+        "asks for its status" if message is None else plain(message, LONGEST),
+    ]
 
 
-def waiting(each: Json, now: datetime) -> list[str]:
+def input_row(queued_input: Json, now: datetime) -> list[str]:
     """A row in the table of queued inputs."""
     return [
-        each["id"],
-        each["delivery_mode"],
-        sender(each, each["origin"]),
-        describe_age(datetime.fromisoformat(each["queued_at"]), now),
-        plain(each["text"], LONGEST),
+        queued_input["id"],
+        queued_input["delivery_mode"],
+        sender(queued_input, queued_input["origin"]),
+        describe_age(datetime.fromisoformat(queued_input["queued_at"]), now),
+        plain(queued_input["text"], LONGEST),
     ]
 
 
@@ -107,11 +112,11 @@ def sender(message: Json, origin: str) -> str:
 def wakes(recall: RecallJson, now: datetime, timezone: tzinfo) -> str:
     """`wakes in 30 min, …`"""
     verb = "wakes" if datetime.fromisoformat(recall["trigger_at"]) >= now else "was due"
-    return f"{verb} {time_of(recall, now, timezone)}{then(recall)}"
+    return f"{verb} {time_of(recall, now, timezone)}{repetition(recall)}"
 
 
 def time_of(recall: RecallJson, now: datetime, timezone: tzinfo) -> str:
-    """The distance is included only for a pending recall."""
+    """When it wakes the session; a pending recall also says how far away that is."""
     from navi.base.time_expressions import describe, describe_moment
 
     at = datetime.fromisoformat(recall["trigger_at"])
@@ -119,34 +124,35 @@ def time_of(recall: RecallJson, now: datetime, timezone: tzinfo) -> str:
     return describe(at, now, timezone) if is_pending else describe_moment(at, timezone)
 
 
-def coming(at: str, now: datetime, timezone: tzinfo) -> str:
-    """`in 30 min, …`, locally and in UTC."""
+def time_from_now(at: str, now: datetime, timezone: tzinfo) -> str:
+    """`in 30 min, …`, in `timezone` and in UTC."""
     from navi.base.time_expressions import describe
 
     return describe(datetime.fromisoformat(at), now, timezone)
 
 
-def distance(at: str, now: datetime) -> str:
-    return coming(at, now, UTC).split(",")[0]
+def time_left(at: str, now: datetime) -> str:
+    """`in 30 min`"""
+    return time_from_now(at, now, UTC).split(",")[0]
 
 
-def stamp(at: str, timezone: tzinfo) -> str:
-    """To the second."""
+def local_time(at: str, timezone: tzinfo) -> str:
+    """`2030-01-31 09:00:00`"""
     return datetime.fromisoformat(at).astimezone(timezone).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def then(recall: RecallJson) -> str:
-    """How a recurring recall continues."""
+def repetition(recall: RecallJson) -> str:
+    """`, then every 30 min`; empty for a recall that does not repeat."""
     seconds = recall["interval_seconds"]
-    return "" if seconds is None else f", then every {length(seconds)}"
+    return "" if seconds is None else f", then every {duration(seconds)}"
 
 
 def interval(recall: RecallJson) -> str:
     seconds = recall["interval_seconds"]
-    return recall["call_type"] if seconds is None else f"every {length(seconds)}"
+    return recall["call_type"] if seconds is None else f"every {duration(seconds)}"
 
 
-def result(recall: RecallJson) -> str:
+def outcome(recall: RecallJson) -> str:
     """How it ended: failed, cancelled, missed."""
     parts = [recall["outcome"] or ""]
     if recall["error"]:
@@ -156,13 +162,13 @@ def result(recall: RecallJson) -> str:
     return ", ".join(part for part in parts if part) or "-"
 
 
-def length(seconds: int) -> str:
+def duration(seconds: int) -> str:
     from navi.base.time_expressions import describe_length
 
     return describe_length(timedelta(seconds=seconds))
 
 
 def plain(text: str, longest: int | None = None) -> str:
-    """On one line, cut to `longest` characters."""
+    """The text on one line, cut to `longest` characters."""
     line = one_line(text)
     return line if longest is None else shortened(line, longest)

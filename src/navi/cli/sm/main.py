@@ -52,7 +52,8 @@ group = _Group(
     name="sm",
     commands_in=COMMANDS,
     help="Manage live sessions: start, message, watch, remind and wake them. Needs a running "
-    "server (`navi serve`). Agents that Navi starts can use it too, for their own session.",
+    "server (`navi serve`). Agents that Navi starts can use it too, on behalf of their own "
+    "session.",
     params=[],
     context_settings={"help_option_names": ["-h", "--help"]},
 )

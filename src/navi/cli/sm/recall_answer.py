@@ -25,13 +25,14 @@ class Answer:
     as_json: bool
 
     def schedule(self, request: RecallRequest) -> None:
-        made = self.client.schedule_recall(self.session["id"], request)
+        recall = self.client.schedule_recall(self.session["id"], request)
         if self.as_json:
-            output.say_json(made)
+            output.say_json(recall)
             return
-        output.say(f"{lines.named(self.session)} wakes {made['reading']}{lines.then(made)}")
-        if made["warning"]:
-            output.note(f"warning: {made['warning']}")
+        when = f"{recall['reading']}{lines.repetition(recall)}"
+        output.say(f"{lines.title_and_id(self.session)} wakes {when}")
+        if recall["warning"]:
+            output.note(f"warning: {recall['warning']}")
 
     def show(self) -> None:
         self._say(self.client.recall(self.session["id"]), "")
@@ -45,24 +46,24 @@ class Answer:
             output.say_json(cancelled)
             return
         task = lines.plain(cancelled["additional_context_message"], lines.LONGEST)
-        output.say(f"cancelled; {lines.named(self.session)} no longer wakes for: {task}")
+        output.say(f"cancelled; {lines.title_and_id(self.session)} no longer wakes for: {task}")
 
     def list_all(self) -> None:
         recalls = self.client.recalls(self.session["id"])
         if self.as_json:
             output.say_json(recalls)
         elif not recalls:
-            output.note(f"{lines.named(self.session)} has never had a recall")
+            output.note(f"{lines.title_and_id(self.session)} has never had a recall")
         else:
             head = ["STATUS", "TYPE", "WHEN", "RESULT", "INSTRUCTION"]
             output.table(head, [self._row(recall) for recall in recalls])
 
-    def _say(self, recall: RecallJson, before: str) -> None:
+    def _say(self, recall: RecallJson, prefix: str) -> None:
         if self.as_json:
             output.say_json(recall)
             return
         wakes = lines.wakes(recall, self.client.now(), self.zone)
-        output.say(f"{before}{lines.named(self.session)} {wakes}")
+        output.say(f"{prefix}{lines.title_and_id(self.session)} {wakes}")
         output.say(f"  {lines.plain(recall['additional_context_message'])}")
         if recall["outcome"] == "limit":
             output.say(f"  its last turn hit a usage limit: {lines.plain(recall['error'] or '-')}")
@@ -74,6 +75,6 @@ class Answer:
             recall["status"],
             lines.interval(recall),
             lines.time_of(recall, self.client.now(), self.zone),
-            lines.result(recall),
+            lines.outcome(recall),
             lines.plain(recall["additional_context_message"], lines.LONGEST),
         ]

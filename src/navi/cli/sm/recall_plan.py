@@ -1,4 +1,4 @@
-"""The arguments of `sm recall`, as a plan."""
+"""Reads the arguments of `sm recall`."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ def read(
 ) -> RecallRequest | str:
     """The command line as a recall request, an action, or `show`.
 
-    Combinations that make no sense are refused with a hint at what works.
+    Raises UsageError with a hint at what works if the arguments make no sense together.
     """
     if comment is not None:
         require_printable("--comment", comment, COMMENT_LIMIT)
-    own = f"sm recall {shlex.quote(session)}"
+    command = f"sm recall {shlex.quote(session)}"
     options = {"--every": every is not None, "--now": is_now, "--comment": comment is not None}
     used = [option for option, is_used in options.items() if is_used]
     if actions:
         others = [
             *(f"--{each}" for each in actions[1:]),
             *used,
-            *(_quoted_text(each) for each in texts),
+            *(_quoted(each) for each in texts),
         ]
         if others:
             raise UsageError(
                 f"--{actions[0]} and {others[0]} can't be combined",
-                hint=f"`{own} --{actions[0]}` by itself, then the other",
+                hint=f"`{command} --{actions[0]}` on its own, then the other",
             )
         return actions[0]
     if not texts and not used:
         return "show"
-    when, instruction = _texts(own, texts, every=every, is_now=is_now)
+    when, instruction = _when_and_instruction(command, texts, every=every, is_now=is_now)
     if every is None:
         kind = CallType.IMMEDIATE if is_now else CallType.ONCE
     else:
@@ -60,8 +60,8 @@ def read(
     )
 
 
-def _texts(
-    own: str, texts: Sequence[str], *, every: str | None, is_now: bool
+def _when_and_instruction(
+    command: str, texts: Sequence[str], *, every: str | None, is_now: bool
 ) -> tuple[str | None, str]:
     """WHEN, if there is one, and INSTRUCTION."""
     repeat = "" if every is None else f" --every {shlex.quote(every)}"
@@ -69,12 +69,12 @@ def _texts(
         now = " --now" if is_now else ""
         raise UsageError(
             f"{len(texts)} arguments are too many: one says when, one says what to do",
-            hint=f"put each in quotes: `{own}{now} {_quoted(texts, is_now)}{repeat}`",
+            hint=f"put each in quotes: `{command}{now} {_requoted(texts, is_now)}{repeat}`",
         )
     if is_now and len(texts) == 2:
         raise UsageError(
-            f"--now and {_quoted_text(texts[0])} can't be combined",
-            hint=f"`{own} --now {shlex.quote(texts[1])}{repeat}`, or leave out --now",
+            f"--now and {_quoted(texts[0])} can't be combined",
+            hint=f"`{command} --now {shlex.quote(texts[1])}{repeat}`, or leave out --now",
         )
     if len(texts) == 2:
         return texts[0], texts[1]
@@ -83,18 +83,18 @@ def _texts(
         now = " --now" if is_now else ""
         raise UsageError(
             "the instruction is missing: say what to do then",
-            hint=f'`{own}{when}{now} "Read build.log and report errors."{repeat}`',
+            hint=f'`{command}{when}{now} "Read build.log and report errors."{repeat}`',
         )
     if is_now or every is not None:
         return None, texts[0]
     raise UsageError(
-        f"{_quoted_text(texts[0])} is not a time",
-        hint=f'`{own} "30m" {shlex.quote(texts[0])}`, or use --now',
+        f"{_quoted(texts[0])} is not a time",
+        hint=f'`{command} "30m" {shlex.quote(texts[0])}`, or use --now',
     )
 
 
-def _quoted(words: Sequence[str], is_now: bool) -> str:
-    """A time and an instruction, put back together from unquoted words."""
+def _requoted(words: Sequence[str], is_now: bool) -> str:
+    """The time and the instruction in unquoted words, each put in quotes."""
     if is_now:
         return shlex.quote(" ".join(words))
     for count in range(len(words) - 1, 0, -1):
@@ -105,7 +105,7 @@ def _quoted(words: Sequence[str], is_now: bool) -> str:
 
 
 def _is_time(text: str) -> bool:
-    """Whether it reads as a time, whichever one."""
+    """Whether it can be read as a time."""
     try:
         parse_when(text, datetime(2000, 1, 1, tzinfo=UTC), UTC)
     except InvalidInput:
@@ -113,5 +113,5 @@ def _is_time(text: str) -> bool:
     return True
 
 
-def _quoted_text(text: str) -> str:
+def _quoted(text: str) -> str:
     return repr(lines.plain(text, lines.LONGEST))

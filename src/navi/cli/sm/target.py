@@ -1,4 +1,4 @@
-"""Finds sessions by name or id on the server, and the calling session."""
+"""Finds sessions on the server by name or id, and the calling session."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from navi.live.model.session_reference import SessionUnclear
 if TYPE_CHECKING:
     from navi.live.model.wire_format import SessionJson
 
-__all__ = ["SessionUnclear", "choose", "find", "own_id", "own_or_none"]
+__all__ = ["SessionUnclear", "choose", "find", "own_id", "own_id_or_none"]
 
 _WHOLE_ID = re.compile("[0-9a-f]{16}")
 
@@ -36,17 +36,17 @@ def choose(sessions: Sequence[SessionJson], text: str) -> SessionJson:
     )
 
 
-def own_or_none() -> str | None:
+def own_id_or_none() -> str | None:
     """The session of the agent that runs this command; None for a person."""
     return os.environ.get("NAVI_SESSION_ID") or None
 
 
-def own_id(instead: str) -> str:
-    """The calling session's id; `instead` is the hint if there is none."""
-    own = own_or_none()
+def own_id(hint: str) -> str:
+    """The calling session's id. Raises UsageError with this hint if a person is calling."""
+    own = own_id_or_none()
     if own is None:
         raise UsageError(
             "there is no calling session: NAVI_SESSION_ID is not set",
-            hint=instead,
+            hint=hint,
         )
     return own

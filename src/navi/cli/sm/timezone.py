@@ -12,7 +12,7 @@ from navi.client.server_address import settings_section
 
 
 def own_timezone(environment: Mapping[str, str] = os.environ) -> tzinfo:
-    """The zone from the person's settings, otherwise the machine's."""
+    """The zone from the person's settings, or else the machine's."""
     name = environment.get("NAVI_RECALLS_TIMEZONE")
     name = name or settings_section("recalls", environment).get("timezone")
     return parse_timezone(str(name)) if name else machine_timezone(environment)

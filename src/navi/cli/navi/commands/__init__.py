@@ -5,7 +5,7 @@ doctor.py       check the installation
 setup.py        connect an agent to Navi
 uninstall.py    disconnect every agent
 login.py        print a link that logs a browser in
-logout.py       log a user's browsers out
+logout.py       log out a user's browsers
 user.py         add, list and remove users
 token.py        replace the server's token
 when.py         show how a time expression is read

@@ -40,13 +40,13 @@ class Finding:
 @click.command("doctor", help="Check the installation and suggest fixes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(as_json: bool) -> None:
-    findings = [_safely(name, check) for name, check in CHECKS.items()]
+    findings = [_run_check(name, check) for name, check in CHECKS.items()]
     findings += [
-        _safely(f"{agent.program} setup", partial(_setup, name))
+        _run_check(f"{agent.program} setup", partial(_setup, name))
         for name, agent in registry.settings().items()
     ]
     programs = [vendor.command for vendor in registry.vendors().values() if vendor.command]
-    findings += [_agent(name) for name in [*programs, "tmux"]]
+    findings += [_program(name) for name in [*programs, "tmux"]]
     if as_json:
         output.say_json([asdict(finding) for finding in findings])
     else:
@@ -203,7 +203,7 @@ def _setup(name: str) -> Finding:
     return Finding(title, "ok", "hooks and tools point to this Navi")
 
 
-def _agent(name: str) -> Finding:
+def _program(name: str) -> Finding:
     path = shutil.which(name)
     if path is None:
         return Finding(name, "note", "not found on PATH")
@@ -235,7 +235,7 @@ CHECKS: dict[str, Callable[[], Finding]] = {
 }
 
 
-def _safely(name: str, check: Callable[[], Finding]) -> Finding:
+def _run_check(name: str, check: Callable[[], Finding]) -> Finding:
     try:
         return check()
     except NaviError as error:

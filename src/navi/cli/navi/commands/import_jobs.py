@@ -10,12 +10,13 @@ import click
 from navi.base.errors import InvalidInput, UsageError
 from navi.cli import output
 
-HELP = """Import automations from a jobs.json file. Needs no server; a running one picks them up.
+HELP = """Import automations from a jobs.json file. Needs no server; if one is running, it
+picks them up.
 
-Each job stays what it was: bound to a session, unbound (it runs in the background, and only answers
+Each job keeps its kind: bound to a session, unbound (it runs in the background, and only answers
 worth reading are delivered), or a system event. Jobs that can't be read are reported; the others
 are imported. heartbeat and dream are built into Navi: switch them on in the settings. The file is
-not changed, and importing it twice imports nothing twice.
+not changed, and importing it again creates no duplicates.
 """
 
 
@@ -85,5 +86,7 @@ def command(context: click.Context, file: Path, sessions: tuple[str, ...], as_js
 def _pair(text: str) -> tuple[str, str]:
     key, separator, session_id = text.partition("=")
     if not separator or not key or not session_id:
-        raise UsageError(f"--session {text} is not KEY=ID", hint="like --session old:42=1f2e3d4c")
+        raise UsageError(
+            f"--session {text} is not KEY=ID", hint="for example --session old:42=1f2e3d4c"
+        )
     return key, session_id

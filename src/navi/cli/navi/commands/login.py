@@ -18,14 +18,15 @@ LINK_NOTE = "The link works once and expires in 10 minutes; `navi login` makes a
 @click.command("login")
 @click.option("--user", help=f"The user to log in.  [default: {LOCAL_USER_ID}]")
 @click.option("--no-open", is_flag=True, help="Don't open a browser.")
-@click.option("--list", "lists", is_flag=True, help="List the browsers that are logged in.")
-def command(user: str | None, no_open: bool, lists: bool) -> None:
+@click.option("--list", "is_list", is_flag=True, help="List the browsers that are logged in.")
+def command(user: str | None, no_open: bool, is_list: bool) -> None:
     """Print a link that logs a browser in, and open it if you are at a desktop.
 
-    The first person to open the link is logged in, so share it only with the user it is for. Run
-    this where the server's store is, like `navi user`. `navi logout` ends logins.
+    The first person to open the link is logged in, so share it only with the user it is for.
+    Like `navi user`, run this on the machine that holds the server's store. `navi logout` logs
+    browsers out.
     """
-    if lists:
+    if is_list:
         _list(user)
         return
     address = running_server()
@@ -33,8 +34,8 @@ def command(user: str | None, no_open: bool, lists: bool) -> None:
     link = login_link(address, user or LOCAL_USER_ID, code)
     output.say(link)
     output.note(LINK_NOTE)
-    # A link for a named user is meant for someone else's browser.
-    if user is None and not no_open and browser.is_at_hand():
+    # With --user, the link is for someone else's browser.
+    if user is None and not no_open and browser.can_open():
         browser.open_link(link, server_files.home())
 
 
@@ -51,6 +52,6 @@ def _list(user: str | None) -> None:
 def running_server() -> str:
     """The server's address, after checking that it responds."""
     address = find_server().address
-    # Without the token: any program may be listening there.
+    # Don't send the token: any program may be listening there.
     Client(Server(address, None, "")).health()
     return address

@@ -1,4 +1,4 @@
-"""`navi logout`: log browsers out."""
+"""`navi logout`: log out browsers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from navi.live.model.access.user import LOCAL_USER_ID
 @click.option("--user", help=f"Log out this user's browsers.  [default: {LOCAL_USER_ID}]")
 @click.option("--all", "everybody", is_flag=True, help="Log out everyone's browsers.")
 def command(user: str | None, everybody: bool) -> None:
-    """Log all of a user's browsers out. Tokens stay valid."""
+    """Log out all of a user's browsers. Tokens stay valid."""
     if everybody and user is not None:
         raise UsageError("--user and --all can't be combined", hint="use one or the other")
-    whose = None if everybody else user or LOCAL_USER_ID
-    ended = with_logins(lambda logins: logins.end_all(whose))
-    output.note(f"logged out {formats.count(ended, 'browser')} of {whose or 'all users'}")
+    user_id = None if everybody else user or LOCAL_USER_ID
+    count = with_logins(lambda logins: logins.end_all(user_id))
+    output.note(f"logged out {formats.count(count, 'browser')} of {user_id or 'all users'}")

@@ -48,15 +48,15 @@ def command(host: str | None, port: int | None, no_open: bool, verbose: bool) ->
     chosen = chosen.model_copy(update={"server": server})
     home = server_files.prepare_home()
     token = ServerToken.find(home)
-    _warn_of_the_network(server.host)
-    listening = _listen(server.host, server.port)
-    address = address_of(server.host, listening.getsockname()[1])
+    _warn_if_reachable(server.host)
+    listener = _listen(server.host, server.port)
+    address = address_of(server.host, listener.getsockname()[1])
     _prepare_for_agents(address)
-    opens = not no_open and browser.is_at_hand()
-    _run(_serve(chosen, token, listening, address, opens))
+    opens_browser = not no_open and browser.can_open()
+    _run(_serve(chosen, token, listener, address, opens_browser))
 
 
-def _warn_of_the_network(host: str) -> None:
+def _warn_if_reachable(host: str) -> None:
     if host == "localhost" or _is_loopback(host):
         return
     output.note(
@@ -77,16 +77,16 @@ def _is_loopback(host: str) -> bool:
 
 
 def _prepare_for_agents(address: str) -> None:
-    """Let agents' commands find `sm`, and `sm` find this server."""
+    """Let agents find `sm`, and let `sm` find this server."""
     os.environ["NAVI_URL"] = address
     own_commands = os.path.dirname(sys.executable)
     path = os.environ.get("PATH", os.defpath)
     if own_commands not in path.split(os.pathsep):
-        # Appended, so that none of the person's own programs are hidden.
+        # Appended, so that it hides none of the person's own programs.
         os.environ["PATH"] = f"{path}{os.pathsep}{own_commands}"
 
 
-def _tell_model(chosen: settings.Settings) -> None:
+def _announce_model(chosen: settings.Settings) -> None:
     model = settings.model_of(chosen)
     if model == "scripted":
         output.note(
@@ -100,9 +100,9 @@ def _tell_model(chosen: settings.Settings) -> None:
 async def _serve(
     chosen: settings.Settings,
     token: ServerToken,
-    listening: socket.socket,
+    listener: socket.socket,
     address: str,
-    opens: bool,
+    opens_browser: bool,
 ) -> None:
     from navi.live.api.server import Server
     from navi.live.runtime.app import running
@@ -115,34 +115,34 @@ async def _serve(
     ) as navi:
         server = Server(navi)
         python_tuning.freeze_loaded_objects()
-        _tell_model(chosen)
-        await _announce(navi, address, opens)
-        await server.serve_on(listening)
+        _announce_model(chosen)
+        await _announce(navi, address, opens_browser)
+        await server.serve_on(listener)
 
 
-async def _announce(navi: Navi, address: str, opens: bool) -> None:
+async def _announce(navi: Navi, address: str, opens_browser: bool) -> None:
     """Print the page's address; at a terminal, as a link that logs the browser in."""
     if not sys.stdout.isatty():
-        # A log or a program reads this: a working link could reach the wrong people.
+        # A log or a program reads this, and a working link in it could reach the wrong people.
         output.note("`navi login` prints a link that logs a browser in")
         output.say(f"Navi is ready: {address}")
         return
     link = login_link(address, LOCAL_USER_ID, await navi.logins.make_code(LOCAL_USER_ID))
     output.say(f"Navi is ready: {link}")
     output.note(LINK_NOTE)
-    if opens:
+    if opens_browser:
         asyncio.get_running_loop().call_later(0.3, browser.open_link, link, server_files.home())
 
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((host, port))
-        listening.listen(1024)
+        listener.bind((host, port))
+        listener.listen(1024)
     except OSError as error:
-        listening.close()
+        listener.close()
         if error.errno == errno.EADDRINUSE:
             hint = f"another Navi may be running there; try `navi serve --port {port + 1}`"
         else:
@@ -150,8 +150,8 @@ def _listen(host: str, port: int) -> socket.socket:
         raise UsageError(
             f"can't listen on {host}:{port}: {(error.strerror or str(error)).lower()}", hint=hint
         ) from error
-    listening.setblocking(False)
-    return listening
+    listener.setblocking(False)
+    return listener
 
 
 def _run(main: Any) -> None:

@@ -24,8 +24,8 @@ from navi.vendors.settings_file import Change
 def command(agent: str | None, remove: bool, dry_run: bool) -> None:
     """Connect an agent to Navi.
 
-    Adds Navi's hooks and MCP server to the agent's own settings and leaves everything else
-    in them alone. Sessions that you then start in your terminal show up in `sm status`, and
+    Adds Navi's hooks and MCP server to the agent's own settings, and changes nothing else in
+    them. Sessions that you then start in your terminal show up in `sm status`, and
     messages to them are delivered when the agent finishes its turn.
     """
     if remove:

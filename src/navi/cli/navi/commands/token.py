@@ -13,7 +13,7 @@ from navi.live.runtime import server_files
 from navi.live.runtime.services import server_token
 
 
-@click.group("token", help="Manage the server's own token, which belongs to the user local.")
+@click.group("token", help="Manage the server's own token, which belongs to the user `local`.")
 def command() -> None:
     pass
 
@@ -23,7 +23,7 @@ def rotate() -> None:
     """Replace the server's token with a new one.
 
     A running server accepts the new token at once and rejects the old one. Browsers logged in as
-    the user local are logged out, and unopened links from `navi login` stop working.
+    the user `local` are logged out, and unopened links from `navi login` stop working.
     """
     path = server_token.rotate(server_files.prepare_home())
     output.note(f"the new token is in {path}; the old one no longer works")

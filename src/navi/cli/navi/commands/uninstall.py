@@ -93,7 +93,7 @@ def _remove(
     if not problems and not keep_receipts:
         shutil.rmtree(receipts_folder(), ignore_errors=True)
         with suppress(OSError):
-            paths.home().rmdir()  # unless it holds anything else
+            paths.home().rmdir()  # fails if it holds anything else
     for files in doomed:
         try:
             files.remove()
@@ -108,7 +108,7 @@ def _remove(
 
 
 def _remarks(files: Sequence[KeptFiles]) -> list[str]:
-    """What will keep running or stay behind."""
+    """What will keep running or be left behind."""
     remarks = []
     if address := _running_server():
         remarks.append(f"a server is running at {address}: stop it with Ctrl-C where it runs")
@@ -137,8 +137,8 @@ def _running_server() -> str | None:
 def _has_panes(socket: str) -> bool:
     if shutil.which("tmux") is None:
         return False
-    order = ["tmux", "-L", socket, "list-panes", "-a"]
+    command = ["tmux", "-L", socket, "list-panes", "-a"]
     try:
-        return subprocess.run(order, capture_output=True, timeout=10).returncode == 0
+        return subprocess.run(command, capture_output=True, timeout=10).returncode == 0
     except subprocess.TimeoutExpired:
         return False

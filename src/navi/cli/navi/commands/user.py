@@ -11,7 +11,9 @@ from navi.live.model.access.user import Belongings, Role
 from navi.live.model.wire_format import user_json
 
 
-@click.group("user", help="Add, list and remove users. Each sees only their own sessions.")
+@click.group(
+    "user", help="Add, list and remove users. Users see only their own sessions; admins see all."
+)
 def command() -> None:
     pass
 
@@ -27,7 +29,7 @@ def command() -> None:
 )
 def add(name: str, role: str) -> None:
     user, token = with_accounts(lambda accounts: accounts.add(name, Role(role)))
-    output.note(f"added {user.id} ({user.role}); this is their token, it is not shown again:")
+    output.note(f"added {user.id} ({user.role}); this is their token, which is not shown again:")
     output.say(token)
 
 
@@ -66,8 +68,8 @@ def remove(name: str, yes: bool) -> None:
     if not yes:
         require_confirmation(f"Remove {name}?")
     stopped = with_accounts(lambda accounts: accounts.remove(name))
-    left = "; their sessions have ended, and admins can still read them"
-    output.note(f"removed {name}" + (left if stopped.sessions else ""))
+    remark = "; their sessions have ended, but admins can still read them"
+    output.note(f"removed {name}" + (remark if stopped.sessions else ""))
 
 
 def _consequences(belongings: Belongings) -> str:

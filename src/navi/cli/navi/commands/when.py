@@ -13,7 +13,7 @@ from navi.base.timestamps import instant
 from navi.cli import output, timezone_options
 from navi.live.model.scheduling.recall import occurrences, parse_interval
 
-BEATS = 5
+FOLLOWING_COUNT = 5
 HELP = """Show how Navi reads a time, without scheduling anything. Needs no server.
 
 \b
@@ -26,7 +26,9 @@ navi when "monday at 9" --every 1w
 @click.command("when", help=HELP)
 @click.argument("words", nargs=-1, metavar="WHEN")
 @click.option(
-    "--every", metavar="DURATION", help=f"Also show the {BEATS} times that follow at this interval."
+    "--every",
+    metavar="DURATION",
+    help=f"Also show the next {FOLLOWING_COUNT} times at this interval.",
 )
 @click.option(
     "--tz", metavar="ZONE", help="Time zone, like Europe/Paris.  [default: from the settings]"
@@ -42,7 +44,7 @@ def command(
 ) -> None:
     text = " ".join(words) or every
     if text is None:
-        raise UsageError("no time given", hint='`navi when "tomorrow at 9"`')
+        raise UsageError("the time is missing", hint='`navi when "tomorrow at 9"`')
     interval = None if every is None else parse_interval(every)
     zone = timezone_options.read(tz, timezone)
     if zone is None:
@@ -54,7 +56,7 @@ def command(
 
     now = SystemClock().now()
     at = parse_when(text, now, zone)
-    following = [] if interval is None else list(islice(occurrences(at, interval), BEATS))
+    following = [] if interval is None else list(islice(occurrences(at, interval), FOLLOWING_COUNT))
     if as_json:
         readings = [
             {"trigger_at": instant(each), "reading": describe(each, now, zone)}

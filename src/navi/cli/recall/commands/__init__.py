@@ -1,6 +1,6 @@
 """The commands of `recall`, one per file.
 
-index.py         read what is new
+index.py         index what is new
 search.py        find what was said and done
 list.py          list sessions
 show.py          show one session

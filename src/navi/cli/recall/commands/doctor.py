@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from navi.memory.index_paths import Places
     from navi.memory.read.health import Health
 
-MOST_LISTED = 20
-"""How many files, or kinds of lines, to list per problem."""
+LIST_LIMIT = 20
+"""How many files or kinds of lines to list per problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Finding:
 @click.command("doctor", help="Check the index and suggest fixes.")
 @json_option
 def command(as_json: bool) -> None:
-    findings = [finding for name, check in CHECKS.items() for finding in _safely(name, check)]
+    findings = [finding for name, check in CHECKS.items() for finding in _run_check(name, check)]
     if as_json:
         output.say_json([asdict(finding) for finding in findings])
     else:
@@ -76,21 +76,21 @@ def _sources() -> Iterable[Finding]:
             total = formats.size(sum(file.size for file in files))
             detail = f"{len(files)} session files, {total}"
         yield Finding(formats.source(name), "ok" if files else "note", detail)
-        closed = list(source.unreadable)
-        closed += [file.path for file in files if _is_closed(file.path)]
-        for path in closed:
+        unreadable = list(source.unreadable)
+        unreadable += [file.path for file in files if _is_unreadable(file.path)]
+        for path in unreadable:
             detail = f"{path}: can't be read, so it is not indexed"
             yield Finding(
                 formats.source(name), "problem", detail, "give yourself permission to read it"
             )
 
 
-def _is_closed(path: str) -> bool:
+def _is_unreadable(path: str) -> bool:
     try:
         with open(path, "rb"):
             return False
     except FileNotFoundError:
-        return False  # not every source keeps each session in a file of that path
+        return False  # some sources don't keep one file per session
     except OSError:
         return True
 
@@ -135,16 +135,16 @@ def _damage(state: Health) -> Iterable[Finding]:
     from navi.memory.file_damage import formatted_lines
 
     failed = [file.path for file in state.damaged if not file.is_readable]
-    yield from _listed("failed", failed, "not a transcript: none of its lines can be read")
-    for file in [file for file in state.damaged if file.is_readable][:MOST_LISTED]:
+    yield from _list_files("failed", failed, "not a transcript: none of its lines can be read")
+    for file in [file for file in state.damaged if file.is_readable][:LIST_LIMIT]:
         lines = formatted_lines(file.bad_lines, file.numbers)
         yield Finding(
             "damaged", "note", f"{file.path}: {lines} could not be read and were left out"
         )
     yield from _more("damaged", len(state.damaged) - len(failed))
-    yield from _listed("damaged", state.cut_off, "its last line is cut off and was left out")
-    yield from _listed("half line", state.being_written, "its last line is still being written")
-    for kind in state.unknown[:MOST_LISTED]:
+    yield from _list_files("damaged", state.cut_off, "its last line is cut off and was left out")
+    yield from _list_files("half line", state.being_written, "its last line is still being written")
+    for kind in state.unknown[:LIST_LIMIT]:
         files = "1 file" if kind.files == 1 else f"{kind.files:,} files"
         detail = f"{formats.source(kind.source)}: {formatted_lines(kind.lines)} of unknown kind "
         detail += f"{kind.kind!r} in {files}, left out"
@@ -152,15 +152,15 @@ def _damage(state: Health) -> Iterable[Finding]:
     yield from _more("unknown", len(state.unknown))
 
 
-def _listed(name: str, paths: Sequence[str], problem: str) -> Iterable[Finding]:
-    for path in paths[:MOST_LISTED]:
+def _list_files(name: str, paths: Sequence[str], problem: str) -> Iterable[Finding]:
+    for path in paths[:LIST_LIMIT]:
         yield Finding(name, "note", f"{path}: {problem}")
     yield from _more(name, len(paths))
 
 
 def _more(name: str, count: int) -> Iterable[Finding]:
-    if count > MOST_LISTED:
-        yield Finding(name, "note", f"… and {count - MOST_LISTED:,} more")
+    if count > LIST_LIMIT:
+        yield Finding(name, "note", f"… and {count - LIST_LIMIT:,} more")
 
 
 def _texts() -> Iterable[Finding]:
@@ -181,7 +181,7 @@ def _lock() -> Iterable[Finding]:
 
     if held := holder(places().lock):
         yield Finding(
-            "lock", "note", f"process {held.pid} has run `{held.doing}` since {held.since}"
+            "lock", "note", f"process {held.pid} has been running `{held.doing}` since {held.since}"
         )
     else:
         yield Finding("lock", "ok", "no process is writing")
@@ -197,7 +197,7 @@ CHECKS: dict[str, Callable[[], Iterable[Finding]]] = {
 }
 
 
-def _safely(name: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
+def _run_check(name: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
     try:
         return list(check())
     except NaviError as error:

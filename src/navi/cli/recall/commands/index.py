@@ -8,7 +8,7 @@ from navi.cli import formats, output
 from navi.cli.recall.options import clock, json_option, source_option
 
 PATIENCE_SECONDS = 2.0
-"""Long enough for a server's pass to finish, unless it has a lot to read."""
+"""Long enough for a running server to finish its update, unless it has a lot to read."""
 
 
 @click.command("index", help="Index what is new in your agents' files.")
@@ -42,7 +42,7 @@ def command(full: bool, source: str | None, recreate: bool, verbose: bool, as_js
             sources,
             fields,
             clock(),
-            on_progress=progress.tell,
+            on_progress=progress.show,
             is_full=full,
             patience_seconds=PATIENCE_SECONDS,
         )

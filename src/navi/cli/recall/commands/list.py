@@ -112,8 +112,8 @@ def _show(sessions: list[dict[str, Any]], now: datetime) -> None:
             Column("SOURCE", rank=1),
             Column("MSGS", is_number=True, rank=2),
             Column("TOOLS", is_number=True, rank=4),
-            Column("PROJECT", least=16, keeps_end=True, style="dim"),
-            Column("TITLE", least=24),
+            Column("PROJECT", needed_width=16, keeps_end=True, style="dim"),
+            Column("TITLE", needed_width=24),
         ],
         [_row(each, now, id_length) for each in sessions],
     )

@@ -80,7 +80,7 @@ def _run(words: list[str], cwd: str | None) -> None:
             os.chdir(cwd)
         except OSError as error:
             raise NaviError(
-                f"can't go to the session's folder {cwd}: {(error.strerror or '').lower()}",
+                f"can't enter the session's folder {cwd}: {(error.strerror or '').lower()}",
                 hint="recreate the folder, or run the command elsewhere",
             ) from error
     if shutil.which(words[0]) is None:

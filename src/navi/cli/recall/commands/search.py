@@ -65,14 +65,14 @@ class SearchCommand(click.Command):
 @project_option
 @since_option
 @until_option
-@click.option("--role", type=click.Choice(ROLES), help="Only messages by this role.")
+@click.option("--role", type=click.Choice(ROLES), help="Only messages from this role.")
 @click.option("--session", type=SessionName(), help="Only this session: an id or the start of one.")
 @click.option(
     "--sort",
     type=click.Choice(["relevance", "date"]),
     default="relevance",
     show_default=True,
-    help="Best first, or newest first.",
+    help="Best match first, or newest first.",
 )
 @click.option(
     "-C",
@@ -111,9 +111,9 @@ def command(
 ) -> None:
     """Search what agents said, thought and ran.
 
-    A passage must contain all words. "quoted words" must be adjacent, prefix* matches words that
-    start with it, and -word excludes passages that contain it (put it after `--`, so that it isn't
-    read as an option).
+    A passage must contain all of the words. "quoted words" must be adjacent, prefix* matches words
+    that start with it, and -word excludes passages that contain it (put it after `--`, so that it
+    isn't read as an option).
 
     Each hit has a message number: `recall show ID --at N` shows it in context.
     """
@@ -123,7 +123,7 @@ def command(
 
     text = " ".join(query)
     if file is None:
-        _check(text)
+        _require_words(text)
     where = places()
     bring_up_to_date(where)
     search = Search(where)
@@ -163,11 +163,11 @@ def _print(search: Search, results: SearchResult, text: str, context: int) -> No
         return search.around(hit, context) if context else []
 
     if not results.has_all_words:
-        output.note("no passage has all these words; these have some of them")
+        output.note("no passage has all of these words; these have some of them")
     show(results.hits, around, text)
 
 
-def _check(text: str) -> None:
+def _require_words(text: str) -> None:
     from navi.memory.read.query import read_query
 
     if read_query(text):

@@ -18,8 +18,8 @@ from navi.cli.recall.options import json_option, session_argument
 if TYPE_CHECKING:
     from navi.memory.read.session_transcript import Transcript
 
-CONTEXT_AT = 3
-"""Messages around the one given by --at."""
+AT_CONTEXT = 3
+"""How many messages to show before and after the one that --at names."""
 COLOURS = {"user": "green", "assistant": "cyan"}
 MAIN_ARGUMENTS = ("file_path", "path", "notebook_path", "pattern", "url", "query", "prompt")
 
@@ -51,7 +51,7 @@ Entry = tuple[dict[str, Any] | None, list[dict[str, Any]]]
     "--context",
     type=click.IntRange(min=0),
     metavar="N",
-    help=f"Messages of context around each.  [default: {CONTEXT_AT} with --at, otherwise 0]",
+    help=f"Show N messages around each match.  [default: {AT_CONTEXT} with --at, otherwise 0]",
 )
 @raw_option
 @json_option
@@ -75,32 +75,34 @@ def command(
     with database.reading(places()) as connection:
         session = transcript(connection, resolve(connection, id))
     entries = list(session.with_calls())
-    chosen = _chosen(session.session["id"], entries, at, grep, last)
+    chosen = _select(session.session["id"], entries, at, grep, last)
     if context is None:
-        context = CONTEXT_AT if at is not None else 0
-    chosen_places = [
-        place
-        for place in range(len(entries))
-        if any(abs(place - each) <= context for each in chosen)
+        context = AT_CONTEXT if at is not None else 0
+    positions = [
+        position
+        for position in range(len(entries))
+        if any(abs(position - each) <= context for each in chosen)
     ]
     if as_json:
-        output.say_json(_json(session, entries, chosen_places))
+        output.say_json(_json(session, entries, positions))
         return
-    if not chosen_places and grep is not None:
+    if not positions and grep is not None:
         output.note(f"no message in this session matches {grep}")
     # A match may be in a command or in the agent's thinking.
     whole = set(chosen) if at is not None or grep is not None else set()
-    body = _body(entries, chosen_places, whole, tools=tools, thinking=thinking)
+    body = _body(entries, positions, whole, tools=tools, thinking=thinking)
     output.page([*_head(session), *body])
 
 
-def _chosen(
+def _select(
     session: str, entries: list[Entry], at: int | None, grep: str | None, last: int | None
 ) -> list[int]:
     """The positions of the requested entries."""
-    with_message = [place for place, (message, _) in enumerate(entries) if message is not None]
+    with_message = [
+        position for position, (message, _) in enumerate(entries) if message is not None
+    ]
     if at is not None:
-        numbers = {_number(entries[place]): place for place in with_message}
+        numbers = {_number(entries[position]): position for position in with_message}
         if at not in numbers:
             existing = f"{min(numbers)} to {max(numbers)}" if numbers else "none"
             raise NotFound(
@@ -118,7 +120,9 @@ def _chosen(
                 f"--grep {grep!r} contains no letters or digits", hint="search for a word"
             )
         return [
-            place for place, entry in enumerate(entries) if matches_query(_text(entry), clauses)
+            position
+            for position, entry in enumerate(entries)
+            if matches_query(_text(entry), clauses)
         ]
     if last is not None:
         return with_message[-last:]
@@ -133,18 +137,18 @@ def _number(entry: Entry) -> int:
 
 
 def _text(entry: Entry) -> str:
-    """Everything in it that a search can match."""
+    """Everything in the entry that a search can match."""
     message, calls = entry
     texts = [] if message is None else [message["content"], message["thinking"]]
     return "\n".join(filter(None, [*texts, *(call["bash_command"] for call in calls)]))
 
 
-def _json(transcript: Transcript, entries: list[Entry], chosen_places: list[int]) -> dict[str, Any]:
+def _json(transcript: Transcript, entries: list[Entry], positions: list[int]) -> dict[str, Any]:
     from navi.memory.read.json_views import transcript_json
 
     shape = transcript_json(transcript)
-    if len(chosen_places) < len(entries):
-        messages = [entries[place][0] for place in chosen_places]
+    if len(positions) < len(entries):
+        messages = [entries[position][0] for position in positions]
         numbers = {message["idx"] for message in messages if message is not None}
         shape["messages"] = [each for each in shape["messages"] if each["idx"] in numbers]
     return shape
@@ -172,20 +176,20 @@ def _head(transcript: Transcript) -> list[str]:
 
 
 def _body(
-    entries: list[Entry], chosen_places: list[int], whole: set[int], *, tools: bool, thinking: bool
+    entries: list[Entry], positions: list[int], whole: set[int], *, tools: bool, thinking: bool
 ) -> list[str]:
     """Entries at the positions in `whole` always include their calls and thinking."""
     lines: list[str] = []
     previous = -1
-    for place in chosen_places:
-        lines += _gap(place - previous - 1)
-        message, calls = entries[place]
+    for position in positions:
+        lines += _gap(position - previous - 1)
+        message, calls = entries[position]
         if message is not None:
-            lines += _message_lines(message, thinking=thinking or place in whole)
-        if tools or place in whole:
+            lines += _message_lines(message, thinking=thinking or position in whole)
+        if tools or position in whole:
             lines += [_call_line(call) for call in calls]
-        previous = place
-    return lines + (_gap(len(entries) - previous - 1) if chosen_places else [])
+        previous = position
+    return lines + (_gap(len(entries) - previous - 1) if positions else [])
 
 
 def _gap(count: int) -> list[str]:
@@ -220,7 +224,7 @@ def _wrapped(text: str, used: int) -> str:
             lines.append(line)
         else:
             room = width - used if not lines else width
-            spans = cells.lines_of(line, room, width)
+            spans = cells.line_spans(line, room, width)
             lines += [line[start:end].rstrip() for start, end in spans]
     return "\n".join(lines)
 

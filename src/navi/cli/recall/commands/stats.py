@@ -59,13 +59,13 @@ def _show(totals: dict[str, Any]) -> None:
     if totals["first"] and totals["last"]:
         output.say(f"{formats.local_time(totals['first'])} to {formats.local_time(totals['last'])}")
         output.say()
-    most = max((each["messages"] for each in totals["by_source"].values()), default=0) or 1
+    largest = max((each["messages"] for each in totals["by_source"].values()), default=0) or 1
     counts = ("sessions", "messages", "tool_calls", "input_tokens", "output_tokens")
     rows = [
         [
             formats.source(name),
             *(f"{each[key]:,}" for key in counts),
-            formats.bar(each["messages"] / most),
+            formats.bar(each["messages"] / largest),
         ]
         for name, each in totals["by_source"].items()
     ]

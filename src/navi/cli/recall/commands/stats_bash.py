@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from navi.permissions.suggestions import Skipped, Suggestion, Suggestions
     from navi.vendors.settings_file import Change
 
-# What fits on a screen, without headings and notes.
-MOST_LINES = 25
+# What fits on a screen with headings and notes.
+LINE_LIMIT = 25
 SHORT = {"medium": 6, "review": 4, "skipped": 4}
 HEADINGS = {
     "high": "High confidence (>=50 uses, no dangerous patterns):",
@@ -72,11 +72,11 @@ def command(
         )
     scope = statistics.Scope(source, project, since)
     if suggest or applies:
-        from navi.permissions.suggestions import suggest as judged
+        from navi.permissions.suggestions import suggest as suggest_rules
 
         with database.reading(places()) as connection:
             lines = statistics.commands(connection, scope)
-        rules = judged(lines)
+        rules = suggest_rules(lines)
         if as_json:
             from navi.memory.read.json_views import suggestions_json
 
@@ -98,10 +98,10 @@ def command(
 
 
 def _show_rows(rows: list[dict[str, Any]]) -> None:
-    most = max(row["count"] for row in rows)
+    largest = max(row["count"] for row in rows)
     output.table(
         [
-            Column("COMMAND", least=20, style="cyan"),
+            Column("COMMAND", needed_width=20, style="cyan"),
             Column("USES", is_number=True),
             Column("COMPOUND", is_number=True),
             Column("", rank=1, style="dim"),
@@ -111,7 +111,7 @@ def _show_rows(rows: list[dict[str, Any]]) -> None:
                 one_line(" ".join(filter(None, (row["bash_base"], row["bash_sub"]))) or "?"),
                 f"{row['count']:,}",
                 f"{row['compound']:,}",
-                formats.bar(row["count"] / most),
+                formats.bar(row["count"] / largest),
             ]
             for row in rows
         ],
@@ -137,15 +137,15 @@ def _show(rules: Suggestions, shows_all: bool) -> None:
             output.say(f"\n{HEADINGS.get(name, 'Not suggested:')}")
         for each in section[: limits[name]]:
             _line(each, shows_all)
-    _say_what_else(rules, sum(map(len, sections.values())) - sum(limits.values()))
+    _say_footnotes(rules, sum(map(len, sections.values())) - sum(limits.values()))
 
 
 def _limits(lengths: dict[str, int]) -> dict[str, int]:
-    """How many of each section fit; the most confident get the room that is left."""
+    """How many lines of each section fit; the most confident sections get the remaining room."""
     limits = {name: min(SHORT[name], lengths[name]) for name in SHORT}
     for name in ("high", "medium"):
         limits.setdefault(name, 0)
-        room = MOST_LINES - sum(limits.values())
+        room = LINE_LIMIT - sum(limits.values())
         limits[name] = min(lengths[name], limits[name] + room)
     return limits
 
@@ -171,7 +171,7 @@ def _line(each: Suggestion | Skipped, shows_all: bool) -> None:
         output.say(f"      asks: {rule}")
 
 
-def _say_what_else(rules: Suggestions, left_out: int) -> None:
+def _say_footnotes(rules: Suggestions, left_out: int) -> None:
     from navi.permissions.guards import SHARED
 
     if left_out:
@@ -187,11 +187,11 @@ def _say_what_else(rules: Suggestions, left_out: int) -> None:
 def _apply(rules: Suggestions, yes: bool) -> None:
     from navi.vendors.claude_code.settings import ClaudeCodeSettings, plan_rules
 
-    sure = [each for each in rules.suggestions if each.confidence != "review"]
+    confident = [each for each in rules.suggestions if each.confidence != "review"]
     change = plan_rules(
-        ClaudeCodeSettings().hooks_file,  # it holds the permission rules, too
-        [each.rule for each in sure],
-        {each.rule: each.guards for each in sure},
+        ClaudeCodeSettings().hooks_file,  # the permission rules are in the same file
+        [each.rule for each in confident],
+        {each.rule: each.guards for each in confident},
         _receipts_file(),
     )
     if not change.is_needed:

@@ -36,7 +36,7 @@ class Groups(click.ParamType[tuple[str, ...]]):
         if not set(chosen) <= set(CHOICES):
             self.fail(f"choose from: {', '.join(CHOICES)}")
         if len(set(chosen) & set(PERIODS)) > 1:
-            self.fail("choose one of day, week and month")
+            self.fail("choose only one of day, week and month")
         return chosen
 
 
@@ -78,7 +78,7 @@ def command(
     output.note(f"total ${total:,.2f}, at list prices as of {AS_OF}")
     unpriced = sorted({model for row in rows for model in row["unpriced_models"]})
     if unpriced:
-        output.note(_unpriced(unpriced))
+        output.note(_unpriced_note(unpriced))
 
 
 def _show(rows: list[dict[str, Any]], by: tuple[str, ...]) -> None:
@@ -87,9 +87,9 @@ def _show(rows: list[dict[str, Any]], by: tuple[str, ...]) -> None:
     names = [name for name in ("project", "period", "model") if any(row[name] for row in rows)]
     period = next((each for each in by if each in PERIODS), "")
     columns = {
-        "project": Column("PROJECT", least=16, keeps_end=True, style="cyan"),
+        "project": Column("PROJECT", needed_width=16, keeps_end=True, style="cyan"),
         "period": Column(f"{period.upper()} (UTC)"),
-        "model": Column("MODEL", least=16),
+        "model": Column("MODEL", needed_width=16),
     }
     width = output.width()
     number = formats.compact if width is not None and width < WIDE else "{:,}".format
@@ -118,7 +118,7 @@ def _cost(row: dict[str, Any]) -> str:
     return f"${row['cost_usd']:,.2f}" + ("+" if row["unpriced_models"] else "")
 
 
-def _unpriced(models: list[str]) -> str:
+def _unpriced_note(models: list[str]) -> str:
     """`unknown` stands for answers that don't name their model."""
     names = [model for model in models if model != "unknown"]
     verb, whose = ("has", "its") if len(models) == 1 else ("have", "their")

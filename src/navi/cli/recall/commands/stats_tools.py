@@ -30,10 +30,10 @@ def command(source: str | None, since: datetime | None, project: str | None, as_
     if not rows:
         explain_no_stats("tool calls", source, project, since)
         return
-    most = max(row["count"] for row in rows)
+    largest = max(row["count"] for row in rows)
     output.table(
         [
-            Column("TOOL", least=20, style="cyan"),
+            Column("TOOL", needed_width=20, style="cyan"),
             Column("USES", is_number=True),
             Column("SESSIONS", is_number=True),
             Column("", rank=1, style="dim"),
@@ -43,7 +43,7 @@ def command(source: str | None, since: datetime | None, project: str | None, as_
                 row["tool_name"],
                 f"{row['count']:,}",
                 f"{row['sessions']:,}",
-                formats.bar(row["count"] / most),
+                formats.bar(row["count"] / largest),
             ]
             for row in rows
         ],

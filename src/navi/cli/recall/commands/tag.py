@@ -8,7 +8,7 @@ from navi.cli import output
 from navi.cli.recall.options import TagName, clock, json_option, session_argument
 
 
-@click.command("tag", help="Add tags to a session; without any, show the ones it has.")
+@click.command("tag", help="Add tags to a session. Without TAGS, show the session's tags.")
 @session_argument
 @click.argument("tags", nargs=-1, type=TagName())
 @json_option
@@ -27,12 +27,12 @@ def change(id: str, tags: tuple[str, ...], as_json: bool, *, is_added: bool) -> 
     if not where.database.exists():
         raise NoIndex
     if tags:
-        session, left = tagging.change(where, id, tags, now, is_added=is_added)
+        session, current = tagging.change(where, id, tags, now, is_added=is_added)
     else:
         with database.reading(where) as connection:
             session = resolve(connection, id)
-            left = tagging.tags_of(connection, session)
+            current = tagging.tags_of(connection, session)
     if as_json:
-        output.say_json({"session_id": session, "tags": left})
+        output.say_json({"session_id": session, "tags": current})
     else:
-        output.say(f"{session}: {' '.join(f'#{tag}' for tag in left) or 'no tags'}")
+        output.say(f"{session}: {' '.join(f'#{tag}' for tag in current) or 'no tags'}")

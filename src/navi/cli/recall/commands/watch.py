@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 @click.command("watch")
 @click.option("-v", "--verbose", is_flag=True, help="Print the result for every file.")
-@click.option("--json", "as_json", is_flag=True, help="Print a line of JSON after each pass.")
+@click.option("--json", "as_json", is_flag=True, help="Print a line of JSON after each update.")
 def command(verbose: bool, as_json: bool) -> None:
     """Keep the index up to date while agents work, until interrupted.
 
-    `navi serve` does the same while it runs. With --json, each line on standard input requests a
-    pass, and the end of input stops the command.
+    `navi serve` does the same while it runs. With --json, each line on standard input requests an
+    update, and the end of input stops the command.
     """
     from navi.memory.index_paths import places
     from navi.memory.index_settings import searchable_fields
@@ -42,18 +42,18 @@ def command(verbose: bool, as_json: bool) -> None:
     refresh = Refresh(places(), agents(), searchable_fields(), clock(), on_progress=report_file)
     if as_json:
         follower = Follower(refresh, _print_pass, _print_problem)
-        Thread(target=_obey, args=(follower,), daemon=True).start()
+        Thread(target=_read_requests, args=(follower,), daemon=True).start()
     else:
         follower = Follower(refresh, _describe_pass, _describe_problem)
         output.note("watching; press Ctrl-C to stop")
     follower.run()
 
 
-def _obey(follower: Follower) -> None:
+def _read_requests(follower: Follower) -> None:
     for _ in sys.stdin:
         follower.request_pass()
     follower.end()
-    interrupt_main()  # don't wait for a long pass: the next one continues where it stopped
+    interrupt_main()  # don't wait for a long update: the next one continues where it stopped
 
 
 def _print_pass(result: RefreshResult) -> None:

@@ -31,7 +31,7 @@ def command(as_json: bool) -> None:
     now = client.now()
     rows = [
         [
-            "  " * depth + lines.named(session),
+            "  " * depth + lines.title_and_id(session),
             session["state"],
             session["driver"],
             home_short(session["cwd"]),
@@ -44,15 +44,15 @@ def command(as_json: bool) -> None:
 
 
 def tree(sessions: Sequence[SessionJson]) -> Iterator[tuple[int, SessionJson]]:
-    """Each session with its depth, right after its parent. Without a known parent it is a root."""
+    """Each session with its depth, after its parent. One whose parent is not listed is a root."""
     ids = {session["id"] for session in sessions}
-    below: dict[str | None, list[SessionJson]] = {}
+    children: dict[str | None, list[SessionJson]] = {}
     for session in sessions:
         parent_id = session["parent_id"] if session["parent_id"] in ids else None
-        below.setdefault(parent_id, []).append(session)
+        children.setdefault(parent_id, []).append(session)
 
     def walk(parent_id: str | None, depth: int) -> Iterator[tuple[int, SessionJson]]:
-        for session in below.get(parent_id, []):
+        for session in children.get(parent_id, []):
             yield depth, session
             yield from walk(session["id"], depth + 1)
 

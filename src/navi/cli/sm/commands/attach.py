@@ -23,19 +23,19 @@ def command(session: str) -> None:
     record = target.find(Client(find_server()), session)
     if record["driver"] != "tmux":
         raise InvalidInput(
-            f"{lines.named(record)} has no terminal: its driver is {record['driver']}",
-            hint="`sm output` shows what it said; only sessions with the tmux driver have one",
+            f"{lines.title_and_id(record)} has no terminal: its driver is {record['driver']}",
+            hint="only sessions with the tmux driver have one; `sm output` shows what it said",
         )
-    program = shutil.which("tmux")
-    if program is None:
+    executable = shutil.which("tmux")
+    if executable is None:
         raise NotFound("tmux is not installed here", hint="run this on the server's machine")
-    order = ["tmux", "-L", paths.tmux_socket(), "-f", os.devnull]
+    tmux = ["tmux", "-L", paths.tmux_socket(), "-f", os.devnull]
     pane = f"={paths.pane_name(record['id'])}"
     import subprocess
 
-    if subprocess.run([*order, "has-session", "-t", pane], capture_output=True).returncode:
+    if subprocess.run([*tmux, "has-session", "-t", pane], capture_output=True).returncode:
         raise NotFound(
-            f"{lines.named(record)} has no terminal yet",
+            f"{lines.title_and_id(record)} has no terminal yet",
             hint="its first input starts one, on the server's machine",
         )
-    os.execv(program, [*order, "attach-session", "-t", pane])
+    os.execv(executable, [*tmux, "attach-session", "-t", pane])

@@ -21,7 +21,7 @@ sm automation add builder --name ping --every 15m "Request http://localhost:8080
 sm automation add builder --name release --at "tomorrow at 9" "Read plan.md; begin step 1."
 
 SESSION is a name, an id, or at least the first 4 characters of an id. Give exactly one of --cron,
---every and --at.
+--every or --at.
 """
 EDIT_HELP = """Change an automation. Options you leave out stay as they are.
 
@@ -44,52 +44,59 @@ def command() -> None:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def _count(_: click.Context, option: click.Parameter, count: int | None) -> int | None:
+def _require_count(_: click.Context, option: click.Parameter, count: int | None) -> int | None:
     from navi.live.model.scheduling.limits import require_count
 
     return None if count is None else require_count(option.opts[0], count)
 
 
-SCHEDULE_OPTIONS = (
-    click.option("--cron", metavar="EXPR", help="Five fields: minute hour day month weekday."),
-    click.option("--tz", metavar="ZONE", help="Time zone, like Europe/Paris.  [default: yours]"),
-    click.option(
-        "--every", metavar="DURATION", help="Repeat at this interval: 15m, 2h, 1d. At least 10s."
-    ),
-    click.option(
-        "--at", metavar="WHEN", help="Run once: 30m, tomorrow at 9, 2030-01-31T09:00+01:00."
-    ),
-)
-GUARD_OPTIONS = (
-    click.option(
-        "--catch-up",
-        type=click.Choice(["once", "skip", "all"]),
-        help="For runs missed while no server ran: run once (the default), skip them, or run all.",
-    ),
-    click.option("--max-runs", type=int, callback=_count, help="End after this many runs."),
-    click.option("--expires", metavar="WHEN", help="End at this time."),
-    click.option(
-        "--max-failures",
-        type=int,
-        callback=_count,
-        help="Switch off after this many failures in a row.",
-    ),
-    click.option("--time-limit", metavar="DURATION", help="How long one run may take."),
-)
+def options(*, shows_defaults: bool) -> Callable[[Command], Command]:
+    """Add the options shared by `add` and `edit`; only `add` has defaults."""
+    zone_default = "  [default: your own]" if shows_defaults else ""
+    catch_up_default = " (the default)" if shows_defaults else ""
+    shared = (
+        click.option("--cron", metavar="EXPR", help="Five fields: minute hour day month weekday."),
+        click.option("--tz", metavar="ZONE", help=f"Time zone, like Europe/Paris.{zone_default}"),
+        click.option(
+            "--every",
+            metavar="DURATION",
+            help="Repeat at this interval: 15m, 2h, 1d. At least 10s.",
+        ),
+        click.option(
+            "--at", metavar="WHEN", help="Run once: 30m, tomorrow at 9, 2030-01-31T09:00+01:00."
+        ),
+        click.option(
+            "--catch-up",
+            type=click.Choice(["once", "skip", "all"]),
+            help="For runs missed while no server was running: "
+            f"run once{catch_up_default}, skip them, or run all.",
+        ),
+        click.option(
+            "--max-runs", type=int, callback=_require_count, help="End after this many runs."
+        ),
+        click.option("--expires", metavar="WHEN", help="End at this time."),
+        click.option(
+            "--max-failures",
+            type=int,
+            callback=_require_count,
+            help="Switch off after this many failures in a row.",
+        ),
+        click.option("--time-limit", metavar="DURATION", help="How long one run may take."),
+    )
 
+    def decorate(command: Command) -> Command:
+        for option in reversed(shared):
+            command = option(command)
+        return command
 
-def options(command: Command) -> Command:
-    """Adds the options shared by `add` and `edit`."""
-    for option in reversed((*SCHEDULE_OPTIONS, *GUARD_OPTIONS)):
-        command = option(command)
-    return command
+    return decorate
 
 
 @command.command("add", help=ADD_HELP)
 @click.argument("session")
 @click.argument("message")
 @click.option("--name", metavar="TEXT", help="Short name.  [default: the start of the message]")
-@options
+@options(shows_defaults=True)
 @click.option("--preview", is_flag=True, help="Show when it would run, without adding it.")
 @as_json_option
 def add(
@@ -122,8 +129,8 @@ def add(
 @command.command("edit", help=EDIT_HELP)
 @click.argument("automation_id", metavar="ID")
 @click.option("--name", metavar="TEXT", help="Short name.")
-@click.option("--message", metavar="TEXT", help="What to do each time.")
-@options
+@click.option("--message", metavar="TEXT", help="The message to send each time.")
+@options(shows_defaults=False)
 @click.option("--enable/--disable", "enabled", default=None, help="Switch it on or off.")
 @as_json_option
 def edit(
@@ -208,14 +215,14 @@ def runs(automation_id: str, as_json: bool) -> None:
 @click.argument("automation_id", metavar="ID")
 @as_json_option
 def pause(automation_id: str, as_json: bool) -> None:
-    _answer(as_json).switch(automation_id, is_on=False)
+    _answer(as_json).set_enabled(automation_id, enabled=False)
 
 
-@command.command("resume", help="Resume an automation, starting now.")
+@command.command("resume", help="Resume an automation; its next run is counted from now.")
 @click.argument("automation_id", metavar="ID")
 @as_json_option
 def resume(automation_id: str, as_json: bool) -> None:
-    _answer(as_json).switch(automation_id, is_on=True)
+    _answer(as_json).set_enabled(automation_id, enabled=True)
 
 
 @command.command(
@@ -228,7 +235,7 @@ def remove(automation_id: str, as_json: bool) -> None:
 
 
 def _answer(as_json: bool, tz: str | None = None) -> Answer:
-    # Imported here, so that --help and completions start quickly.
+    # Imported here so that --help and completions start quickly.
     from navi.base.timezone import parse_timezone
     from navi.cli.sm.automation_answer import Answer
     from navi.cli.sm.timezone import own_timezone

@@ -32,5 +32,5 @@ def command(session: str | None, recursive: bool, as_json: bool) -> None:
         output.note("no children")
     else:
         now = client.now()
-        rows = [[lines.named(s), s["state"], lines.status(s, now)] for s in children]
+        rows = [[lines.title_and_id(s), s["state"], lines.status(s, now)] for s in children]
         output.columns(rows, " | ")

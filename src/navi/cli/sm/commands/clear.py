@@ -6,9 +6,9 @@ import click
 
 from navi.cli import output
 
-HELP = """Clear SESSION's context: its agent forgets the conversation, the transcript is kept.
+HELP = """Clear SESSION's context: its agent forgets the conversation; the transcript is kept.
 
-Stops a running turn and the task's reminders. Only its parent or a person may do this.
+Stops a running turn and the task's reminders. Only the session's parent or a person may do this.
 """
 
 
@@ -21,8 +21,8 @@ def command(session: str, as_json: bool) -> None:
 
     client = Client(find_server())
     record = target.find(client, session)
-    changed = client.clear(record["id"], target.own_or_none())
+    changed = client.clear(record["id"], target.own_id_or_none())
     if as_json:
         output.say_json(changed)
     else:
-        output.say(f"cleared {lines.named(changed)}")
+        output.say(f"cleared {lines.title_and_id(changed)}")

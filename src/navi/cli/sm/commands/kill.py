@@ -8,7 +8,7 @@ from navi.cli import output
 
 HELP = """End SESSION for good. Its transcript is kept.
 
-Stops its turn and empties its queue. Only its parent or a person may do this.
+Stops its turn and empties its queue. Only the session's parent or a person may do this.
 """
 
 
@@ -21,8 +21,8 @@ def command(session: str, as_json: bool) -> None:
 
     client = Client(find_server())
     record = target.find(client, session)
-    changed = client.kill(record["id"], target.own_or_none())
+    changed = client.kill(record["id"], target.own_id_or_none())
     if as_json:
         output.say_json(changed)
     else:
-        output.say(f"{lines.named(changed)} has ended")
+        output.say(f"{lines.title_and_id(changed)} has ended")

@@ -22,7 +22,7 @@ def command(as_json: bool) -> None:
         return
     now = client.now()
     rows = [
-        ("session", lines.named(session)),
+        ("session", lines.title_and_id(session)),
         ("state", session["state"]),
         ("status", lines.status(session, now)),
         ("task", lines.plain(session["task"]) if session["task"] else "(no task)"),

@@ -11,7 +11,12 @@ from navi.cli.raw_option import raw_option
 @click.command("output", help="Print what SESSION's agent said in its last turn.")
 @click.argument("session")
 @click.option(
-    "-n", "--turns", default=1, type=click.IntRange(min=1), help="Number of turns to print."
+    "-n",
+    "--turns",
+    default=1,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Number of turns to print.",
 )
 @raw_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -28,7 +33,7 @@ def command(session: str, turns: int, as_json: bool) -> None:
         return
     texts = [message["content"] for message in messages if message["content"]]
     if not texts:
-        output.note(f"{lines.named(record)} has said nothing yet")
+        output.note(f"{lines.title_and_id(record)} has said nothing yet")
     for text in texts:
         output.say(text)
     for message in messages:

@@ -10,7 +10,7 @@ from navi.cli import output
 @click.command("queue", help="Show SESSION's queue, next input first.")
 @click.argument("session")
 @click.option(
-    "--remove", metavar="INPUT", help="Remove the input with this id, or the start of it."
+    "--remove", metavar="INPUT", help="Remove the input whose id is, or starts with, INPUT."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(session: str, remove: str | None, as_json: bool) -> None:
@@ -20,12 +20,13 @@ def command(session: str, remove: str | None, as_json: bool) -> None:
 
     client = Client(find_server())
     record = target.find(client, session)
-    waiting = client.queue(record["id"])
+    inputs = client.queue(record["id"])
     if remove is not None:
-        matches = [each for each in waiting if each["id"].startswith(remove)]
+        matches = [each for each in inputs if each["id"].startswith(remove)]
         if len(matches) != 1:
             raise NotFound(
-                f"{len(matches) or 'no'} queued inputs of {lines.named(record)} match {remove!r}",
+                f"{len(matches) or 'no'} queued inputs of {lines.title_and_id(record)} "
+                f"match {remove!r}",
                 hint=f"`sm queue {record['id']}` lists them",
             )
         client.remove_input(record["id"], matches[0]["id"])
@@ -34,10 +35,10 @@ def command(session: str, remove: str | None, as_json: bool) -> None:
         else:
             output.say(f"removed: {lines.plain(matches[0]['text'], lines.LONGEST)}")
     elif as_json:
-        output.say_json(waiting)
-    elif not waiting:
-        output.note(f"the queue of {lines.named(record)} is empty")
+        output.say_json(inputs)
+    elif not inputs:
+        output.note(f"the queue of {lines.title_and_id(record)} is empty")
     else:
         now = client.now()
-        rows = [lines.waiting(each, now) for each in waiting]
+        rows = [lines.input_row(each, now) for each in inputs]
         output.table(["ID", "MODE", "FROM", "SINCE", "TEXT"], rows)

@@ -1,14 +1,14 @@
-"""`sm recall`: a session's wake-up: schedule, show, skip, cancel, list."""
+"""`sm recall`: schedule, show, skip, cancel or list a session's wake-ups."""
 
 from __future__ import annotations
 
 import click
 
-HELP = """Wake a session later: INSTRUCTION starts a turn of its own.
+HELP = """Wake a session later, in a new turn that begins with INSTRUCTION.
 
 \b
 sm recall builder "30m" "Read build.log; if it failed, report its last 50 lines."
-sm recall builder "tomorrow at 9" "Read errors.log; sum up what is new." --every 1d
+sm recall builder "tomorrow at 9" "Read errors.log; summarize what is new." --every 1d
 sm recall builder --now "Go on with step 3 of plan.md."
 sm recall builder --cancel
 
@@ -27,7 +27,7 @@ turn then comes after one interval.
 @click.option(
     "--tz",
     metavar="ZONE",
-    help="Time zone, like Europe/Paris.  [default: yours]",
+    help="Time zone, like Europe/Paris.  [default: your own]",
 )
 @click.option("--timezone", metavar="±HH:MM", help="Time zone as an offset from UTC.")
 @click.option("--skip", is_flag=True, help="Skip the next wake-up.")
@@ -47,7 +47,7 @@ def command(
     list_all: bool,
     as_json: bool,
 ) -> None:
-    # Imported here, so that --help and completions start quickly.
+    # Imported here so that --help and completions start quickly.
     from dataclasses import replace
 
     from navi.base.timezone import zone_name
@@ -62,13 +62,13 @@ def command(
     zone = timezone_options.read(tz, timezone) or own_timezone()
     chosen = {"skip": skip, "cancel": cancel, "list": list_all}
     actions = [name for name, is_chosen in chosen.items() if is_chosen]
-    wanted = read(session, texts, actions, every=every, is_now=is_now, comment=comment)
+    plan = read(session, texts, actions, every=every, is_now=is_now, comment=comment)
     client = Client(find_server())
     answer = Answer(client, target.find(client, session), zone, as_json)
-    match wanted:
+    match plan:
         case RecallRequest():
             tz = None if timezone else zone_name(zone)
-            answer.schedule(replace(wanted, tz=tz, timezone_offset=timezone))
+            answer.schedule(replace(plan, tz=tz, timezone_offset=timezone))
         case "skip":
             answer.skip()
         case "cancel":

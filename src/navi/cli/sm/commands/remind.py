@@ -6,7 +6,8 @@ import click
 
 from navi.cli import output
 
-HELP = """Remind the calling agent once, after DELAY (300, or 5m). The reminder interrupts.
+HELP = """Remind the calling agent once, after DELAY (seconds, or 5m). The reminder interrupts a
+running turn.
 
 \b
 sm remind 300 "check on the build"
@@ -15,8 +16,9 @@ sm remind --list
 sm remind --cancel 5861aa8eb906bfae
 sm remind builder --stop
 
---list shows what is coming: one-off reminders, and sessions that are asked for their status (see
-`sm send --remind`). --stop ends the latter; it takes a session, even if its name is all digits.
+--list shows one-off reminders, and sessions that will be asked for their status (see
+`sm send --remind`). --stop ends these status requests. With --stop, the argument is always a
+session, even if it is all digits.
 """
 WAYS = (
     '`sm remind DELAY "MESSAGE"` sets a one-off reminder; '
@@ -50,7 +52,8 @@ def command(
         once(first, words, to, as_json=as_json)
     elif is_list + is_cancel + is_stop > 1 or words or to is not None:
         raise UsageError(
-            "--list, --cancel and --stop take one argument and nothing else", hint=WAYS
+            "--list, --cancel and --stop can't be combined with a message, --to or each other",
+            hint=WAYS,
         )
     elif is_list:
         list_reminders(first, as_json=as_json)
@@ -83,13 +86,13 @@ def once(delay: str, words: tuple[str, ...], to: str | None, *, as_json: bool) -
     own = None if to is not None else target.own_id(f'`sm remind {delay} "..." --to SESSION`')
     client = Client(find_server())
     session_id = own or target.find(client, to or "")["id"]
-    made = client.schedule_reminder(session_id, seconds, message)
+    reminder = client.schedule_reminder(session_id, seconds, message)
     if as_json:
-        output.say_json(made)
+        output.say_json(reminder)
         return
-    at = describe_moment(datetime.fromisoformat(made["fires_at"]), own_timezone())
-    away = lines.length(int(seconds)) if seconds >= 1 else f"{seconds:g} s"
-    output.say(f"reminder {made['reminder_id']} comes in {away}, {at}")
+    at = describe_moment(datetime.fromisoformat(reminder["fires_at"]), own_timezone())
+    delay_text = lines.duration(int(seconds)) if seconds >= 1 else f"{seconds:g} s"
+    output.say(f"reminder {reminder['reminder_id']} is due in {delay_text}, {at}")
 
 
 def list_reminders(session: str | None, *, as_json: bool) -> None:
@@ -108,7 +111,7 @@ def list_reminders(session: str | None, *, as_json: bool) -> None:
         from navi.cli.sm.timezone import own_timezone
 
         zone = own_timezone()
-        rows = [lines.upcoming(each, titles, client.now(), zone) for each in reminders]
+        rows = [lines.reminder_row(each, titles, client.now(), zone) for each in reminders]
         output.table(["ID", "SESSION", "KIND", "NEXT", "TEXT"], rows)
 
 
@@ -124,7 +127,7 @@ def cancel(reminder_id: str, *, as_json: bool) -> None:
             raise
         raise NotFound(
             error.message,
-            hint="`sm remind --list` shows them; `sm remind SESSION --stop` ends periodic ones",
+            hint="`sm remind --list` lists them; `sm remind SESSION --stop` ends periodic ones",
         ) from error
     if as_json:
         output.say_json(cancelled)
@@ -142,4 +145,4 @@ def stop(session: str, *, as_json: bool) -> None:
     if as_json:
         output.say_json(stopped)
     else:
-        output.say(f"{lines.named(record)} is no longer reminded")
+        output.say(f"{lines.title_and_id(record)} is no longer reminded")

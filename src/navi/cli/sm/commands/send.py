@@ -15,7 +15,7 @@ sm send builder "Implement issue 12." --remind 5m
 git diff | sm send reviewer -
 
 SESSION is a name, an id, or at least the first 4 characters of an id. The receiver sees which agent
-sent the text. Options may follow the text; put a text that starts with a dash after `--`.
+sent the text. Options may follow the text; put text that starts with a dash after `--`.
 """
 
 
@@ -36,10 +36,16 @@ sent the text. Options may follow the text; put a text that starts with a dash a
     metavar="[DURATION]",
     is_flag=False,
     flag_value="",
-    help="Ask for its status after this long without a report (180, or 5m); then interrupt.",
+    help="If it reports nothing for this long (180 or 5m), ask for its status; then interrupt it.",
 )
-@click.option("--wait", metavar="SECONDS", help="Wait up to this long for the answer and print it.")
-@click.option("--notify-on-delivery", is_flag=True, help="Notify the sender when it is delivered.")
+@click.option(
+    "--wait",
+    metavar="SECONDS",
+    help="Wait up to this long (60 or 5m) for the answer, and print it.",
+)
+@click.option(
+    "--notify-on-delivery", is_flag=True, help="Notify the sender when TEXT is delivered."
+)
 @click.option("--notify-on-stop", is_flag=True, help="Notify the sender when the turn ends.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
@@ -59,9 +65,9 @@ def command(
     from navi.live.model.input import DeliveryMode
 
     text = text_of(words, "the text is missing", f'`sm send {session} "Run the tests."`')
-    soft = threshold(remind)
+    soft_seconds = soft_threshold(remind)
     seconds = None if wait is None else seconds_of(wait)
-    sender = target.own_or_none()
+    sender = target.own_id_or_none()
     if sender is None and (notify_on_delivery or notify_on_stop):
         raise UsageError(
             "only an agent's session can be notified: NAVI_SESSION_ID is not set",
@@ -69,29 +75,29 @@ def command(
         )
     client = Client(find_server())
     receiver = target.find(client, session)
-    admitted = client.send(
+    admission = client.send(
         receiver["id"],
         text,
         delivery_mode=None if mode is None else DeliveryMode(mode),
         sender_session_id=sender,
         remind=remind is not None,
-        remind_soft_threshold=soft,
+        remind_soft_threshold=soft_seconds,
         notify_on_delivery=notify_on_delivery,
         notify_on_stop=notify_on_stop,
     )
     if seconds is not None:
-        answer.wait_for(client, receiver, admitted["input_id"], seconds, as_json=as_json)
+        answer.wait_for(client, receiver, admission["input_id"], seconds, as_json=as_json)
     elif as_json:
-        output.say_json(admitted)
+        output.say_json(admission)
     else:
-        output.say(lines.admitted(receiver, admitted))
-        if admitted["remind_soft_threshold"] is not None:
+        output.say(lines.delivery(receiver, admission))
+        if admission["remind_soft_threshold"] is not None:
             from navi.cli.sm.timezone import own_timezone
 
-            output.say(lines.reminding(admitted, client.now(), own_timezone()))
+            output.say(lines.reminder_plan(admission, client.now(), own_timezone()))
 
 
-def threshold(remind: str | None) -> int | None:
+def soft_threshold(remind: str | None) -> int | None:
     """The seconds of --remind; None for the server's default."""
     from navi.base.errors import InvalidInput, UsageError
     from navi.cli.sm.words import seconds_of
@@ -105,6 +111,6 @@ def threshold(remind: str | None) -> int | None:
     if seconds < 1 or not seconds.is_integer():
         raise UsageError(
             f"--remind {remind!r} is not a duration of 1s or more",
-            hint='`sm send SESSION "TEXT" --remind 5m`, or --remind at the end of the line',
+            hint='`sm send SESSION "TEXT" --remind 5m`; without a duration, put --remind last',
         )
     return int(seconds)

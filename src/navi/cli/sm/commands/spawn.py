@@ -35,8 +35,12 @@ EXAMPLE = 'sm spawn "Run the tests."'
     metavar="COMMAND",
     help="Agent or command to run in the pane, with --driver tmux.  [default: claude_code]",
 )
-@click.option("--cwd", metavar="FOLDER", help="Working folder.  [default: this folder]")
-@click.option("--wait", metavar="SECONDS", help="Wait up to this long for the answer and print it.")
+@click.option("--cwd", metavar="FOLDER", help="Working folder.  [default: the current folder]")
+@click.option(
+    "--wait",
+    metavar="SECONDS",
+    help="Wait up to this long (60 or 5m) for the answer, and print it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     words: tuple[str, ...],
@@ -60,8 +64,8 @@ def command(
         raise UsageError("--wait needs a prompt", hint=f"{EXAMPLE} --wait 60")
     seconds = None if wait is None else seconds_of(wait)
     client = Client(find_server())
-    own = target.own_or_none()
-    made = client.create_session(
+    own = target.own_id_or_none()
+    session = client.create_session(
         name=name,
         driver=driver,
         model=model,
@@ -69,15 +73,15 @@ def command(
         cwd=os.path.abspath(os.path.expanduser(cwd or ".")),
         parent_id=own,
     )
-    admitted = None
+    admission = None
     if prompt is not None:
-        admitted = client.send(made["id"], prompt, sender_session_id=own)
-        # The prompt became its title.
-        made = client.session(made["id"])
-    if seconds is not None and admitted is not None:
-        output.note(lines.named(made))
-        answer.wait_for(client, made, admitted["input_id"], seconds, as_json=as_json)
+        admission = client.send(session["id"], prompt, sender_session_id=own)
+        # Without a name, the prompt's first line has become its title.
+        session = client.session(session["id"])
+    if seconds is not None and admission is not None:
+        output.note(lines.title_and_id(session))
+        answer.wait_for(client, session, admission["input_id"], seconds, as_json=as_json)
     elif as_json:
-        output.say_json(made)
+        output.say_json(session)
     else:
-        output.say(lines.named(made))
+        output.say(lines.title_and_id(session))

@@ -6,7 +6,7 @@ import click
 
 from navi.cli import output
 
-HELP = """Show all sessions with their state, status and recall.
+HELP = """Show all sessions with their state, status and next wake-up.
 
 With TEXT, an agent reports what it is doing; this also answers reminders:
 
@@ -59,4 +59,4 @@ def overview(*, as_json: bool) -> None:
         output.note('no sessions yet; `sm spawn "what to do"` starts one')
     else:
         now, timezone = client.now(), own_timezone()
-        output.columns([lines.cells(session, now, timezone) for session in sessions], " | ")
+        output.columns([lines.session_row(session, now, timezone) for session in sessions], " | ")

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 @click.command("tail", help="Show the last messages of SESSION, with tool calls.")
 @click.argument("session")
 @click.option(
-    "-n", "--messages", "count", default=20, type=click.IntRange(min=0), help="Number of messages."
+    "-n",
+    "--messages",
+    "count",
+    default=20,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Number of messages to show.",
 )
 @click.option("-f", "--follow", is_flag=True, help="Keep printing what happens, until Ctrl-C.")
 @raw_option
@@ -34,8 +40,8 @@ def command(session: str, count: int, follow: bool, as_json: bool) -> None:
     record = target.find(client, session)
     # Connect before reading the messages, so that nothing is missed in between.
     events = client.events(record["id"]) if follow else None
-    every = client.messages(record["id"])
-    last = every[-count:] if count else []
+    messages = client.messages(record["id"])
+    last = messages[-count:] if count else []
     if as_json:
         output.say_json(last)
         return
@@ -44,26 +50,26 @@ def command(session: str, count: int, follow: bool, as_json: bool) -> None:
         for line in transcript.printable(message, timezone):
             output.say(line)
     if events is not None:
-        _follow(events, {message["id"] for message in every})
+        _follow(events, {message["id"] for message in messages})
 
 
 def _follow(events: Events, printed_ids: set[str]) -> None:
-    is_open = False
+    is_mid_line = False
     try:
         while True:
             event = events.next()
             if event is None or f"{event.get('turn_id')}.1" in printed_ids:
-                continue
+                continue  # the transcript already had this turn's messages
             if event["type"] == "stream_delta":
                 output.stream(event["delta"])
-                is_open = True
+                is_mid_line = True
                 continue
             line = _line(event, printed_ids)
             if line is None:
                 continue
-            if is_open:
+            if is_mid_line:
                 output.say()
-                is_open = False
+                is_mid_line = False
             output.say(line)
     finally:
         events.close()
@@ -78,10 +84,10 @@ def _line(event: dict[str, Any], printed_ids: set[str]) -> str | None:
             message = event["input"]
             return f"{lines.sender(message, message['origin'])}: {message['text']}"
         case "tool_call":
-            return f"calls {transcript.tool(event)}"
+            return f"calls {transcript.describe_call(event)}"
         case "stream_end" if event["outcome"] != "ok":
-            why = f": {event['error']}" if event["error"] else ""
-            return f"[{event['outcome']}{why}]"
+            reason = f": {event['error']}" if event["error"] else ""
+            return f"[{event['outcome']}{reason}]"
         case "stream_end":
             return "[end of turn]"
     return None

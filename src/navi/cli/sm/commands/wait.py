@@ -8,10 +8,10 @@ from navi.cli import output
 
 HELP = """Wait until SESSION is idle with an empty queue, or has ended.
 
-Waits up to SECONDS (or 10m), by default an hour, and fails if the time runs out.
+Waits up to SECONDS, or a duration such as 10m (default: one hour). Fails if the time runs out.
 """
 
-AN_HOUR = 3600.0
+DEFAULT_SECONDS = 3600.0
 
 
 @click.command("wait", help=HELP)
@@ -24,16 +24,17 @@ def command(session: str, seconds: str | None, as_json: bool) -> None:
     from navi.cli.sm.words import seconds_of
     from navi.client import Client, find_server
 
-    longest = AN_HOUR if seconds is None else seconds_of(seconds)
+    limit = DEFAULT_SECONDS if seconds is None else seconds_of(seconds)
     client = Client(find_server())
     record = target.find(client, session)
-    rest = client.wait(record["id"], longest)
+    result = client.wait(record["id"], limit)
     if as_json:
-        output.say_json(rest["session"])
-    if not rest["idle"]:
+        output.say_json(result["session"])
+    if not result["idle"]:
         raise NotInTime(
-            f"{lines.named(record)} is still {rest['session']['state']} after {longest:g} seconds",
+            f"{lines.title_and_id(record)} is still {result['session']['state']} "
+            f"after {limit:g} seconds",
             hint=f"`sm tail {record['id']}` shows what it is doing",
         )
     if not as_json:
-        output.say(f"{lines.named(rest['session'])} is {rest['session']['state']}")
+        output.say(f"{lines.title_and_id(result['session'])} is {result['session']['state']}")

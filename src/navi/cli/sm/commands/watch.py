@@ -18,11 +18,11 @@ HELP = """Watch all sessions until Ctrl-C: a live table on a terminal, one line 
 elsewhere.
 """
 
-AGES_SECONDS = 5.0
-"""How often to redraw the table when nothing happens, because ages grow."""
-CALM_SECONDS = 0.2
+REDRAW_SECONDS = 5.0
+"""How often to redraw the table when nothing happens, so that ages stay correct."""
+PAUSE_SECONDS = 0.2
 """Without this pause, a busy server would redraw the table hundreds of times a second."""
-SILENT = {
+INVISIBLE_EVENTS = {
     *("thinking_delta", "stream_delta", "tool_started", "tool_call", "history_compacted"),
     "index_refreshed",
 }
@@ -55,7 +55,7 @@ def _draw(client: Client, events: Events) -> None:
             now = client.now()
             running = sum(session["state"] == "running" for session in sessions)
             head = f"sessions: {len(sessions)}, running: {running}; Ctrl-C quits"
-            rows = [lines.cells(session, now, timezone) for session in sessions]
+            rows = [lines.session_row(session, now, timezone) for session in sessions]
             output.screen([head, "", *output.aligned(rows, " | ")])
             _wait_for_change(events)
 
@@ -63,15 +63,15 @@ def _draw(client: Client, events: Events) -> None:
 def _wait_for_change(events: Events) -> None:
     drawn_at = time.monotonic()
     while True:
-        left = drawn_at + AGES_SECONDS - time.monotonic()
+        left = drawn_at + REDRAW_SECONDS - time.monotonic()
         event = events.next(max(0.0, left))
         if event is None:
             return
-        if event["type"] not in SILENT:
+        if event["type"] not in INVISIBLE_EVENTS:
             break
-    # Draw events that arrive together at once.
-    calm_at = time.monotonic() + CALM_SECONDS
-    while (left := calm_at - time.monotonic()) > 0:
+    # Events come in bursts: draw once for all of them.
+    resume_at = time.monotonic() + PAUSE_SECONDS
+    while (left := resume_at - time.monotonic()) > 0:
         events.next(left)
 
 
@@ -81,9 +81,10 @@ def _print(client: Client, events: Events) -> None:
     printed: dict[str, str] = {}
     while True:
         for session in reversed(client.sessions()):
-            line = " | ".join([lines.named(session), session["state"], lines.status_text(session)])
+            cells = [lines.title_and_id(session), session["state"], lines.status_text(session)]
+            line = " | ".join(cells)
             if printed.get(session["id"]) != line:
                 printed[session["id"]] = line
                 output.say(line)
-        while (event := events.next()) is None or event["type"] in SILENT:
+        while (event := events.next()) is None or event["type"] in INVISIBLE_EVENTS:
             pass
