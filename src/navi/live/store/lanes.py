@@ -38,7 +38,7 @@ from navi.live.store.engine.tables import (
     sessions,
     turns,
 )
-from navi.live.store.events import lane_locked
+from navi.live.store.events import register_locked_lane
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def lock(connection: Connection, session_id: str) -> Lane:
 
 def lane_of(connection: Connection, row: Row[Any]) -> Lane:
     """From a locked row of a `with_lane` query."""
-    lane_locked(connection, row.id, row.last_seq, row.user_id)
+    register_locked_lane(connection, row.id, row.last_seq, row.user_id)
     return Lane(session_of(row), row.turn_id, row.fence, row.next_idx, row.next_ordinal)
 
 

@@ -34,8 +34,8 @@ class Dialect(Protocol):
     """How many transactions run at the same time."""
     operations_per_commit: int
     """How many waiting operations may share a transaction."""
-    has_other_servers: bool
-    """Whether other servers may be using the same database."""
+    supports_other_servers: bool
+    """Whether several servers can share the database."""
     instant_type: TypeEngine[Any]
 
     def instant_parameter(self, value: datetime | None) -> Any:

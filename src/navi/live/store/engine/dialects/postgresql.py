@@ -46,7 +46,7 @@ class PostgreSQL:
     title = "PostgreSQL"
     workers = CONNECTIONS
     operations_per_commit = 1  # PostgreSQL groups commits by itself
-    has_other_servers = True
+    supports_other_servers = True
     instant_type: TypeEngine[Any] = DateTime(timezone=True)
 
     def instant_parameter(self, value: datetime | None) -> datetime | None:

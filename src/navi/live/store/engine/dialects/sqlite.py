@@ -48,7 +48,7 @@ class SQLite:
     workers = 1
     # Share the cost of syncing to disk, but don't keep the first operation waiting for ever.
     operations_per_commit = 128
-    has_other_servers = False
+    supports_other_servers = False
     instant_type: TypeEngine[Any] = Text()
 
     def instant_parameter(self, value: datetime | None) -> str | None:
