@@ -60,7 +60,7 @@ TurnRunner.abandon = lambda *arguments: None
 
 TELLS_NOBODY_OF_THE_END = """
 from navi.live.store import notices
-notices.stopped = lambda *arguments: False
+notices.notify_stopped = lambda *arguments: None
 """
 
 
