@@ -160,7 +160,7 @@ def read_turn(connection: Connection, session_id: str, turn_id: str) -> list[Eve
 
 
 def last_position(connection: Connection) -> int:
-    """The position of the last event of all sessions; 0 if there are none."""
+    """The position of the last event of any session; 0 before the first one."""
     position: int = connection.execute(select(feed.c.last_position)).scalar_one()
     return position
 

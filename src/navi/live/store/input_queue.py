@@ -329,7 +329,7 @@ def admit_message(connection: Connection, new: NewInput, now: datetime) -> bool:
 
 
 def give_back(connection: Connection, turn_id: str) -> list[Input]:
-    """Queue the inputs of a turn that produced nothing again, in their old order."""
+    """Requeue the inputs of a turn that produced nothing, in their old order."""
     rows = connection.execute(
         update(message_queue)
         .where(message_queue.c.turn_id == turn_id)

@@ -91,7 +91,7 @@ _WAITING = (
         _WAITING_SINCE.label("waiting_since"),
         func.row_number()
         .over(partition_by=lanes.c.user_id, order_by=_WAITING_SINCE)
-        .label("rank_of_user"),
+        .label("rank_within_user"),
     )
     .join(lanes, lanes.c.session_id == message_queue.c.session_id)
     .where(
@@ -116,7 +116,7 @@ _READY = (
     select(_WAITING.c.session_id, _WAITING.c.user_id)
     .outerjoin(_RUNNING, _RUNNING.c.user_id == _WAITING.c.user_id)
     .order_by(
-        func.coalesce(_RUNNING.c.count, 0) + _WAITING.c.rank_of_user, _WAITING.c.waiting_since
+        func.coalesce(_RUNNING.c.count, 0) + _WAITING.c.rank_within_user, _WAITING.c.waiting_since
     )
     .limit(bindparam("limit"))
 )

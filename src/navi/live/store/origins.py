@@ -1,6 +1,6 @@
-"""Tells the recall or automation behind an input what became of it.
+"""Tells the recall or automation behind an input what became of that input.
 
-Its turn began, was undone or ended, or the input was removed from the queue.
+Its turn began, was undone or has ended, or the input was removed from the queue.
 """
 
 from __future__ import annotations

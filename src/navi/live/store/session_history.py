@@ -17,7 +17,7 @@ from navi.live.store.engine.tables import lanes, sessions, turns
 
 
 class Extent(NamedTuple):
-    """What tells the memory that a session has changed: then one of these values differs."""
+    """Tells the memory whether a session has changed: if so, one of these values differs."""
 
     session_id: str
     updated_at: datetime

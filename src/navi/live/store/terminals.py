@@ -107,8 +107,10 @@ class OpenTerminal:
 
 
 def is_open(connection: Connection, session: Session) -> bool:
-    """Whether the session is open in a terminal. If so, its inputs wait for that terminal, because
-    two writers would fork the conversation."""
+    """Whether the session is open in a terminal.
+
+    Its inputs then wait for that terminal, because two writers would fork the conversation.
+    """
     return bool(connection.execute(_IS_OPEN, {"session_id": session.id}).scalar())
 
 

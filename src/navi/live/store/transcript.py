@@ -160,7 +160,7 @@ def read(
     before_idx: int | None = None,
     limit: int | None = None,
 ) -> list[Message]:
-    """Messages after and before these indexes, oldest first; only the newest `limit` of them."""
+    """Messages after and before these indexes, oldest first; with `limit`, only the newest."""
     query = select(messages).where(messages.c.session_id == session_id, messages.c.idx > after_idx)
     if before_idx is not None:
         query = query.where(messages.c.idx < before_idx)

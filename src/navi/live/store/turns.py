@@ -355,7 +355,7 @@ def _conclude(
     now: datetime,
     undone: Sequence[Input] = (),
 ) -> None:
-    """End a turn in any way: store what is left of it, settle its inputs and free the lane."""
+    """End a turn: store what is left of it, settle its inputs and free the lane."""
     now = lane.clamp(now)
     session_id, idx, message_id, answer = lane.session.id, lane.next_idx, None, ""
     if rest.drafts:

@@ -156,7 +156,7 @@ def turn_undone(connection: Connection, waiting: Input, now: datetime) -> None:
 
 
 def remove_idle_run(connection: Connection, waiting: Input, now: datetime) -> None:
-    """Remove a run of one of Navi's own jobs that had nothing to do, as if it had been fine."""
+    """Remove a run of one of Navi's own jobs that had nothing to do, so that it does not count."""
     automation = _of_input(connection, waiting)
     connection.execute(delete(automation_runs).where(automation_runs.c.id == waiting.id))
     if automation is not None:

@@ -71,7 +71,7 @@ def session_ended(connection: Connection, session_id: str, now: datetime) -> Non
 
 
 def pull_forward(connection: Connection, session_id: str, now: datetime) -> None:
-    """Restore the original times of reminders that a compaction postponed: it is over."""
+    """Restore the original times of reminders that a compaction, now over, has postponed."""
     for each in pending(connection, session_id):
         move(connection, each, each.fires_at)
         _announce(connection, each, now)

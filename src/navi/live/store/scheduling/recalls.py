@@ -89,7 +89,7 @@ def list_recalls(connection: Connection, session_id: str) -> list[Recall]:
 
 
 def cancel(connection: Connection, session_id: str, now: datetime) -> Recall:
-    """Cancel the pending recall and remove its queued input. A running turn of it may finish."""
+    """Cancel the pending recall and remove its queued input. A turn already running may finish."""
     lane = lock(connection, session_id)
     recall = pending(connection, session_id)
     if recall is None:

@@ -24,7 +24,7 @@ CONNECT_SECONDS = 3
 LOCK_MILLISECONDS = 2_000
 BRIEF_LOCK_MILLISECONDS = 50
 SCHEMA_LOCK_MILLISECONDS = 60_000
-"""Longer than any migration that another server may be running takes."""
+"""Longer than any migration by another server takes."""
 IDLE_MILLISECONDS = 10_000
 RECONNECT_SECONDS = 1.0
 SCHEMA_LOCK = 0x6E617669
