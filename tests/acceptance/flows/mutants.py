@@ -49,9 +49,8 @@ input_queue.admit_in_lane = admit_in_lane
 IGNORES_THE_FENCE = """
 from navi.live.runtime.turns.turn_runner import TurnRunner
 from navi.live.store import events
-advance = events._next_numbers
-events._next_numbers = lambda connection, session_id, count, fence: advance(
-    connection, session_id, count, None
+events._advance_fenced = lambda connection, session_id, count, fence: events._advance(
+    connection, session_id, count
 )
 TurnRunner.abandon = lambda *arguments: None
 """
@@ -61,7 +60,7 @@ TurnRunner.abandon = lambda *arguments: None
 
 TELLS_NOBODY_OF_THE_END = """
 from navi.live.store import notices
-notices.stopped = lambda *arguments: False
+notices.notify_stopped = lambda *arguments: None
 """
 
 

@@ -246,14 +246,14 @@ async def test_the_session_of_such_a_job_takes_no_recalls_from_its_agent(start: 
 async def test_a_job_that_the_store_refuses_does_not_stop_the_others(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keep = hidden_sessions.keep
+    add_or_update = hidden_sessions.add_or_update
 
     def refuse_one(connection: Any, session: Session, automation: Automation, now: Any) -> bool:
         if automation.id == "bad":
             raise OverflowError("date value out of range")
-        return keep(connection, session, automation, now)
+        return add_or_update(connection, session, automation, now)
 
-    monkeypatch.setattr(hidden_sessions, "keep", refuse_one)
+    monkeypatch.setattr(hidden_sessions, "add_or_update", refuse_one)
     schedule = {"kind": "every", "everyMs": 3_600_000}
     jobs = [
         {"id": each, "schedule": schedule, "payload": {"message": "Look."}}

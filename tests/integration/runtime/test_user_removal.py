@@ -65,7 +65,9 @@ async def apart(world: World, user: User) -> Automation:
     (bound,) = await world.navi.automations.list_automations(user)
     unbound = replace(bound, id=new_id(), kind=Kind.SYSTEM_EVENT, session_key=None)
     session = hidden_session(unbound, str(world.folder), "scripted", unbound.created_at)
-    await world.navi.store.transact(hidden_sessions.keep, session, unbound, unbound.created_at)
+    await world.navi.store.transact(
+        hidden_sessions.add_or_update, session, unbound, unbound.created_at
+    )
     return unbound
 
 

@@ -268,7 +268,7 @@ def keep(connection: Connection, made: Sequence[Automation]) -> None:
         following = replace(each, next_run_at=first)
         if each.session_key is None:
             session = hidden_session(each, "/", "scripted", START)
-            hidden_sessions.keep(connection, session, following, START)
+            hidden_sessions.add_or_update(connection, session, following, START)
         else:
             sessions.create(connection, _session(each.session_key))
             automations.add(connection, following)

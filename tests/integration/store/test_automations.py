@@ -49,7 +49,7 @@ async def add_apart(world: World, target: Session) -> Automation:
     """An automation that runs in a hidden session and delivers to another."""
     apart = automation(None, target=Target("web", target.id, deliver=True))
     session = hidden_session(apart, "/", "scripted", NOON)
-    await world.store.transact(hidden_sessions.keep, session, apart, NOON)
+    await world.store.transact(hidden_sessions.add_or_update, session, apart, NOON)
     return apart
 
 

@@ -88,7 +88,7 @@ def test_a_database_that_can_not_be_opened_is_explained(
 def test_a_wrong_statement_is_not_tried_again(dialect: Dialect, engine: Engine) -> None:
     with engine.connect() as connection, pytest.raises(DBAPIError) as raised:
         connection.execute(text("SELECT 1 FROM nothing_of_this_name"))
-    assert not dialect.may_pass(raised.value)
+    assert not dialect.is_transient(raised.value)
     assert dialect.is_unavailable(ProgrammingError("", None, Exception("a typo"))) is False
 
 

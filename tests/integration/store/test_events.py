@@ -6,8 +6,9 @@ import psycopg
 import pytest
 
 from navi.base.errors import SessionNotFound
-from navi.live.model.event import Payload
-from navi.live.store import events, sessions
+from navi.live.model.event import Payload, TextDelta
+from navi.live.store import events, sessions, turns
+from navi.live.store.lanes import lock
 from tests.store_world import World
 
 
@@ -36,6 +37,25 @@ async def test_an_operation_that_fails_leaves_no_event_and_no_gap(world: World) 
     stored = await world.store.transact(events.read_session, session.id, 0, 1000)
     assert [event.seq for event in stored] == [1, 2]
     assert [event.type for event in world.published] == ["session_update", "input_queued"]
+
+
+async def test_a_turn_that_extends_itself_after_its_lane_was_locked_repeats_no_number(
+    world: World,
+) -> None:
+    session = await world.session()
+    await world.admit(session)
+    begun = await world.begin(session)
+    assert begun is not None
+
+    def lock_extend_and_change(connection):
+        lock(connection, session.id)
+        turns.extend(connection, begun.turn, 0, [TextDelta("hello")], world.now)
+        sessions.change(connection, session.id, {"task": "build it"}, world.now)
+
+    await world.store.transact(lock_extend_and_change)
+
+    stored = await world.store.transact(events.read_session, session.id, 0, 1000)
+    assert [event.seq for event in stored] == list(range(1, len(stored) + 1))
 
 
 async def test_one_failure_among_many_does_not_touch_the_others(world: World) -> None:

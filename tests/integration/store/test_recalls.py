@@ -283,7 +283,7 @@ async def test_a_recall_whose_input_is_removed_from_the_queue_says_that_it_never
 
         after = await newest(world, session)
         assert (after.status, after.input_id) == (status, None if interval else waiting.id)
-        assert after.error == (None if interval else origins.BY_PERSON)
+        assert after.error == (None if interval else origins.REMOVED_BY_PERSON)
 
 
 async def test_a_skipped_beat_counts_from_the_planned_one(world: World) -> None:

@@ -67,7 +67,7 @@ async def test_the_agents_of_a_removed_user_have_no_access_even_if_the_name_come
 async def test_only_the_newest_tokens_of_a_session_are_kept(world: World) -> None:
     session, other = await world.session(), await world.session()
     await world.store.transact(session_tokens.add, other.id, "of another", world.later())
-    names = [f"token {number}" for number in range(session_tokens.KEPT + 2)]
+    names = [f"token {number}" for number in range(session_tokens.TOKENS_PER_SESSION + 2)]
     for name in names:
         for _ in range(2):  # after a lost connection an operation runs again
             await world.store.transact(session_tokens.add, session.id, name, world.later())

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from navi.live.store import events
-from navi.live.store.engine.transactions import SETTLED_CHANGES
+from navi.live.store.engine.transactions import CHANGES_TO_SETTLE
 from tests.store_world import World
 from tests.waiting import eventually
 
@@ -20,13 +20,13 @@ async def test_what_sqlite_wrote_ahead_is_moved_into_the_database_when_nothing_i
     before = database.stat().st_size
 
     def writes_much(connection, session_id):
-        items = [("stream_delta", {"delta": "x" * 1000})] * SETTLED_CHANGES
+        items = [("stream_delta", {"delta": "x" * 1000})] * CHANGES_TO_SETTLE
         events.emit(connection, session_id, None, items, world.now)
 
     await world.store.transact(writes_much, session.id)
 
     async def has_grown() -> bool:
-        return database.stat().st_size > before + SETTLED_CHANGES * 1000
+        return database.stat().st_size > before + CHANGES_TO_SETTLE * 1000
 
     await eventually(has_grown, what="the database itself has grown")
     assert (await world.admit(session)).position == 0

@@ -27,10 +27,10 @@ _NEXT_SEQ = (
     .values(last_seq=lanes.c.last_seq + bindparam("count"))
     .returning(lanes.c.last_seq, lanes.c.user_id)
 )
-_KEEP_SEQ = (
+_WRITE_SEQ = (
     update(lanes)
     .where(lanes.c.session_id == bindparam("key"))
-    .values(last_seq=bindparam("reached"))
+    .values(last_seq=bindparam("last_number"))
 )
 _NEXT_SEQ_FENCED = _NEXT_SEQ.where(
     lanes.c.fence == bindparam("held_fence"), lanes.c.turn_id.is_not(None)
@@ -55,24 +55,25 @@ _READ_ALL = (
 
 
 @dataclass(slots=True)
-class _Numbers:
-    """A locked session's numbers: counted here, written once."""
+class _Counter:
+    """A locked session's last event number: counted in memory, written once."""
 
     last_seq: int
     user_id: str
     is_written: bool = True
 
 
-_Numbered = tuple[str, int, str, str | None, str, Payload, datetime]
-"""An event that has its `seq` but not its position yet: the columns after the position."""
+_PendingEvent = tuple[str, int, str, str | None, str, Payload, datetime]
+"""An event that has its `seq` but no position yet: the columns after `position`, in table order."""
 
 
 @dataclass(slots=True)
 class _Outbox:
     """The events of one transaction."""
 
-    numbers: dict[str, _Numbers] = field(default_factory=dict)
-    numbered: list[_Numbered] = field(default_factory=list)
+    counters: dict[str, _Counter] = field(default_factory=dict)
+    """By session id."""
+    pending: list[_PendingEvent] = field(default_factory=list)
     stored: list[Event] = field(default_factory=list)
 
 
@@ -81,9 +82,11 @@ def open_outbox(connection: Connection) -> None:
     connection.info[_OUTBOX] = _Outbox()
 
 
-def lane_locked(connection: Connection, session_id: str, last_seq: int, user_id: str) -> None:
-    """Number this session's events from `last_seq`; its lock keeps others from doing so."""
-    _outbox(connection).numbers.setdefault(session_id, _Numbers(last_seq, user_id))
+def register_locked_lane(
+    connection: Connection, session_id: str, last_seq: int, user_id: str
+) -> None:
+    """Number this session's events from `last_seq` + 1; while it is locked, nobody else can."""
+    _outbox(connection).counters.setdefault(session_id, _Counter(last_seq, user_id))
 
 
 def emit(
@@ -97,34 +100,37 @@ def emit(
 ) -> int:
     """Number events of one session without gaps. `store_emitted` stores them at the end.
 
-    With `fence`, only while that fence still holds. Returns the number of the last.
+    With `fence`, raises FenceLost unless that fence still holds. Returns the last event's number,
+    or 0 without events.
     """
     if not items:
         return 0
-    last_seq, user_id = _next_numbers(connection, session_id, len(items), fence)
-    numbered = _outbox(connection).numbered
+    if fence is None:
+        last_seq, user_id = _advance(connection, session_id, len(items))
+    else:
+        last_seq, user_id = _advance_fenced(connection, session_id, len(items), fence)
+    pending = _outbox(connection).pending
     for seq, (type_, payload) in enumerate(items, start=last_seq - len(items) + 1):
-        numbered.append((session_id, seq, user_id, turn_id, type_, payload, now))
+        pending.append((session_id, seq, user_id, turn_id, type_, payload, now))
     return last_seq
 
 
 def store_emitted(connection: Connection) -> list[Event]:
     """Store and return the transaction's events, to be published after the commit.
 
-    Call it last: it takes the lock that orders all commits with events.
+    Call it as late as possible: it takes the lock that orders all commits with events.
     """
     outbox = _outbox(connection)
-    if outbox.numbered:
-        reached = [
-            {"key": session_id, "reached": numbers.last_seq}
-            for session_id, numbers in outbox.numbers.items()
-            if not numbers.is_written
+    if outbox.pending:
+        unwritten = [
+            {"key": session_id, "last_number": counter.last_seq}
+            for session_id, counter in outbox.counters.items()
+            if not counter.is_written
         ]
-        if reached:
-            connection.execute(_KEEP_SEQ, reached)
-        stored = _stored(connection, outbox)
-        outbox.numbers, outbox.numbered = {}, []
-        outbox.stored += stored
+        if unwritten:
+            connection.execute(_WRITE_SEQ, unwritten)
+        outbox.stored += _store(connection, outbox.pending)
+        outbox.counters, outbox.pending = {}, []
     return outbox.stored
 
 
@@ -154,43 +160,51 @@ def read_turn(connection: Connection, session_id: str, turn_id: str) -> list[Eve
 
 
 def last_position(connection: Connection) -> int:
+    """The position of the last event of any session; 0 before the first one."""
     position: int = connection.execute(select(feed.c.last_position)).scalar_one()
     return position
 
 
 def last_seq(connection: Connection, session_id: str) -> int:
+    """The number of the session's last event; 0 if it has none."""
     store_emitted(connection)
     query = select(lanes.c.last_seq).where(lanes.c.session_id == session_id)
     return connection.execute(query).scalar() or 0
 
 
 def forget_session(connection: Connection, session_id: str, before_seq: int) -> None:
+    """Delete the session's events before that number."""
     store_emitted(connection)
     connection.execute(
         delete(events).where(events.c.session_id == session_id, events.c.seq < before_seq)
     )
 
 
-def _next_numbers(
-    connection: Connection, session_id: str, count: int, fence: int | None
-) -> tuple[int, str]:
-    outbox = _outbox(connection)
-    numbers = outbox.numbers.get(session_id)
-    if numbers is not None and fence is None:
-        numbers.last_seq += count
-        numbers.is_written = False
-        return numbers.last_seq, numbers.user_id
-    if numbers is not None:
-        store_emitted(connection)
-    parameters: dict[str, Any] = {"key": session_id, "count": count}
-    if fence is None:
-        row = connection.execute(_NEXT_SEQ, parameters).one_or_none()
-    else:
-        row = connection.execute(
-            _NEXT_SEQ_FENCED, {**parameters, "held_fence": fence}
-        ).one_or_none()
+def _advance(connection: Connection, session_id: str, count: int) -> tuple[int, str]:
+    """Take the next `count` numbers. Returns the last of them, and the session's user."""
+    counter = _outbox(connection).counters.get(session_id)
+    if counter is not None:
+        counter.last_seq += count
+        counter.is_written = False
+        return counter.last_seq, counter.user_id
+    row = connection.execute(_NEXT_SEQ, {"key": session_id, "count": count}).one_or_none()
     if row is None:
-        raise FenceLost(session_id) if fence is not None else SessionNotFound(session_id)
+        raise SessionNotFound(session_id)
+    return row.last_seq, row.user_id
+
+
+def _advance_fenced(
+    connection: Connection, session_id: str, count: int, fence: int
+) -> tuple[int, str]:
+    """`_advance`, if the session's turn still has this fence."""
+    if session_id in _outbox(connection).counters:
+        store_emitted(connection)
+        # The statement below changes the number in the table only.
+        _outbox(connection).counters.pop(session_id, None)
+    values = {"key": session_id, "count": count, "held_fence": fence}
+    row = connection.execute(_NEXT_SEQ_FENCED, values).one_or_none()
+    if row is None:
+        raise FenceLost(session_id)
     return row.last_seq, row.user_id
 
 
@@ -199,26 +213,23 @@ def _outbox(connection: Connection) -> _Outbox:
     return outbox
 
 
-def _stored(connection: Connection, outbox: _Outbox) -> list[Event]:
+def _store(connection: Connection, pending: Sequence[_PendingEvent]) -> list[Event]:
     """Give the events their positions, store them and signal the other processes."""
-    count = len(outbox.numbered)
-    position = connection.execute(_NEXT_POSITION, {"count": count}).scalar_one()
+    count = len(pending)
+    last = connection.execute(_NEXT_POSITION, {"count": count}).scalar_one()
     # An event's fields are its row's columns, in the same order.
-    stored = [
-        Event(number, *rest) for number, rest in enumerate(outbox.numbered, position - count + 1)
-    ]
+    stored = [Event(number, *rest) for number, rest in enumerate(pending, last - count + 1)]
     connection.execute(_INSERT, [event._asdict() for event in stored])
-    if dialect_of(connection.dialect).has_other_servers:
+    if dialect_of(connection.dialect).supports_other_servers:
         _announce(connection, stored)
     return stored
 
 
 def _announce(connection: Connection, stored: Sequence[Event]) -> None:
-    """Signal the last number of each session, and the last position of all."""
-    last = {event.session_id: event.seq for event in stored}
-    numbers = list(last.items())
-    for first in range(0, len(numbers), SESSIONS_PER_SIGNAL):
-        part = numbers[first : first + SESSIONS_PER_SIGNAL]
+    """Signal the last number of each session, and the last position overall."""
+    last_numbers = list({event.session_id: event.seq for event in stored}.items())
+    for first in range(0, len(last_numbers), SESSIONS_PER_SIGNAL):
+        part = last_numbers[first : first + SESSIONS_PER_SIGNAL]
         signals.send(connection, signals.EVENTS, json.dumps([part, stored[-1].position]))
 
 

@@ -1,6 +1,6 @@
 """The queue of each session: admits, lists, edits, removes and delivers inputs.
 
-`admit_all` is the only door: a person's text and a due recall are both admitted there.
+Every input enters through `admit_all`, whether a person typed it or a recall came due.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ _TOUCH = (
     .where(sessions.c.id == bindparam("key"))
     .values(updated_at=bindparam("now", type_=Instant))
 )
-_PLACE = func.coalesce(message_queue.c.not_before, message_queue.c.queued_at)
-_AT = bindparam("place", type_=Instant)
-_BEFORE = (
+_WAITING_SINCE = func.coalesce(message_queue.c.not_before, message_queue.c.queued_at)
+_SINCE = bindparam("since", type_=Instant)
+_COUNT_AHEAD = (
     select(func.count())
     .select_from(message_queue)
     .where(
@@ -89,8 +89,8 @@ _BEFORE = (
             and_(
                 message_queue.c.delivery_mode == bindparam("mode"),
                 or_(
-                    _PLACE < _AT,
-                    and_(_PLACE == _AT, message_queue.c.ordinal < bindparam("ordinal")),
+                    _WAITING_SINCE < _SINCE,
+                    and_(_WAITING_SINCE == _SINCE, message_queue.c.ordinal < bindparam("ordinal")),
                 ),
             ),
         ),
@@ -110,7 +110,7 @@ _NEXT = (
             message_queue.c.not_before <= bindparam("now", type_=Instant),
         ),
     )
-    .order_by(_RANK, _PLACE, message_queue.c.ordinal)
+    .order_by(_RANK, _WAITING_SINCE, message_queue.c.ordinal)
     .limit(1)
 )
 _DELIVER = (
@@ -123,14 +123,15 @@ _DELIVER = (
 def admit_all(
     connection: Connection, arrivals: Sequence[tuple[Lane, NewInput]], now: datetime
 ) -> list[Input]:
-    """Store inputs, at most one per lane. The lanes are locked, and their sessions have not ended.
+    """Store inputs, at most one per lane. An urgent input asks the running turn to end.
 
-    An urgent input asks the running turn to end. An input admitted before is skipped.
+    The caller has locked the lanes and made sure that their sessions have not ended. Inputs that
+    were admitted earlier are skipped.
     """
     ids = [new.id for _, new in arrivals]
     existing = set(connection.execute(_EXISTING, {"input_ids": ids}).scalars())
     admitted = [
-        (lane, _admitted(new, lane.next_ordinal, lane.not_before(now)))
+        (lane, _admitted(new, lane.next_ordinal, lane.clamp(now)))
         for lane, new in arrivals
         if new.id not in existing
     ]
@@ -165,7 +166,7 @@ def admit_in_lane(
     (admitted,) = admit_all(connection, [(lane, new)], now)
     position = _position(connection, admitted)
     if position > 0:
-        # An input that is next fills no queue, and need not pay for this check.
+        # An input that is delivered next does not fill the queue, so it skips this check.
         _require_room(connection, lane.session, limits)
     return Admission(new.id, delivered=False, position=position), admitted
 
@@ -211,18 +212,21 @@ def edit(
     input_id: str,
     changes: dict[str, Any],
     now: datetime,
-    agent_session_id: str | None = None,
+    caller_session_id: str | None = None,
 ) -> Input:
-    """Change an undelivered input. Agents may reword only what they sent themselves."""
+    """Change an undelivered input. Agents may reword only what they sent themselves.
+
+    `caller_session_id` is the session of the agent that asks for the change, if it is an agent.
+    """
     lock(connection, session_id)
-    waiting = _waiting_input(connection, session_id, input_id)
-    if waiting.origin in SCHEDULED and "text" in changes:
+    current = _waiting_input(connection, session_id, input_id)
+    if current.origin in SCHEDULED and "text" in changes:
         raise Conflict(
             "a scheduled input can't be reworded once it is queued",
             hint="remove it from the queue and schedule it again",
         )
-    if agent_session_id not in (None, waiting.sender_session_id) and "text" in changes:
-        raise NotAllowed("an agent can only reword what it sent itself", hint="send your own input")
+    if caller_session_id not in (None, current.sender_session_id) and "text" in changes:
+        raise NotAllowed("an agent can only reword what it sent itself", hint="send a new input")
     connection.execute(
         update(message_queue).where(message_queue.c.id == input_id).values(**changes)
     )
@@ -234,6 +238,7 @@ def edit(
 
 
 def remove(connection: Connection, session_id: str, input_id: str, now: datetime) -> Input:
+    """Remove an undelivered input."""
     lock(connection, session_id)
     removed = _waiting_input(connection, session_id, input_id)
     connection.execute(delete(message_queue).where(message_queue.c.id == input_id))
@@ -249,27 +254,28 @@ def remove_all(connection: Connection, session_id: str, now: datetime) -> list[I
         .returning(message_queue)
     )
     removed = sorted((_input(row) for row in rows), key=lambda each: each.ordinal)
-    gone = [("input_removed", {"input_id": each.id}) for each in removed]
-    emit(connection, session_id, None, gone, now)
+    items = [("input_removed", {"input_id": each.id}) for each in removed]
+    emit(connection, session_id, None, items, now)
     return removed
 
 
 def forget_session(connection: Connection, session_id: str) -> None:
     """Delete all inputs of a session that is being deleted, delivered or not."""
-    of_its_turns = select(turns.c.id).where(turns.c.session_id == session_id)
+    turn_ids = select(turns.c.id).where(turns.c.session_id == session_id)
     is_waiting = and_(
         message_queue.c.session_id == session_id, message_queue.c.delivered_at.is_(None)
     )
-    for condition in (is_waiting, message_queue.c.turn_id.in_(of_its_turns)):
+    for condition in (is_waiting, message_queue.c.turn_id.in_(turn_ids)):
         connection.execute(delete(message_queue).where(condition))
 
 
 def deliver(connection: Connection, chosen: Input, turn_id: str, now: datetime) -> Input:
+    """Mark the input as delivered to the turn."""
     connection.execute(_DELIVER, {"input_id": chosen.id, "now": now, "to_turn": turn_id})
     return replace(chosen, delivered_at=now, turn_id=turn_id)
 
 
-def keep_prompt(connection: Connection, prompted: Input) -> None:
+def record_prompt(connection: Connection, prompted: Input) -> None:
     """Record what the agent reads in the turn that begins with this input."""
     connection.execute(
         update(message_queue)
@@ -291,7 +297,10 @@ def followers(connection: Connection, first: Input, now: datetime) -> list[Input
 
 
 def delivered_to(connection: Connection, turn_id: str) -> list[Input]:
-    """The inputs that began a turn, in delivery order; at least one."""
+    """The inputs that began a turn, in delivery order; none if it was undone.
+
+    Nudges that reached the agent later, after a tool call, are left out.
+    """
     query = select(message_queue).where(message_queue.c.turn_id == turn_id)
     delivered = [_input(row) for row in connection.execute(query)]
     return delivery_order([each for each in delivered if TOOL_CALL not in each.metadata])
@@ -305,13 +314,13 @@ def find(connection: Connection, session_id: str, input_id: str) -> Input:
     return match
 
 
-def tell(connection: Connection, new: NewInput, now: datetime) -> bool:
+def admit_message(connection: Connection, new: NewInput, now: datetime) -> bool:
     """Admit a message from one session to another.
 
-    False if it was admitted before, or if the receiving session has ended or is gone.
+    False if it was admitted earlier, or if the receiving session has ended or was deleted.
     """
     try:
-        lane = _second_lane(connection, new.session_id)
+        lane = _lock_second_lane(connection, new.session_id)
     except SessionNotFound:
         return False
     if lane.session.state is SessionState.STOPPED:
@@ -320,7 +329,7 @@ def tell(connection: Connection, new: NewInput, now: datetime) -> bool:
 
 
 def give_back(connection: Connection, turn_id: str) -> list[Input]:
-    """Requeue the inputs of a turn that produced nothing, in their old places."""
+    """Requeue the inputs of a turn that produced nothing, in their old order."""
     rows = connection.execute(
         update(message_queue)
         .where(message_queue.c.turn_id == turn_id)
@@ -338,14 +347,14 @@ def give_back(connection: Connection, turn_id: str) -> list[Input]:
 
 def _require_room(connection: Connection, session: Session, limits: Limits) -> None:
     """Refuse if the input just admitted is one too many."""
-    for quota, owner_id, most in (
+    for quota, owner_id, limit in (
         (quotas.INPUTS_OF_SESSION, session.id, limits.waiting_inputs_per_session),
         (quotas.INPUTS, session.user_id, limits.waiting_inputs),
     ):
-        quotas.require_room(connection, quota, owner_id, most, used=1)
+        quotas.require_room(connection, quota, owner_id, limit, just_added=1)
 
 
-def _second_lane(connection: Connection, session_id: str) -> Lane:
+def _lock_second_lane(connection: Connection, session_id: str) -> Lane:
     """Lock a lane while another one is held.
 
     The holder of the second lane may be waiting for the first. Giving up after a moment and
@@ -356,10 +365,10 @@ def _second_lane(connection: Connection, session_id: str) -> Lane:
 
 
 def _repeated_admission(connection: Connection, existing: Input, new: NewInput) -> Admission:
-    """The answer to an input that was admitted before."""
+    """The admission of an input that was admitted earlier."""
     if existing.session_id != new.session_id or existing.text != new.text:
         raise Conflict(
-            f"an input {new.id} with another text or session was admitted before",
+            f"input {new.id} already exists with another text or session",
             hint="leave out input_id, or choose a new one",
         )
     if existing.delivered_at is not None:
@@ -368,15 +377,16 @@ def _repeated_admission(connection: Connection, existing: Input, new: NewInput) 
 
 
 def _position(connection: Connection, admitted: Input) -> int:
-    place, ordinal = admitted.place
+    """How many inputs are ahead of this one in the queue."""
+    since, ordinal = admitted.place
     values = {
         "session_id": admitted.session_id,
         "overtaking": modes_before(admitted.delivery_mode),
         "mode": admitted.delivery_mode,
-        "place": place,
+        "since": since,
         "ordinal": ordinal,
     }
-    return connection.execute(_BEFORE, values).scalar_one()
+    return connection.execute(_COUNT_AHEAD, values).scalar_one()
 
 
 def _announce(connection: Connection, type_: str, subject: Input, now: datetime) -> None:

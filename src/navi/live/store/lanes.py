@@ -1,7 +1,7 @@
 """Which process owns which session.
 
 A session's lane is its only lock. The process that runs its turn holds the lane under a lease, and
-every take-over raises the lane's fence, so that a process believed dead can't write any more.
+every take-over raises the lane's fence, so that a process that was taken for dead can't write.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from navi.live.store.engine.tables import (
     sessions,
     turns,
 )
-from navi.live.store.events import lane_locked
+from navi.live.store.events import register_locked_lane
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +51,20 @@ class Lane:
     next_idx: int
     next_ordinal: int
 
-    def not_before(self, now: datetime) -> datetime:
-        """`now`, but never before the session's last change: `now` was read before the lock."""
+    def clamp(self, now: datetime) -> datetime:
+        """`now`, or the session's last change if that is later: `now` was read before the lock."""
         return max(now, self.session.updated_at)
 
 
 class Ready(NamedTuple):
+    """A session that could begin a turn."""
+
     session_id: str
     user_id: str
 
 
 def with_lane(session_rows: Select[Any]) -> Select[Any]:
-    """Extend a query of session rows by the columns that `lane_of` reads."""
+    """Add the columns that `lane_of` reads to a query of session rows."""
     columns = (lanes.c.turn_id, lanes.c.fence, lanes.c.next_idx, lanes.c.next_ordinal)
     return session_rows.add_columns(*columns, lanes.c.last_seq).join(
         lanes, lanes.c.session_id == sessions.c.id
@@ -81,13 +83,15 @@ _RUNNING = (
     .group_by(lanes.c.user_id)
     .cte("running")
 )
-_PLACE = func.min(func.coalesce(message_queue.c.not_before, message_queue.c.queued_at))
+_WAITING_SINCE = func.min(func.coalesce(message_queue.c.not_before, message_queue.c.queued_at))
 _WAITING = (
     select(
         message_queue.c.session_id,
         lanes.c.user_id,
-        _PLACE.label("place"),
-        func.row_number().over(partition_by=lanes.c.user_id, order_by=_PLACE).label("number"),
+        _WAITING_SINCE.label("waiting_since"),
+        func.row_number()
+        .over(partition_by=lanes.c.user_id, order_by=_WAITING_SINCE)
+        .label("rank_within_user"),
     )
     .join(lanes, lanes.c.session_id == message_queue.c.session_id)
     .where(
@@ -106,13 +110,15 @@ _WAITING = (
     .group_by(message_queue.c.session_id, lanes.c.user_id)
     .cte("waiting")
 )
-# Number each user's sessions as if they began in turn: the next slot goes to the user with the
-# fewest running turns.
+# Rank the sessions as if each user's began one after another, so that the next slot goes to the
+# user with the fewest running turns.
 _READY = (
     select(_WAITING.c.session_id, _WAITING.c.user_id)
     .outerjoin(_RUNNING, _RUNNING.c.user_id == _WAITING.c.user_id)
-    .order_by(func.coalesce(_RUNNING.c.count, 0) + _WAITING.c.number, _WAITING.c.place)
-    .limit(bindparam("most"))
+    .order_by(
+        func.coalesce(_RUNNING.c.count, 0) + _WAITING.c.rank_within_user, _WAITING.c.waiting_since
+    )
+    .limit(bindparam("limit"))
 )
 
 
@@ -124,8 +130,8 @@ def lock(connection: Connection, session_id: str) -> Lane:
 
 
 def lane_of(connection: Connection, row: Row[Any]) -> Lane:
-    """From a locked row of a `with_lane` query."""
-    lane_locked(connection, row.id, row.last_seq, row.user_id)
+    """The lane in a locked row of a `with_lane` query."""
+    register_locked_lane(connection, row.id, row.last_seq, row.user_id)
     return Lane(session_of(row), row.turn_id, row.fence, row.next_idx, row.next_ordinal)
 
 
@@ -138,14 +144,15 @@ def ready(
 ) -> list[Ready]:
     """Sessions that could begin a turn, in the order in which they should.
 
-    Users with the fewest running turns come first, then the longest waiting. Inputs whose origin
-    and user are `full` are left out.
+    Users with the fewest running turns come first, then the sessions that have waited longest.
+    `full` lists the origins and users without a free slot; their inputs are left out.
     """
-    values = {"full": sorted(full), "now": now, "most": limit}
+    values = {"full": sorted(full), "now": now, "limit": limit}
     return [Ready(*row) for row in connection.execute(_READY, values)]
 
 
 def renew(connection: Connection, owner: str, lease_until: datetime) -> None:
+    """Renew the leases of all turns that this process runs."""
     connection.execute(
         update(lanes)
         .where(lanes.c.owner == owner, lanes.c.turn_id.is_not(None))
@@ -187,7 +194,7 @@ def request_stop(connection: Connection, session_id: str, reason: StopReason) ->
         return False
     request = update(turns).where(turns.c.id == turn_id).values(stop_reason=reason)
     if reason is not StopReason.CLEARED:
-        # Keep the first reason; only clearing replaces it, because the turn's end must do it.
+        # Keep the first reason. Only CLEARED replaces it: the turn's end must clear the session.
         request = request.where(turns.c.stop_reason.is_(None))
     connection.execute(request)
     signals.send(connection, signals.STOPS, turn_id)
@@ -195,5 +202,5 @@ def request_stop(connection: Connection, session_id: str, reason: StopReason) ->
 
 
 def offer_work(connection: Connection) -> None:
-    """Signal the other processes that an input is queued for which this one has no free slot."""
+    """Tell the other processes that an input is waiting for which this one has no free slot."""
     signals.send(connection, signals.WORK)

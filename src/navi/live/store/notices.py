@@ -1,4 +1,4 @@
-"""Notices that senders asked for: their message was delivered, its turn ended, or it got lost.
+"""Notices that senders asked for: their message was delivered, its turn ended, or it was lost.
 
 Each is admitted in the transaction that makes it true, so none is lost or sent twice.
 """
@@ -16,79 +16,80 @@ from navi.live.model.session import Session
 from navi.live.model.turn import Ending, Outcome
 from navi.live.store import input_queue
 
-QUOTED = 80
-ANSWER = 1000
-"""How many characters of the last answer a notice quotes."""
+MESSAGE_CHARACTERS = 80
+"""How much of the sender's message a notice quotes."""
+ANSWER_CHARACTERS = 1000
+"""How much of the last answer a notice quotes."""
 
 
-def delivered(
+def notify_delivered(
     connection: Connection, receiver: Session, inputs: Sequence[Input], now: datetime
 ) -> bool:
     """Notify senders that their messages were delivered. True if any notice was queued."""
     has_notice = False
-    for each in inputs:
-        if each.notify_on_delivery:
-            text = f"[sm] {_named(receiver)} received your message: {_quoted(each.text)}"
-            has_notice |= _tell(connection, receiver, each, "delivered", text, now)
+    for message in inputs:
+        if message.notify_on_delivery:
+            text = f"[sm] {_label(receiver)} received your message: {_quote(message.text)}"
+            has_notice |= _notify(connection, receiver, message, "delivered", text, now)
     return has_notice
 
 
-def stopped(
+def notify_stopped(
     connection: Connection,
     receiver: Session,
     inputs: Sequence[Input],
     ending: Ending,
     answer: str,
     now: datetime,
-) -> bool:
-    has_notice = False
-    for each in _one_per_sender(inputs):
-        text = f"[sm] {_named(receiver)} {_end(ending)} after your message: {_quoted(each.text)}"
+) -> None:
+    """Notify senders that the turn that answered their messages has ended."""
+    for message in _one_per_sender(inputs):
+        quote = _quote(message.text)
+        text = f"[sm] {_label(receiver)} {_describe(ending)} after your message: {quote}"
         if answer:
-            text += f"\nIt said last:\n{shortened(answer, ANSWER)}"
-        has_notice |= _tell(connection, receiver, each, "stopped", text, now)
-    return has_notice
+            text += f"\nIt said last:\n{shortened(answer, ANSWER_CHARACTERS)}"
+        _notify(connection, receiver, message, "stopped", text, now)
 
 
-def lost(connection: Connection, receiver: Session, inputs: Sequence[Input], now: datetime) -> bool:
+def notify_lost(
+    connection: Connection, receiver: Session, inputs: Sequence[Input], now: datetime
+) -> None:
     """Notify senders whose messages a killed session never received."""
-    has_notice = False
-    for each in inputs:
-        if each.notify_on_delivery or each.notify_on_stop:
-            text = f"[sm] {_named(receiver)} was killed and never received: {_quoted(each.text)}"
-            has_notice |= _tell(connection, receiver, each, "lost", text, now)
-    return has_notice
+    for message in inputs:
+        if message.notify_on_delivery or message.notify_on_stop:
+            text = f"[sm] {_label(receiver)} was killed and never received: {_quote(message.text)}"
+            _notify(connection, receiver, message, "lost", text, now)
 
 
-def _tell(
-    connection: Connection, receiver: Session, about: Input, what: str, text: str, now: datetime
+def _notify(
+    connection: Connection, receiver: Session, message: Input, kind: str, text: str, now: datetime
 ) -> bool:
-    if about.sender_session_id is None:
+    if message.sender_session_id is None:
         return False
     notice = NewInput(
         # Derived from the message's id, so that the same notice can't be sent twice.
-        id=f"{about.id}.{what}",
-        session_id=about.sender_session_id,
+        id=f"{message.id}.{kind}",
+        session_id=message.sender_session_id,
         text=text,
         delivery_mode=DeliveryMode.IMPORTANT,
         origin=Origin.AGENT,
         sender_session_id=receiver.id,
-        metadata={"notice": what, "input_id": about.id},
+        metadata={"notice": kind, "input_id": message.id},
     )
-    return input_queue.tell(connection, notice, now)
+    return input_queue.admit_message(connection, notice, now)
 
 
 def _one_per_sender(inputs: Sequence[Input]) -> list[Input]:
-    """The last message of each sender, of several that one turn answered."""
-    last = {each.sender_session_id: each for each in inputs if each.notify_on_stop}
+    """Each sender's last message: one turn may answer several."""
+    last = {message.sender_session_id: message for message in inputs if message.notify_on_stop}
     return list(last.values())
 
 
-def _named(session: Session) -> str:
+def _label(session: Session) -> str:
     return f"{session.name} ({session.id})"
 
 
-def _end(ending: Ending) -> str:
+def _describe(ending: Ending) -> str:
     match ending.outcome:
         case Outcome.OK:
             return "has stopped"
@@ -101,5 +102,5 @@ def _end(ending: Ending) -> str:
     return f"has failed ({shortened(ending.error or ending.outcome.value, 200)})"
 
 
-def _quoted(text: str) -> str:
-    return f'"{shortened(" ".join(text.split()), QUOTED)}"'
+def _quote(text: str) -> str:
+    return f'"{shortened(" ".join(text.split()), MESSAGE_CHARACTERS)}"'

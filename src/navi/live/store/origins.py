@@ -1,5 +1,7 @@
-"""Tells the recall or automation behind an input that its turn began, was undone or ended, or that
-the input was removed from the queue."""
+"""Tells the recall or automation behind an input what became of that input.
+
+Its turn began, was undone or has ended, or the input was removed from the queue.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from navi.live.store.due.due_automations import DueAutomations
 from navi.live.store.due.due_recalls import DueRecalls
 from navi.live.store.scheduling import automation_runs, recalls
 
-BY_PERSON = "removed from the queue"
+REMOVED_BY_PERSON = "removed from the queue"
 
 
 class _Source(Protocol):
@@ -51,7 +53,7 @@ _KINDS: dict[Origin, tuple[DueKind, str]] = {
 
 
 def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo) -> Input:
-    """The input as its turn gets it; a scheduled one now has its prompt."""
+    """Record that the turn began. Returns the input, with its prompt if it was scheduled."""
     source = _SOURCES.get(begun.origin)
     return begun if source is None else source.turn_began(connection, begun, now, zone)
 
@@ -66,7 +68,7 @@ def turn_ended(
 ) -> str | None:
     """Record the end of the turn. Returns a remark for the session, if there is one.
 
-    A source that fails is set aside, so that the turn can end in any case.
+    A source that fails is set aside, so that the turn ends anyway.
     """
     source = _SOURCES.get(ended.origin)
     if source is None:
@@ -88,7 +90,7 @@ def input_removed(connection: Connection, removed: Input, why: str, now: datetim
 def withdraw(connection: Connection, session_id: str, input_id: str, now: datetime) -> None:
     """Remove an undelivered input."""
     removed = input_queue.remove(connection, session_id, input_id, now)
-    input_removed(connection, removed, BY_PERSON, now)
+    input_removed(connection, removed, REMOVED_BY_PERSON, now)
 
 
 def _set_aside(connection: Connection, ended: Input, why: str, now: datetime) -> str:

@@ -17,15 +17,17 @@ from navi.live.store.engine.tables import lanes, sessions, turns
 
 
 class Extent(NamedTuple):
-    """How much a session contains; changes whenever there is more to read."""
+    """Tells the memory whether a session has changed: if so, one of these values differs."""
 
     session_id: str
     updated_at: datetime
     next_idx: int
-    """How many messages it has had, including those taken back."""
+    """The index of its next message. Earlier indexes may have gaps."""
 
 
 class TurnCost(NamedTuple):
+    """The tokens that a turn has used."""
+
     turn_id: str
     started_at: datetime
     is_over: bool
@@ -88,5 +90,5 @@ def _unusable(url: str, error: SQLAlchemyError) -> StoreUnusable:
     lines = str(getattr(error, "orig", None) or error).strip().splitlines() or ["no answer"]
     return StoreUnusable(
         f"can't read Navi's sessions in {public_address(url)}: {lines[0]}",
-        hint="`navi doctor` says more; a store of an older version is upgraded by `navi serve`",
+        hint="run `navi doctor`; if an older Navi wrote the store, `navi serve` upgrades it",
     )

@@ -38,11 +38,11 @@ _MOVE = (
 )
 
 
-def create(connection: Connection, session: Session, most: int | None = None) -> Session:
-    """Create the session, unless its user already has `most`."""
+def create(connection: Connection, session: Session, limit: int | None = None) -> Session:
+    """Create the session, unless it exists. Raises LimitReached if its user has `limit` of them."""
     if (existing := connection.execute(_GET, {"session_id": session.id}).one_or_none()) is not None:
         return session_of(existing)
-    quotas.require_room(connection, quotas.SESSIONS, session.user_id, most)
+    quotas.require_room(connection, quotas.SESSIONS, session.user_id, limit)
     connection.execute(insert(sessions).values(**_values(session)))
     connection.execute(
         insert(lanes).values(
@@ -87,8 +87,9 @@ def list_sessions(
 def change(
     connection: Connection, session_id: str, changes: dict[str, Any], now: datetime
 ) -> Session:
+    """Write the changes and announce the session."""
     lane = lock(connection, session_id)
-    now = lane.not_before(now)
+    now = lane.clamp(now)
     connection.execute(
         update(sessions).where(sessions.c.id == session_id).values(**changes, updated_at=now)
     )
@@ -108,11 +109,10 @@ def descendants(connection: Connection, session_id: str) -> list[Session]:
 
 
 def report(connection: Connection, session_id: str, text: str | None, now: datetime) -> Session:
-    """Set the agent's status. A report answers reminders; clearing the status does not."""
+    """Set the agent's status, which resets its reminders; or clear it, which does not."""
     lane = lock(connection, session_id)
-    now = lane.not_before(now)
-    at = None if text is None else now
-    changes = {"agent_status_text": text, "agent_status_at": at}
+    now = lane.clamp(now)
+    changes = {"agent_status_text": text, "agent_status_at": None if text is None else now}
     session = change(connection, session_id, changes, now)
     if text is not None:
         reminders.reset(connection, session_id, now)
@@ -129,8 +129,8 @@ def complete_task(
     lane = lock(connection, session_id)
     if lane.session.task is not None:
         change(connection, session_id, {"task": None}, now)
-    reminders.cancel(connection, session_id, lane.not_before(now))
-    return notice is not None and input_queue.tell(connection, notice, now)
+    reminders.cancel(connection, session_id, lane.clamp(now))
+    return notice is not None and input_queue.admit_message(connection, notice, now)
 
 
 def clear(connection: Connection, session_id: str, now: datetime) -> bool:
@@ -139,7 +139,7 @@ def clear(connection: Connection, session_id: str, now: datetime) -> bool:
     True if a turn is running: it is asked to end, and the new context begins when it does.
     """
     lane = lock(connection, session_id)
-    reminders.cancel(connection, session_id, lane.not_before(now))
+    reminders.cancel(connection, session_id, lane.clamp(now))
     if lane.turn_id is not None:
         return request_stop(connection, session_id, StopReason.CLEARED)
     change(connection, session_id, {"context_from_idx": lane.next_idx}, now)
@@ -151,7 +151,7 @@ def kill(connection: Connection, session_id: str, now: datetime) -> Session:
     lane = lock(connection, session_id)
     if lane.session.state is SessionState.STOPPED:
         return lane.session
-    now = lane.not_before(now)
+    now = lane.clamp(now)
     if lane.turn_id is not None:
         request_stop(connection, session_id, StopReason.KILLED)
     session_tokens.void(connection, session_id)
@@ -165,14 +165,16 @@ def kill(connection: Connection, session_id: str, now: datetime) -> Session:
     automation_runs.session_ended(connection, session_id, now)
     session = replace(move(connection, lane.session, Transition.KILLED, now), pending=None)
     announce(connection, session, now)
-    notices.lost(connection, session, removed, now)
+    notices.notify_lost(connection, session, removed, now)
     return session
 
 
 def ended_among(connection: Connection, session_ids: Collection[str]) -> list[Session]:
-    """Those of these sessions that have ended."""
-    is_one = sessions.c.id.in_(session_ids), sessions.c.state == SessionState.STOPPED.value
-    return [session_of(row) for row in connection.execute(SESSIONS.where(*is_one))]
+    """Which of these sessions have ended."""
+    query = SESSIONS.where(
+        sessions.c.id.in_(session_ids), sessions.c.state == SessionState.STOPPED.value
+    )
+    return [session_of(row) for row in connection.execute(query)]
 
 
 def kill_for_removal(
@@ -191,8 +193,8 @@ def remove(connection: Connection, session_id: str, now: datetime) -> None:
     lane = lock(connection, session_id)
     if lane.turn_id is not None:
         raise SessionBusy(session_id)
-    gone = {"session": session_json(lane.session), "deleted": True}
-    last_seq = emit(connection, session_id, None, [("session_update", gone)], now)
+    payload = {"session": session_json(lane.session), "deleted": True}
+    last_seq = emit(connection, session_id, None, [("session_update", payload)], now)
     forget_session(connection, session_id, last_seq)
     input_queue.forget_session(connection, session_id)
     connection.execute(delete(sessions).where(sessions.c.id == session_id))
@@ -203,24 +205,24 @@ def title(connection: Connection, session_id: str) -> str:
     return get(connection, session_id).title
 
 
-def open_with(
+def set_opening(
     connection: Connection, session: Session, texts: Iterable[tuple[str, Origin]], now: datetime
 ) -> Session:
-    """Derive the title of an unnamed session from these texts and their origins.
+    """Give an unnamed session its title, derived from these texts and their origins.
 
     The caller holds the session's lane.
     """
-    opened = session
+    result = session
     for text, origin in texts:
-        opened = opened.opened_by(text, origin)
-    if opened is not session:
+        result = result.opened_by(text, origin)
+    if result is not session:
         connection.execute(
             update(sessions)
             .where(sessions.c.id == session.id)
-            .values(opening=opened.opening, opening_origin=opened.opening_origin)
+            .values(opening=result.opening, opening_origin=result.opening_origin)
         )
-        announce(connection, opened, now)
-    return opened
+        announce(connection, result, now)
+    return result
 
 
 def move(
@@ -239,14 +241,14 @@ def bring_to(connection: Connection, lane: Lane, state: SessionState, now: datet
     transition = transition_between(lane.session.state, state)
     if transition is None:
         return lane.session
-    session = move(connection, lane.session, transition, lane.not_before(now))
+    session = move(connection, lane.session, transition, lane.clamp(now))
     announce(connection, session, session.updated_at)
     return session
 
 
 def announce(connection: Connection, session: Session, now: datetime) -> None:
-    news = ("session_update", {"session": session_json(session)})
-    emit(connection, session.id, None, [news], now)
+    event = ("session_update", {"session": session_json(session)})
+    emit(connection, session.id, None, [event], now)
 
 
 def _values(session: Session) -> dict[str, Any]:

@@ -21,11 +21,12 @@ class Snapshot:
     """The latest messages of ended turns. A running turn's content is in its events."""
     queue: list[Input]
     after: int
-    """Events after this number include the whole running turn, and everything later."""
+    """Follow the session from this event number: later events include the whole running turn."""
 
 
 def take(connection: Connection, session_id: str, limit: int) -> Snapshot:
-    # The lane's lock makes all parts belong to the same moment, on both databases.
+    """The session now, with its latest `limit` messages."""
+    # The lane's lock keeps all parts consistent on both databases.
     lane = lock(connection, session_id)
     after = events.last_seq(connection, session_id)
     before_idx = None

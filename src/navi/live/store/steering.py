@@ -18,7 +18,7 @@ from navi.live.store.lanes import Lane, lock
 from navi.live.store.scheduling import compactions
 
 DELIVERY = "delivery_id"
-"""The metadata key of the `take` call that delivered a nudge."""
+"""The metadata key for the id of the `take` call that delivered a nudge."""
 RECENT_MESSAGES = 8
 """How many messages to search for a nudge that was taken just now."""
 
@@ -28,7 +28,7 @@ _DELIVER = (
     .values(
         delivered_at=bindparam("now"),
         turn_id=bindparam("to_turn"),
-        metadata=bindparam("seen_with", type_=message_queue.c.metadata.type),
+        metadata=bindparam("new_metadata", type_=message_queue.c.metadata.type),
     )
 )
 _RECENT = (
@@ -54,27 +54,27 @@ def take(
     """Deliver queued soft nudges to an agent that has just called a tool. Returns their texts.
 
     They become part of the running turn. A repeated call with the same `delivery_id` returns the
-    same texts; tool call ids would not do, because some models repeat them. With `fence`, nothing
-    is taken once another process runs the session's turns.
+    same texts; the tool call's id can't identify it, because some models repeat those. With
+    `fence`, nothing is delivered once another process runs the session's turns.
     """
-    if not _waiting(connection, session_id):
-        return _taken(connection, session_id, delivery_id)
+    if not _waiting_nudges(connection, session_id):
+        return _texts_of(connection, session_id, delivery_id)
     lane = lock(connection, session_id)
-    taken = _taken(connection, session_id, delivery_id)
-    nudges = _waiting(connection, session_id)
+    earlier = _texts_of(connection, session_id, delivery_id)
+    nudges = _waiting_nudges(connection, session_id)
     if not nudges or not _can_receive(connection, lane, fence):
-        return taken
-    now = max([lane.not_before(now), *(each.queued_at or now for each in nudges)])
-    for idx, each in enumerate(nudges, start=lane.next_idx):
-        metadata = {**each.metadata, TOOL_CALL: tool_call_id, DELIVERY: delivery_id}
-        delivered = replace(each, delivered_at=now, turn_id=lane.turn_id, metadata=metadata)
+        return earlier
+    now = max([lane.clamp(now), *(nudge.queued_at or now for nudge in nudges)])
+    for idx, nudge in enumerate(nudges, start=lane.next_idx):
+        metadata = {**nudge.metadata, TOOL_CALL: tool_call_id, DELIVERY: delivery_id}
+        delivered = replace(nudge, delivered_at=now, turn_id=lane.turn_id, metadata=metadata)
         _deliver(connection, delivered, idx, now)
     connection.execute(
         update(lanes)
         .where(lanes.c.session_id == session_id)
         .values(next_idx=lane.next_idx + len(nudges))
     )
-    return [*taken, *(each.text for each in nudges)]
+    return [*earlier, *(nudge.text for nudge in nudges)]
 
 
 def take_for_agent(
@@ -88,13 +88,13 @@ def take_for_agent(
     return take(connection, session_id, delivery_id, report.tool_call_id, now)
 
 
-def _waiting(connection: Connection, session_id: str) -> list[Input]:
+def _waiting_nudges(connection: Connection, session_id: str) -> list[Input]:
     waiting = input_queue.waiting(connection, session_id, Origin.REMINDER)
     return [each for each in waiting if is_soft_nudge(each)]
 
 
-def _taken(connection: Connection, session_id: str, delivery_id: str) -> list[str]:
-    """What was delivered under this id before, by a commit whose reply got lost."""
+def _texts_of(connection: Connection, session_id: str, delivery_id: str) -> list[str]:
+    """The texts already delivered under this id, by a commit whose reply got lost."""
     recent = connection.execute(_RECENT, {"session_id": session_id}).all()
     return [row.content for row in reversed(recent) if row.metadata.get(DELIVERY) == delivery_id]
 
@@ -115,14 +115,14 @@ def _can_receive(connection: Connection, lane: Lane, fence: int | None) -> bool:
 
 def _deliver(connection: Connection, delivered: Input, idx: int, now: datetime) -> None:
     if delivered.turn_id is None:
-        # Delivered inputs belong to turns. Without a turn, only the transcript keeps it.
+        # A delivered input needs a turn. Without one, only the transcript keeps the nudge.
         connection.execute(delete(message_queue).where(message_queue.c.id == delivered.id))
     else:
         values = {
             "input_id": delivered.id,
             "now": now,
             "to_turn": delivered.turn_id,
-            "seen_with": delivered.metadata,
+            "new_metadata": delivered.metadata,
         }
         connection.execute(_DELIVER, values)
     transcript.add_input(connection, delivered, idx, now)

@@ -1,4 +1,4 @@
-"""Agents' own ids for sessions, and the terminals in which people run them."""
+"""Agents' own ids for sessions, and the terminals in which people run agents."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ class Conversation:
 
 
 def conversation(connection: Connection, session: Session) -> Conversation | None:
+    """None if the agent has no id for the current context yet."""
     row = connection.execute(
         select(agent_sessions.c.agent_session_id, agent_sessions.c.created_at).where(
             agent_sessions.c.session_id == session.id,
@@ -60,7 +61,7 @@ def conversation(connection: Connection, session: Session) -> Conversation | Non
 
 
 def session_of(connection: Connection, agent_session_id: str) -> str | None:
-    """Our session with that agent id; the newest, should two agents ever use the same one."""
+    """The id of our session for this agent id; the newest if two agents use the same one."""
     session_id: str | None = connection.execute(
         select(agent_sessions.c.session_id)
         .where(agent_sessions.c.agent_session_id == agent_session_id)
@@ -106,7 +107,10 @@ class OpenTerminal:
 
 
 def is_open(connection: Connection, session: Session) -> bool:
-    """Whether its next input must wait for a terminal: two writers would fork the session."""
+    """Whether the session is open in a terminal.
+
+    Its inputs then wait for that terminal, because two writers would fork the conversation.
+    """
     return bool(connection.execute(_IS_OPEN, {"session_id": session.id}).scalar())
 
 
@@ -121,12 +125,12 @@ def adopt(
     agent_session_id: str,
     new: Session,
     now: datetime,
-    most: int | None = None,
+    limit: int | None = None,
 ) -> Session:
-    """Our session with that agent id; `new` if there is none yet."""
+    """Return our session for this agent id. If there is none, create `new`."""
     session_id = session_of(connection, agent_session_id)
     if session_id is None:
-        sessions.create(connection, new, most)
+        sessions.create(connection, new, limit)
         remember(connection, new, agent_session_id, now)
         return new
     session = lock(connection, session_id).session
@@ -152,29 +156,29 @@ def report(
     report: HookReport,
     new: Session,
     now: datetime,
-    most: int | None = None,
+    limit: int | None = None,
 ) -> Session:
-    """Store a hook's report. An unknown session becomes `new` if the user has fewer than `most`."""
-    session = adopt(connection, sender.user, report.agent_session_id, new, now, most)
+    """Store a hook's report. An unknown session becomes `new`, if the user's `limit` allows it."""
+    session = adopt(connection, sender.user, report.agent_session_id, new, now, limit)
     require_reporter(sender, session)
     session_id = session.id
     lane = lock(connection, session_id)
-    name = agent_sessions.c.agent_session_id == report.agent_session_id
-    latest_at = connection.execute(select(agent_sessions.c.news_at).where(name)).scalar()
+    has_id = agent_sessions.c.agent_session_id == report.agent_session_id
+    latest_at = connection.execute(select(agent_sessions.c.news_at).where(has_id)).scalar()
     if latest_at is not None and report.emitted_at < latest_at:
         return lane.session  # an older report never overrides a newer one
     # A session that another driver runs, such as tmux, does not wait for a person's terminal.
     is_open = report.is_open and report.driver == session.driver
     connection.execute(
         update(agent_sessions)
-        .where(name)
+        .where(has_id)
         .values(is_open=is_open, news_at=report.emitted_at, transcript_path=report.transcript_path)
     )
     if report.prompt is not None:
-        typed = [(report.prompt, Origin.USER)]
-        session = sessions.open_with(connection, lane.session, typed, lane.not_before(now))
+        texts = [(report.prompt, Origin.USER)]
+        session = sessions.set_opening(connection, lane.session, texts, lane.clamp(now))
         lane = replace(lane, session=session)
-    _tell_reminders(connection, lane, report, now)
+    _update_reminders(connection, lane, report, now)
     if report.state is None or (lane.turn_id is not None and report.state is SessionState.IDLE):
         return lane.session  # our own turn reports its end itself
     return sessions.bring_to(connection, lane, report.state, now)
@@ -186,22 +190,24 @@ def report_compaction(connection: Connection, sender: Caller, report: HookReport
     if session_id is None:
         return
     require_reporter(sender, lock(connection, session_id).session)
-    _tell_compaction(connection, session_id, report)
+    _record_compaction(connection, session_id, report)
 
 
-def _tell_compaction(connection: Connection, session_id: str, report: HookReport) -> None:
+def _record_compaction(connection: Connection, session_id: str, report: HookReport) -> None:
     if report.began_compaction:
         compactions.begin(connection, session_id, report.emitted_at)
     else:
         reminders.compaction_ended(connection, session_id, report.emitted_at)
 
 
-def _tell_reminders(connection: Connection, lane: Lane, report: HookReport, now: datetime) -> None:
+def _update_reminders(
+    connection: Connection, lane: Lane, report: HookReport, now: datetime
+) -> None:
     session_id = lane.session.id
-    _tell_compaction(connection, session_id, report)
+    _record_compaction(connection, session_id, report)
     if report.asks_what_next and lane.turn_id is None:
-        # Idle outside a turn of ours, which would report this itself.
-        reminders.cancel(connection, session_id, now, true_at=report.emitted_at)
+        # Outside our turns: a turn reports itself that its agent is idle.
+        reminders.cancel(connection, session_id, now, as_of=report.emitted_at)
 
 
 def mark_open(connection: Connection, session: Session, agent_session_id: str) -> None:
@@ -217,14 +223,14 @@ def mark_open(connection: Connection, session: Session, agent_session_id: str) -
     )
 
 
-def close(connection: Connection, gone: OpenTerminal, now: datetime) -> None:
-    """Mark a terminal as closed without a report, and release its session's queue."""
-    lane = lock(connection, gone.session_id)
+def close(connection: Connection, terminal: OpenTerminal, now: datetime) -> None:
+    """Mark a terminal as closed although no hook reported it, and release its session's queue."""
+    lane = lock(connection, terminal.session_id)
     connection.execute(
         update(agent_sessions)
         .where(
-            agent_sessions.c.driver == gone.driver,
-            agent_sessions.c.agent_session_id == gone.agent_session_id,
+            agent_sessions.c.driver == terminal.driver,
+            agent_sessions.c.agent_session_id == terminal.agent_session_id,
         )
         .values(is_open=False)
     )
@@ -232,10 +238,12 @@ def close(connection: Connection, gone: OpenTerminal, now: datetime) -> None:
         sessions.bring_to(connection, lane, SessionState.IDLE, now)
 
 
-def set_aside_terminal(connection: Connection, bad: OpenTerminal, why: str, now: datetime) -> None:
+def set_aside_terminal(
+    connection: Connection, terminal: OpenTerminal, why: str, now: datetime
+) -> None:
     """Set aside a terminal that can't be checked, so that nothing waits for it."""
-    reference = set_aside.Reference(bad.agent_session_id, bad.session_id)
+    reference = set_aside.Reference(terminal.agent_session_id, terminal.session_id)
     set_aside.record(connection, "terminal", reference, why, now)
-    name = agent_sessions.c.agent_session_id == bad.agent_session_id
-    connection.execute(update(agent_sessions).where(name).values(is_open=False))
+    has_id = agent_sessions.c.agent_session_id == terminal.agent_session_id
+    connection.execute(update(agent_sessions).where(has_id).values(is_open=False))
     set_aside.show(connection, "terminal", reference, why, now)

@@ -17,23 +17,23 @@ from navi.live.store.events import emit
 from navi.live.store.lanes import Lane
 
 SOURCE_FIELDS = ("automation_id", "automation_name", "automation_run_id")
-"""Metadata that an answer takes over from its input, so that clients can show its source."""
+"""Metadata that an answer copies from its input, so that clients can show where it came from."""
 
 _INSERT = insert(messages)
-_OF_CONTEXT = (
+_IN_CONTEXT = (
     messages.c.session_id == bindparam("session_id"),
     messages.c.idx >= bindparam("context_from_idx"),
 )
 _LAST_SUMMARY = (
     select(messages)
-    .where(*_OF_CONTEXT, messages.c.compacted_up_to.is_not(None))
+    .where(*_IN_CONTEXT, messages.c.compacted_up_to.is_not(None))
     .order_by(messages.c.idx.desc())
     .limit(1)
 )
 _BEFORE_TURN = (
     select(messages)
     .where(
-        *_OF_CONTEXT,
+        *_IN_CONTEXT,
         messages.c.idx > bindparam("after"),
         messages.c.compacted_up_to.is_(None),
         # Messages outside turns have no turn id.
@@ -74,7 +74,7 @@ def add_drafts(
     first_idx: int,
     now: datetime,
 ) -> str:
-    """Add the agent's messages, at least one. Returns the id of the last."""
+    """Add the agent's messages, at least one. Returns the id of the last one."""
     source = {name: cause.metadata[name] for name in SOURCE_FIELDS if name in cause.metadata}
     rows = [
         {
@@ -136,7 +136,7 @@ def post(connection: Connection, lane: Lane, notice: Notice, now: datetime) -> N
 
 
 def change_metadata(connection: Connection, message_id: str, metadata: Mapping[str, Any]) -> None:
-    """Replace the message's metadata, if there is such a message yet."""
+    """Replace the message's metadata, if the message is already stored."""
     connection.execute(
         update(messages).where(messages.c.id == message_id).values(metadata=dict(metadata))
     )
@@ -160,7 +160,7 @@ def read(
     before_idx: int | None = None,
     limit: int | None = None,
 ) -> list[Message]:
-    """Messages between the two indexes, oldest first; with a limit, only the last of them."""
+    """Messages after and before these indexes, oldest first; with `limit`, only the newest."""
     query = select(messages).where(messages.c.session_id == session_id, messages.c.idx > after_idx)
     if before_idx is not None:
         query = query.where(messages.c.idx < before_idx)
@@ -171,6 +171,7 @@ def read(
 
 
 def first_idx(connection: Connection, turn_id: str) -> int | None:
+    """The index of the turn's first message."""
     query = select(func.min(messages.c.idx)).where(messages.c.turn_id == turn_id)
     idx: int | None = connection.execute(query).scalar()
     return idx
@@ -179,7 +180,10 @@ def first_idx(connection: Connection, turn_id: str) -> int | None:
 def messages_since(
     connection: Connection, user_id: str, since: datetime, limit: int, message_limit: int
 ) -> str:
-    """The messages of the user's sessions as plain text; only the newest if they exceed `limit`."""
+    """The messages of the user's sessions as plain text: the newest, up to `limit` characters.
+
+    Each is cut after `message_limit` characters.
+    """
     query = (
         select(messages, sessions.c.name)
         .join(sessions, sessions.c.id == messages.c.session_id)
@@ -191,7 +195,7 @@ def messages_since(
             messages.c.content != "",
         )
         .order_by(messages.c.timestamp.desc(), messages.c.idx.desc())
-        .limit(limit // 20)
+        .limit(limit // 20)  # lines are rarely shorter than 20 characters
     )
     lines: list[str] = []
     left = limit
@@ -215,7 +219,7 @@ def content(connection: Connection, message_id: str) -> str | None:
     return connection.execute(query).scalar()
 
 
-def visible(
+def history_for(
     connection: Connection, session_id: str, context_from_idx: int, turn_id: str
 ) -> list[Message]:
     """The history the agent gets for this turn: the last summary and everything since."""

@@ -33,28 +33,28 @@ _TAKE_LANE = (
     update(lanes)
     .where(lanes.c.session_id == bindparam("key"))
     .values(
-        turn_id=bindparam("taken_by"),
+        turn_id=bindparam("new_turn"),
         fence=bindparam("new_fence"),
         owner=bindparam("new_owner"),
-        lease_until=bindparam("until"),
+        lease_until=bindparam("new_lease"),
         next_idx=lanes.c.next_idx + bindparam("count"),
     )
 )
 _FREE_LANE = (
     update(lanes)
     .where(lanes.c.session_id == bindparam("key"))
-    .values(turn_id=None, owner=None, lease_until=None, next_idx=bindparam("following_idx"))
+    .values(turn_id=None, owner=None, lease_until=None, next_idx=bindparam("new_idx"))
 )
 _COUNT = (
     update(turns)
-    .where(turns.c.id == bindparam("turn_id"), turns.c.event_count == bindparam("counted"))
-    .values(event_count=bindparam("counted") + bindparam("more"))
+    .where(turns.c.id == bindparam("turn_id"), turns.c.event_count == bindparam("stored_count"))
+    .values(event_count=bindparam("stored_count") + bindparam("more"))
 )
 _FINISH = (
     update(turns)
-    .where(turns.c.id == bindparam("turn_id"), turns.c.event_count == bindparam("counted"))
+    .where(turns.c.id == bindparam("turn_id"), turns.c.event_count == bindparam("stored_count"))
     .values(
-        event_count=bindparam("counted") + bindparam("more"),
+        event_count=bindparam("stored_count") + bindparam("more"),
         outcome=bindparam("ended_as"),
         error=bindparam("failure"),
         message_id=bindparam("answer"),
@@ -78,12 +78,12 @@ class Begun:
     stored_events: Sequence[TurnEvent] = ()
     """The turn's events so far, if it was taken over."""
     has_notified: bool = False
-    """Whether it queued notices in other sessions."""
+    """Whether beginning it queued notices in other sessions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """How a process would begin a turn."""
+    """A process's attempt to begin a turn."""
 
     turn_id: str
     owner: str
@@ -92,13 +92,13 @@ class Claim:
     origins: frozenset[Origin] = frozenset(Origin)
     """The origins for which the process holds a free slot."""
     user_id: str | None = None
-    """The user whose slots these are; None for the session's own user."""
+    """The user who holds these slots, and must own the session; None for any user."""
     zone: tzinfo = UTC
-    """The time zone of prompts."""
+    """The time zone in which prompts show times."""
     is_hand_over: bool = False
-    """Whether the session's own terminal asks for the turn."""
+    """Whether the terminal in which the session is open asks for the turn."""
     shared_drivers: Collection[str] | None = None
-    """The drivers whose sessions may be open in people's terminals; None for any."""
+    """The drivers whose sessions may be open in people's terminals; None for all drivers."""
 
 
 def admit(
@@ -144,24 +144,22 @@ def _begin(
     chosen = admitted
     if chosen is None or chosen.origin not in claim.origins:
         chosen = input_queue.next_input(
-            connection, session_id, claim.origins, lane.not_before(claim.now)
+            connection, session_id, claim.origins, lane.clamp(claim.now)
         )
     if chosen is None:
         return None
     # An input that was admitted just now has no followers.
     joined = [] if chosen is admitted else input_queue.followers(connection, chosen, claim.now)
     fence = lane.fence + 1
-    now = max(
-        [lane.not_before(claim.now), *(each.queued_at or claim.now for each in (chosen, *joined))]
-    )
+    now = max([lane.clamp(claim.now), *(each.queued_at or claim.now for each in (chosen, *joined))])
     connection.execute(
         _TAKE_LANE,
         {
             "key": session_id,
-            "taken_by": turn_id,
+            "new_turn": turn_id,
             "new_fence": fence,
             "new_owner": claim.owner,
-            "until": claim.lease_until,
+            "new_lease": claim.lease_until,
             "count": 1 + len(joined),
         },
     )
@@ -172,7 +170,7 @@ def _begin(
         transcript.add_input(connection, each, idx, now)
     session = sessions.move(connection, lane.session, Transition.TURN_BEGINS, now)
     texts = [(each.text, each.origin) for each in delivered if "notice" not in each.metadata]
-    session = sessions.open_with(connection, session, texts, now)
+    session = sessions.set_opening(connection, session, texts, now)
     begun = _begun(connection, session, delivered, turn_id, fence, now, user)
     is_recall = chosen.origin is Origin.RECALL
     events.emit(
@@ -186,24 +184,30 @@ def _begin(
         now,
     )
     reminders.register_delivered(connection, delivered, now)
-    return replace(begun, has_notified=notices.delivered(connection, session, delivered, now))
+    return replace(
+        begun, has_notified=notices.notify_delivered(connection, session, delivered, now)
+    )
 
 
 def extend(
-    connection: Connection, turn: Turn, counted: int, happened: Sequence[TurnEvent], now: datetime
+    connection: Connection,
+    turn: Turn,
+    stored_count: int,
+    new_events: Sequence[TurnEvent],
+    now: datetime,
 ) -> None:
-    """Store new events of the turn. `counted` is how many were stored before."""
-    count = {"turn_id": turn.id, "counted": counted, "more": len(happened)}
+    """Store new events of the turn, which has `stored_count` already."""
+    count = {"turn_id": turn.id, "stored_count": stored_count, "more": len(new_events)}
     if not connection.execute(_COUNT, count).rowcount:
         # Already stored by a commit whose reply got lost.
         return
-    events.emit(connection, turn.session.id, turn.id, _items(happened), now, fence=turn.fence)
-    if any(isinstance(event, HistoryCompacted) for event in happened):
+    events.emit(connection, turn.session.id, turn.id, _items(new_events), now, fence=turn.fence)
+    if any(isinstance(event, HistoryCompacted) for event in new_events):
         reminders.compaction_ended(connection, turn.session.id, now)
 
 
-def show_asking(connection: Connection, turn: Turn, is_asking: bool, now: datetime) -> None:
-    """Set whether the session waits for a person."""
+def set_asking(connection: Connection, turn: Turn, is_asking: bool, now: datetime) -> None:
+    """Set whether the turn waits for a person's answer."""
     state = SessionState.WAITING if is_asking else SessionState.RUNNING
     lane = lock(connection, turn.session.id)
     if lane.turn_id == turn.id:
@@ -213,8 +217,8 @@ def show_asking(connection: Connection, turn: Turn, is_asking: bool, now: dateti
 def finish(
     connection: Connection,
     turn: Turn,
-    counted: int,
-    happened: Sequence[TurnEvent],
+    stored_count: int,
+    new_events: Sequence[TurnEvent],
     drafts: Sequence[Draft],
     ending: Ending,
     usage: Usage,
@@ -226,12 +230,12 @@ def finish(
         if _ending(connection, turn.id) != ending:
             raise FenceLost(turn.session.id)
         return
-    last = _Last(counted, _items(happened), drafts, usage)
-    _conclude(connection, lane, turn.inputs, turn.id, last, ending, now)
+    rest = _Rest(stored_count, _items(new_events), drafts, usage)
+    _conclude(connection, lane, turn.inputs, turn.id, rest, ending, now)
 
 
 def take_over(connection: Connection, dead: RunningTurn, claim: Claim) -> Begun | None:
-    """Continue a turn whose process is gone but whose agent is not.
+    """Continue a turn whose process is gone but whose agent still runs.
 
     None if another process was faster, or this one has no free slot.
     """
@@ -274,18 +278,18 @@ def close_dead(
     row = connection.execute(
         select(turns.c.event_count, turns.c.stop_reason).where(turns.c.id == dead.id)
     ).one()
-    # A turn with a stop request has ended as wanted, and must not run again.
-    was_to_stop = row.stop_reason is not None
-    ending = Ending(Outcome.STOPPED) if was_to_stop else Ending(Outcome.ERROR, why)
-    last = _Last(row.event_count)
-    if row.event_count == 0 and not was_to_stop:
-        _give_back(connection, lane, dead.id, last, ending, now)
+    # A turn that was asked to stop has ended as requested, and must not run again.
+    had_stop_request = row.stop_reason is not None
+    ending = Ending(Outcome.STOPPED) if had_stop_request else Ending(Outcome.ERROR, why)
+    rest = _Rest(row.event_count)
+    if row.event_count == 0 and not had_stop_request:
+        _give_back(connection, lane, dead.id, rest, ending, now)
         return True
     inputs = input_queue.delivered_to(connection, dead.id)
-    happened = drafts_of(_stored_events(connection, dead))
+    drafts = drafts_of(_stored_events(connection, dead))
     must_speak = inputs[0].origin is Origin.AUTOMATION
-    last = replace(last, drafts=closed(happened, ending, must_speak=must_speak))
-    _conclude(connection, lane, inputs, dead.id, last, ending, now)
+    rest = replace(rest, drafts=closed(drafts, ending, must_speak=must_speak))
+    _conclude(connection, lane, inputs, dead.id, rest, ending, now)
     return True
 
 
@@ -294,11 +298,11 @@ def drop(connection: Connection, idle: RunningTurn, now: datetime) -> None:
     inputs = input_queue.delivered_to(connection, idle.id)
     is_closed = close_dead(connection, idle, now, NOTHING_TO_DO)
     if not is_closed or input_queue.delivered_to(connection, idle.id):
-        # Another process was faster, or the turn has ended because of a stop request.
+        # Another process was faster, or a stop request ended the turn.
         return
     for each in inputs:
         input_queue.remove(connection, each.session_id, each.id, now)
-        automation_runs.had_nothing_to_do(connection, each, now)
+        automation_runs.remove_idle_run(connection, each, now)
 
 
 def answer(connection: Connection, session_id: str, input_id: str) -> Answer:
@@ -314,29 +318,29 @@ def answer(connection: Connection, session_id: str, input_id: str) -> Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Last:
+class _Rest:
     """What is left to store when a turn ends."""
 
-    counted: int
-    """How many of its events are stored."""
+    stored_count: int
+    """How many of the turn's events are stored already."""
     items: Sequence[tuple[str, Payload]] = ()
     drafts: Sequence[Draft] = ()
     usage: Usage = field(default_factory=Usage)
 
 
 def _give_back(
-    connection: Connection, lane: Lane, turn_id: str, last: _Last, ending: Ending, now: datetime
+    connection: Connection, lane: Lane, turn_id: str, rest: _Rest, ending: Ending, now: datetime
 ) -> None:
     """Undo the turn: remove its messages and queue its inputs again."""
-    now = lane.not_before(now)
+    now = lane.clamp(now)
     freed = transcript.take_back(connection, turn_id)
-    # Notices added since then keep their indexes, and no index is used twice.
+    # Reuse the indexes, unless notices were added after the turn's messages.
     next_idx = min(freed) if max(freed) + 1 == lane.next_idx else lane.next_idx
     waiting = input_queue.give_back(connection, turn_id)
     for each in waiting:
         origins.turn_undone(connection, each, now)
     lane = replace(lane, next_idx=next_idx)
-    _conclude(connection, lane, (), turn_id, last, ending, now, undone=waiting)
+    _conclude(connection, lane, (), turn_id, rest, ending, now, undone=waiting)
     queued = [("input_queued", {"input": input_json(each)}) for each in waiting]
     events.emit(connection, lane.session.id, None, queued, now)
 
@@ -346,21 +350,21 @@ def _conclude(
     lane: Lane,
     inputs: Sequence[Input],
     turn_id: str,
-    last: _Last,
+    rest: _Rest,
     ending: Ending,
     now: datetime,
     undone: Sequence[Input] = (),
 ) -> None:
-    """End any turn: store what is left of it, settle its inputs, free the lane."""
-    now = lane.not_before(now)
+    """End a turn: store what is left of it, settle its inputs and free the lane."""
+    now = lane.clamp(now)
     session_id, idx, message_id, answer = lane.session.id, lane.next_idx, None, ""
-    if last.drafts:
+    if rest.drafts:
         message_id = transcript.add_drafts(
-            connection, session_id, turn_id, inputs[0], last.drafts, idx, now
+            connection, session_id, turn_id, inputs[0], rest.drafts, idx, now
         )
-        idx += len(last.drafts)
-        answer = last.drafts[-1].content
-    reason = _end(connection, session_id, turn_id, last, ending, message_id, now)
+        idx += len(rest.drafts)
+        answer = rest.drafts[-1].content
+    reason = _complete_row(connection, session_id, turn_id, rest, ending, message_id, now)
     if reason == StopReason.CLEARED:
         lane = _with_new_context(connection, lane, idx, now)
     if inputs:
@@ -368,16 +372,16 @@ def _conclude(
         if remark is not None:
             idx = _add_remark(connection, session_id, inputs[0], remark, idx, now)
     if lane.session.state is SessionState.STOPPED:
-        # The session was killed meanwhile: a recurring recall has no next beat.
+        # The session was killed meanwhile, so a recurring recall has no next wake-up.
         recalls.session_ended(connection, session_id, now)
     # Read the recall again: the lane's lock does not cover it.
     session = replace(lane.session, pending=recalls.pending(connection, session_id))
-    _close(connection, session, turn_id, last.items, ending, message_id, idx, now)
+    _free_lane(connection, session, turn_id, rest.items, ending, message_id, idx, now)
     if undone:
         reminders.turn_undone(connection, session_id, undone, now)
     else:
         reminders.turn_ended(connection, session_id, ending, reason, now)
-    notices.stopped(connection, session, inputs, ending, answer, now)
+    notices.notify_stopped(connection, session, inputs, ending, answer, now)
 
 
 def _add_remark(
@@ -392,21 +396,21 @@ def _add_remark(
     return idx + 1
 
 
-def _end(
+def _complete_row(
     connection: Connection,
     session_id: str,
     turn_id: str,
-    last: _Last,
+    rest: _Rest,
     ending: Ending,
     message_id: str | None,
     now: datetime,
 ) -> str | None:
-    """Complete the turn's row. Returns the reason of a stop request, if there was one."""
-    usage = last.usage
+    """Complete the turn's row. Returns the reason for a stop request, if there was one."""
+    usage = rest.usage
     values = {
         "turn_id": turn_id,
-        "counted": last.counted,
-        "more": len(last.items),
+        "stored_count": rest.stored_count,
+        "more": len(rest.items),
         "ended_as": ending.outcome,
         "failure": ending.error,
         "answer": message_id,
@@ -428,19 +432,19 @@ def _with_new_context(connection: Connection, lane: Lane, from_idx: int, now: da
     return replace(lane, session=session)
 
 
-def _close(
+def _free_lane(
     connection: Connection,
     session: Session,
     turn_id: str,
     items: Sequence[tuple[str, Payload]],
     ending: Ending,
     message_id: str | None,
-    following_idx: int,
+    next_idx: int,
     now: datetime,
 ) -> None:
     """Free the lane and announce the end."""
     session = sessions.move(connection, session, Transition.TURN_ENDS, now)
-    connection.execute(_FREE_LANE, {"key": session.id, "following_idx": following_idx})
+    connection.execute(_FREE_LANE, {"key": session.id, "new_idx": next_idx})
     end = {"outcome": ending.outcome.value, "message_id": message_id, "error": ending.error}
     last: list[tuple[str, Payload]] = [
         ("stream_end", end),
@@ -451,8 +455,8 @@ def _close(
 
 def _stored_events(connection: Connection, dead: RunningTurn) -> list[TurnEvent]:
     stored = events.read_turn(connection, dead.session_id, dead.id)
-    happened = [turn_event(event.type, event.payload) for event in stored]
-    return [event for event in happened if event is not None]
+    decoded = [turn_event(event.type, event.payload) for event in stored]
+    return [event for event in decoded if event is not None]
 
 
 def _ending(connection: Connection, turn_id: str) -> Ending | None:
@@ -491,7 +495,7 @@ def _begun(
     return Begun(
         turn=Turn(turn_id, session, delivered[0], fence, started_at, tuple(delivered[1:])),
         user=user,
-        history=transcript.visible(connection, session.id, session.context_from_idx, turn_id),
+        history=transcript.history_for(connection, session.id, session.context_from_idx, turn_id),
     )
 
 
@@ -512,5 +516,5 @@ def _new_turn(
     }
 
 
-def _items(happened: Sequence[TurnEvent]) -> list[tuple[str, Payload]]:
-    return [(event.type, event.payload()) for event in happened]
+def _items(turn_events: Sequence[TurnEvent]) -> list[tuple[str, Payload]]:
+    return [(event.type, event.payload()) for event in turn_events]

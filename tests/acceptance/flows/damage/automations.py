@@ -20,7 +20,7 @@ def write(books: Books) -> None:
     books.do(automations.add, _automation("once", "a", At(NOW + MINUTE)))
     books.do(automations.add, _automation("beat", "b", Every(60, NOW)))
     apart = _automation("apart", None, At(NOW + 3 * MINUTE))
-    books.do(hidden_sessions.keep, hidden_session(apart, "/", "scripted", NOW), apart, NOW)
+    books.do(hidden_sessions.add_or_update, hidden_session(apart, "/", "scripted", NOW), apart, NOW)
 
     # Two at once, a second ahead; the second one's first turn dies before its first output.
     books.do(_claim, NOW + MINUTE - SECOND, 2)

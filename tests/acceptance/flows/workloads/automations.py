@@ -167,7 +167,7 @@ def add_unbound(database_url: str, reader_id: str) -> None:
                 updated_at=now,
             )
             session = hidden_session(automation, "/", "scripted", now)
-            hidden_sessions.keep(connection, session, automation, now)
+            hidden_sessions.add_or_update(connection, session, automation, now)
         store_emitted(connection)
     engine.dispose()
 

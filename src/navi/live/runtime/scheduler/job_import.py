@@ -71,7 +71,7 @@ async def _keep(store: Store, clock: Clock, automation: Automation) -> bool:
         return True
     now = clock.now()
     session = hidden_session(automation, str(server_files.workspace()), DEFAULT_DRIVER, now)
-    return await store.transact(hidden_sessions.keep, session, automation, now)
+    return await store.transact(hidden_sessions.add_or_update, session, automation, now)
 
 
 def _reason(error: NaviError, job: Automation) -> str:

@@ -125,10 +125,10 @@ class SystemJobs:
         )
         session = hidden_session(job, str(self._workspace), self._driver, now)
         try:
-            await self._store.transact(hidden_sessions.keep, session, job, now)
+            await self._store.transact(hidden_sessions.add_or_update, session, job, now)
         except Conflict:
             # Another server that is starting has just created it.
-            await self._store.transact(hidden_sessions.keep, session, job, now)
+            await self._store.transact(hidden_sessions.add_or_update, session, job, now)
 
 
 def hidden_session(automation: Automation, cwd: str, driver: str, now: datetime) -> Session:

@@ -31,4 +31,4 @@ class AgentTokens:
         return token
 
     async def _is_valid(self, token: str) -> bool:
-        return await self._store.transact(session_tokens.session_of, digest(token)) is not None
+        return await self._store.transact(session_tokens.owner_of, digest(token)) is not None

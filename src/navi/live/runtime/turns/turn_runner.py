@@ -376,7 +376,7 @@ class TurnRunner:
                         await self._store.transact(tell, session.id, self._clock.now())
                     elif isinstance(event, Asking):
                         is_asking, now = event.is_asking, self._clock.now()
-                        await self._store.transact(turns.show_asking, begun.turn, is_asking, now)
+                        await self._store.transact(turns.set_asking, begun.turn, is_asking, now)
                     elif isinstance(event, Conversation):
                         if conversation is None:
                             name, now = event.agent_session_id, self._clock.now()
@@ -396,7 +396,7 @@ class TurnRunner:
             scheduled = await self._job_prompts.prompt(job, turn.started_at)
             if scheduled is None:
                 raise NothingToDo
-            first = await self._store.transact(automation_runs.keep_prompt, first, scheduled)
+            first = await self._store.transact(automation_runs.record_prompt, first, scheduled)
         return prompt_of((first, *turn.joined))
 
     async def _nudges(self, turn: Turn, tool_call_id: str) -> Sequence[str]:

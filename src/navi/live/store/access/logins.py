@@ -11,12 +11,15 @@ from navi.live.model.access.login import Login
 from navi.live.store.engine.tables import login_codes, logins
 
 TOUCH_AFTER = timedelta(hours=1)
-"""How old `last_used_at` may be, so that most requests of a page write nothing."""
+"""How stale `last_used_at` may get, so that most requests of a page write nothing."""
+
+_COLUMNS = (logins.c.user_id, logins.c.owner_sha256, logins.c.created_at, logins.c.last_used_at)
 
 
 def add_code(
     connection: Connection, code_sha256: str, user_id: str, expires_at: datetime, now: datetime
 ) -> None:
+    """Store a login code, and delete those that have expired."""
     connection.execute(delete(login_codes).where(login_codes.c.expires_at <= now))
     if _has_code(connection, code_sha256):
         return
@@ -28,17 +31,17 @@ def add_code(
 def redeem(
     connection: Connection, code_sha256: str, token_sha256: str, login: Login, oldest: datetime
 ) -> bool:
-    """Begin the login if the code is valid and belongs to its user. Each code works once."""
+    """Begin the login if the code is valid and belongs to the login's user. A code works once."""
     if _find(connection, token_sha256) is not None:
         return True
-    spent = connection.execute(
+    result = connection.execute(
         delete(login_codes).where(
             login_codes.c.code_sha256 == code_sha256,
             login_codes.c.user_id == login.user_id,
             login_codes.c.expires_at > login.created_at,
         )
     )
-    if spent.rowcount == 0:
+    if result.rowcount == 0:
         return False
     begin(connection, token_sha256, login, oldest)
     return True
@@ -52,7 +55,7 @@ def begin(connection: Connection, token_sha256: str, login: Login, oldest: datet
 
 
 def use(connection: Connection, token_sha256: str, now: datetime, oldest: datetime) -> Login | None:
-    """The login, unless it was last used before `oldest`."""
+    """The login with this token, unless it was last used before `oldest`."""
     login = _find(connection, token_sha256)
     if login is None or login.last_used_at < oldest:
         return None
@@ -64,6 +67,7 @@ def use(connection: Connection, token_sha256: str, now: datetime, oldest: dateti
 
 
 def end(connection: Connection, token_sha256: str) -> int:
+    """End a login. Returns how many there were: 1 or 0."""
     return connection.execute(delete(logins).where(logins.c.token_sha256 == token_sha256)).rowcount
 
 
@@ -85,9 +89,6 @@ def list_logins(connection: Connection, oldest: datetime) -> list[Login]:
         .order_by(logins.c.last_used_at.desc())
     )
     return [Login(*row) for row in rows]
-
-
-_COLUMNS = (logins.c.user_id, logins.c.owner_sha256, logins.c.created_at, logins.c.last_used_at)
 
 
 def _find(connection: Connection, token_sha256: str) -> Login | None:

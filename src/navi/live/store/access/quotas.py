@@ -1,6 +1,6 @@
 """Whether a user or a session may have one more of something.
 
-Limits are not exact: two simultaneous transactions may both take the last place.
+Limits are not exact: of two simultaneous transactions, both may add the last one allowed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _OWNER: BindParameter[str] = bindparam("owner")
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What is counted, and for whom."""
+    """What is counted, for whom, and what to do when there are too many."""
 
     things: str
     owner: str
@@ -36,7 +36,7 @@ class Quota:
 
 def _bounded(rows: Select[Any]) -> Select[Any]:
     """Stop counting at the limit, so that the cost does not grow with the number of rows."""
-    return select(func.count()).select_from(rows.limit(bindparam("most")).subquery())
+    return select(func.count()).select_from(rows.limit(bindparam("limit")).subquery())
 
 
 SESSIONS = Quota(
@@ -97,12 +97,12 @@ INPUTS_OF_SESSION = Quota(
 
 
 def require_room(
-    connection: Connection, quota: Quota, owner_id: str, most: int | None, *, used: int = 0
+    connection: Connection, quota: Quota, owner_id: str, limit: int | None, *, just_added: int = 0
 ) -> None:
-    """Refuse more than `most`. `used` is 1 if this transaction has already stored the new one."""
-    if most is None:
+    """Raise LimitReached if there are `limit` already, not counting those just added."""
+    if limit is None:
         return
-    values = {"owner": owner_id, "most": most + used}
-    if connection.execute(quota.count, values).scalar_one() >= most + used:
+    values = {"owner": owner_id, "limit": limit + just_added}
+    if connection.execute(quota.count, values).scalar_one() >= limit + just_added:
         hint = f"{quota.remedy}; an admin can raise the limit: [limits] in the settings"
-        raise LimitReached(f"{quota.owner} {owner_id}", most, quota.things, hint=hint)
+        raise LimitReached(f"{quota.owner} {owner_id}", limit, quota.things, hint=hint)

@@ -1,4 +1,4 @@
-"""Removes a user's access and everything they have running. Transcripts stay."""
+"""Removes a user's access and ends everything of theirs that is running. Transcripts stay."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ ACCESS = (logins, login_codes)
 
 
 def survey(connection: Connection, user_id: str) -> Belongings:
+    """What would end with the user."""
     if connection.execute(select(users.c.id).where(users.c.id == user_id)).one_or_none() is None:
         raise UserNotFound(user_id)
     owned = select(session_rows.c.id).where(session_rows.c.user_id == user_id)

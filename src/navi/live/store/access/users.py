@@ -1,4 +1,4 @@
-"""The users. `local`, who has the server's own token, is not stored."""
+"""The users, except `local`, who has the server's own token and is not stored."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def list_users(connection: Connection) -> list[User]:
 
 
 def replace_token(connection: Connection, user_id: str, token_sha256: str) -> None:
-    """Replace the token; void browser logins made with the old one and unused login links."""
+    """Replace the token, and end the user's browser logins and unused login links."""
     changed = connection.execute(
         update(users).where(users.c.id == user_id).values(token_sha256=token_sha256)
     )
@@ -57,17 +57,17 @@ def by_token(connection: Connection, token_sha256: str) -> User | None:
 
 
 def by_session_token(connection: Connection, token_sha256: str, now: datetime) -> Caller | None:
-    """The agent with this token; None if its user was removed."""
-    session = session_tokens.session_of(connection, token_sha256)
-    if session is None:
+    """The agent with this token; None if the token is not valid or its user was removed."""
+    owner = session_tokens.owner_of(connection, token_sha256)
+    if owner is None:
         return None
-    if session.user_id != LOCAL_USER_ID and _find(connection, session.user_id) is None:
+    if owner.user_id != LOCAL_USER_ID and _find(connection, owner.user_id) is None:
         return None
-    return Caller(get(connection, session.user_id, now), session.id)
+    return Caller(get(connection, owner.user_id, now), owner.session_id)
 
 
 def get(connection: Connection, user_id: str, now: datetime) -> User:
-    """The user; one that was removed gets the fewest rights."""
+    """The user. One who was removed gets the fewest rights."""
     if user_id == LOCAL_USER_ID:
         return User(LOCAL_USER_ID, Role.ADMIN, now)
     return _find(connection, user_id) or User(user_id, Role.USER, now)

@@ -1,4 +1,4 @@
-"""Sets unreadable queued inputs aside, so that those behind them get their turns."""
+"""Sets aside queued inputs that can't be read, so that those behind them can be delivered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets turns aside that can't be read or closed, so that their sessions can continue."""
+"""Sets aside turns that can't be read or closed, so that their sessions can continue."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger("navi.store")
 
 
 def set_aside(connection: Connection, now: datetime) -> list[RunningTurn]:
-    """Set unreadable running turns aside. Returns the others."""
+    """Set aside running turns that can't be read. Returns the others."""
     running: list[RunningTurn] = []
     query = select(lanes.c.session_id, lanes.c.turn_id).where(lanes.c.turn_id.is_not(None))
     for session_id, turn_id in connection.execute(query).all():
@@ -44,7 +44,7 @@ def end(connection: Connection, turn_id: str, session_id: str, why: str, now: da
 
 
 def _settle(connection: Connection, turn_id: str, session_id: str, why: str, now: datetime) -> None:
-    """Make the session idle and end what scheduled the turn, if they can be read."""
+    """Make the session idle and end the turn's recall or automation run, if they can be read."""
     try:
         with connection.begin_nested():
             lane = stored_lanes.lock(connection, session_id)

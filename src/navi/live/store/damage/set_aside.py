@@ -1,4 +1,4 @@
-"""Rows that could not be read, computed or carried out.
+"""The record of rows that could not be read, computed or carried out.
 
 Such a row is ended or deleted, so that it never stops the others. Its content and the reason are
 recorded here, posted in its session, and listed by `navi doctor`.
@@ -39,12 +39,16 @@ _TABLES: dict[str, tuple[Table, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Reference:
+    """Names a bad row and its session."""
+
     row_id: str
     session_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
+    """A row of the record."""
+
     id: str
     kind: str
     row_id: str
@@ -75,14 +79,14 @@ def take_out(
     connection: Connection,
     table: Table,
     row_id: str,
-    ended: Mapping[str, Any],
+    changes: Mapping[str, Any],
     read: Callable[[Row[Any]], object],
 ) -> None:
-    """End the row so that it is never due again; delete it if it is still unreadable."""
+    """Make the changes that end the row; delete it if it is still unreadable then."""
     is_row = table.c.id == row_id
     try:
         with connection.begin_nested():
-            connection.execute(update(table).where(is_row).values(**ended))
+            connection.execute(update(table).where(is_row).values(**changes))
             read(connection.execute(select(table).where(is_row)).one())
     except Exception:
         connection.execute(delete(table).where(is_row))
@@ -103,9 +107,9 @@ def show(
     try:
         with connection.begin_nested():
             lane = lock(connection, reference.session_id)
-            transcript.post(connection, lane, notice, lane.not_before(now))
+            transcript.post(connection, lane, notice, lane.clamp(now))
     except Exception:
-        log.exception("can't show in session %s what was set aside", reference.session_id)
+        log.exception("can't post a notice in session %s", reference.session_id)
 
 
 def list_rows(connection: Connection, limit: int = 100) -> list[SetAside]:
@@ -115,6 +119,7 @@ def list_rows(connection: Connection, limit: int = 100) -> list[SetAside]:
 
 
 def reason_of(error: BaseException) -> str:
+    """The error in one line."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 

@@ -1,4 +1,4 @@
-"""What every kind of due thing offers to the scheduler."""
+"""What the scheduler needs from every kind of thing that comes due."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Claimed:
     inputs: Sequence[Input] = ()
     """The inputs admitted for them."""
     owners: Mapping[str, str] = field(default_factory=dict)
-    """The inputs' users: user ids by session id."""
+    """Whose inputs these are: user ids by session id."""
 
 
 class DueKind(Protocol):
-    """Things of one kind that come due."""
+    """One kind of thing that comes due."""
 
     name: str
     lead: timedelta
@@ -45,7 +45,7 @@ class DueKind(Protocol):
 
 
 def next_instants(kinds: Sequence[DueKind]) -> Executable:
-    """One query for the next instant of every kind. Build it once: that is the slow part."""
+    """One query for the next instant of every kind. Build it only once: that is the slow part."""
     firsts = [kind.instants.limit(1).subquery() for kind in kinds]
     return union_all(
         *(select(literal_column(str(number)), *first.c) for number, first in enumerate(firsts))

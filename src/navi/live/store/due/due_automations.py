@@ -21,7 +21,7 @@ _SESSION_ID = func.coalesce(
 )
 _IS_DUE = (
     automations.c.next_run_at <= bindparam("until", type_=Instant),
-    # Not early while a run is active: that one may still end before this one is due.
+    # Don't claim early while a run is active: it may end before the next one is due.
     or_(
         automations.c.active_run_state.is_(None),
         automations.c.next_run_at <= bindparam("now", type_=Instant),
@@ -67,11 +67,17 @@ class DueAutomations:
             assert automation.next_run_at is not None
             lane = lock(connection, automation.session_id)
             owners[lane.session.id] = lane.session.user_id
-            moment = lane.not_before(now)
-            its = plan(automation, max(now, automation.next_run_at))
-            new = automation_runs.begin(connection, lane, automation, its, self._keep_runs, moment)
+            queued_at = lane.clamp(now)
+            new = automation_runs.begin(
+                connection,
+                lane,
+                automation,
+                plan(automation, max(now, automation.next_run_at)),
+                self._keep_runs,
+                queued_at,
+            )
             if new is not None:
-                inputs += input_queue.admit_all(connection, [(lane, new)], moment)
+                inputs += input_queue.admit_all(connection, [(lane, new)], queued_at)
         return Claimed(len(rows), inputs, owners)
 
     def first_due(self, connection: Connection, until: datetime) -> set_aside.Reference | None:
@@ -80,6 +86,12 @@ class DueAutomations:
         return None if row is None else set_aside.Reference(row.id, row.session_id)
 
     def give_up(self, connection: Connection, row_id: str, why: str) -> None:
-        ended = {"enabled": False, "ended": Ended.FAILED, "next_run_at": None, "held_at": None}
-        failed = {**ended, "last_status": "error", "last_error": why}
-        set_aside.take_out(connection, automations, row_id, failed, automation_of)
+        changes = {
+            "enabled": False,
+            "ended": Ended.FAILED,
+            "next_run_at": None,
+            "held_at": None,
+            "last_status": "error",
+            "last_error": why,
+        }
+        set_aside.take_out(connection, automations, row_id, changes, automation_of)

@@ -72,9 +72,8 @@ class DueNudges:
         return None if row is None else set_aside.Reference(row.id, row.target_session_id)
 
     def give_up(self, connection: Connection, row_id: str, why: str) -> None:
-        ended = {"is_active": False}
-        read = reminders.registration_of
-        set_aside.take_out(connection, remind_registrations, row_id, ended, read)
+        changes, read = {"is_active": False}, reminders.registration_of
+        set_aside.take_out(connection, remind_registrations, row_id, changes, read)
 
 
 def _claim(
@@ -89,7 +88,7 @@ def _claim(
         reminders.postpone(connection, registration, until)
         return []
     if until is not None:
-        # Its end was never reported.
+        # The compaction's end was never reported.
         compactions.forget(connection, session_id, until)
         reminders.change(connection, registration.reset(until), now)
         return []
@@ -101,7 +100,7 @@ def _nudge(
 ) -> list[Input]:
     nudge = nudge_due(registration, now)
     inputs: list[Input] = []
-    if nudge is not Nudge.NONE and not reminders.waits(connection, registration, nudge):
+    if nudge is not Nudge.NONE and not reminders.has_queued_nudge(connection, registration, nudge):
         if nudge is Nudge.HARD:
             # The hard nudge includes what the undelivered soft one says.
             reminders.remove_nudges(connection, registration, now)

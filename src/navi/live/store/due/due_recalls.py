@@ -60,9 +60,9 @@ class DueRecalls:
     def claim(self, connection: Connection, now: datetime, until: datetime, limit: int) -> Claimed:
         """Claim due recalls. A claimed recall stays pending and names its input."""
         rows = connection.execute(_CLAIMABLE, {"until": until, "limit": limit}).all()
-        lanes_of_rows = [lane_of(connection, row) for row in rows]
+        locked_lanes = [lane_of(connection, row) for row in rows]
         arrivals, claims = [], []
-        for lane in lanes_of_rows:
+        for lane in locked_lanes:
             recall = lane.session.pending
             assert recall is not None
             new = recall_input(recall, self._time_limit_seconds)
@@ -74,10 +74,10 @@ class DueRecalls:
             return Claimed(0)
         connection.execute(_CLAIM, claims)
         inputs = input_queue.admit_all(connection, arrivals, now)
-        for lane in lanes_of_rows:
+        for lane in locked_lanes:
             if lane.turn_id is not None:
                 recalls.announce(connection, lane.session.id, None, now)
-        owners = {lane.session.id: lane.session.user_id for lane in lanes_of_rows}
+        owners = {lane.session.id: lane.session.user_id for lane in locked_lanes}
         return Claimed(len(rows), inputs, owners)
 
     def first_due(self, connection: Connection, until: datetime) -> set_aside.Reference | None:
@@ -85,5 +85,5 @@ class DueRecalls:
         return None if row is None else set_aside.Reference(row.id, row.session_id)
 
     def give_up(self, connection: Connection, row_id: str, why: str) -> None:
-        ended = {"status": RecallStatus.CANCELLED, "outcome": Outcome.ERROR, "error": why}
-        set_aside.take_out(connection, session_recalls, row_id, ended, recall_of)
+        changes = {"status": RecallStatus.CANCELLED, "outcome": Outcome.ERROR, "error": why}
+        set_aside.take_out(connection, session_recalls, row_id, changes, recall_of)

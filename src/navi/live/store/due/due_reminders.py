@@ -13,8 +13,7 @@ from navi.live.model.session import SessionState
 from navi.live.store import input_queue
 from navi.live.store.damage import set_aside
 from navi.live.store.due.contract import Claimed
-from navi.live.store.engine.tables import Instant, lanes, sessions
-from navi.live.store.engine.tables import scheduled_reminders as table
+from navi.live.store.engine.tables import Instant, lanes, scheduled_reminders, sessions
 from navi.live.store.lanes import lock
 from navi.live.store.scheduling import compactions, one_time_reminders
 
@@ -23,23 +22,32 @@ def _claimable(*columns: Any) -> Any:
     # Skip sessions that are being written to; the scheduler retries in a moment.
     return (
         select(*columns)
-        .join(sessions, sessions.c.id == table.c.session_id)
-        .join(lanes, lanes.c.session_id == table.c.session_id)
-        .where(one_time_reminders.IS_PENDING, table.c.due_at <= bindparam("until", type_=Instant))
-        .order_by(table.c.due_at)
+        .join(sessions, sessions.c.id == scheduled_reminders.c.session_id)
+        .join(lanes, lanes.c.session_id == scheduled_reminders.c.session_id)
+        .where(
+            one_time_reminders.IS_PENDING,
+            scheduled_reminders.c.due_at <= bindparam("until", type_=Instant),
+        )
+        .order_by(scheduled_reminders.c.due_at)
         .limit(bindparam("limit"))
-        .with_for_update(key_share=True, of=[table, sessions, lanes], skip_locked=True)
+        .with_for_update(
+            key_share=True, of=[scheduled_reminders, sessions, lanes], skip_locked=True
+        )
     )
 
 
-_CLAIMABLE = _claimable(table)
-_FIRST = _claimable(table.c.id, table.c.session_id)
+_CLAIMABLE = _claimable(scheduled_reminders)
+_FIRST = _claimable(scheduled_reminders.c.id, scheduled_reminders.c.session_id)
 
 
 class DueReminders:
     name = "reminder"
     lead = timedelta(0)  # It interrupts the session, so it must not be early.
-    instants = select(table.c.due_at).where(one_time_reminders.IS_PENDING).order_by(table.c.due_at)
+    instants = (
+        select(scheduled_reminders.c.due_at)
+        .where(one_time_reminders.IS_PENDING)
+        .order_by(scheduled_reminders.c.due_at)
+    )
 
     def claim(self, connection: Connection, now: datetime, until: datetime, limit: int) -> Claimed:
         rows = connection.execute(_CLAIMABLE, {"until": until, "limit": limit}).all()
@@ -64,6 +72,5 @@ class DueReminders:
         return None if row is None else set_aside.Reference(row.id, row.session_id)
 
     def give_up(self, connection: Connection, row_id: str, why: str) -> None:
-        ended = {"status": ReminderStatus.CANCELLED}
-        read = one_time_reminders.reminder_of
-        set_aside.take_out(connection, table, row_id, ended, read)
+        changes, read = {"status": ReminderStatus.CANCELLED}, one_time_reminders.reminder_of
+        set_aside.take_out(connection, scheduled_reminders, row_id, changes, read)

@@ -13,25 +13,25 @@ from navi.live.model.session import Session, SessionState
 from navi.live.store.engine.tables import session_recalls, sessions
 
 _RECALL_FIELDS = tuple(field.name for field in fields(Recall))
-_PENDING = "pending_"
+_PREFIX = "pending_"
 
-# A literal, not a parameter: with a parameter, PostgreSQL can't use the partial index of pending
-# recalls in a prepared statement, and plans it anew for each run.
+# A literal, not a parameter: a prepared statement with a parameter can't use PostgreSQL's partial
+# index of pending recalls, and would be planned anew each time.
 IS_PENDING = session_recalls.c.status == literal_column(f"'{RecallStatus.PENDING.value}'")
 
 _COLUMNS: tuple[Any, ...] = (
     sessions,
-    *(session_recalls.c[name].label(_PENDING + name) for name in _RECALL_FIELDS),
+    *(session_recalls.c[name].label(_PREFIX + name) for name in _RECALL_FIELDS),
 )
-_HAS_PENDING = and_(session_recalls.c.session_id == sessions.c.id, IS_PENDING)
-SESSIONS = select(*_COLUMNS).join_from(sessions, session_recalls, _HAS_PENDING, isouter=True)
-"""Sessions, each with its pending recall."""
-SESSIONS_WITH_RECALL = select(*_COLUMNS).join_from(sessions, session_recalls, _HAS_PENDING)
+_ITS_PENDING_RECALL = and_(session_recalls.c.session_id == sessions.c.id, IS_PENDING)
+SESSIONS = select(*_COLUMNS).join_from(sessions, session_recalls, _ITS_PENDING_RECALL, isouter=True)
+"""Sessions, each with its pending recall, if it has one."""
+SESSIONS_WITH_RECALL = select(*_COLUMNS).join_from(sessions, session_recalls, _ITS_PENDING_RECALL)
 """Only sessions that have a pending recall."""
 
 
 def session_of(row: Row[Any]) -> Session:
-    """From a row of `SESSIONS`."""
+    """The session in a row of `SESSIONS`."""
     return Session(
         id=row.id,
         name=row.name,
@@ -47,7 +47,7 @@ def session_of(row: Row[Any]) -> Session:
         context_from_idx=row.context_from_idx,
         created_at=row.created_at,
         updated_at=row.updated_at,
-        pending=None if row.pending_id is None else recall_of(row, _PENDING),
+        pending=None if row.pending_id is None else recall_of(row, _PREFIX),
         opening=row.opening,
         opening_origin=None if row.opening_origin is None else Origin(row.opening_origin),
         program=row.program,

@@ -9,7 +9,7 @@ from navi.base.errors import StoreUnusable
 from navi.live.store.engine.dialects.registry import dialect_for
 
 HEAD = "0011"
-"""The newest migration, repeated here so that an up-to-date database needs no Alembic."""
+"""The newest migration, named here so that an up-to-date database opens without Alembic."""
 
 
 def prepare(url: str) -> None:
@@ -50,7 +50,7 @@ def _upgrade(connection: Connection) -> None:
     if current is not None and current not in revisions:
         raise StoreUnusable(
             f"this database was written by a newer Navi (version {current}; this one has {HEAD})",
-            hint="upgrade Navi, or set NAVI_HOME or NAVI_DATABASE_URL to another place",
+            hint="upgrade Navi, or use another store: set NAVI_HOME or NAVI_DATABASE_URL",
         )
     try:
         command.upgrade(config, "head")

@@ -22,7 +22,7 @@ _SENT = "navi_signals"
 
 
 def clear(connection: Connection) -> None:
-    """Forget earlier signals: a transaction begins."""
+    """Begin a transaction: forget the signals of the last one."""
     connection.info[_SENT] = {}
 
 
@@ -45,9 +45,9 @@ def ring(url: str) -> None:
 
 
 async def listen(url: str, own_id: str, on_signal: OnSignal) -> None:
-    """Call `on_signal(channel, payload)` for every signal of other processes, until cancelled.
+    """Call `on_signal(channel, payload)` for every signal from other processes, until cancelled.
 
-    After a lost connection or a ring, it calls `on_signal` once per channel with an empty payload,
-    because signals may have been missed.
+    After a lost connection or a `ring`, signals may have been missed, so it is called once per
+    channel with an empty payload.
     """
     await dialect_for(url).listen(url, CHANNELS, own_id, on_signal)

@@ -49,7 +49,7 @@ class Instant(TypeDecorator[datetime]):
 
 # Not JSONB, which refuses the NUL characters that tools may print.
 Json = JSON(none_as_null=True)
-# SQLite counts only INTEGER as a row id; PostgreSQL needs the wider type.
+# SQLite uses only INTEGER columns as row ids; PostgreSQL needs the wider type.
 Counter = BigInteger().with_variant(Integer, "sqlite")
 
 
@@ -105,17 +105,17 @@ sessions = Table(
     Column("context_from_idx", Integer, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
-    # The first line of an unnamed session, and who wrote it.
+    # The line from which an unnamed session gets its title, and the origin of that line.
     Column("opening", Text),
     Column("opening_origin", Text),
-    # What runs in its pane.
+    # The program that runs in its pane.
     Column("program", Text),
     Index("sessions_by_user", "user_id", "updated_at"),
     Index("sessions_by_parent", "parent_id"),
 )
 
-# One narrow row per session: its only lock, and the source of its numbers. Kept apart from
-# `sessions` because it changes with every batch of events.
+# One narrow row per session: its only lock, and the counters of its events, messages and inputs.
+# Kept apart from `sessions` because it changes with every batch of events.
 lanes = Table(
     "lanes",
     metadata,
@@ -128,7 +128,7 @@ lanes = Table(
     Column("turn_id", Text),
     Column("owner", Text),
     Column("lease_until", Instant),
-    # Leave room on each page for updated rows, so that indexes need not change with them.
+    # Leave room on each page for updated rows, so that updates need not touch the indexes.
     postgresql_with={"fillfactor": 70},
 )
 Index(
@@ -139,7 +139,7 @@ Index(
 )
 
 # No foreign key to `sessions`: inserting requires the session's lane, and checking again would cost
-# as much as the row. Only the primary key grows with delivered inputs; other indexes stay small.
+# as much as the insert. Of the indexes, only `message_queue_waiting` leaves out delivered inputs.
 message_queue = Table(
     "message_queue",
     metadata,
@@ -214,7 +214,7 @@ Index(
     postgresql_where=_IS_UNCLAIMED,
 )
 
-# The automation itself. Its runs have their own table, so this row never grows.
+# Runs have their own table, so that these rows never grow.
 automations = Table(
     "automations",
     metadata,
@@ -222,7 +222,7 @@ automations = Table(
     Column("user_id", Text, nullable=False),
     Column("name", Text, nullable=False),
     Column("kind", Text, nullable=False),
-    # Empty for system and legacy automations.
+    # NULL for system and legacy automations.
     Column("session_key", Text, ForeignKey("sessions.id", ondelete="CASCADE")),
     Column("schedule_kind", Text, nullable=False),
     Column("at", Instant),
@@ -303,7 +303,7 @@ Index(
     postgresql_where=automation_runs.c.delivery == "pending",
 )
 
-# `due_at` is derived from the other columns and stored for the scheduler, which seeks the earliest.
+# `due_at` is derived from the other columns, and stored because the scheduler searches by it.
 remind_registrations = Table(
     "remind_registrations",
     metadata,
@@ -321,7 +321,7 @@ remind_registrations = Table(
     Column("due_at", Instant, nullable=False),
     Index("remind_registrations_by_target", "target_session_id"),
 )
-# SQLite has no booleans of its own: SQLAlchemy asks it for `= 1`, and so must the index.
+# SQLite has no booleans: SQLAlchemy queries it with `= 1`, so the index must do the same.
 Index(
     "remind_registrations_one_active",
     remind_registrations.c.target_session_id,
@@ -413,7 +413,7 @@ Index(
 
 Index("messages_by_turn", messages.c.turn_id)
 
-# Agents' own ids for sessions. Each clearing of a session adds one.
+# Agents' own ids for sessions. Clearing a session adds another one.
 agent_sessions = Table(
     "agent_sessions",
     metadata,
@@ -429,7 +429,7 @@ agent_sessions = Table(
     Index("agent_sessions_by_session", "session_id", "context_from_idx"),
 )
 
-# Agents call the server with these.
+# The tokens with which agents call the server.
 session_tokens = Table(
     "session_tokens",
     metadata,

@@ -31,10 +31,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 PATIENCE_SECONDS = 5.0
-"""How long to retry an operation while the database is locked or unreachable."""
+"""How long to keep retrying an operation while the database is locked or unreachable."""
 SETTLE_SECONDS = 0.25
 """How long the store must be idle before the database is settled."""
-SETTLED_CHANGES = 1000
+CHANGES_TO_SETTLE = 1000
 """Fewer changed rows are not worth settling."""
 
 log = logging.getLogger("navi.store")
@@ -46,13 +46,13 @@ class _Job:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     future: asyncio.Future[Any]
-    give_up_at: float
+    deadline: float
     result: Any = None
     error: BaseException | None = None
 
 
 class _NotTogether(Exception):
-    """An operation failed that shares its transaction with others."""
+    """An operation failed in a transaction that it shares with others."""
 
 
 class Store:
@@ -124,12 +124,12 @@ class Store:
     ) -> R:
         future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         future.add_done_callback(_consume)
-        give_up_at = time.monotonic() + patience
-        self._jobs.put(_Job(operation, args, kwargs, future, give_up_at))
+        deadline = time.monotonic() + patience
+        self._jobs.put(_Job(operation, args, kwargs, future, deadline))
         # Shielded: the transaction completes even if nobody waits for it any more.
         return await asyncio.shield(future)
 
-    # Below: the workers' side.
+    # The methods below run in the workers' threads, except `_deliver`.
 
     def _work(self) -> None:
         while (job := self._next_job()) is not None:
@@ -146,7 +146,7 @@ class Store:
                 return
 
     def _next_job(self) -> _Job | None:
-        if self._changes - self._settled_changes >= SETTLED_CHANGES:
+        if self._changes - self._settled_changes >= CHANGES_TO_SETTLE:
             try:
                 return self._jobs.get(timeout=SETTLE_SECONDS)
             except queue.Empty:
@@ -154,7 +154,7 @@ class Store:
         return self._jobs.get()
 
     def _settle(self) -> None:
-        """Do a commit's deferred work while nobody waits for a commit."""
+        """Do work that commits have put off, while nobody waits for a commit."""
         self._settled_changes = self._changes
         try:
             self.dialect.settle(self._engine)
@@ -167,7 +167,7 @@ class Store:
         attempt = 0
         while True:
             try:
-                self._tell(batch, *self._run_once(batch))
+                self._hand_over(batch, *self._run_once(batch))
                 return
             except _NotTogether:
                 # The batch was rolled back. Run each job alone, so that only one fails.
@@ -176,15 +176,15 @@ class Store:
                 return
             except DBAPIError as error:
                 attempt += 1
-                expired = [job for job in batch if time.monotonic() >= job.give_up_at]
-                if not self.dialect.may_pass(error):
+                expired = [job for job in batch if time.monotonic() >= job.deadline]
+                if not self.dialect.is_transient(error):
                     expired = batch
-                self._fail(expired, _translated(self.dialect, error))
+                self._fail(expired, _translate(self.dialect, error))
                 batch = [job for job in batch if job not in expired]
                 if not batch:
                     return
                 if attempt == 1:
-                    log.warning("the store does not answer, trying again: %s", _first_line(error))
+                    log.warning("the store is not responding, trying again: %s", _first_line(error))
                 time.sleep(min(1.0, 0.02 * 2**attempt) * random.uniform(0.5, 1.0))
             except BaseException as error:
                 self._fail(batch, error)
@@ -200,22 +200,22 @@ class Store:
                 except Exception as error:
                     if len(batch) == 1:
                         raise
-                    if isinstance(error, DBAPIError) and self.dialect.may_pass(error):
+                    if isinstance(error, DBAPIError) and self.dialect.is_transient(error):
                         raise
                     raise _NotTogether from error
             events = store_emitted(connection)
             sent = signals.flush(connection, self.id)
             self._changes = self.dialect.change_count(connection)
             self._settled_changes = min(self._settled_changes, self._changes)
-        # Results, events and signals leave only now, after the commit.
+        # Only now, after the commit, may anyone see results, events and signals.
         return events, sent
 
     def _fail(self, batch: Sequence[_Job], error: BaseException) -> None:
         for job in batch:
             job.error = error
-        self._tell(batch)
+        self._hand_over(batch)
 
-    def _tell(
+    def _hand_over(
         self,
         batch: Sequence[_Job],
         events: Sequence[Event] = (),
@@ -226,11 +226,14 @@ class Store:
             try:
                 self._loop.call_soon_threadsafe(self._deliver, batch, events, sent)
             except RuntimeError:
-                log.debug("the event loop is gone; results of finished transactions are dropped")
+                log.debug(
+                    "the event loop has closed; dropping the results of finished transactions"
+                )
 
     def _deliver(
         self, batch: Sequence[_Job], events: Sequence[Event], sent: Sequence[Signal]
     ) -> None:
+        """In the event loop: publish events and signals, then pass on the results."""
         if events and self.on_events is not None:
             self.on_events(events)
         if self.on_signal is not None:
@@ -246,12 +249,12 @@ class Store:
 
 
 def _consume(future: asyncio.Future[Any]) -> None:
-    """Mark the error as seen: its receiver may have been cancelled."""
+    """Mark the error as retrieved, because the caller may have been cancelled."""
     if not future.cancelled():
         future.exception()
 
 
-def _translated(dialect: Dialect, error: DBAPIError) -> Exception:
+def _translate(dialect: Dialect, error: DBAPIError) -> Exception:
     if isinstance(error, IntegrityError):
         return Conflict(
             "someone else made the same change at the same moment",

@@ -1,6 +1,6 @@
 """Stores recalls, automations and reminders.
 
-recalls.py             schedules, cancels, skips recalls, and records their turns
+recalls.py             schedules, cancels and skips recalls, and records their turns
 recall_history.py      keeps the newest finished recalls of each session
 automations.py         adds, reads, changes and removes automations
 automation_runs.py     the record of each firing
@@ -9,5 +9,5 @@ background_answers.py  what those automations answered
 reminders.py           sessions that are reminded until they report
 one_time_reminders.py  reminders that fire once
 reminder_list.py       both kinds in one list
-compactions.py         which agents are compacting; no reminder reaches them meanwhile
+compactions.py         which agents are compacting, so that no reminder reaches them
 """

@@ -1,6 +1,6 @@
 """Runs of automations, from the moment they are due to the end of their turn.
 
-Callers hold the lane of the automation's session.
+Callers hold the lane of the automation's session; only `amend` and `discard` lock it themselves.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from navi.live.store.scheduling import automations
 SWITCHED_OFF = "the automation was switched off"
 REMOVED = "the automation was removed"
 NO_ANSWER = (Outcome.DENIED, Outcome.LIMIT)
-"""A turn that ended like this did not do its task, so its text is not the result."""
+"""A turn with such an outcome did not do its task, so its text is not the result."""
 ACTIVE = (RunState.QUEUED.value, RunState.RUNNING.value)
 _OF_AUTOMATION = automation_runs.c.automation_id == bindparam("automation_id")
 _FIND = select(automation_runs).where(automation_runs.c.id == bindparam("run_id"))
@@ -55,7 +55,7 @@ def begin(
     connection: Connection,
     lane: Lane,
     automation: Automation,
-    its: Plan,
+    plan: Plan,
     keep: int,
     now: datetime,
 ) -> NewInput | None:
@@ -67,17 +67,17 @@ def begin(
         end(connection, automation, Ended.SESSION_ENDED, now)
         return None
     if (active := _active(connection, automation.id)) is not None:
-        _hold_or_miss(connection, automation, active, its, now)
+        _hold_or_miss(connection, automation, active, plan, now)
         return None
-    run = planned_run(automation, its, now)
+    run = planned_run(automation, plan, now)
     if find(connection, run.id) is not None or input_queue.exists(connection, run.id):
         # The machine's clock was set back, and this occurrence has already run.
-        automations.change(connection, automation, now, **_following(its))
+        automations.change(connection, automation, now, **_following(plan))
         return None
-    following = _following(its)
+    following = _following(plan)
     if is_queued := run.state is RunState.QUEUED:
         following = {
-            "next_run_at": its.next_run_at,
+            "next_run_at": plan.next_run_at,
             "active_run_state": RunState.QUEUED,
             "run_count": automation.run_count + 1,
         }
@@ -85,7 +85,7 @@ def begin(
             following["next_run_at"] = None
     _insert(connection, run)
     _forget_old(connection, automation.id, keep)
-    missed = automation.missed_count + its.missed
+    missed = automation.missed_count + plan.missed
     automations.change(connection, automation, now, **following, missed_count=missed)
     return automation_input(automation, run) if is_queued else None
 
@@ -95,7 +95,7 @@ def amend(
 ) -> Automation:
     """Change the automation. Switching it off cancels its queued run."""
     lane = lock(connection, automations.get(connection, automation_id).session_id)
-    now = lane.not_before(now)
+    now = lane.clamp(now)
     if values.get("enabled") and lane.session.state is SessionState.STOPPED:
         raise SessionStopped(lane.session.id)
     if values.get("enabled") is False:
@@ -106,7 +106,7 @@ def amend(
 def discard(connection: Connection, automation_id: str, now: datetime) -> Automation:
     """Remove the automation and cancel its queued run; a running one may finish."""
     automation = automations.get(connection, automation_id)
-    now = lock(connection, automation.session_id).not_before(now)
+    now = lock(connection, automation.session_id).clamp(now)
     cancel_queued(connection, automation_id, REMOVED, now)
     automations.remove(connection, automation, now)
     return automation
@@ -125,18 +125,18 @@ def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo
     automations.change(connection, automation, now, active_run_state=RunState.RUNNING)
     if begun.prompt is not None or automation.kind in (Kind.HEARTBEAT, Kind.DREAM):
         return begun
-    named = getattr(automation.schedule, "tz", None)
-    zone = zone if named is None else timezone_or_utc(named)
+    zone_name = getattr(automation.schedule, "tz", None)
+    zone = zone if zone_name is None else timezone_or_utc(zone_name)
     scheduled = automation_prompt(automation, begun, run.missed_count, now, zone)
-    return keep_prompt(connection, begun, scheduled)
+    return record_prompt(connection, begun, scheduled)
 
 
-def keep_prompt(connection: Connection, begun: Input, scheduled: ScheduledPrompt) -> Input:
+def record_prompt(connection: Connection, begun: Input, scheduled: ScheduledPrompt) -> Input:
     """Record the prompt of the run's turn."""
     prompt = scheduled.prompt
     metadata = {**begun.metadata, "automation_prompt_ref": prompt.reference}
     prompted = replace(begun, prompt=prompt.text, metadata=metadata)
-    input_queue.keep_prompt(connection, prompted)
+    input_queue.record_prompt(connection, prompted)
     transcript.change_metadata(connection, begun.id, metadata)
     _update(
         connection,
@@ -149,19 +149,19 @@ def keep_prompt(connection: Connection, begun: Input, scheduled: ScheduledPrompt
 
 
 def turn_undone(connection: Connection, waiting: Input, now: datetime) -> None:
-    """Queue the run again, like its input: the turn did nothing."""
+    """Queue the run again together with its input, because the turn did nothing."""
     _update(connection, waiting.id, state=RunState.QUEUED, started_at=None)
     if (automation := _of_input(connection, waiting)) is not None:
         automations.change(connection, automation, now, active_run_state=RunState.QUEUED)
 
 
-def had_nothing_to_do(connection: Connection, waiting: Input, now: datetime) -> None:
-    """Remove the run of one of Navi's own jobs that had no work, and move on."""
+def remove_idle_run(connection: Connection, waiting: Input, now: datetime) -> None:
+    """Remove a run of one of Navi's own jobs that had nothing to do, so that it does not count."""
     automation = _of_input(connection, waiting)
     connection.execute(delete(automation_runs).where(automation_runs.c.id == waiting.id))
     if automation is not None:
-        done = {"last_run_at": now, "last_status": "ok", "run_count": automation.run_count - 1}
-        automations.change(connection, automation, now, **done, **_released(automation, now))
+        result = {"last_run_at": now, "last_status": "ok", "run_count": automation.run_count - 1}
+        automations.change(connection, automation, now, **result, **_released(automation, now))
 
 
 def turn_ended(
@@ -175,11 +175,13 @@ def turn_ended(
         ending.outcome, RunState.TURN_COMPLETED
     )
     automation = automations.find(connection, run.automation_id)
-    is_apart = automation is not None and automation.category is not Category.BOUND
+    is_background = automation is not None and automation.category is not Category.BOUND
     has_answer = state is RunState.TURN_COMPLETED and ending.outcome not in NO_ANSWER
     # Report only the first of several failures in a row.
-    is_first = automation is not None and automation.failures_in_row == 0
-    delivers = is_apart and (has_answer or (state is RunState.FAILED and is_first))
+    is_first_failure = (
+        state is RunState.FAILED and automation is not None and automation.failures_in_row == 0
+    )
+    delivers = is_background and (has_answer or is_first_failure)
     _update(
         connection,
         run.id,
@@ -192,7 +194,7 @@ def turn_ended(
     )
     if automation is None:
         return None
-    return _count(connection, automation, ending, now)
+    return _update_automation(connection, automation, ending, now)
 
 
 def cancel_queued(connection: Connection, automation_id: str, why: str, now: datetime) -> None:
@@ -223,6 +225,7 @@ def session_ended(connection: Connection, session_id: str, now: datetime) -> Non
 
 
 def end(connection: Connection, automation: Automation, why: Ended, now: datetime) -> Automation:
+    """Switch the automation off for this reason."""
     changes = {"enabled": False, "ended": why, "next_run_at": None, "held_at": None}
     return automations.change(connection, automation, now, **changes)
 
@@ -246,7 +249,7 @@ def list_runs(connection: Connection, automation_id: str) -> list[Run]:
 
 
 def to_deliver(connection: Connection, limit: int = 16) -> Sequence[Run]:
-    """Runs whose answers are to be posted or dropped."""
+    """Runs whose answers have been neither posted nor dropped yet."""
     query = (
         select(automation_runs)
         .where(automation_runs.c.delivery == Delivery.PENDING.value)
@@ -259,8 +262,8 @@ def to_deliver(connection: Connection, limit: int = 16) -> Sequence[Run]:
 def settle_delivery(
     connection: Connection, run_id: str, delivery: Delivery, error: str | None = None
 ) -> bool:
-    """Settle a pending delivery. False if another process already has."""
-    decided = connection.execute(
+    """Settle a pending delivery. False if another process has already done so."""
+    result = connection.execute(
         update(automation_runs)
         .where(
             automation_runs.c.id == run_id,
@@ -268,7 +271,7 @@ def settle_delivery(
         )
         .values(delivery=delivery.value, **({} if error is None else {"error": error}))
     )
-    return bool(decided.rowcount)
+    return bool(result.rowcount)
 
 
 def _hold_or_miss(
@@ -285,16 +288,17 @@ def _hold_or_miss(
         return
     missed = plan.missed + (plan.run_due_at is not None)
     _update(connection, active.id, missed_count=active.missed_count + missed)
-    missed_in_all = automation.missed_count + missed
-    automations.change(connection, automation, now, **_following(plan), missed_count=missed_in_all)
+    total = automation.missed_count + missed
+    automations.change(connection, automation, now, **_following(plan), missed_count=total)
 
 
 def _following(plan: Plan) -> dict[str, Any]:
+    """The changes that schedule the next run, or end the automation."""
     following: dict[str, Any] = {"next_run_at": plan.next_run_at, "ended": plan.ended}
     return following if plan.ended is None else {**following, "enabled": False}
 
 
-def _count(
+def _update_automation(
     connection: Connection, automation: Automation, ending: Ending, now: datetime
 ) -> str | None:
     """Update the automation after a run. Returns a remark if this switches it off."""
@@ -320,13 +324,13 @@ def _count(
 
 
 def _released(automation: Automation, now: datetime) -> dict[str, Any]:
-    """The changes after a run: fire an occurrence that it held up, or end the automation."""
-    free: dict[str, Any] = {"active_run_state": None}
+    """The changes after a run: fire an occurrence that waited for it, or end the automation."""
+    changes: dict[str, Any] = {"active_run_state": None}
     if automation.held_at is not None:
-        return {**free, "next_run_at": automation.held_at, "held_at": None}
+        return {**changes, "next_run_at": automation.held_at, "held_at": None}
     if automation.enabled and automation.next_run_at is None:
-        return {**free, "enabled": False, "ended": ended_because(automation, now)}
-    return free
+        return {**changes, "enabled": False, "ended": ended_because(automation, now)}
+    return changes
 
 
 def _of_input(connection: Connection, of: Input) -> Automation | None:

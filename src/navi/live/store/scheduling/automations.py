@@ -48,9 +48,11 @@ def add(connection: Connection, automation: Automation, limits: Limits = UNLIMIT
         return existing
     if lane.session.state is SessionState.STOPPED:
         raise SessionStopped(automation.session_id)
-    own, most = automation.session_id, limits.automations_per_session
-    quotas.require_room(connection, quotas.AUTOMATIONS_OF_SESSION, own, most)
-    quotas.require_room(connection, quotas.AUTOMATIONS, automation.user_id, limits.automations)
+    for quota, owner_id, limit in (
+        (quotas.AUTOMATIONS_OF_SESSION, automation.session_id, limits.automations_per_session),
+        (quotas.AUTOMATIONS, automation.user_id, limits.automations),
+    ):
+        quotas.require_room(connection, quota, owner_id, limit)
     connection.execute(insert(automations).values(**_values(automation)))
     announce(connection, automation, automation.created_at)
     return automation
@@ -103,12 +105,12 @@ def change(
 
 def remove(connection: Connection, automation: Automation, now: datetime) -> None:
     connection.execute(delete(automations).where(automations.c.id == automation.id))
-    gone = {"automation": None, "automation_id": automation.id}
-    emit(connection, automation.session_id, None, [("automation_update", gone)], now)
+    payload = {"automation": None, "automation_id": automation.id}
+    emit(connection, automation.session_id, None, [("automation_update", payload)], now)
 
 
 def announce(connection: Connection, automation: Automation, now: datetime) -> None:
-    """Announce the automation's state and wake the schedulers: it may be due first."""
+    """Announce the automation and wake the schedulers: it may be the next one due."""
     payload = {"automation": automation_json(automation), "automation_id": automation.id}
     emit(connection, automation.session_id, None, [("automation_update", payload)], now)
     if automation.next_run_at is not None:

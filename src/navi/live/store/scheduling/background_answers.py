@@ -1,4 +1,4 @@
-"""Answers of background automations, to be posted where a person reads them."""
+"""The answers of background automations, which are posted where a person reads them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from navi.live.store.scheduling import automation_runs, automations
 
 @dataclass(frozen=True, slots=True)
 class PendingAnswer:
-    """An answer that is not posted or dropped yet."""
+    """An answer that has been neither posted nor dropped yet."""
 
     run: Run
     automation: Automation | None
@@ -47,23 +47,23 @@ def list_pending(connection: Connection) -> list[PendingAnswer]:
     return [_pending(connection, run) for run in automation_runs.to_deliver(connection)]
 
 
-def deliver(connection: Connection, each: PendingAnswer, now: datetime) -> bool:
-    """Post the answer in its target session, once. False if another process already has."""
-    assert each.answer is not None
-    assert each.automation is not None
-    assert each.target_id is not None
-    lane = lock(connection, each.target_id)
-    if not automation_runs.settle_delivery(connection, each.run.id, Delivery.DELIVERED):
+def deliver(connection: Connection, pending: PendingAnswer, now: datetime) -> bool:
+    """Post the answer in its target session. False if another process has already done so."""
+    assert pending.answer is not None
+    assert pending.automation is not None
+    assert pending.target_id is not None
+    lane = lock(connection, pending.target_id)
+    if not automation_runs.settle_delivery(connection, pending.run.id, Delivery.DELIVERED):
         return False
-    now = lane.not_before(now)
+    now = lane.clamp(now)
     source = {
-        "automation_id": each.automation.id,
-        "automation_name": each.automation.name,
-        "automation_run_id": each.run.id,
+        "automation_id": pending.automation.id,
+        "automation_name": pending.automation.name,
+        "automation_run_id": pending.run.id,
     }
     notice = Notice(
-        f"{each.run.id}.delivered",
-        each.text,
+        f"{pending.run.id}.delivered",
+        pending.text,
         Origin.AUTOMATION,
         source,
         role=MessageRole.ASSISTANT,
@@ -80,7 +80,7 @@ def _pending(connection: Connection, run: Run) -> PendingAnswer:
 
 
 def _target(connection: Connection, automation: Automation) -> str | None:
-    """The session a legacy automation names; for Navi's own, the user's latest session."""
+    """The session that a legacy automation names; for Navi's own jobs, the user's latest one."""
     query = (
         select(sessions.c.id)
         .where(
@@ -95,5 +95,5 @@ def _target(connection: Connection, automation: Automation) -> str | None:
         channel, to = automation.target.channel or "", automation.target.to or ""
         names = [name for name in (to, f"{channel}:{to}") if name.strip(":")]
         query = query.where(or_(sessions.c.id.in_(names), sessions.c.name.in_(names)))
-    text: str | None = connection.execute(query).scalar()
-    return text
+    session_id: str | None = connection.execute(query).scalar()
+    return session_id

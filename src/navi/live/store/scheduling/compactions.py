@@ -1,4 +1,4 @@
-"""Which agents are compacting their history. No reminder is sent to them meanwhile."""
+"""Which agents are compacting their history. Until they are done, they get no reminders."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def begin(connection: Connection, session_id: str, at: datetime) -> None:
 
 
 def forget(connection: Connection, session_id: str, at: datetime) -> bool:
-    """End the compaction. False if none is recorded that began by then."""
+    """Forget a compaction that began by `at`. False if there is none."""
     return bool(connection.execute(_FORGET, {"session_id": session_id, "at": at}).rowcount)
 
 
 def held_until(connection: Connection, session_id: str) -> datetime | None:
-    """When the agent may get reminders again at the latest; None if it is not compacting."""
+    """The latest time at which the agent gets reminders again; None if it is not compacting."""
     began_at = connection.execute(_BEGAN, {"session_id": session_id}).scalar()
     return None if began_at is None else began_at + LONGEST_COMPACTION

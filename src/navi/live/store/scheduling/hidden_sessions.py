@@ -14,10 +14,12 @@ from navi.live.store.lanes import lock
 from navi.live.store.scheduling import automations
 
 
-def keep(connection: Connection, session: Session, automation: Automation, now: datetime) -> bool:
-    """Add the automation and its session; if it exists, update its schedule and whether it is on.
+def add_or_update(
+    connection: Connection, session: Session, automation: Automation, now: datetime
+) -> bool:
+    """Add the automation and its session. If it exists, only update its schedule and `enabled`.
 
-    Returns whether it is new.
+    True if it is new.
     """
     sessions.create(connection, session)
     lock(connection, session.id)

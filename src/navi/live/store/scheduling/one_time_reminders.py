@@ -23,14 +23,14 @@ IS_PENDING = scheduled_reminders.c.status == ReminderStatus.PENDING.value
 _FIND = select(scheduled_reminders).where(scheduled_reminders.c.id == bindparam("reminder_id"))
 
 
-def schedule(connection: Connection, new: Reminder, most: int | None = None) -> Reminder:
-    """Schedule a reminder, unless `most` are pending in the user's sessions."""
+def schedule(connection: Connection, new: Reminder, limit: int | None = None) -> Reminder:
+    """Schedule a reminder. Raises LimitReached if `limit` are pending in the user's sessions."""
     lane = lock(connection, new.session_id)
     if (existing := find(connection, new.id)) is not None:
         return existing
     if lane.session.state is SessionState.STOPPED:
         raise SessionStopped(new.session_id)
-    quotas.require_room(connection, quotas.REMINDERS, lane.session.user_id, most)
+    quotas.require_room(connection, quotas.REMINDERS, lane.session.user_id, limit)
     values = {name: getattr(new, name) for name in _FIELDS}
     connection.execute(insert(scheduled_reminders).values(**values, due_at=new.fires_at))
     _announce(connection, new, new.created_at)
@@ -71,7 +71,7 @@ def session_ended(connection: Connection, session_id: str, now: datetime) -> Non
 
 
 def pull_forward(connection: Connection, session_id: str, now: datetime) -> None:
-    """Restore the original time of reminders that a compaction, now over, had postponed."""
+    """Restore the original times of reminders that a compaction, now over, has postponed."""
     for each in pending(connection, session_id):
         move(connection, each, each.fires_at)
         _announce(connection, each, now)
@@ -79,6 +79,7 @@ def pull_forward(connection: Connection, session_id: str, now: datetime) -> None
 
 
 def move(connection: Connection, reminder: Reminder, due_at: datetime) -> None:
+    """Fire the reminder at `due_at` instead; `fires_at` keeps its original time."""
     connection.execute(
         update(scheduled_reminders)
         .where(scheduled_reminders.c.id == reminder.id)

@@ -45,12 +45,12 @@ _PENDING = select(session_recalls).where(
 
 
 def schedule(
-    connection: Connection, recall: Recall, keep_finished: int = 100, most: int | None = None
+    connection: Connection, recall: Recall, keep_finished: int = 100, limit: int | None = None
 ) -> Recall:
-    """Schedule the recall, unless one is pending in its session or `most` in the user's sessions.
+    """Schedule the recall. Its session may have no other pending recall, its user at most `limit`.
 
-    The turn of a recurring recall may schedule another one, which replaces it. Only the session's
-    newest `keep_finished` finished recalls are kept.
+    The turn of a recurring recall may schedule another recall, which replaces it. Only the
+    session's newest `keep_finished` finished recalls are kept.
     """
     lane = lock(connection, recall.session_id)
     if (existing := _find(connection, recall.id)) is not None:
@@ -58,11 +58,11 @@ def schedule(
     if lane.session.state is SessionState.STOPPED:
         raise SessionStopped(recall.session_id)
     if (other := pending(connection, recall.session_id)) is not None:
-        if recall.scheduled_by is not Scheduler.AGENT or not _runs(connection, lane, other):
+        if recall.scheduled_by is not Scheduler.AGENT or not _is_running(connection, lane, other):
             raise RecallAlreadyPending(recall.session_id, other.trigger_at)
-        fired = {"status": RecallStatus.FIRED, "outcome": REPLACED_OUTCOME, "error": None}
-        _change(connection, other, recall.created_at, **fired)
-    quotas.require_room(connection, quotas.RECALLS, lane.session.user_id, most)
+        changes = {"status": RecallStatus.FIRED, "outcome": REPLACED_OUTCOME, "error": None}
+        _change(connection, other, recall.created_at, **changes)
+    quotas.require_room(connection, quotas.RECALLS, lane.session.user_id, limit)
     connection.execute(_INSERT, _values(recall))
     recall_history.forget_old(connection, recall.session_id, keep_finished)
     announce(connection, recall.session_id, recall, recall.created_at)
@@ -89,7 +89,7 @@ def list_recalls(connection: Connection, session_id: str) -> list[Recall]:
 
 
 def cancel(connection: Connection, session_id: str, now: datetime) -> Recall:
-    """Cancel the pending recall and remove its queued input. Its running turn may finish."""
+    """Cancel the pending recall and remove its queued input. A turn already running may finish."""
     lane = lock(connection, session_id)
     recall = pending(connection, session_id)
     if recall is None:
@@ -120,17 +120,17 @@ def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo
     if recall.interval_seconds is None:
         _change(connection, recall, now, status=RecallStatus.RUNNING, trigger_at=recall.due_at)
     elif _is_planned(begun, recall):
-        beat = next_occurrence(recall.due_at, recall.interval_seconds, now)
-        missed = beat.missed
-        counted = {"missed_count": recall.missed_count + missed}
-        _change(connection, recall, now, trigger_at=beat.at, due_at=beat.at, **counted)
+        following = next_occurrence(recall.due_at, recall.interval_seconds, now)
+        missed, at = following.missed, following.at
+        total = recall.missed_count + missed
+        _change(connection, recall, now, trigger_at=at, due_at=at, missed_count=total)
     if begun.prompt is not None:
-        # An older version rendered it at admission.
+        # An older version of Navi rendered the prompt when it admitted the input.
         return begun
     prompt = recall_prompt(begun, missed, now, zone).prompt
     metadata = {**begun.metadata, "missed_count": missed, "prompt_ref": prompt.reference}
     prompted = replace(begun, prompt=prompt.text, metadata=metadata)
-    input_queue.keep_prompt(connection, prompted)
+    input_queue.record_prompt(connection, prompted)
     return prompted
 
 
@@ -143,19 +143,19 @@ def turn_undone(connection: Connection, waiting: Input, now: datetime) -> None:
         if pending(connection, recall.session_id) is None:
             _change(connection, recall, now, status=RecallStatus.PENDING)
         return
-    missed, beat = int(waiting.metadata.get("missed_count", 0)), waiting.not_before
-    if recall.status is not RecallStatus.PENDING or recall.interval_seconds is None or beat is None:
+    missed, at = int(waiting.metadata.get("missed_count", 0)), waiting.not_before
+    if recall.status is not RecallStatus.PENDING or recall.interval_seconds is None or at is None:
         return
-    following = beat + (missed + 1) * timedelta(seconds=recall.interval_seconds)
+    following = at + (missed + 1) * timedelta(seconds=recall.interval_seconds)
     if recall.due_at == following:  # Otherwise a person has skipped a wake-up.
-        counted = {"missed_count": recall.missed_count - missed}
-        _change(connection, recall, now, trigger_at=beat, due_at=beat, **counted)
+        total = recall.missed_count - missed
+        _change(connection, recall, now, trigger_at=at, due_at=at, missed_count=total)
 
 
 def turn_ended(
     connection: Connection, ended: Input, ending: Ending, message_id: str | None, now: datetime
 ) -> None:
-    """Record how the recall's turn ended. A recurring one now waits for its next wake-up."""
+    """Record how the recall's turn ended. A recurring recall now waits for its next wake-up."""
     recall = _of_input(connection, ended)
     if recall is None or recall.status not in (RecallStatus.PENDING, RecallStatus.RUNNING):
         return
@@ -165,15 +165,15 @@ def turn_ended(
         again = {"status": RecallStatus.PENDING, "trigger_at": again_at, "input_id": None}
         _change(connection, recall, now, **again, **end)
     elif recall.interval_seconds is None:
-        failed = ending.outcome is Outcome.ERROR
-        status = RecallStatus.CANCELLED if failed else RecallStatus.FIRED
+        has_failed = ending.outcome is Outcome.ERROR
+        status = RecallStatus.CANCELLED if has_failed else RecallStatus.FIRED
         _change(connection, recall, now, status=status, **end)
     else:
         _change(connection, recall, now, **_next_wake_up(recall, now), **end)
 
 
 def input_removed(connection: Connection, removed: Input, why: str, now: datetime) -> None:
-    """Its input was removed from the queue: end the recall or, if it recurs, skip this wake-up."""
+    """End the recall whose input was removed from the queue; if it recurs, skip this wake-up."""
     recall = _of_input(connection, removed)
     if recall is None or recall.status is not RecallStatus.PENDING:
         return
@@ -195,7 +195,7 @@ def session_ended(connection: Connection, session_id: str, now: datetime) -> Non
 
 
 def announce(connection: Connection, session_id: str, recall: Recall | None, now: datetime) -> None:
-    """Announce the session's pending recall and wake the schedulers: it may be due first."""
+    """Announce the session's pending recall and wake the schedulers: it may be the next one due."""
     if recall is None:
         recall = pending(connection, session_id)
     payload = None if recall is None else recall_json(recall)
@@ -204,8 +204,8 @@ def announce(connection: Connection, session_id: str, recall: Recall | None, now
         signals.send(connection, signals.CLOCK)
 
 
-def _runs(connection: Connection, lane: Lane, recall: Recall) -> bool:
-    """Whether this recall caused the session's running turn."""
+def _is_running(connection: Connection, lane: Lane, recall: Recall) -> bool:
+    """Whether the session's running turn is this recall's."""
     if lane.turn_id is None or recall.input_id is None:
         return False
     inputs = input_queue.delivered_to(connection, lane.turn_id)
@@ -214,7 +214,7 @@ def _runs(connection: Connection, lane: Lane, recall: Recall) -> bool:
 
 def _withdraw(connection: Connection, lane: Lane, recall: Recall, now: datetime) -> bool:
     """Remove the recall's input from the queue. False if it has none or its turn is running."""
-    if recall.input_id is None or _runs(connection, lane, recall):
+    if recall.input_id is None or _is_running(connection, lane, recall):
         return False
     input_queue.remove(connection, recall.session_id, recall.input_id, now)
     return True
@@ -226,12 +226,12 @@ def _is_planned(of: Input, recall: Recall) -> bool:
 
 
 def _next_wake_up(recall: Recall, now: datetime) -> dict[str, Any]:
-    """The recall's next wake-up; those that passed during the turn count as missed."""
+    """The changes for the next wake-up. Those that passed during the turn count as missed."""
     assert recall.interval_seconds is not None
     at, missed = recall.due_at, 0
     if at <= now:
-        beat = next_occurrence(at, recall.interval_seconds, now)
-        at, missed = beat.at, beat.missed + 1
+        following = next_occurrence(at, recall.interval_seconds, now)
+        at, missed = following.at, following.missed + 1
     changes: dict[str, Any] = {"status": RecallStatus.PENDING, "input_id": None}
     return {**changes, "trigger_at": at, "due_at": at, "missed_count": recall.missed_count + missed}
 

@@ -1,6 +1,6 @@
 """Reminds sessions to report until they are done: registers, resets, nudges, cancels.
 
-Callers hold the session's lane, or these functions take it.
+Callers of functions that don't lock the session's lane hold it already.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ def register(connection: Connection, new: Registration) -> Registration:
 
 
 def register_delivered(connection: Connection, delivered: Sequence[Input], now: datetime) -> None:
-    """Start the reminders that delivered messages ask for; the last message wins."""
-    asking = [each for each in delivered if each.remind_soft_threshold is not None]
-    if not asking:
+    """Start the reminders that a delivered message asks for; of several, the last one wins."""
+    requests = [each for each in delivered if each.remind_soft_threshold is not None]
+    if not requests:
         return
-    last = asking[-1]
+    last = requests[-1]
     assert last.remind_soft_threshold is not None
     assert last.remind_hard_threshold is not None
     _activate(
@@ -107,14 +107,14 @@ def stop(connection: Connection, session_id: str, now: datetime) -> Registration
 
 
 def cancel(
-    connection: Connection, session_id: str, now: datetime, *, true_at: datetime | None = None
+    connection: Connection, session_id: str, now: datetime, *, as_of: datetime | None = None
 ) -> Registration | None:
     """Stop reminding the session, and remove queued nudges.
 
-    `true_at` is when the reason held: a newer registration stays.
+    A registration made after `as_of` stays.
     """
     registration = active(connection, session_id)
-    if registration is None or (true_at is not None and true_at < registration.registered_at):
+    if registration is None or (as_of is not None and as_of < registration.registered_at):
         return None
     _deactivate(connection, session_id, now)
     _announce(connection, session_id, None, now)
@@ -149,8 +149,8 @@ def compaction_ended(connection: Connection, session_id: str, at: datetime) -> N
     one_time_reminders.pull_forward(connection, session_id, at)
 
 
-def waits(connection: Connection, registration: Registration, nudge: Nudge) -> bool:
-    """Whether such a nudge, or a harder one, is still queued."""
+def has_queued_nudge(connection: Connection, registration: Registration, nudge: Nudge) -> bool:
+    """Whether a nudge as hard as this one, or harder, is still queued."""
     return any(
         each.metadata.get("nudge") in (nudge.value, Nudge.HARD.value)
         for each in waiting_nudges(connection, registration)
@@ -175,12 +175,12 @@ def remove_nudges(connection: Connection, registration: Registration, now: datet
 
 
 def _id_for(task: Input) -> str:
-    """Derived from the task's id, so that a task has one registration however often it starts."""
+    """Derived from the task's id, so that a task has one registration, however often it starts."""
     return f"{task.id}.remind"
 
 
 def _activate(connection: Connection, new: Registration) -> None:
-    """Replace the active registration, and an earlier start of the same requeued task."""
+    """Replace the active registration, and an earlier one for the same requeued task."""
     _deactivate(connection, new.target_session_id, new.registered_at)
     connection.execute(delete(remind_registrations).where(remind_registrations.c.id == new.id))
     connection.execute(insert(remind_registrations).values(**_values(new)))
@@ -200,6 +200,7 @@ def _deactivate(connection: Connection, session_id: str, now: datetime) -> None:
 
 
 def postpone(connection: Connection, registration: Registration, until: datetime) -> None:
+    """Send the next nudge at `until` instead."""
     connection.execute(
         update(remind_registrations)
         .where(remind_registrations.c.id == registration.id)
@@ -219,7 +220,7 @@ def change(connection: Connection, changed: Registration, now: datetime) -> None
 def _announce(
     connection: Connection, session_id: str, registration: Registration | None, now: datetime
 ) -> None:
-    """Announce the registration and wake the schedulers: it may be due first."""
+    """Announce the registration and wake the schedulers: it may be the next one due."""
     remind = None if registration is None else registration_json(registration)
     emit(connection, session_id, None, [("remind_update", {"remind": remind})], now)
     if registration is not None:

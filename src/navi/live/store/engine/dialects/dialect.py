@@ -18,7 +18,7 @@ JSON_CODEC: dict[str, Any] = {
     "json_serializer": lambda value: msgspec.json.encode(value).decode(),
     "json_deserializer": msgspec.json.decode,
 }
-"""Options of an engine. Every event is encoded as JSON, and this is ten times as fast as `json`."""
+"""Engine options. Every event is encoded as JSON, and msgspec is ten times as fast as `json`."""
 
 Signal = tuple[str, str]
 """Channel and payload."""
@@ -34,8 +34,8 @@ class Dialect(Protocol):
     """How many transactions run at the same time."""
     operations_per_commit: int
     """How many waiting operations may share a transaction."""
-    has_other_servers: bool
-    """Whether other servers may be using the same database."""
+    supports_other_servers: bool
+    """Whether several servers can share the database."""
     instant_type: TypeEngine[Any]
 
     def instant_parameter(self, value: datetime | None) -> Any:
@@ -61,7 +61,7 @@ class Dialect(Protocol):
         ...
 
     def brief_lock_wait(self, connection: Connection) -> AbstractContextManager[None]:
-        """Inside, waiting for a locked row fails after a moment."""
+        """Make waiting for a locked row fail after a moment, within this context."""
         ...
 
     def change_count(self, connection: Connection) -> int:
@@ -69,15 +69,15 @@ class Dialect(Protocol):
         ...
 
     def settle(self, engine: Engine) -> None:
-        """Do while idle what a commit would otherwise have to do."""
+        """Do in idle time what a commit would otherwise have to do."""
         ...
 
-    def may_pass(self, error: DBAPIError) -> bool:
-        """Whether trying again can help: the database is locked or away."""
+    def is_transient(self, error: DBAPIError) -> bool:
+        """Whether trying again can help: the database is locked or unreachable."""
         ...
 
     def is_unavailable(self, error: DBAPIError) -> bool:
-        """Whether the database is at fault, and not the statement."""
+        """Whether the database is at fault, not the statement."""
         ...
 
     def notify(self, connection: Connection, sender: str, signals: Sequence[Signal]) -> None:
@@ -85,13 +85,13 @@ class Dialect(Protocol):
         ...
 
     def ring(self, url: str) -> None:
-        """Tell a server that has no other way to notice that this process wrote to its store."""
+        """Tell the server that this process wrote to its store, if `notify` can't."""
         ...
 
     async def listen(
         self, url: str, channels: Sequence[str], own_id: str, on_signal: OnSignal
     ) -> None:
-        """Call `on_signal` for each signal of other processes, until cancelled.
+        """Call `on_signal` for each signal from other processes, until cancelled.
 
         When signals may have been missed, it is called once per channel with an empty payload.
         """

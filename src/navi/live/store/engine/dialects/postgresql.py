@@ -24,12 +24,12 @@ CONNECT_SECONDS = 3
 LOCK_MILLISECONDS = 2_000
 BRIEF_LOCK_MILLISECONDS = 50
 SCHEMA_LOCK_MILLISECONDS = 60_000
-"""Longer than any migration that another server may be running."""
+"""Longer than any migration by another server takes."""
 IDLE_MILLISECONDS = 10_000
 RECONNECT_SECONDS = 1.0
 SCHEMA_LOCK = 0x6E617669
 """An arbitrary number that all Navi processes share."""
-PASSING_STATES = {"40001", "40P01", "55P03", "25P03", "57P01", "57P02", "57P03", "53300"}
+TRANSIENT_STATES = {"40001", "40P01", "55P03", "25P03", "57P01", "57P02", "57P03", "53300"}
 """Serialization failure, deadlock, lock timeout, idle transaction ended, server shutting down or
 starting, too many clients."""
 
@@ -46,7 +46,7 @@ class PostgreSQL:
     title = "PostgreSQL"
     workers = CONNECTIONS
     operations_per_commit = 1  # PostgreSQL groups commits by itself
-    has_other_servers = True
+    supports_other_servers = True
     instant_type: TypeEngine[Any] = DateTime(timezone=True)
 
     def instant_parameter(self, value: datetime | None) -> datetime | None:
@@ -108,16 +108,16 @@ class PostgreSQL:
     def settle(self, engine: Engine) -> None:
         """Nothing to do: PostgreSQL checkpoints by itself."""
 
-    def may_pass(self, error: DBAPIError) -> bool:
+    def is_transient(self, error: DBAPIError) -> bool:
         if error.connection_invalidated:
             return True
         state: str | None = getattr(error.orig, "sqlstate", None)
-        if state is None:  # psycopg found no connection
+        if state is None:  # psycopg could not connect
             return isinstance(error, OperationalError)
-        return state in PASSING_STATES or state.startswith("08")
+        return state in TRANSIENT_STATES or state.startswith("08")
 
     def is_unavailable(self, error: DBAPIError) -> bool:
-        return self.may_pass(error)
+        return self.is_transient(error)
 
     def notify(self, connection: Connection, sender: str, signals: Sequence[Signal]) -> None:
         signed = [(channel, f"{sender} {payload}") for channel, payload in signals]
@@ -140,7 +140,7 @@ class PostgreSQL:
                     for channel in channels:
                         on_signal(channel, "")
                     while True:
-                        await _readable(connection.fileno())
+                        await _wait_until_readable(connection.fileno())
                         connection.pgconn.consume_input()
                         while notice := connection.pgconn.notifies():
                             sender, _, payload = notice.extra.decode().partition(" ")
@@ -168,14 +168,14 @@ def _address(url: str) -> URL:
 
 
 def _plain(url: str) -> str:
-    """The address in the spelling of PostgreSQL's own tools."""
+    """The address as PostgreSQL's own tools write it."""
     for other in ("postgres://", "postgresql+psycopg://", "postgresql+psycopg2://"):
         if url.startswith(other):
             return "postgresql://" + url.removeprefix(other)
     return url
 
 
-async def _readable(descriptor: int) -> None:
+async def _wait_until_readable(descriptor: int) -> None:
     """Wait for a signal. psycopg's own wait polls ten times a second, even when idle."""
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()

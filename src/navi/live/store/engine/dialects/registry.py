@@ -9,7 +9,7 @@ from navi.live.store.engine.dialects.postgresql import PostgreSQL
 from navi.live.store.engine.dialects.sqlite import SQLite
 
 _SQLITE, _POSTGRESQL = SQLite(), PostgreSQL()
-_DIALECTS: dict[str, Dialect] = {each.kind: each for each in (_SQLITE, _POSTGRESQL)}
+_DIALECTS: dict[str, Dialect] = {dialect.kind: dialect for dialect in (_SQLITE, _POSTGRESQL)}
 
 
 def dialect_for(url: str) -> Dialect:

@@ -1,6 +1,6 @@
 """SQLite: one server that writes through one connection.
 
-Another process that writes to the database rings a bell: it touches a file next to it.
+Another process that writes to the database rings a bell: it touches a file next to the database.
 """
 
 from __future__ import annotations
@@ -24,13 +24,12 @@ from navi.live.store.engine.dialects.dialect import JSON_CODEC, OnSignal, Signal
 
 BUSY_SECONDS = 2.0
 CACHE_KIB = 64 * 1024
-"""Holds all pages that a transaction on a thousand sessions touches in a store of a million."""
+"""Enough for a transaction on a thousand sessions in a store with a million of them."""
 LONGEST_WRITE_AHEAD_LOG_PAGES = 20_000
-"""A commit checkpoints a log longer than this. `settle` does so much earlier, when the store is
-idle."""
+"""A commit checkpoints a longer log. Usually `settle` has done so long before, in idle time."""
 BELL_SECONDS = 0.5
 BROKEN_FILE = ("readonly", "full", "malformed", "no such")
-"""Words in errors that waiting does not cure."""
+"""Words in the messages of errors that waiting can't cure."""
 
 
 def sqlite_url(path: Path) -> str:
@@ -46,9 +45,9 @@ class SQLite:
     kind = "sqlite"
     title = "SQLite"
     workers = 1
-    # Share the cost of syncing to disk, but don't keep the first operation waiting for ever.
+    # Shares the cost of syncing to disk, without keeping the first operation waiting for too long.
     operations_per_commit = 128
-    has_other_servers = False
+    supports_other_servers = False
     instant_type: TypeEngine[Any] = Text()
 
     def instant_parameter(self, value: datetime | None) -> str | None:
@@ -89,7 +88,7 @@ class SQLite:
     def open_for_reading(self, url: str) -> Engine:
         path, sqlite = sqlite_path(url), _driver()
         file = Path(path).absolute().as_uri()
-        # Without a write-ahead log in a read-only folder, only `immutable` can open it.
+        # A database without a write-ahead log in a read-only folder opens only as `immutable`.
         modes = ["mode=ro"] if Path(f"{path}-wal").exists() else ["mode=ro", "mode=ro&immutable=1"]
 
         def connect() -> Any:
@@ -142,12 +141,12 @@ class SQLite:
         finally:
             connection.close()
 
-    def may_pass(self, error: DBAPIError) -> bool:
-        is_passing = error.connection_invalidated or isinstance(error, OperationalError)
-        return is_passing and not _is_broken_file(error)
+    def is_transient(self, error: DBAPIError) -> bool:
+        is_operational = error.connection_invalidated or isinstance(error, OperationalError)
+        return is_operational and not _is_broken_file(error)
 
     def is_unavailable(self, error: DBAPIError) -> bool:
-        return self.may_pass(error) or _is_broken_file(error)
+        return self.is_transient(error) or _is_broken_file(error)
 
     def notify(self, connection: Connection, sender: str, signals: Sequence[Signal]) -> None:
         """Nothing to do: there is no other server."""
@@ -174,7 +173,7 @@ def _sortable_text(value: datetime | None) -> str | None:
 
 
 def _driver() -> ModuleType:
-    """pysqlite3 where it is installed, because SQLite 3.7 to 3.51.2 has the WAL-reset bug."""
+    """pysqlite3 if it is installed, because SQLite 3.7 to 3.51.2 has the WAL-reset bug."""
     try:
         import pysqlite3
 
@@ -188,7 +187,7 @@ def _driver() -> ModuleType:
 def _is_broken_file(error: DBAPIError) -> bool:
     """Whether the disk is full, or the file read-only or damaged, so that waiting can't help."""
     reason = str(error.orig).lower()
-    return any(words in reason for words in BROKEN_FILE)
+    return any(word in reason for word in BROKEN_FILE)
 
 
 def _bell(url: str) -> Path:

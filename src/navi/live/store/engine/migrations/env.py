@@ -1,4 +1,4 @@
-"""Run by Alembic: migrates the connection that `schema.prepare` hands over."""
+"""Run by Alembic: migrates the database behind the connection that `schema.prepare` passes in."""
 
 from alembic import context
 
