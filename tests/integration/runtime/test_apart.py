@@ -72,7 +72,7 @@ async def take_over(world: World, **payload: Any) -> str:
     }
     text = json.dumps({"version": 1, "jobs": [job]})
     imported = await job_import.import_jobs(world.navi.store, world.clock, text, "UTC", {})
-    assert [each.id for each in imported.taken] == ["old"]
+    assert [each.id for each in imported.added] == ["old"]
     return "old"
 
 
@@ -263,7 +263,7 @@ async def test_a_job_that_the_store_refuses_does_not_stop_the_others(
         imported = await job_import.import_jobs(
             world.navi.store, world.clock, json.dumps(jobs), "UTC", {}
         )
-    assert [each.id for each in imported.taken] == ["good"]
+    assert [each.id for each in imported.added] == ["good"]
     [refused] = imported.refused
     assert "date value out of range" in refused.reason
 

@@ -184,7 +184,7 @@ class AutomationService:
 
     async def _editable(self, user: User, automation_id: str) -> Automation:
         automation = await self.get(user, automation_id)
-        if automation.is_own:
+        if automation.is_built_in:
             raise SystemAutomation(automation.name)
         return automation
 
