@@ -48,7 +48,7 @@ async def settled(world: World, automation_id: str, count: int = 1) -> list[Run]
         return len(runs) >= count and not is_open
 
     await world.until(have_ended)
-    await world.navi.answer_posting.at_rest()
+    await world.navi.answer_posting.wait_until_idle()
     return await world.navi.automations.runs(LOCAL, automation_id)
 
 

@@ -1,6 +1,6 @@
 """The settings, read from the environment, then the settings file, then defaults.
 
-docs/reference/settings.md is generated from this file.
+docs/reference/settings.md and config.toml are generated from this file.
 """
 
 from __future__ import annotations
